@@ -1,15 +1,19 @@
-"""Events of a bucket of keys as they come: first in order, as far as the watermark has passed.
+"""The events of a bucket as they arrive: what is stored of them, and how they are put in order.
 
-What is known of many keys is held in flat arrays, the values of each key one after the other:
+Events wait until the watermark has passed them. Only then is it certain which events come before
+them, so they are sorted and handed to the searches.
 
-    sizes [2, 0, 1]   values [a, b, c]   ->   key 0 has a and b, key 1 nothing, key 2 has c
+Values of many keys are held in flat arrays, the values of each key one after the other:
 
-What is stored of a bucket between two micro-batches are bytes:
+    sizes [2, 0, 1]   values [a, b, c]   →   key 0 has a and b, key 1 has none, key 2 has c
+
+Between two micro-batches a bucket is stored as bytes:
 
     length of the header | header, JSON | arrays, one after the other | keys | rows, Arrow streams
 
-The header names what wrote it: the state of another query is refused, not misread. It says what the
-columns and bits of the rows mean, as another set of rules has other ones.
+The header names the query that wrote it, so the state of another query is rejected rather than
+misread. It also says what the columns and bits of the rows mean, because another set of rules over
+the same events has other ones.
 """
 
 from __future__ import annotations
@@ -34,40 +38,48 @@ from matchrec.worker.rule_set import rows_of_version
 from matchrec.worker.sorting.order import order_of
 from matchrec.worker.wire import SortColumn, Sorting
 
-FORMAT = 5
-LENGTH = 4  # bytes of the length of the header
+Array = npt.NDArray[Any]
+Arrays = Mapping[str, Array]
 
-Arrays = Mapping[str, npt.NDArray[Any]]
+# What is stored between two micro-batches.
+
+
+FORMAT = 5  # increased whenever bytes that were stored before would be misread
+LENGTH = 4  # the number of bytes that hold the length of the header
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnMap:
-    """What the columns of a bucket's rows are, as SQL, by their names; and their bits, in order."""
+    """What the columns and bits of a bucket's rows mean."""
 
-    columns: Mapping[str, str]
-    bits: tuple[str, ...]
+    columns: Mapping[str, str]  # the SQL of each column, by its name
+    bits: tuple[str, ...]  # the SQL of each row condition, in the order of their bits
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A bucket between two micro-batches.
+    """A bucket between two micro-batches."""
 
-    passed: the watermark up to which rows have been put in order, in microseconds, or None. arrays:
-    the state of the searches, by name. keys: those that have any, a row each. rows: those that the
-    searches still need, key after key, then those that wait. versions: of the rules that it has
-    been searched for, with the names of messages, by what tells their searches apart.
-    """
-
+    # The watermark up to which rows have been put in order, in microseconds. None at the beginning.
     passed: int | None
+    # The state of the searches, by name, and how many rows are kept of each key.
     arrays: Arrays
+    # The keys that have any state, a row for each.
     keys: pa.Table
+    # The rows that the searches still need, key after key, then the rows that wait.
     rows: pa.Table
     column_map: ColumnMap
+    # The rules as they were for these rows, by what identifies their searches.
     versions: Mapping[str, Version]
 
 
 def dump(memory: Memory, query: str) -> bytes:
-    """Write a memory as bytes. query: a digest of the query that it belongs to."""
+    """Write a memory as bytes.
+
+    Args:
+        memory: the memory.
+        query: a digest of the query that it belongs to.
+    """
     arrays = {name: np.ascontiguousarray(array) for name, array in memory.arrays.items()}
     header = {
         "format": FORMAT,
@@ -75,14 +87,14 @@ def dump(memory: Memory, query: str) -> bytes:
         "passed": memory.passed,
         "columns": memory.column_map.columns,
         "bits": memory.column_map.bits,
-        "versions": {name: astuple(one) for name, one in memory.versions.items()},
+        "versions": {name: astuple(version) for name, version in memory.versions.items()},
         "arrays": [[name, array.dtype.str, array.shape] for name, array in arrays.items()],
     }
     text = json.dumps(header).encode()
     out = BytesIO()
     out.write(len(text).to_bytes(LENGTH, "little") + text)
-    for one in arrays.values():
-        out.write(one.tobytes())
+    for array in arrays.values():
+        out.write(array.tobytes())
     for table in (memory.keys, memory.rows):
         with pa.ipc.new_stream(out, table.schema) as writer:
             writer.write_table(table)
@@ -90,133 +102,180 @@ def dump(memory: Memory, query: str) -> bytes:
 
 
 def load(data: bytes, query: str) -> Memory:
-    """Read a memory from its bytes. Raises MatchRecognizeRunError for those of another query."""
+    """Read a memory from bytes.
+
+    Args:
+        data: what `dump` has returned.
+        query: a digest of the query that reads it.
+
+    Raises:
+        MatchRecognizeRunError: another query wrote it, or another version of matchrec.
+    """
     begin = LENGTH + int.from_bytes(data[:LENGTH], "little")
     header: Mapping[str, Any] = json.loads(data[LENGTH:begin])
     if (header["format"], header["query"]) != (FORMAT, query):
         raise state_of_another_query()
-    arrays: dict[str, npt.NDArray[Any]] = {}
+    arrays: dict[str, Array] = {}
     for name, kind, shape in header["arrays"]:
-        one = np.frombuffer(data, np.dtype(kind), int(np.prod(shape)), begin).reshape(shape)
-        arrays[name] = one.copy()
-        begin += one.nbytes
+        view = np.frombuffer(data, np.dtype(kind), int(np.prod(shape)), begin).reshape(shape)
+        arrays[name] = view.copy()  # the bytes cannot be written to
+        begin += view.nbytes
     source = pa.BufferReader(pa.py_buffer(data).slice(begin))
-    tables = [pa.ipc.open_stream(source).read_all() for _ in range(2)]
-    column_map = ColumnMap(header["columns"], tuple(header["bits"]))
-    versions = {name: Version(*one) for name, one in header["versions"].items()}
-    return Memory(header["passed"], arrays, tables[0], tables[1], column_map, versions)
+    keys = pa.ipc.open_stream(source).read_all()
+    rows = pa.ipc.open_stream(source).read_all()
+    return Memory(
+        passed=header["passed"],
+        arrays=arrays,
+        keys=keys,
+        rows=rows,
+        column_map=ColumnMap(header["columns"], tuple(header["bits"])),
+        versions={name: Version(*fields) for name, fields in header["versions"].items()},
+    )
 
 
-Array = npt.NDArray[Any]
+# Values of many keys.
 
 
 @dataclass(frozen=True, slots=True)
 class ByKey:
-    """Values of k keys. values: any[n, ...], key after key; sizes: int64[k], how many each has."""
+    """Values of k keys in one array."""
 
-    values: Array
-    sizes: IntArray
+    values: Array  # any[n, ...], key after key
+    sizes: IntArray  # int64[k], how many values each key has
 
     @staticmethod
     def one_each(values: Array) -> ByKey:
+        """Return values of which each key has one."""
         return ByKey(values, np.ones(len(values), np.int64))
 
     @staticmethod
-    def joined(parts: Sequence[Array]) -> ByKey:
-        """Those of some keys, at least one, each in an array."""
+    def concatenate(parts: Sequence[Array]) -> ByKey:
+        """Return the values of one or more keys, which are given as an array for each key."""
         return ByKey(np.concatenate(parts), np.array([len(part) for part in parts], np.int64))
 
     def take(self, keys: IntArray) -> ByKey:
-        places = ranges(starts_of(self.sizes)[keys], self.sizes[keys])
-        return ByKey(self.values[places], self.sizes[keys])
+        """Return the values of some keys, in the order of `keys`. A key may be taken twice."""
+        indices = ranges(starts_of(self.sizes)[keys], self.sizes[keys])
+        return ByKey(self.values[indices], self.sizes[keys])
 
     def followed_by(self, others: ByKey) -> ByKey:
+        """Return the values of these keys, then those of other keys."""
         values = np.concatenate([self.values, others.values])
         return ByKey(values, np.concatenate([self.sizes, others.sizes]))
 
     def each(self) -> list[Array]:
-        """The values of each of one or more keys in an array."""
+        """Return an array for each key. There must be a key."""
         return np.split(self.values, np.cumsum(self.sizes)[:-1])
 
 
-States = Mapping[str, ByKey]  # what searches of some keys need, by name
+# What a search needs of some keys, by the names of its states. All states have the same keys.
+States = Mapping[str, ByKey]
 
 
 def take(states: States, keys: IntArray) -> States:
+    """Return the states of some keys, see `ByKey.take`."""
     return {name: state.take(keys) for name, state in states.items()}
 
 
 def join(states: States, others: States) -> States:
-    """The states of some keys, then those of further ones."""
+    """Return the states of some keys, then those of other keys."""
     return {name: state.followed_by(others[name]) for name, state in states.items()}
+
+
+# What arrives.
 
 
 @dataclass(frozen=True, slots=True)
 class Arriving:
-    """What events are and their order. keys: what tells partitions; orders: beside the time."""
+    """What the events are that arrive in each bucket, and their order. Picklable."""
 
     encoding: PandasEncoding
     schema: pa.Schema
+    # The columns of the partition keys.
     keys: tuple[str, ...]
+    # The order within a partition, after the time.
     orders: tuple[SortColumn, ...]
     column_map: ColumnMap
 
-    def nothing(self) -> Memory:
+    def make_empty_memory(self) -> Memory:
+        """Return the memory of a bucket that has had no events."""
         rows = self.schema.empty_table()
         return Memory(None, {}, rows.select(self.keys), rows, self.column_map, {})
 
-    def of_columns(self, names: Iterable[str]) -> list[tuple[str, str]]:
-        return [(self.column_map.columns[one], str(self.schema.field(one).type)) for one in names]
+    def describe_columns(self, names: Iterable[str]) -> list[tuple[str, str]]:
+        """Return the SQL and the type of each column, for a digest of the query."""
+        texts = self.column_map.columns
+        return [(texts[name], str(self.schema.field(name).type)) for name in names]
 
     @property
     def partitions(self) -> tuple[object, ...]:
-        """What tells partitions and their order from others, whatever the columns are called."""
+        """What partitions and their order depend on, for a digest of the query.
+
+        The names of columns do not matter.
+        """
         orders = [(order.descending, order.nulls_first) for order in self.orders]
-        sorted_by = self.of_columns(order.name for order in self.orders)
-        return self.of_columns(self.keys), sorted_by, orders
+        sorted_by = self.describe_columns(order.name for order in self.orders)
+        return self.describe_columns(self.keys), sorted_by, orders
 
     def adopt(self, memory: Memory) -> Memory:
-        """A memory with the columns and bits of these rows; NULL and false those it has not."""
+        """Return a memory with the columns and bits of the rows that arrive now.
+
+        They differ after the rules of a set have changed. The rows of the memory get NULL for a
+        column that they do not have, and false for a condition.
+        """
         if memory.column_map == self.column_map:
             return memory
-        rows, names = memory.rows, {text: one for one, text in memory.column_map.columns.items()}
-        places = {text: place for place, text in enumerate(memory.column_map.bits)}
-        packed = wire.bit_columns_of(len(self.column_map.bits))
-        of_bits = {wire.bits(number): number for number in range(packed)}
+        rows = memory.rows
+        old_names = {text: name for name, text in memory.column_map.columns.items()}
+        old_bits = {text: bit for bit, text in enumerate(memory.column_map.bits)}
+        packed_count = wire.bit_columns_of(len(self.column_map.bits))
+        packed_index = {wire.bits(index): index for index in range(packed_count)}
         arrays = []
         for field in self.schema:
-            before = names.get(self.column_map.columns.get(field.name, field.name))
-            if field.name in of_bits:
-                arrays.append(self.pack(rows, places, of_bits[field.name]).cast(field.type))
-            elif before is not None and rows.schema.field(before).type == field.type:
-                arrays.append(column(rows, before))
+            text = self.column_map.columns.get(field.name, field.name)
+            old_name = old_names.get(text)
+            if field.name in packed_index:
+                packed = self.repack_bits(rows, old_bits, packed_index[field.name])
+                arrays.append(packed.cast(field.type))
+            elif old_name is not None and rows.schema.field(old_name).type == field.type:
+                arrays.append(column(rows, old_name))
             else:
                 arrays.append(pa.nulls(rows.num_rows, field.type))
         return replace(memory, rows=pa.table(arrays, self.schema), column_map=self.column_map)
 
-    def pack(self, rows: pa.Table, places: Mapping[str, int], number: int) -> pa.Array:
-        """A column of packed bits, by its number. places: of the bits that the rows have."""
-        found, size = np.zeros(rows.num_rows, np.int64), wire.bits_a_column()
-        begin = number * size - 1  # the first bit is of no condition
-        for place, text in enumerate(self.column_map.bits):
-            if begin <= place < begin + size and text in places:
-                found |= flags_of(rows, places[text]) << (place - begin)
-        return pa.array(found)
+    def repack_bits(self, rows: pa.Table, old_bits: Mapping[str, int], index: int) -> pa.Array:
+        """Return a column of bits for rows that were stored with other bits.
+
+        Args:
+            rows: the rows.
+            old_bits: the bits of the conditions that the rows have, by their SQL.
+            index: the index of the column among the columns of bits.
+        """
+        packed = np.zeros(rows.num_rows, np.int64)
+        size = wire.bits_a_column()
+        first_condition = index * size - 1  # the first bit of all is not that of a condition
+        for condition, text in enumerate(self.column_map.bits):
+            bit = condition - first_condition
+            if 0 <= bit < size and text in old_bits:
+                packed |= flags_of(rows, old_bits[text]) << bit
+        return pa.array(packed)
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """Rows of some keys that a search looks at, key after key.
+class SearchRows:
+    """The rows of p keys that a search looks at, key after key.
 
-    starts: int64[p + 1], where those of each key start. new: int64[p], how many of each key, its
-    last ones, no search has had before. places: int64[n], which of the bucket's rows they are.
-    watermark: in microseconds.
+    The rows that it has kept of a key come before the new ones.
     """
 
     rows: pa.Table
+    # int64[p + 1], where the rows of each key start, then the number of rows.
     starts: IntArray
-    new: IntArray
-    places: IntArray
+    # int64[p], how many of the rows of each key, its last ones, are new to the search.
+    new_counts: IntArray
+    # int64[n], the index of each row among all rows of the bucket.
+    indices: IntArray
+    # In microseconds.
     watermark: int
 
     @property
@@ -227,74 +286,100 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class ArrivedRows:
-    """The rows of a bucket in one micro-batch.
+    """The rows of a bucket in one micro-batch, with those that are kept from before."""
 
-    keys: those that had any state, then those that are new, k in all. rows: what searches need from
-    before, then the new ones that the watermark has passed, key after key and in order. kept, new:
-    int64[k], how many of them each key has of either. later: rows that wait. passed: see `Memory`.
-    """
-
+    # The keys that had any state, then those that are new; k in all.
     keys: pa.Table
+    # The rows that searches need from before, key after key; then the new rows that the watermark
+    # has passed, key after key and in order.
     rows: pa.Table
+    # int64[k], how many rows from before, and how many new rows, each key has.
     kept: IntArray
     new: IntArray
+    # The rows that the watermark has not passed.
     later: pa.Table
+    # The watermark up to which rows have been put in order, in microseconds.
     passed: int
 
     def new_of(self, version: Version) -> ByKey:
-        """The new rows of all keys that are a version's own: which of the rows they are."""
-        first, count = int(self.kept.sum()), int(self.new.sum())
-        places = np.arange(first, first + count)
+        """Return the new rows of each key that a version of a rule sees, as indices of `rows`."""
+        first_new = int(self.kept.sum())
+        count = int(self.new.sum())
+        indices = np.arange(first_new, first_new + count)
         if version.covers_all_time:
-            return ByKey(places, self.new)
-        own = rows_of_version(version, times(self.rows.slice(first)), np.ones(count, np.bool_))
-        key = np.repeat(np.arange(len(self.new)), self.new)[own]
-        return ByKey(places[own], np.bincount(key, minlength=len(self.new)).astype(np.int64))
+            return ByKey(indices, self.new)
+        has_time = np.ones(count, np.bool_)
+        is_of_version = rows_of_version(version, times(self.rows.slice(first_new)), has_time)
+        key = np.repeat(np.arange(len(self.new)), self.new)[is_of_version]
+        sizes = np.bincount(key, minlength=len(self.new)).astype(np.int64)
+        return ByKey(indices[is_of_version], sizes)
 
-    def known(self, kept: ByKey, new: ByKey, watermark: int) -> Known:
-        """Rows of some keys: those that are kept of each, and its new ones."""
-        places = np.append(kept.values, new.values)
-        count = np.arange(len(kept.sizes))
-        key = np.concatenate([np.repeat(count, one.sizes) for one in (kept, new)])
-        places = places[np.argsort(key, kind="stable")]
-        rows = self.rows.take(pa.array(places)).combine_chunks()
-        return Known(rows, starts_of(kept.sizes + new.sizes), new.sizes, places, watermark)
+    def select(self, kept: ByKey, new: ByKey, watermark: int) -> SearchRows:
+        """Return the rows of some keys for a search.
+
+        Args:
+            kept: for each key, the rows that the search has kept, as indices of `rows`.
+            new: for each key, the rows that are new to the search, likewise.
+            watermark: in microseconds.
+        """
+        indices = np.append(kept.values, new.values)
+        keys = np.arange(len(kept.sizes))
+        key = np.append(np.repeat(keys, kept.sizes), np.repeat(keys, new.sizes))
+        indices = indices[np.argsort(key, kind="stable")]
+        rows = self.rows.take(pa.array(indices)).combine_chunks()
+        starts = starts_of(kept.sizes + new.sizes)
+        return SearchRows(rows, starts, new.sizes, indices, watermark)
 
 
 def arrange(
     memory: Memory, new: Iterable[pa.RecordBatch], arriving: Arriving, watermark: int
 ) -> ArrivedRows:
-    """Put the new events of a bucket in order with those that wait. watermark: in microseconds."""
-    kept = memory.arrays.get("rows", np.zeros(0, np.int64))  # that searches need of each key
-    count = int(kept.sum())
+    """Put the events of a bucket in order that the watermark has passed.
+
+    Args:
+        memory: the bucket after the last micro-batch.
+        new: the new events.
+        arriving: what they are.
+        watermark: in microseconds.
+    """
+    kept = memory.arrays.get("rows", np.zeros(0, np.int64))  # the number of kept rows of each key
+    kept_count = int(kept.sum())
     fresh = pa.Table.from_batches(list(new), arriving.schema)
     if memory.passed is not None:  # Spark itself drops late rows, and counts them
         fresh = fresh.filter(pa.array(times(fresh) > memory.passed))
-    waiting = pa.concat_tables([memory.rows.slice(count), fresh]).combine_chunks()
+    waiting = pa.concat_tables([memory.rows.slice(kept_count), fresh]).combine_chunks()
     is_passed = times(waiting) <= watermark
-    here = waiting.filter(pa.array(is_passed)).combine_chunks()
-    both = pa.concat_tables([memory.keys, here.select(arriving.keys)]).combine_chunks()
-    number, first = number_equal([codes_of(column(both, name)) for name in arriving.keys])
-    number = number[memory.keys.num_rows :]
-    here = in_order(here, arriving.orders, number)
-    kept = np.append(kept, np.zeros(len(first) - len(kept), np.int64))
+    passed_rows = waiting.filter(pa.array(is_passed)).combine_chunks()
+
+    key_rows = pa.concat_tables([memory.keys, passed_rows.select(arriving.keys)]).combine_chunks()
+    codes = [codes_of(column(key_rows, name)) for name in arriving.keys]
+    key, first_rows = number_equal(codes)
+    key = key[memory.keys.num_rows :]  # of each passed row
+    key_count = len(first_rows)
+    passed_rows = in_order(passed_rows, arriving.orders, key)
     return ArrivedRows(
-        keys=both.take(pa.array(first)).combine_chunks(),
-        rows=pa.concat_tables([memory.rows.slice(0, count), here]).combine_chunks(),
-        kept=kept,
-        new=np.bincount(number, minlength=len(first)).astype(np.int64),
+        keys=key_rows.take(pa.array(first_rows)).combine_chunks(),
+        rows=pa.concat_tables([memory.rows.slice(0, kept_count), passed_rows]).combine_chunks(),
+        kept=np.append(kept, np.zeros(key_count - len(kept), np.int64)),
+        new=np.bincount(key, minlength=key_count).astype(np.int64),
         later=waiting.filter(pa.array(~is_passed)),
         passed=watermark if memory.passed is None else max(memory.passed, watermark),
     )
 
 
 def times(rows: pa.Table) -> IntArray:
-    """Microseconds."""
+    """Return the time of each row, in microseconds."""
     return as_integers(column(rows, wire.MICROSECONDS))
 
 
 def in_order(rows: pa.Table, orders: tuple[SortColumn, ...], key: IntArray) -> pa.Table:
-    """Sort the rows by the number of their key, by time, by `orders`, then by arrival."""
+    """Sort rows by their key, by time, by further columns, then by arrival.
+
+    Args:
+        rows: the rows.
+        orders: the further columns.
+        key: int64[n], the number of the key of each row.
+    """
     if not rows.num_rows:
         return rows
     time = SortColumn(wire.MICROSECONDS, descending=False, nulls_first=True)

@@ -1,11 +1,16 @@
 """The events of a bucket of keys from micro-batch to micro-batch: what Spark's operator runs.
 
-Events wait until the watermark has passed them; then they are put in order and searched, those of
-all keys that have any at once. Of several searches, one for each rule of a set, each goes on by
-itself, with the events that it looks at again and the new ones; what some search still needs is
-kept with its state. Keys that have neither new events nor a window that has ended are left alone.
-Nothing is at its end because a batch is: a window ends when the watermark passes its end, for which
-an event-time timer is set, one for all keys.
+One call does the following.
+
+1. Read the state of the bucket, if it has one.
+2. Put the events in order that the watermark has passed. The others wait.
+3. Run the searches: one of a query, or one for each rule of a set. A search goes on with the keys
+   that have new events or a window that has ended. It looks at the rows that it has kept, then at
+   the new ones. All other keys are left alone.
+4. Write the state: what some search still needs, and the rows that wait.
+5. Set an event-time timer to the next end of a window, one timer for all keys.
+
+The end of a micro-batch ends nothing: a window ends when the watermark passes its end.
 """
 
 from __future__ import annotations
@@ -33,8 +38,8 @@ from matchrec.spark.streaming.arrival import (
     Arriving,
     ByKey,
     ColumnMap,
-    Known,
     Memory,
+    SearchRows,
     States,
     arrange,
     dump,
@@ -54,272 +59,397 @@ from matchrec.worker.rule_set import RuleSetWorker
 if TYPE_CHECKING:
     from pyspark.sql.streaming.state import GroupState
 
-KnownOfBucket = tuple[ColumnMap, Mapping[str, Version]]
 NO_KEYS = np.zeros(0, np.int64)
-PLACES = "places"
-FAILED = "failed"  # whether a search has failed for a key, and leaves it alone for good
+
+# Names of states of each key that a bucket adds to those of a search.
+PLACES = "places"  # the rows that the search has kept: indices among the rows of the bucket
+FAILED = "failed"  # whether the search has failed for the key, and leaves it alone for good
+
+
+# The states of searches, and how they are stored.
 
 
 @dataclass(frozen=True, slots=True)
 class KeyState:
-    """What a search needs of some keys of the bucket. keys: int64[p], ascending.
+    """What a search needs of some keys of the bucket."""
 
-    states: of its search, NEXT_END, FAILED, and PLACES, its rows among all that have arrived.
-    """
-
+    # int64[p], ascending indices of keys of the bucket.
     keys: IntArray
+    # The states of the search for these keys, then NEXT_END, FAILED and PLACES.
     states: States
 
     @property
     def next_end(self) -> IntArray:
-        """int64[p], when to go on with each key, though no event comes."""
+        """int64[p], when to go on with each key though no event arrives."""
         return self.states[NEXT_END].values
 
-    def take(self, places: IntArray) -> KeyState:
-        return KeyState(self.keys[places], take(self.states, places))
+    def take(self, indices: IntArray) -> KeyState:
+        """Return the state of some of these keys, given their indices in `keys`."""
+        return KeyState(self.keys[indices], take(self.states, indices))
 
-    def merged_with(self, others: KeyState) -> KeyState:
-        """What is needed of these keys and of others, in their order."""
-        if not len(self.keys) or not len(others.keys):
-            return self if len(self.keys) else others
+    def merge(self, others: KeyState) -> KeyState:
+        """Return the state of these keys and of other ones."""
+        if not len(self.keys):
+            return others
+        if not len(others.keys):
+            return self
         keys = np.append(self.keys, others.keys)
         return KeyState(keys, join(self.states, others.states)).take(np.argsort(keys))
 
-    def after(self, known: Known, left: States, end: int) -> KeyState:
-        """What is needed once the search has gone on with the rows `known`. left: by the search."""
-        stay = np.flatnonzero(~left[IDLE].values | (left[KEPT].sizes > 0))
-        states = dict(take(left, stay))
-        kept = states.pop(KEPT)
+    def advance(self, rows: SearchRows, new_states: States, end: int) -> KeyState:
+        """Return the state after a search. Keys of which nothing is needed are dropped.
+
+        Args:
+            rows: the rows that were searched.
+            new_states: what the search has returned for each key.
+            end: the time from which on the search sees no rows.
+        """
+        is_needed = ~new_states[IDLE].values | (new_states[KEPT].sizes > 0)
+        needed = np.flatnonzero(is_needed)
+        states = dict(take(new_states, needed))
         del states[IDLE]
-        states[PLACES] = ByKey(known.places[kept.values], kept.sizes)
-        states[FAILED] = ByKey.one_each(np.zeros(len(stay), np.bool_))
+        kept = states.pop(KEPT)
+        states[PLACES] = ByKey(rows.indices[kept.values], kept.sizes)
+        states[FAILED] = ByKey.one_each(np.zeros(len(needed), np.bool_))
         states[NEXT_END] = ByKey.one_each(np.minimum(states[NEXT_END].values, end))
-        return KeyState(self.keys[stay], states)
+        return KeyState(self.keys[needed], states)
 
 
-def store(searches: Mapping[str, KeyState], arrived: ArrivedRows, known: KnownOfBucket) -> Memory:
-    """What several searches need: the keys of which anything is kept, and each row once."""
-    keys = np.unique(np.concatenate([NO_KEYS, *(one.keys for one in searches.values())]))
-    places = (one.states[PLACES].values for one in searches.values())
-    union = np.unique(np.concatenate([NO_KEYS, *places]))
-    every = np.arange(len(arrived.new))
-    key = np.append(np.repeat(every, arrived.kept), np.repeat(every, arrived.new))[union]
+def make_memory(
+    key_states: Mapping[str, KeyState],
+    arrived: ArrivedRows,
+    column_map: ColumnMap,
+    versions: Mapping[str, Version],
+) -> Memory:
+    """Return the memory of a bucket: the keys that have any state, and each row once.
+
+    Args:
+        key_states: what each search needs, by the name of the search.
+        arrived: the rows that were searched, and those that wait.
+        column_map: what the columns and bits of these rows mean.
+        versions: the rules, by the names of their searches.
+    """
+    keys = np.unique(np.concatenate([NO_KEYS, *(state.keys for state in key_states.values())]))
+    kept_by_search = [state.states[PLACES].values for state in key_states.values()]
+    kept = np.unique(np.concatenate([NO_KEYS, *kept_by_search]))
+
+    # rows are stored key after key, so that the number of rows of each key says whose they are
+    all_keys = np.arange(len(arrived.new))
+    key_of_row = np.append(np.repeat(all_keys, arrived.kept), np.repeat(all_keys, arrived.new))
+    key = key_of_row[kept]
     order = np.argsort(key, kind="stable")
-    place = np.empty(arrived.rows.num_rows, np.int64)
-    place[union[order]] = np.arange(len(union))
+    stored_index = np.empty(arrived.rows.num_rows, np.int64)  # by the index of a row
+    stored_index[kept[order]] = np.arange(len(kept))
+
     arrays: dict[str, Array] = {}
-    for search, needs in searches.items():
-        own = needs.states[PLACES]
-        states = {**needs.states, PLACES: ByKey(place[own.values], own.sizes)}
-        arrays[f"{search} keys"] = np.searchsorted(keys, needs.keys)
-        for name, state in states.items():
-            arrays[f"{search} {name}"] = state.values
+    for name, key_state in key_states.items():
+        rows_of_search = key_state.states[PLACES]
+        stored_rows = ByKey(stored_index[rows_of_search.values], rows_of_search.sizes)
+        arrays[f"{name} keys"] = np.searchsorted(keys, key_state.keys)
+        for state_name, state in {**key_state.states, PLACES: stored_rows}.items():
+            arrays[f"{name} {state_name}"] = state.values
             if (state.sizes != 1).any():
-                arrays[f"{search} {name} sizes"] = state.sizes
-    arrays["rows"] = np.bincount(np.searchsorted(keys, key), minlength=len(keys)).astype(np.int64)
-    rows = pa.concat_tables([arrived.rows.take(pa.array(union[order])), arrived.later])
-    own_keys = arrived.keys.take(pa.array(keys)).combine_chunks()
-    return Memory(arrived.passed, arrays, own_keys, rows.combine_chunks(), *known)
+                arrays[f"{name} {state_name} sizes"] = state.sizes
+    row_counts = np.bincount(np.searchsorted(keys, key), minlength=len(keys))
+    arrays["rows"] = row_counts.astype(np.int64)
+    rows = pa.concat_tables([arrived.rows.take(pa.array(kept[order])), arrived.later])
+    return Memory(
+        passed=arrived.passed,
+        arrays=arrays,
+        keys=arrived.keys.take(pa.array(keys)).combine_chunks(),
+        rows=rows.combine_chunks(),
+        column_map=column_map,
+        versions=versions,
+    )
 
 
 def needs_in(arrays: Arrays, searches: tuple[KeySearch, ...]) -> dict[str, KeyState]:
-    """What `store` has made plain, by the names of searches that need it; others' is let go."""
-    found = {}
+    """Return what each search needs, by its name, as `make_memory` has stored it.
+
+    A search without any state is left out. The states of searches that there are no more are not
+    read, so they will be dropped.
+    """
+    key_states = {}
     for search in searches:
         if f"{search.name} keys" in arrays:
-            states = states_in(arrays, search.name, nothing_needed(search, NO_KEYS).states)
-            ends = np.minimum(states[NEXT_END].values, search.end)  # which may have been unknown
-            states = {**states, NEXT_END: ByKey.one_each(ends)}
-            found[search.name] = KeyState(arrays[f"{search.name} keys"], states)
-    return found
+            state_names = make_key_state(search, NO_KEYS).states
+            states = states_in(arrays, search.name, state_names)
+            # the end of a rule may not have been known when the state was stored
+            next_end = np.minimum(states[NEXT_END].values, search.end)
+            states = {**states, NEXT_END: ByKey.one_each(next_end)}
+            key_states[search.name] = KeyState(arrays[f"{search.name} keys"], states)
+    return key_states
 
 
 def states_in(arrays: Arrays, search: str, names: Iterable[str]) -> States:
-    """The states of a search, by their names, that `store` has made plain."""
-    found = {}
+    """Return the states of these names of a search, as `make_memory` has stored them."""
+    states = {}
     for name in names:
-        values, sizes = arrays[f"{search} {name}"], arrays.get(f"{search} {name} sizes")
-        found[name] = ByKey.one_each(values) if sizes is None else ByKey(values, sizes)
-    return found
+        values = arrays[f"{search} {name}"]
+        sizes = arrays.get(f"{search} {name} sizes")
+        states[name] = ByKey.one_each(values) if sizes is None else ByKey(values, sizes)
+    return states
 
 
-# The output rows of what is decided, and in the end what is needed of keys.
-GoingOn = Generator[pa.RecordBatch, None, KeyState]
+def make_key_state(search: KeySearch, keys: IntArray, *, failed: bool = False) -> KeyState:
+    """Return the state of keys that have had no events, or for which the search has failed."""
+    states = {
+        **search.make_empty_states(),
+        NEXT_END: ByKey.one_each(np.array([search.end])),
+        FAILED: ByKey.one_each(np.array([failed])),
+        PLACES: ByKey.concatenate([NO_KEYS]),
+    }
+    return KeyState(keys, take(states, np.zeros(len(keys), np.int64)))
+
+
+# A bucket.
+
+
+# Yields output rows of what is decided. Returns what the search needs of the keys.
+KeySearching = Generator[pa.RecordBatch, None, KeyState]
 
 
 @dataclass(frozen=True)
 class Bucket:
-    """What goes on with the events of a bucket. Picklable.
-
-    query: a digest of what is asked, of a set of what all rules share. versions: the rules, by the
-    names of their searches; none of a query. remembers: whether it is to be known how far the rows
-    have come, though no row is needed.
-    """
+    """Searches the events of a bucket. Picklable."""
 
     arriving: Arriving
+    # A digest of the query, or of what all rules of a set share.
     query: str
     searches: tuple[KeySearch, ...]
+    # The rules, by the names of their searches. Empty for a query.
     versions: Mapping[str, Version]
+    # Whether to store how far the watermark has come though no row and no key is needed.
     remembers: bool
 
     def run(
         self, _: object, frames: Iterable[pd.DataFrame], group: GroupState
     ) -> Iterator[pd.DataFrame]:
-        """Output rows of what is complete now, as the bytes of an Arrow stream."""
+        """Yield the output rows of what is decided now, as the bytes of Arrow streams.
+
+        Args:
+            _: the number of the bucket.
+            frames: the new events, encoded for pandas.
+            group: Spark's state of the bucket.
+        """
         batches = (self.arriving.encoding.batch(frame) for frame in frames if len(frame))
         for batch in self.batch(batches, group):
             yield pd.DataFrame({"rows": [to_bytes([batch])]})
 
     def batch(self, new: Iterable[pa.RecordBatch], group: GroupState) -> Iterator[pa.RecordBatch]:
-        """The output rows of what is decided now; the state is kept in the group."""
+        """Yield the output rows of what is decided now, and store the state.
+
+        Args:
+            new: the new events.
+            group: Spark's state of the bucket.
+
+        Raises:
+            MatchRecognizeRunError: the state belongs to another query, a rule has changed for
+                events that have arrived, or the state is too large.
+            MatchRecognizeError: the rows of a key do not allow a search or a measure.
+        """
         watermark = group.getCurrentWatermarkMs() * 1000
-        memory = self.recall(group)
+        memory = self.read_memory(group)
         arrived = arrange(memory, new, self.arriving, watermark)
-        needs = yield from self.go_on(memory.arrays, arrived, watermark)
-        memory = store(needs, arrived, (self.arriving.column_map, self.versions))
+        key_states = yield from self.search_all(memory.arrays, arrived, watermark)
+        memory = make_memory(key_states, arrived, self.arriving.column_map, self.versions)
         if memory.keys.num_rows or memory.rows.num_rows or self.remembers:
-            group.update((checked(dump(memory, self.query), memory),))
-            next_end = min((int(one.next_end.min()) for one in needs.values()), default=NEVER)
-            wanted = int(times(arrived.later).min(initial=next_end))
-            if wanted != NEVER:  # Spark calls when the watermark is beyond the timer
-                group.setTimeoutTimestamp(max(-(-wanted // 1000) - 1, watermark // 1000, 1))
+            group.update((check_size(dump(memory, self.query), memory),))
+            next_ends = [int(state.next_end.min()) for state in key_states.values()]
+            next_end = min(next_ends, default=NEVER)
+            wake_up = int(times(arrived.later).min(initial=next_end))
+            if wake_up != NEVER:  # Spark calls when the watermark is beyond the timer
+                group.setTimeoutTimestamp(max(-(-wake_up // 1000) - 1, watermark // 1000, 1))
         elif group.exists:
             group.remove()
 
-    def recall(self, group: GroupState) -> Memory:
-        """What is known of the bucket, with the columns of the rows that arrive."""
+    def read_memory(self, group: GroupState) -> Memory:
+        """Return the memory of the bucket, with the columns of the rows that arrive now.
+
+        Raises:
+            MatchRecognizeRunError: it belongs to another query, or a rule has changed for events
+                that have arrived.
+        """
         if not group.exists:
-            return self.arriving.nothing()
+            return self.arriving.make_empty_memory()
         memory = load(group.get[0], self.query)
         check_versions(memory, self.versions)
         return self.arriving.adopt(memory)
 
-    def go_on(
+    def search_all(
         self, arrays: Arrays, arrived: ArrivedRows, watermark: int
     ) -> Generator[pa.RecordBatch, None, dict[str, KeyState]]:
-        """Search what has arrived. arrays: what was kept, none in the beginning."""
-        needs = needs_in(arrays, self.searches)
-        for number, search in enumerate(self.searches):
-            own = needs.pop(search.name, None) or nothing_needed(search, NO_KEYS)
-            new = np.flatnonzero(arrived.new_of(search.version).sizes)
-            wanted = np.append(new, own.keys[own.next_end <= watermark])
-            wanted = np.setdiff1d(wanted, own.keys[own.states[FAILED].values])
-            whole = own.merged_with(nothing_needed(search, np.setdiff1d(wanted, own.keys)))
-            is_wanted = np.isin(whole.keys, wanted)
-            others = whole.take(np.flatnonzero(~is_wanted))
-            if len(wanted):
-                found = whole.take(np.flatnonzero(is_wanted)) if len(others.keys) else whole
-                found = yield from self.search(number, found, arrived, watermark)
-                others = others.merged_with(found)
-            if len(others.keys) and search.end > watermark:
-                needs[search.name] = others
-        return needs
+        """Run all searches. Yield their output, and return what each of them needs, by its name.
 
-    def search(self, number: int, needs: KeyState, arrived: ArrivedRows, watermark: int) -> GoingOn:
+        Args:
+            arrays: the states that were stored; empty at the beginning.
+            arrived: the rows of the bucket.
+            watermark: in microseconds.
+        """
+        key_states = needs_in(arrays, self.searches)
+        for number, search in enumerate(self.searches):
+            stored = key_states.pop(search.name, None) or make_key_state(search, NO_KEYS)
+            keys_with_rows = np.flatnonzero(arrived.new_of(search.version).sizes)
+            keys_with_end = stored.keys[stored.next_end <= watermark]
+            failed_keys = stored.keys[stored.states[FAILED].values]
+            due_keys = np.setdiff1d(np.append(keys_with_rows, keys_with_end), failed_keys)
+            new_keys = np.setdiff1d(due_keys, stored.keys)
+            key_state = stored.merge(make_key_state(search, new_keys))
+            is_due = np.isin(key_state.keys, due_keys)
+            idle = key_state.take(np.flatnonzero(~is_due))
+            if len(due_keys):
+                due = key_state.take(np.flatnonzero(is_due)) if len(idle.keys) else key_state
+                searched = yield from self.search(number, due, arrived, watermark)
+                idle = idle.merge(searched)
+            if len(idle.keys) and search.end > watermark:
+                key_states[search.name] = idle
+        return key_states
+
+    def search(
+        self, number: int, key_state: KeyState, arrived: ArrivedRows, watermark: int
+    ) -> KeySearching:
+        """Go on with some keys. Yield their output, and return what is needed of them.
+
+        Args:
+            number: the index of the search.
+            key_state: what the search needs of these keys.
+            arrived: the rows of the bucket.
+            watermark: in microseconds.
+        """
         search = self.searches[number]
-        new = arrived.new_of(search.version).take(needs.keys)
-        known = arrived.known(needs.states[PLACES], new, watermark)
-        left = yield from search.search(needs.states, known)
-        return needs.after(known, left, search.end)
+        new = arrived.new_of(search.version).take(key_state.keys)
+        rows = arrived.select(key_state.states[PLACES], new, watermark)
+        new_states = yield from search.search(key_state.states, rows)
+        return key_state.advance(rows, new_states, search.end)
+
+
+@dataclass(frozen=True)
+class RulesOfBucket(Bucket):
+    """Runs all rules of a set over the events of a bucket. Picklable.
+
+    A rule that fails for one key goes on with the others.
+    """
+
+    # The worker of the set, which writes the output rows of rules.
+    rules: RuleSetWorker
+
+    def search(
+        self, number: int, key_state: KeyState, arrived: ArrivedRows, watermark: int
+    ) -> KeySearching:
+        """Go on with some keys, except those for which the rule fails, see `Bucket.search`."""
+        all_keys = range(len(key_state.keys))
+        search_keys = super().search
+        results: list[KeyState] = []
+
+        def search(indices: range) -> Iterator[pa.RecordBatch]:
+            part = key_state if indices == all_keys else key_state.take(np.array(indices))
+            result = yield from search_keys(number, part, arrived, watermark)
+            results.append(result)
+
+        def give_up(index: int) -> pa.Table:
+            rule_search = self.searches[number]
+            failed = key_state.take(np.array([index]))
+            results.append(make_key_state(rule_search, failed.keys, failed=True))
+            new = arrived.new_of(rule_search.version).take(failed.keys)
+            return arrived.select(failed.states[PLACES], new, watermark).rows.slice(0, 1)
+
+        yield from self.rules.without_failures(number, all_keys, search, give_up)
+        return reduce(KeyState.merge, results)
 
 
 def bucket_of(worker: QueryWorker | RuleSetWorker, arriving: Arriving) -> Bucket:
-    """What a worker of whole partitions does with the events of a bucket."""
+    """Return the bucket that does over a stream what a worker does over whole partitions.
+
+    Args:
+        worker: the worker of a query or a rule set.
+        arriving: what the events are.
+    """
     if isinstance(worker, QueryWorker):
         query = digest(worker.executable, arriving)
-        return Bucket(arriving, query, (search_of(worker.executable),), {}, remembers=False)
+        return Bucket(arriving, query, (build_search(worker.executable),), {}, remembers=False)
     rule_set = worker.rule_set
     searches = tuple(
-        search_of(rule.executable, partial(worker.batches, number), rule.version, rule.identity)
+        build_search(rule.executable, partial(worker.batches, number), rule.version, rule.identity)
         for number, rule in enumerate(rule_set.rules)
     )
-    columns = map(wire.column, (rule_set.order, *rule_set.events.values()))
-    events = tuple(rule_set.events), arriving.of_columns(columns)
+    # rules may change over the same state, but not what they share
+    columns = [wire.column(index) for index in (rule_set.order, *rule_set.events.values())]
+    events = tuple(rule_set.events), arriving.describe_columns(columns)
     query = digest(arriving.partitions, events, worker.on_error, rule_set.has_versions)
     versions = {rule.identity: replace(rule.version, rule=rule.name) for rule in rule_set.rules}
     return RulesOfBucket(arriving, query, searches, versions, rule_set.has_versions, worker)
 
 
-def search_of(executable: Executable, *of_rule: Any) -> KeySearch:
-    """What searches the events of keys. of_rule: see `KeySearch`."""
-    return (SelectingSearch if executable.task.selects else ContiguousSearch)(executable, *of_rule)
+def build_search(executable: Executable, *fields: Any) -> KeySearch:
+    """Return the search for an executable. `fields` are the further fields of `KeySearch`."""
+    if executable.task.selects:
+        return SelectingSearch(executable, *fields)
+    return ContiguousSearch(executable, *fields)
 
 
-MOST_STATE = 1 << 28  # bytes; several times as many are held while it is read and written
-MOST_OF_SPARK = (1 << 31) - (1 << 20)  # bytes of one value
+def digest(*parts: object) -> str:
+    """Return a text that differs for different queries. It depends on the `repr` of the parts."""
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
-def checked(state: bytes, memory: Memory) -> bytes:
-    """The state of a bucket. Raises MatchRecognizeRunError where it is too large."""
+# Checks.
+
+
+# The most bytes of a state. Several times as many are held while it is read and written.
+MOST_STATE = 1 << 28
+# The most bytes of one value in Spark.
+MOST_OF_SPARK = (1 << 31) - (1 << 20)
+
+
+def check_size(state: bytes, memory: Memory) -> bytes:
+    """Return the state of a bucket.
+
+    Raises:
+        MatchRecognizeRunError: the state is too large.
+    """
     size = len(state)
     if size <= MOST_OF_SPARK and may_take(size, MOST_STATE):
         return state
-    rows, keys = memory.rows.num_rows, memory.keys.num_rows
-    raise state_without_room(mebibytes=size >> 20, limit=MOST_STATE >> 20, rows=rows, keys=keys)
+    raise state_without_room(
+        mebibytes=size >> 20,
+        limit=MOST_STATE >> 20,
+        rows=memory.rows.num_rows,
+        keys=memory.keys.num_rows,
+    )
 
 
 def check_versions(memory: Memory, versions: Mapping[str, Version]) -> None:
-    """Raises where rules are not what they were for rows that have come; ended ones may be gone."""
+    """Check that rules are what they were for the rows that have arrived.
+
+    A rule may be gone if its time has ended.
+
+    Raises:
+        MatchRecognizeRunError: a rule has changed for these rows, so they would have been searched
+            in another way.
+    """
     if memory.versions == versions:
         return
     assert memory.passed is not None
-    seen = int(times(memory.rows).max(initial=memory.passed))
+    last_time = int(times(memory.rows).max(initial=memory.passed))
     for name in dict.fromkeys((*memory.versions, *versions)):
-        before, now = memory.versions.get(name), versions.get(name)
-        known = before or now
-        assert known is not None
-        is_gone = now is None and known.until is not None and known.until <= memory.passed
-        parts = (part_before(seen, version) for version in (before, now))
-        if len(set(parts)) > 1 and not is_gone:
-            raise changed_in_the_past(name=known.rule, time=OrderTimes(TimestampType()).shown(seen))
+        before = memory.versions.get(name)
+        now = versions.get(name)
+        version = before or now
+        assert version is not None
+        has_ended = version.until is not None and version.until <= memory.passed
+        if now is None and has_ended:
+            continue
+        if clip_version(before, last_time) != clip_version(now, last_time):
+            shown_time = OrderTimes(TimestampType()).shown(last_time)
+            raise changed_in_the_past(name=version.rule, time=shown_time)
 
 
-def part_before(time: int, version: Version | None) -> tuple[int | None, int | None] | None:
-    """When a version begins and ends, as far as it does so up to a time; None if not even begun."""
+def clip_version(version: Version | None, time: int) -> tuple[int | None, int | None] | None:
+    """Return when a version begins and ends, as far as this happens up to a time.
+
+    None if there is no version, or it begins later. An end after the time is None.
+    """
     if version is None or (version.since is not None and version.since > time):
         return None
-    return version.since, None if version.until is None or version.until > time else version.until
-
-
-def digest(*asked: object) -> str:
-    """What tells one query from all others."""
-    return hashlib.sha256(repr(asked).encode()).hexdigest()
-
-
-def nothing_needed(search: KeySearch, keys: IntArray, *, failed: bool = False) -> KeyState:
-    """What a search needs of keys without events, or of those for which it has failed."""
-    nothing = {
-        **search.nothing(),
-        NEXT_END: ByKey.one_each(np.array([search.end])),
-        FAILED: ByKey.one_each(np.array([failed])),
-        PLACES: ByKey.joined([NO_KEYS]),
-    }
-    return KeyState(keys, take(nothing, np.zeros(len(keys), np.int64)))
-
-
-# The rules of a set over a bucket's events. One that fails for one key goes on with the others.
-
-
-@dataclass(frozen=True)
-class RulesOfBucket(Bucket):
-    """Runs all rules over the events of a bucket. Picklable. rules: over whole partitions."""
-
-    rules: RuleSetWorker
-
-    def search(self, number: int, needs: KeyState, arrived: ArrivedRows, watermark: int) -> GoingOn:
-        """Let a rule go on with some keys, without those for which it fails."""
-        every, go_on = range(len(needs.keys)), super().search
-        parts: list[KeyState] = []
-
-        def search(some: range) -> Iterator[pa.RecordBatch]:
-            own = needs if some == every else needs.take(np.array(some))
-            parts.append((yield from go_on(number, own, arrived, watermark)))
-
-        def give_up(place: int) -> pa.Table:
-            own, given_up = needs.take(np.array([place])), self.searches[number]
-            parts.append(nothing_needed(given_up, own.keys, failed=True))
-            new = arrived.new_of(given_up.version).take(own.keys)
-            return arrived.known(own.states[PLACES], new, watermark).rows.slice(0, 1)
-
-        yield from self.rules.without_failures(number, every, search, give_up)
-        return reduce(KeyState.merged_with, parts)
+    ends_later = version.until is None or version.until > time
+    return version.since, None if ends_later else version.until

@@ -1,8 +1,8 @@
-"""Goes on with the events of some keys, all at once; finds matches of consecutive rows among them.
+"""Search the events of many keys at once: the interface, and the search for consecutive rows.
 
-The events that the watermark has passed are searched, as those of partitions that go on. The rows
-from the first undecided starting row on are kept, and those before it that conditions and measures
-look back on. A window ends when the watermark passes its end.
+Each key is a partition that may go on. The search covers the events that the watermark has passed.
+The rows from the first undecided starting row on are kept, and as many before it as conditions and
+measures look back. A window ends when the watermark passes its end.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from matchrec.compile.rule_set import Version
 from matchrec.output.reads import ReadMatchNumber
 from matchrec.search.partitions import NO_EDGE, BoolArray, Frontier, IntArray, Partitions, ranges
 from matchrec.search.records import compile_task
-from matchrec.spark.streaming.arrival import ByKey, Known, States
+from matchrec.spark.streaming.arrival import ByKey, SearchRows, States
 from matchrec.worker import wire
 from matchrec.worker.arrays import as_integers, column
 from matchrec.worker.batches import Piece
@@ -28,40 +28,53 @@ from matchrec.worker.encode import partitions_of
 from matchrec.worker.match import BatchMaker, Worker
 
 ALL_ROWS = Version("")
-NEVER = int(np.iinfo(np.int64).max)
-START = "start"  # of a key, the first undecided starting row, from the first row that is kept
-NUMBER = "number"  # how many matches were found
-COVERED = "covered"  # of each row that is kept, whether a match contains it, or it has come out
+NEVER = int(np.iinfo(np.int64).max)  # a time after all others
 
-# What comes of each key of a search beside its own states.
-KEPT = "kept"  # which of the known rows it looks at again, their positions in order
-NEXT_END = "next end"  # when to go on with a key though no event comes, microseconds, or NEVER
-IDLE = "idle"  # whether nothing is lost if its state is forgotten once no row is kept
+# Names of states that every search returns for each key. The values are stored.
+KEPT = "kept"  # the rows to look at again: indices among the rows of the search, ascending
+NEXT_END = "next end"  # when to go on though no event arrives: microseconds, or NEVER
+IDLE = "idle"  # whether the other states may be forgotten if no row is kept
 
-# The output rows of what is decided, and in the end what is needed of each key further on.
+# Names of the other states of a `ContiguousSearch`.
+START = "start"  # the first undecided starting row, counted from the first row that is kept
+NUMBER = "number"  # the number of matches so far
+COVERED = "covered"  # for each row that is kept, whether a match covers it or it was output
+
+# Yields output rows of what is decided. Returns the states of each key.
 Searching = Generator[pa.RecordBatch, None, States]
 
 
 @dataclass(frozen=True)
 class KeySearch(ABC):
-    """Runs an executable over the events of some keys. name: by which its state is stored."""
+    """Runs an executable over the events of some keys. Picklable."""
 
     executable: Executable
+    # Makes the batches of the output; None if the output consists of the reads of the executable.
     output: BatchMaker | None = None
+    # The version of the rule, which sees the rows of its time only.
     version: Version = ALL_ROWS
+    # Names the arrays in which the states are stored.
     name: str = "0"
 
     @abstractmethod
-    def nothing(self) -> States:
-        """The states of one key, which has no events."""
+    def make_empty_states(self) -> States:
+        """Return the states of one key that has had no events, without those of every search."""
 
     @abstractmethod
-    def search(self, states: States, known: Known) -> Searching:
-        """Go on with one or more keys. known: the rows that were left, and new ones."""
+    def search(self, states: States, rows: SearchRows) -> Searching:
+        """Go on with the search of one or more keys.
+
+        Args:
+            states: the states of these keys, as this method has returned them.
+            rows: the rows that the search has kept of each key, and the new ones.
+
+        Raises:
+            MatchRecognizeError: the rows of a key do not allow a search or a measure.
+        """
 
     @cached_property
-    def counts(self) -> bool:
-        """Whether the number of matches is asked for, as always of a rule of a set."""
+    def counts_matches(self) -> bool:
+        """Whether the number of matches of a key must be known, as it must be for a rule."""
         executable = self.executable
         if self.output is not None or executable.task.most_matches is not None:
             return True
@@ -70,88 +83,139 @@ class KeySearch(ABC):
 
     @property
     def end(self) -> int:
-        """When no further row comes, microseconds, or NEVER."""
+        """The time from which on no row is searched, in microseconds, or NEVER."""
         return NEVER if self.version.until is None else self.version.until
 
-    def may_forget(self, numbers: IntArray) -> BoolArray:
-        """bool[p], whether keys may forget how many matches they have had. numbers: that."""
-        return np.asarray(~(self.counts & (numbers > 0)), np.bool_)
+    def may_forget(self, match_counts: IntArray) -> BoolArray:
+        """Return whether each key may forget how many matches it has had, as bool[p].
+
+        Args:
+            match_counts: int64[p], how many it has had.
+        """
+        return np.asarray(~(self.counts_matches & (match_counts > 0)), np.bool_)
 
 
-def window_bounds(executable: Executable, rows: pa.Table) -> IntArray:
-    """When the window ends that begins with a row, NEVER without one; microseconds."""
+def find_window_times(executable: Executable, rows: pa.Table) -> IntArray:
+    """Return when the window that begins with each row ends, in microseconds; NEVER without one."""
     crossing = executable.crossing
     if not crossing.window:
         return np.full(rows.num_rows, NEVER, np.int64)
-    found = as_integers(column(rows, wire.column(crossing.window[-1])))
+    window_times = as_integers(column(rows, wire.column(crossing.window[-1])))
     if crossing.distance is None:
-        return found
+        return window_times
+    # the column is that of the order, and the window ends a known distance later
     length = int(crossing.distance.limit) + 1
-    return np.asarray(np.minimum(found, NEVER - length) + length, np.int64)
+    return np.asarray(np.minimum(window_times, NEVER - length) + length, np.int64)
 
 
-def near_bounds(executable: Executable, rows: pa.Table) -> IntArray | None:
-    """int64[w, n], when windows between neighbours end that begin with a row; microseconds."""
-    near = executable.crossing.ends[1 if executable.crossing.window else 0 :]
-    return np.stack([as_integers(column(rows, wire.column(i))) for i in near]) if near else None
+def find_neighbour_window_times(executable: Executable, rows: pa.Table) -> IntArray | None:
+    """Return when the windows between neighbours in the pattern end that begin with each row.
+
+    Returns:
+        int64[w, n], in microseconds; None if the pattern has no such windows.
+    """
+    ends = executable.crossing.ends
+    if executable.crossing.window:  # the first one is that of the match
+        ends = ends[1:]
+    if not ends:
+        return None
+    return np.stack([as_integers(column(rows, wire.column(index))) for index in ends])
 
 
 @dataclass(frozen=True)
 class ContiguousSearch(KeySearch):
-    def nothing(self) -> States:
-        return states_of(np.zeros((2, 1), np.int64), ByKey.joined([np.zeros(0, np.bool_)]))
+    """Searches for matches of consecutive rows, all keys at once."""
 
-    def search(self, states: States, known: Known) -> Searching:
-        bounds = window_bounds(self.executable, known.rows)
-        partitions = self.open_partitions(bounds, states, known)
+    def make_empty_states(self) -> States:
+        """Return the states of one key that has had no events."""
+        no_rows = ByKey.concatenate([np.zeros(0, np.bool_)])
+        return make_states(np.zeros(1, np.int64), np.zeros(1, np.int64), no_rows)
+
+    def search(self, states: States, rows: SearchRows) -> Searching:
+        """Go on with the search of one or more keys, see `KeySearch.search`."""
+        window_times = find_window_times(self.executable, rows.rows)
+        partitions = self.open_partitions(window_times, states, rows)
         assert partitions.frontier is not None
-        covered, before = np.zeros(known.rows.num_rows, np.bool_), states[COVERED]
-        covered[ranges(known.starts[:-1], before.sizes)] = before.values
-        fresh = int(known.new.sum())
-        piece = Piece(known.rows, known.starts, partitions.frontier, None, covered, fresh)
+        covered = np.zeros(rows.rows.num_rows, np.bool_)
+        covered_before = states[COVERED]
+        covered[ranges(rows.starts[:-1], covered_before.sizes)] = covered_before.values
+        piece = Piece(
+            table=rows.rows,
+            starts=rows.starts,
+            frontier=partitions.frontier,
+            passed=None,
+            covered=covered,
+            fresh=int(rows.new_counts.sum()),
+        )
         yield from Worker(self.executable, output=self.output).match_partitions(piece, partitions)
-        return self.left(piece, bounds, known)
+        return self.find_states(piece, window_times, rows)
 
-    def open_partitions(self, bounds: IntArray, states: States, known: Known) -> Partitions:
-        """Known events as partitions that go on. bounds: when the windows end that a row begins."""
-        first, last = known.starts[:-1], known.starts[1:]
+    def open_partitions(
+        self, window_times: IntArray, states: States, rows: SearchRows
+    ) -> Partitions:
+        """Return rows as partitions that may go on.
+
+        Args:
+            window_times: int64[n], when the window that begins with each row ends.
+            states: the states of the keys.
+            rows: the rows.
+        """
+        first, last = rows.starts[:-1], rows.starts[1:]
         edge = np.maximum(first, last - self.lookaround.after)
-        start, number = first + states[START].values, states[NUMBER].values.copy()
+        start = first + states[START].values
+        number = states[NUMBER].values.copy()
         frontier = Frontier(start, edge, edge, number, np.zeros_like(number))
-        if self.end <= known.watermark:
-            frontier = frontier._replace(until=last.copy(), edge=np.full(len(first), NO_EDGE))
-        found = partitions_of(self.executable, known.rows, known.starts, frontier)
-        if found.window_end is None:
-            return found
-        closed = np.minimum(found.window_end, np.repeat(last, known.sizes))
-        ends = np.where(bounds > known.watermark, found.window_end, closed)
-        return replace(found, window_end=ends)
+        if self.end <= rows.watermark:  # no further row arrives, so the partitions are complete
+            no_edge = np.full(len(first), NO_EDGE)
+            frontier = frontier._replace(until=last.copy(), edge=no_edge)
+        partitions = partitions_of(self.executable, rows.rows, rows.starts, frontier)
+        if partitions.window_end is None:
+            return partitions
+        # a window that the watermark has passed gets no further rows
+        closed_ends = np.minimum(partitions.window_end, np.repeat(last, rows.sizes))
+        is_open = window_times > rows.watermark
+        window_end = np.where(is_open, partitions.window_end, closed_ends)
+        return replace(partitions, window_end=window_end)
 
     @cached_property
     def lookaround(self) -> Lookaround:
-        found = self.executable.lookaround
-        assert found is not None
-        return found
+        """How far the query looks around a match. A stream has no query that needs all rows."""
+        lookaround = self.executable.lookaround
+        assert lookaround is not None
+        return lookaround
 
-    def left(self, piece: Piece, bounds: IntArray, known: Known) -> States:
-        """What is needed further on, and when windows end."""
-        frontier, first = piece.frontier, piece.starts[:-1]
+    def find_states(self, piece: Piece, window_times: IntArray, rows: SearchRows) -> States:
+        """Return the states of the keys after the search of a piece.
+
+        Args:
+            piece: the piece. The search has moved its frontier.
+            window_times: int64[n], when the window that begins with each row ends.
+            rows: the rows of the piece.
+        """
+        frontier = piece.frontier
+        first = piece.starts[:-1]
         start = frontier.start - first
-        gone = np.maximum(0, start - self.lookaround.before)
-        sizes = known.sizes - gone
-        covered = piece.covered[ranges(first + gone, sizes)]
-        ends = np.append(bounds, NEVER)[frontier.start]
-        waits = (ends > known.watermark) & (frontier.start < known.starts[1:])
-        ends = np.where(waits, ends, NEVER)  # what has ended waits for a row
+        dropped = np.maximum(0, start - self.lookaround.before)
+        kept_sizes = rows.sizes - dropped
+        kept = ranges(first + dropped, kept_sizes)
+        covered = ByKey(piece.covered[kept], kept_sizes)
+        ends = np.append(window_times, NEVER)[frontier.start]
+        # a row whose window has ended is undecided only because it needs the row that follows
+        waits_for_end = (ends > rows.watermark) & (frontier.start < rows.starts[1:])
         return {
-            **states_of(np.stack([start - gone, frontier.number]), ByKey(covered, sizes)),
-            KEPT: ByKey(ranges(known.starts[:-1] + gone, sizes), sizes),
-            NEXT_END: ByKey.one_each(ends),
+            **make_states(start - dropped, frontier.number, covered),
+            KEPT: ByKey(kept, kept_sizes),
+            NEXT_END: ByKey.one_each(np.where(waits_for_end, ends, NEVER)),
             IDLE: ByKey.one_each(self.may_forget(frontier.number)),
         }
 
 
-def states_of(counts: IntArray, covered: ByKey) -> States:
-    """The states of k keys. counts: int64[2, k]."""
-    start, number = counts
+def make_states(start: IntArray, number: IntArray, covered: ByKey) -> States:
+    """Return the states of a contiguous search, without those of every search.
+
+    Args:
+        start: int64[k], see `START`.
+        number: int64[k], see `NUMBER`.
+        covered: see `COVERED`.
+    """
     return {START: ByKey.one_each(start), NUMBER: ByKey.one_each(number), COVERED: covered}

@@ -1,8 +1,8 @@
-"""Event selection over a stream: the new events of some keys in, what is complete out.
+"""Search the events of many keys with event selection: patterns that may skip rows.
 
 The runs and the shared buffer of each key are kept between two micro-batches, with the events that
-these lead to. Keys are searched one after the other, those without a run that could go on or begin
-not at all; everything else is done once for all of them.
+they lead to. Keys are searched one after the other. A key is not searched at all if it has no runs
+and no new event can begin one. Everything else is done once for all keys.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from matchrec.search.matches import Matches
 from matchrec.search.partitions import BoolArray, IntArray, Partitions, ranges
 from matchrec.search.records import compile_task
 from matchrec.search.selection import extremes_of, in_large_chunks, node_size
-from matchrec.spark.streaming.arrival import Array, ByKey, Known, States, join, take, times
+from matchrec.spark.streaming.arrival import Array, ByKey, SearchRows, States, join, take, times
 from matchrec.spark.streaming.search import (
     IDLE,
     KEPT,
@@ -38,90 +38,137 @@ from matchrec.spark.streaming.search import (
     NEXT_END,
     KeySearch,
     Searching,
-    near_bounds,
-    window_bounds,
+    find_neighbour_window_times,
+    find_window_times,
 )
 from matchrec.worker.encode import partitions_of
 from matchrec.worker.match import Worker, locate_row, naming_rows
 
+# Names of states that `search.incremental.arrays_of` gives.
+COUNTS = "counts"  # two of each key: how many rows were searched, and the last match number
+NUMBERS = "numbers"  # the number of each row that is kept, from 0
+
 
 @dataclass(frozen=True)
 class SelectingSearch(KeySearch):
-    def nothing(self) -> States:
+    """Searches with event selection, one key after the other."""
+
+    def make_empty_states(self) -> States:
+        """Return the states of one key that has had no events."""
         task = self.executable.task
         compiled = compile_task(task, len(self.executable.crossing.integers))
         arrays = arrays_of(new_state(compiled.registers, node_size(task)))
-        return {name: ByKey.joined([array]) for name, array in arrays.items()}
+        return {name: ByKey.concatenate([array]) for name, array in arrays.items()}
 
-    def search(self, states: States, known: Known) -> Searching:
-        rows = KnownRows.of(self.executable, states, known, self.end)
-        is_quiet = self.find_quiet(states, known, rows)
-        quiet, others = np.flatnonzero(is_quiet), np.flatnonzero(~is_quiet)
-        after = self.quiet(take(states, quiet), known.new[quiet])
-        if not len(others):
-            return after
-        arrays = {name: one.each() for name, one in states.items()}
-        left: list[dict[str, Array]] = []
+    def search(self, states: States, rows: SearchRows) -> Searching:
+        """Go on with the search of one or more keys, see `KeySearch.search`."""
+        numbered = NumberedRows.build(self.executable, states, rows, self.end)
+        is_quiet = self.find_quiet_keys(states, numbered)
+        quiet = np.flatnonzero(is_quiet)
+        busy = np.flatnonzero(~is_quiet)
+        quiet_states = self.count_rows(take(states, quiet), rows.new_counts[quiet])
+        if not len(busy):
+            return quiet_states
+        states_by_key = {name: state.each() for name, state in states.items()}
+        new_states: list[dict[str, Array]] = []  # of the busy keys
 
         def search_keys() -> Iterator[Matches]:
-            for place in others.tolist():
-                state = state_of({name: each[place] for name, each in arrays.items()})
-                left.append((yield from self.search_key(rows, place, state)))
+            for key in busy.tolist():
+                state = state_of({name: arrays[key] for name, arrays in states_by_key.items()})
+                new_state = yield from self.search_key(numbered, key, state)
+                new_states.append(new_state)
 
         worker = Worker(self.executable, output=self.output)
-        with naming_rows(rows.place):
+        with naming_rows(numbered.locate):
             for matches in in_large_chunks(search_keys()):
                 out = output_rows(matches, self.executable.rows_per_match)
-                yield from worker.make_batches(rows.known.rows, rows.partitions, matches, out)
-        searched = {name: ByKey.joined([one[name] for one in left]) for name in left[0]}
-        return take(join(searched, after), np.argsort(np.append(others, quiet)))
+                yield from worker.make_batches(rows.rows, numbered.partitions, matches, out)
+        busy_states = {
+            name: ByKey.concatenate([state[name] for state in new_states]) for name in new_states[0]
+        }
+        order = np.argsort(np.append(busy, quiet))
+        return take(join(busy_states, quiet_states), order)
 
     def search_key(
-        self, rows: KnownRows, place: int, state: SearchState
+        self, rows: NumberedRows, key: int, state: SearchState
     ) -> Generator[Matches, None, dict[str, Array]]:
-        """The matches of one key, and what is needed of it further on."""
-        task, own = self.executable.task, rows.of_key(place)
-        call = own.call(len(state.numbers))
+        """Yield the matches of one key, and return its states.
+
+        Args:
+            rows: the rows of all keys.
+            key: the index of the key.
+            state: the state of its search.
+
+        Raises:
+            MatchRecognizeError: a row does not allow the search. The error names the row.
+        """
+        task = self.executable.task
+        rows_of_key = rows.take_key(key)
+        call = rows_of_key.make_call(len(state.numbers))
         search = FurtherSearch(task, state, call)
-        with naming_rows(own.place):
+        with naming_rows(rows_of_key.locate):
             for matches in search.find_matches():
                 if matches.count:
-                    yield moved(task, matches, place, own.first)
-        return self.left(own, call, *search.answer())
+                    yield moved(task, matches, key, rows_of_key.first)
+        new_state, kept = search.answer()
+        return self.find_states(rows_of_key, call, new_state, kept)
 
-    def find_quiet(self, states: States, known: Known, rows: KnownRows) -> BoolArray:
-        """bool[p], the keys of which no row is kept and no run begins with a new one."""
+    def find_quiet_keys(self, states: States, rows: NumberedRows) -> BoolArray:
+        """Return the keys that have no rows from before and no new row that begins a run.
+
+        Returns:
+            bool[p].
+        """
         task = self.executable.task
-        if task.absent:  # rows are kept in which no run begins
-            return np.zeros(len(known.new), np.bool_)
-        before = np.append(0, np.cumsum(find_possible_starts(task, rows.partitions)))
-        begins = np.diff(before[known.starts]) > 0
-        if task.most_matches is not None:  # no run begins after the last match that is asked for
-            begins &= states["counts"].values.reshape(-1, 2)[:, 1] < task.most_matches
-        return np.asarray((states["numbers"].sizes == 0) & ~begins, np.bool_)
+        key_rows = rows.rows
+        if task.absent:  # rows are kept that no run begins with
+            return np.zeros(len(key_rows.new_counts), np.bool_)
+        possible_starts = find_possible_starts(task, rows.partitions)
+        starts_before = np.append(0, np.cumsum(possible_starts))
+        begins = np.diff(starts_before[key_rows.starts]) > 0
+        if task.most_matches is not None:  # no run begins once a key has all its matches
+            match_counts = states[COUNTS].values.reshape(-1, 2)[:, 1]
+            begins &= match_counts < task.most_matches
+        return np.asarray((states[NUMBERS].sizes == 0) & ~begins, np.bool_)
 
-    def quiet(self, states: States, new: IntArray) -> States:
-        """What is needed of such keys: their new rows are counted. new: how many each has."""
-        counts = states["counts"].values.reshape(-1, 2) + np.stack([new, np.zeros_like(new)], 1)
+    def count_rows(self, states: States, new_counts: IntArray) -> States:
+        """Return the states of quiet keys, with their new rows counted.
+
+        Args:
+            states: the states of these keys.
+            new_counts: int64[p], how many new rows each of them has.
+        """
+        counts = states[COUNTS].values.reshape(-1, 2)
+        counts = counts + np.stack([new_counts, np.zeros_like(new_counts)], axis=1)
         return {
             **states,
-            "counts": replace(states["counts"], values=counts.ravel()),
-            KEPT: ByKey(np.zeros(0, np.int64), np.zeros(len(new), np.int64)),
-            NEXT_END: ByKey.one_each(np.full(len(new), NEVER)),
+            COUNTS: replace(states[COUNTS], values=counts.ravel()),
+            KEPT: ByKey(np.zeros(0, np.int64), np.zeros(len(new_counts), np.int64)),
+            NEXT_END: ByKey.one_each(np.full(len(new_counts), NEVER)),
             IDLE: ByKey.one_each(self.may_forget(counts[:, 1])),
         }
 
-    def left(
-        self, rows: KnownRows, call: SearchCall, state: SearchState, kept: IntArray
+    def find_states(
+        self, rows: NumberedRows, call: SearchCall, state: SearchState, kept: IntArray
     ) -> dict[str, Array]:
-        """What is needed of a key further on. state, kept: see `FurtherSearch.answer`."""
-        stop, live = call.stop, state.live_runs
+        """Return the states of one key after its search.
+
+        Args:
+            rows: the rows of the key.
+            call: what was searched.
+            state: the state of its search, see `FurtherSearch.answer`.
+            kept: the rows before `call.stop` that it needs, likewise.
+        """
+        stop = call.stop
+        live = state.live_runs
         starts = kept[live.starts]
-        ends = rows.bounds[starts][~call.ended[starts]].tolist()  # else the row to stop at decides
-        ends += rows.bounds[stop : stop + 1].tolist()
-        if rows.near is not None:  # of the windows between neighbours that runs wait in
+        # a run whose window has ended waits for the row at which the search has stopped
+        ends = rows.window_times[starts][~call.ended[starts]].tolist()
+        ends += rows.window_times[stop : stop + 1].tolist()
+        if rows.neighbour_window_times is not None:
             waiting, window = windows_between(self.executable.task, live)
-            ends += rows.near[window, kept[live.last_rows[waiting]]].tolist()
+            last_rows = kept[live.last_rows[waiting]]
+            ends += rows.neighbour_window_times[window, last_rows].tolist()
         is_idle = state.is_idle & self.may_forget(np.array([state.numbered]))
         return {
             **arrays_of(state),
@@ -132,103 +179,161 @@ class SelectingSearch(KeySearch):
 
 
 def moved(task: Task, matches: Matches, partition: int, first: int) -> Matches:
-    """The matches of one of several partitions. first: its first row."""
+    """Return matches of one partition as matches of several partitions.
+
+    Args:
+        task: the task of the search.
+        matches: matches that were found in the partition by itself.
+        partition: the index of the partition among all.
+        first: its first row among the rows of all.
+    """
     if matches.totals is not None:
         totals = matches.totals.copy()
         for extreme in extremes_of(task, 0):
             totals[extreme.held(totals), extreme.row] += first
         matches = replace(matches, totals=totals)
     assert matches.rows is not None
-    own = np.full(matches.count, partition)
-    return replace(matches, partition=own, start=matches.start + first, rows=matches.rows + first)
+    return replace(
+        matches,
+        partition=np.full(matches.count, partition),
+        start=matches.start + first,
+        rows=matches.rows + first,
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class KnownRows:
-    """Known events of some keys, or of one. numbers: int64[n], of each in its partition, from 0.
-
-    first: where those of one key are in the table. bounds: when the window ends that begins with a
-    row, in microseconds, NEVER without one; near: int64[w, n] or None, the same of windows
-    between neighbours.
-    """
+class NumberedRows:
+    """The rows of some keys, or of one of them, with what a search needs to know of each row."""
 
     executable: Executable
-    known: Known
+    # The rows of all keys.
+    rows: SearchRows
+    # The rows of the keys, or of the one key, as a search sees them.
     partitions: Partitions
+    # int64[n], the time of each row in microseconds.
     times: IntArray
+    # int64[n], the number of each row in its partition, from 0. Rows that are not kept count.
     numbers: IntArray
-    bounds: IntArray
-    near: IntArray | None
+    # int64[n], when the window that begins with each row ends, in microseconds, or NEVER.
+    window_times: IntArray
+    # int64[w, n], the same for windows between neighbours; None without such windows.
+    neighbour_window_times: IntArray | None
+    # The time from which on no row is searched, or NEVER.
     end: int
+    # Of one key: its first row among the rows of all keys.
     first: int = 0
 
     @staticmethod
-    def of(executable: Executable, states: States, known: Known, end: int) -> KnownRows:
-        """states: of the keys. end: when all windows end, as no further row comes."""
-        near = near_bounds(executable, known.rows)
-        kept, done = states["numbers"], states["counts"].values[::2]
-        numbers = np.empty(known.rows.num_rows, np.int64)
-        numbers[ranges(known.starts[:-1], kept.sizes)] = kept.values
-        numbers[ranges(known.starts[1:] - known.new, known.new)] = ranges(done, known.new)
-        partitions = partitions_of(executable, known.rows, known.starts)
-        bounds = np.minimum(window_bounds(executable, known.rows), end)
-        near = None if near is None else np.minimum(near, end)
-        own = times(known.rows), numbers, bounds, near, end
-        return KnownRows(executable, known, partitions, *own)
+    def build(executable: Executable, states: States, rows: SearchRows, end: int) -> NumberedRows:
+        """Return the rows of some keys.
 
-    def of_key(self, place: int) -> KnownRows:
-        begin, end = self.partitions.starts[place : place + 2].tolist()
+        Args:
+            executable: the query.
+            states: the states of the keys.
+            rows: their rows.
+            end: the time from which on no row is searched: all windows end then.
+        """
+        kept = states[NUMBERS]
+        done = states[COUNTS].values[::2]
+        numbers = np.empty(rows.rows.num_rows, np.int64)
+        numbers[ranges(rows.starts[:-1], kept.sizes)] = kept.values
+        new_rows = ranges(rows.starts[1:] - rows.new_counts, rows.new_counts)
+        numbers[new_rows] = ranges(done, rows.new_counts)
+        neighbour_window_times = find_neighbour_window_times(executable, rows.rows)
+        if neighbour_window_times is not None:
+            neighbour_window_times = np.minimum(neighbour_window_times, end)
+        return NumberedRows(
+            executable=executable,
+            rows=rows,
+            partitions=partitions_of(executable, rows.rows, rows.starts),
+            times=times(rows.rows),
+            numbers=numbers,
+            window_times=np.minimum(find_window_times(executable, rows.rows), end),
+            neighbour_window_times=neighbour_window_times,
+            end=end,
+        )
+
+    def take_key(self, key: int) -> NumberedRows:
+        """Return the rows of one key, given its index."""
+        begin, end = self.partitions.starts[key : key + 2].tolist()
         rows = slice(begin, end)
-        partitions, numbers = self.partitions.only(place), self.numbers[rows]
-        if self.executable.window_rows is not None:
-            ends = np.searchsorted(numbers, numbers + self.executable.window_rows)
-            partitions = replace(partitions, window_end=ends.astype(np.int64))
+        partitions = self.partitions.only(key)
+        numbers = self.numbers[rows]
+        if self.executable.window_rows is not None:  # rows that were dropped count
+            window_end = np.searchsorted(numbers, numbers + self.executable.window_rows)
+            partitions = replace(partitions, window_end=window_end.astype(np.int64))
+        neighbour_window_times = self.neighbour_window_times
+        if neighbour_window_times is not None:
+            neighbour_window_times = neighbour_window_times[:, rows]
         return replace(
             self,
             partitions=partitions,
             times=self.times[rows],
             numbers=numbers,
-            bounds=self.bounds[rows],
-            near=None if self.near is None else self.near[:, rows],
+            window_times=self.window_times[rows],
+            neighbour_window_times=neighbour_window_times,
             first=begin,
         )
 
-    def place(self, row: int) -> RowPlace:
-        """A row as its partition's keys, its number there and its time."""
-        number = int(self.numbers[row]) + 1
-        place = locate_row(self.executable, self.known.rows, self.first + row, number)
-        return replace(place, time=str(np.datetime64(int(self.times[row]), "us")))
+    def locate(self, row: int) -> RowPlace:
+        """Return the location of a row: the keys of its partition, its number there, its time."""
+        row_number = int(self.numbers[row]) + 1
+        location = locate_row(self.executable, self.rows.rows, self.first + row, row_number)
+        return replace(location, time=str(np.datetime64(int(self.times[row]), "us")))
 
-    def call(self, kept: int) -> SearchCall:
-        """What the search of one key is given. kept: how many rows have been looked at before.
+    def make_call(self, kept: int) -> SearchCall:
+        """Return what the search of one key gets.
 
-        Absences before a match and after it are looked for in all its window: a row is searched
-        when the window that begins with it has ended, and kept while a match may still lie in it.
+        Absences before and after a match are looked for in its whole window. So a row is searched
+        when the window that begins with it has ended, and kept while a match may lie in its window.
+
+        Args:
+            kept: how many rows of the key were searched before.
         """
-        near = None if self.near is None else self.near <= self.known.watermark
-        ended = np.asarray(self.bounds <= self.known.watermark)
-        stop = self.stop(kept)
-        return SearchCall(self.partitions, stop, ended, self.needed(stop), near)
+        watermark = self.rows.watermark
+        stop = self.find_stop(kept)
+        near = None
+        if self.neighbour_window_times is not None:
+            near = self.neighbour_window_times <= watermark
+        return SearchCall(
+            partitions=self.partitions,
+            stop=stop,
+            ended=np.asarray(self.window_times <= watermark),
+            needed=self.find_first_needed(stop),
+            near=near,
+        )
 
-    def stop(self, kept: int) -> int:
-        """The row before which the search stops."""
-        rows, size = len(self.numbers), self.executable.window_rows
-        if all(one.before is not None for one in self.executable.task.absent):
-            return rows
-        if self.end <= self.known.watermark:
-            return rows
-        if size is not None:
-            return max(kept, rows - size + 1)
-        return max(kept, int(np.searchsorted(self.bounds, self.known.watermark, side="right")))
+    def find_stop(self, kept: int) -> int:
+        """Return the row before which the search of one key stops.
 
-    def needed(self, stop: int) -> int:
-        """The first row from which on all are kept."""
-        size = self.executable.window_rows
-        if all(one.after is not None for one in self.executable.task.absent):
+        Args:
+            kept: how many rows of the key were searched before.
+        """
+        row_count = len(self.numbers)
+        window_rows = self.executable.window_rows
+        if all(absence.before is not None for absence in self.executable.task.absent):
+            return row_count
+        if self.end <= self.rows.watermark:
+            return row_count
+        if window_rows is not None:
+            return max(kept, row_count - window_rows + 1)
+        ended = np.searchsorted(self.window_times, self.rows.watermark, side="right")
+        return max(kept, int(ended))
+
+    def find_first_needed(self, stop: int) -> int:
+        """Return the first of the rows of one key that are all kept.
+
+        Args:
+            stop: the row before which the search stops.
+        """
+        window_rows = self.executable.window_rows
+        if all(absence.after is not None for absence in self.executable.task.absent):
             return stop
-        if size is not None:
-            end = int(self.numbers[-1]) + 1 if len(self.numbers) else 0
-            number = int(self.numbers[stop]) if stop < len(self.numbers) else end
-            return min(stop, int(np.searchsorted(self.numbers, number - size, side="right")))
-        time = min([self.known.watermark, *self.times[stop : stop + 1].tolist()])
-        return min(stop, int(np.searchsorted(self.bounds, time, side="right")))
+        if window_rows is not None:
+            next_number = int(self.numbers[-1]) + 1 if len(self.numbers) else 0
+            number = int(self.numbers[stop]) if stop < len(self.numbers) else next_number
+            first = np.searchsorted(self.numbers, number - window_rows, side="right")
+        else:
+            time = min([self.rows.watermark, *self.times[stop : stop + 1].tolist()])
+            first = np.searchsorted(self.window_times, time, side="right")
+        return min(stop, int(first))
