@@ -1,4 +1,13 @@
-"""A streaming DataFrame goes in, a stream comes out of the matches that no later row can change.
+"""Queries over a streaming DataFrame, whose result is a stream of matches.
 
-`applyInPandasWithState` keeps a search between two micro-batches, and the rows that it needs.
+A match is output once no later row can change it.
+
+Spark's `applyInPandasWithState` keeps the state of a search between two micro-batches, with the rows
+that the search still needs.
+
+    prepare    the columns that Spark computes, and which queries a stream allows
+    bucket     one call of the operator: read the state, search, write the state
+    arrival    what is stored, and how events are put in order
+    search     the search for matches of consecutive rows
+    selecting  the search with event selection
 """

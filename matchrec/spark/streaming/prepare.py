@@ -1,13 +1,17 @@
-"""What Spark computes of a stream's events before the match: one projection, no window.
+"""Prepare the events of a stream: the columns that Spark computes, and the operator that searches.
+
+Spark computes the columns by projections, without a window, because it cannot sort a stream:
 
     SELECT <SQL over one row> AS __c0, ..., AS __x0, ... FROM <the user's relation>
     SELECT __c0, ..., <keys and order that are no __c>, <bits> AS __bits0, __time, __bucket
     FROM that
     SELECT <the same, structs as their fields, as pandas holds it>, __time, __t, __null0 FROM that
 
-`__time` is the column with the watermark, as it is: Spark's operator finds the watermark by it.
-Spark groups by `__bucket`, a number that many keys share: to call the worker for each key costs
-a hundred times what the search of its few new events does.
+`__time` is the column with the watermark, unchanged: Spark's operator finds the watermark by it.
+Spark groups by `__bucket`, a number that many keys share. Calling the worker for each key would
+cost a hundred times what it takes to search the few new events of a key.
+
+A query is rejected if its rows cannot come little by little. The error says why.
 """
 
 from __future__ import annotations
@@ -52,35 +56,55 @@ from matchrec.spark.transport import (
 from matchrec.worker import wire
 from matchrec.worker.wire import SelectItem, packed_columns
 
-WATERMARK = "spark.watermarkDelayMs"  # in the metadata of a column that has one
-NO_KEY = wire.key(0)  # the same value for all events that nothing divides
-MARKER = re.compile(r":\s*(\w+)")  # of a parameter
-BUCKETS = 64  # the state depends on it; so many tasks at most have something to do
+WATERMARK = "spark.watermarkDelayMs"  # in the metadata of a column that has a watermark
+NO_KEY = wire.key(0)  # has the same value for all events if there are no keys
+PARAMETER = re.compile(r":\s*(\w+)")
+# The state depends on this number. At most this many tasks have something to do.
+BUCKETS = 64
 
 
 @dataclass(frozen=True)
 class EventPreparation(Preparation):
+    """Computes the columns and bits of one draft over the events of a stream."""
+
     def build_query(self, columns: RowColumns) -> Template:
-        """Columns __c0, ..., those of keys and order that are not there yet, __bits0, ..., __time
-        and __bucket. Raises MatchRecognizeError for what is not of one row.
+        """Return the query of the columns __c0, ..., __bits0, ..., __time and __bucket.
+
+        Columns of keys and order are added if they are not among these columns.
+
+        Raises:
+            MatchRecognizeUnsupportedError: Spark would compute a value of several rows.
         """
         conditions = self.draft.row_conditions
         check_one_row((*columns, *conditions), self.plan)
         names = self.name_columns(columns)
         sorting = self.build_sorting(names)
-        keys, (time, *order) = sorting.keys, (one.name for one in sorting.order)
+        keys = sorting.keys
+        time, *order = (item.name for item in sorting.order)
+        tests = [names.write_column(condition) for condition in conditions]
+        if keys:
+            # equal keys have equal hashes, also 0.0 and -0.0
+            bucket = f"pmod(hash({', '.join(keys)}), {BUCKETS})"
+        else:
+            bucket = "0"
         items = add_columns(names.select_sent(columns), (*keys, *order))
-        items += packed_columns(["FALSE", *map(names.write_column, conditions)], wire.bits)
-        items += [] if keys else [SelectItem("0", NO_KEY)]
-        # equal keys have equal hashes, also 0.0 and -0.0
-        bucket = f"pmod(hash({', '.join(keys)}), {BUCKETS})" if keys else "0"
-        items += [SelectItem(time, wire.EVENT_TIME), SelectItem(bucket, wire.BUCKET)]
+        items += packed_columns(["FALSE", *tests], wire.bits)
+        if not keys:
+            items.append(SelectItem("0", NO_KEY))
+        items.append(SelectItem(time, wire.EVENT_TIME))
+        items.append(SelectItem(bucket, wire.BUCKET))
         return self.relation.over(self.build_source(names), map(str, items))
 
     def run_query(self, query: Template, columns: RowColumns) -> DataFrame:
-        """Events without a time are left out, and no others: Spark would put such a filter before
-        the watermark, which must move on with every event.
-        Raises one of Spark's `REFUSALS`, and MatchRecognizeError without a watermark.
+        """Return the events of a query, without those that have no time.
+
+        No other events are left out here: Spark would put such a filter before the watermark, which
+        must move on with every event.
+
+        Raises one of Spark's `REFUSALS`.
+
+        Raises:
+            MatchRecognizeError: the time has no watermark.
         """
         frame = super().run_query(query, columns)
         if WATERMARK not in frame.schema[wire.EVENT_TIME].metadata:
@@ -89,64 +113,112 @@ class EventPreparation(Preparation):
         return frame.filter(f"{wire.EVENT_TIME} IS NOT NULL")
 
     def send(self, columns: RowColumns, _: KnownFields, rows: DataFrame | None = None) -> Sent:
+        """Return the events with these columns, encoded for pandas.
+
+        Args:
+            columns: the columns.
+            _: not used, since Spark must analyse the query of a stream.
+            rows: the events with these columns, if they have been made already.
+
+        Raises:
+            MatchRecognizeUnsupportedError: pandas would alter a column.
+        """
         prepared = self.dataframe(columns) if rows is None else rows
         names = self.name_columns(columns)
-        frame, apart = types.encode_columns(prepared), (wire.BUCKET, wire.EVENT_TIME)
-        fields = [field for field in frame.schema.fields if field.name not in apart]
-        held = [PandasColumn.build(field.name, field.name, field.dataType) for field in fields]
         texts = {name: text for text, name in names.inner.items()}
-        kinds = [pa.field(column.name, arrow_kind(column, texts)) for column in held]
+        frame = types.encode_columns(prepared)
+        unchanged = (wire.BUCKET, wire.EVENT_TIME)
+        pandas_columns = [
+            PandasColumn.build(field.name, field.name, field.dataType)
+            for field in frame.schema.fields
+            if field.name not in unchanged
+        ]
+        arrow_fields = [
+            pa.field(column.name, find_arrow_type(column, texts)) for column in pandas_columns
+        ]
         time_type = prepared.schema[wire.EVENT_TIME].dataType
-        time = types.OrderTimes(time_type).number_of_column(wire.EVENT_TIME)
-        held.append(PandasColumn(wire.MICROSECONDS, time, spark_types.LongType()))
-        schema = pa.schema([*kinds, pa.field(wire.MICROSECONDS, pa.int64())])
+        microseconds = types.OrderTimes(time_type).number_of_column(wire.EVENT_TIME)
+        pandas_columns.append(PandasColumn(wire.MICROSECONDS, microseconds, spark_types.LongType()))
+        arrow_fields.append(pa.field(wire.MICROSECONDS, pa.int64()))
+
+        schema = pa.schema(arrow_fields)
         sorting = self.build_sorting(names)
-        keys = tuple(dict.fromkeys(sorting.keys)) or (NO_KEY,)
-        encoding = PandasEncoding(tuple(held), texts)
-        own, column_map = prepared.schema.fields[: len(columns)], self.column_map(texts, schema)
-        arriving = Arriving(encoding, schema, keys, sorting.order[1:], column_map)
-        return SentEvents(encoding.encode(frame, *apart), tuple(own), arriving=arriving)
+        encoding = PandasEncoding(tuple(pandas_columns), texts)
+        arriving = Arriving(
+            encoding=encoding,
+            schema=schema,
+            keys=tuple(dict.fromkeys(sorting.keys)) or (NO_KEY,),
+            orders=sorting.order[1:],
+            column_map=self.map_columns(texts, schema),
+        )
+        fields = tuple(prepared.schema.fields[: len(columns)])
+        return SentEvents(encoding.encode(frame, *unchanged), fields, arriving=arriving)
 
-    def column_map(self, texts: Mapping[str, str], schema: pa.Schema) -> ColumnMap:
-        """What the rows have. texts: of columns, by their names."""
-        packed = wire.bit_columns_of(len(self.draft.row_conditions))
-        bits = {wire.bits(number) for number in range(packed)}
-        names = [name for name in schema.names if name not in bits]
-        columns = {name: self.asked(texts.get(name, name)) for name in names}
-        conditions = (self.asked(one.text) for one in self.draft.row_conditions)
-        return ColumnMap(columns, tuple(conditions))
+    def map_columns(self, texts: Mapping[str, str], schema: pa.Schema) -> ColumnMap:
+        """Return what the columns and bits of the events mean.
 
-    def asked(self, text: str) -> str:
-        """SQL over one row and the values of its parameters, as `x > :p {'p': 7}`: a row that is
-        kept has those of a start of the stream, another start may have others.
+        Args:
+            texts: the SQL of columns, by their names.
+            schema: the columns that are sent.
         """
-        args = self.relation.runner.args
-        if not isinstance(args, dict):
+        conditions = self.draft.row_conditions
+        packed_count = wire.bit_columns_of(len(conditions))
+        packed_names = {wire.bits(index) for index in range(packed_count)}
+        columns = {
+            name: self.add_parameters(texts.get(name, name))
+            for name in schema.names
+            if name not in packed_names
+        }
+        bits = [self.add_parameters(condition.text) for condition in conditions]
+        return ColumnMap(columns, tuple(bits))
+
+    def add_parameters(self, text: str) -> str:
+        """Return SQL over one row with the values of its parameters, as `x > :p {'p': 7}`.
+
+        Rows that are kept have been computed with the values that a stream was started with. It may
+        be started again with other values.
+        """
+        arguments = self.relation.runner.args
+        if not isinstance(arguments, dict):
             return text
-        known = {name: args[name] for name in MARKER.findall(text) if name in args}
-        return f"{text} {known}" if known else text
+        values = {name: arguments[name] for name in PARAMETER.findall(text) if name in arguments}
+        return f"{text} {values}" if values else text
 
 
 def check_one_row(columns: Iterable[RowColumn], plan: MatchPlan) -> None:
-    """Raises MatchRecognizeUnsupportedError for columns that Spark computes of several rows."""
+    """Check that Spark computes no column of several rows.
+
+    Raises:
+        MatchRecognizeUnsupportedError: it computes one.
+    """
     if not all(column.looks_at_one_row for column in columns):
         raise streams.neighbours_over_stream() if plan.selects else streams.frame_over_stream()
 
 
 @dataclass(frozen=True, kw_only=True)
 class SentEvents(Sent):
+    """The events of a stream as they are sent to its workers."""
+
     arriving: Arriving
 
     def run(
-        self, worker: MakeWorker, schema: StructType, name: str, _: Executable | None = None
+        self, make_worker: MakeWorker, schema: StructType, name: str, _: Executable | None = None
     ) -> DataFrame:
-        """What a worker makes of the events of all keys.
+        """Return the output of a worker over the events of all keys, as a stream.
 
-        Its rows leave Spark's operator as bytes of Arrow, which `mapInArrow` reads after it: pandas
-        would alter them, and Spark's own way to nested columns differs with its version.
+        Output rows leave Spark's operator as the bytes of Arrow streams, which `mapInArrow` reads
+        after it. Pandas would alter them, and Spark's own conversion of nested columns differs
+        between its versions.
+
+        Args:
+            make_worker: see `Sent.run`.
+            schema: the schema of the DataFrame.
+            name: the name of the operator in Spark's plan.
+            _: not used, since the events of a stream are always sent through pandas.
         """
-        sends = types.crossing_schema(schema)
-        run = runner_in_worker(bucket_of(worker(arrow_schema(sends)), self.arriving))
+        sent_schema = types.crossing_schema(schema)
+        bucket = bucket_of(make_worker(arrow_schema(sent_schema)), self.arriving)
+        run = runner_in_worker(bucket)
 
         def search(key: Any, frames: Iterable[pd.DataFrame], group: Any) -> Iterator[pd.DataFrame]:
             return run(key, frames, group)
@@ -154,25 +226,39 @@ class SentEvents(Sent):
         search.__name__ = name
         groups = self.rows.groupBy(wire.BUCKET)
         with able_workers(self.rows.sparkSession):
-            found = groups.applyInPandasWithState(
+            packed = groups.applyInPandasWithState(
                 search, "rows binary", "state binary", "append", "EventTimeTimeout"
             )
-            return types.decode_columns(found.mapInArrow(unpacker(), sends), schema)
+            unpacked = packed.mapInArrow(unpacker(), sent_schema)
+            return types.decode_columns(unpacked, schema)
 
 
-def arrow_kind(column: PandasColumn, texts: dict[str, str]) -> pa.DataType:
+def find_arrow_type(column: PandasColumn, texts: Mapping[str, str]) -> pa.DataType:
+    """Return the Arrow type of a column.
+
+    Args:
+        column: the column.
+        texts: what the user wrote for columns, by their names.
+
+    Raises:
+        MatchRecognizeUnsupportedError: pandas would alter the column.
+    """
     try:
         return column.find_arrow_type()
-    except ValueError as altered:
+    except ValueError as error:
         text = texts.get(column.name, column.name)
-        raise streams.altered_in_stream(column=text, type_name=str(altered)) from None
+        raise streams.altered_in_stream(column=text, type_name=str(error)) from None
 
 
-# Which plans and executables can take their rows little by little; others are refused by name.
+# Which queries can take their rows little by little.
 
 
 def check_plan(plan: MatchPlan) -> None:
-    """Raises MatchRecognizeError for a plan whose rows cannot come little by little."""
+    """Check that the rows of a plan can come little by little.
+
+    Raises:
+        MatchRecognizeError: they cannot.
+    """
     if not plan.order_by:
         raise streams.no_time(plan.pattern.span)
     first = plan.order_by[0]
@@ -182,10 +268,10 @@ def check_plan(plan: MatchPlan) -> None:
         raise streams.window_over_stream(plan.pattern.span)
     if plan.output is MatchOutput.GRAPH:
         raise streams.graph_over_stream()
-    # what only the last row of a partition decides
+    # only the last row of a partition decides on these, and a stream never has it
     if plan.partial is not None:
         raise streams.partial_over_stream(plan.partial.span, words=plan.partial.words)
-    if any(isinstance(one, PartitionEnd) for one in walk(plan.pattern)):
+    if any(isinstance(part, PartitionEnd) for part in walk(plan.pattern)):
         raise streams.end_over_stream(plan.pattern.span)
     if negations(plan.pattern) and not plan.selects:
         raise streams.negation_over_stream(plan.pattern.span)
@@ -196,6 +282,11 @@ def check_plan(plan: MatchPlan) -> None:
 
 
 def check_options(options: Options) -> None:
+    """Check that options can be used with a stream.
+
+    Raises:
+        MatchRecognizeError: one of them cannot.
+    """
     if options.transport == "arrow":
         raise streams.arrow_over_stream()
     if options.counters is not None:
@@ -205,8 +296,13 @@ def check_options(options: Options) -> None:
 
 
 def check_executable(executable: Executable) -> None:
-    """Raises MatchRecognizeError for what needs all rows at once."""
-    task, crossing = executable.task, executable.crossing
+    """Check that a compiled query needs no more rows than a stream keeps.
+
+    Raises:
+        MatchRecognizeError: it needs all rows at once.
+    """
+    task = executable.task
+    crossing = executable.crossing
     if executable.aggregates:
         raise streams.aggregate_over_stream()
     if not task.selects:
@@ -215,9 +311,16 @@ def check_executable(executable: Executable) -> None:
         raise streams.algorithm_over_stream(algorithm=executable.strategy.algorithm)
     if any(isinstance(call, Aggregated) for call in task.calls()):
         raise streams.list_over_stream()
-    integers = enumerate(crossing.integers)
-    if keeps_values(task, frozenset(n for n, one in integers if one in crossing.ranked)):
+    # ranks are those of the rows of one call, so no run may keep one until the next call
+    ranked = frozenset(
+        index for index, column in enumerate(crossing.integers) if column in crossing.ranked
+    )
+    if keeps_values(task, ranked):
         raise streams.rank_over_stream()
-    reads = (one.navigation.physical_offset for one in executable.reads if isinstance(one, ReadAt))
-    if any(compile_task(task, len(crossing.integers)).offsets) or any(reads):
+    # the rows around a row that is kept may be dropped
+    condition_offsets = compile_task(task, len(crossing.integers)).offsets
+    read_offsets = [
+        read.navigation.physical_offset for read in executable.reads if isinstance(read, ReadAt)
+    ]
+    if any(condition_offsets) or any(read_offsets):
         raise streams.skipped_over_stream()
