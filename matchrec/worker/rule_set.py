@@ -1,16 +1,20 @@
-"""The function of a rule set that runs inside Spark's Python workers: all rules over each piece.
+"""The worker of a rule set: runs all rules over each piece of the rows.
 
-Rows come once for all rules; one that divides the partitions further sees them divided. Of each
-rule come its matches, with what is asked of every match and what the rule reads, or its failure:
+The rows are sent and sorted once for all rules. A rule that divides the partitions further gets
+them divided. For each rule the output has its matches, or the error with which it failed in a
+partition. A match has the columns that every match has, and what the rule itself reads:
 
-    __rule      the number of the rule       __kind    what the row is, see `RowKind`
-    __k0 ...    the partition's keys         __n       the number of the match
+    __rule              the number of the rule
+    __kind              what the output row is, see `RowKind`
+    __k0 ...            the keys of the partition
+    __n                 the number of the match
     __first, __last     the order of its first and last row
-    __events    its rows, an array           __message why the rule failed in the partition
-    __r0 ...    slots
+    __events            its rows, an array
+    __message           why the rule failed in the partition
+    __r0 ...            slots
 
-A rule's reads come in slots, columns of their types. Rules have them in common: a set needs as many
-slots of a type as the rule that reads most of it.
+What a rule reads is put into slots, which are columns with a type. Rules share them: a set has as
+many slots of a type as the rule that reads most values of this type.
 """
 
 from __future__ import annotations
@@ -44,35 +48,154 @@ from matchrec.worker.matching import Incoming
 
 FIRST = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
 LAST = Navigation(semantics=Semantics.FINAL)
+# The field of __events that has the name of the variable of a row.
 VARIABLE = "variable"
+# Small batches of several rules are put together to batches of at least this many rows.
 ROWS_A_BATCH = 1 << 14
+
+# Columns of an output batch, by name.
 Columns = dict[str, pa.Array]
-SearchSome = Callable[[range], Iterator[pa.RecordBatch]]
+# Searches some partitions for matches of one rule, and yields their output.
+SearchPartitions = Callable[[range], Iterator[pa.RecordBatch]]
 
 
 class RowKind(IntEnum):
-    """What a row of the workers is."""
+    """What an output row of the worker is."""
 
-    MATCH = 0  # and its reads where the rule has one row for each
-    ROW = 1  # of a rule that has several rows for a match
-    FAILURE = 2  # a rule that failed in a partition
-    PARTIAL = 3  # as MATCH, of a run that is no match and comes out beside them
+    # A match. It has what the rule reads if the rule has one output row for each match.
+    MATCH = 0
+    # One of several output rows of a match.
+    ROW = 1
+    # The error of a rule that has failed in a partition.
+    FAILURE = 2
+    # As MATCH, for a run that is not a match and is output besides the matches.
+    PARTIAL = 3
 
 
 @dataclass(frozen=True)
 class RuleSetWorker:
-    """Runs all rules over one task's stream of batches. schema: of the rows that come out."""
+    """Runs all rules of a set over the batches of one task. Picklable."""
 
     rule_set: RuleSet
+    # For each rule, the slots of what it reads.
     slots: tuple[tuple[int, ...], ...]
+    # The schema of the output.
     schema: pa.Schema
+    # What to do if a rule fails in a partition, see `Options`.
     on_error: OnError = "raise"
     incoming: Incoming = Incoming()
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Batches of rows, rule after rule for each piece."""
+        """Yield the output of all rules for each piece of the rows, rule after rule.
+
+        Raises:
+            MatchRecognizeError: a rule fails, and `on_error` is "raise". The error names the rule.
+        """
         for piece in self.incoming.read_pieces(batches, None):
-            yield from joined(self.rows_of_piece(piece))
+            yield from join_batches(self.search_piece(piece))
+
+    # From rows to matches.
+
+    def search_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+        """Yield the output of all rules for a piece."""
+        words = satisfied_words(piece.table, len(self.rule_set.conditions), self.rule_set.bits)
+        all_rows = SharedRows(piece.table, piece.starts, words)
+        divide_once = cache(all_rows.divide)
+        for number, rule in enumerate(self.rule_set.rules):
+            if rule.version.covers_all_time:
+                shared = all_rows
+                rows = divide_once(rule.dividing_columns)
+            else:
+                shared = all_rows.of_version(rule.version, self.rule_set.order)
+                rows = shared.divide(rule.dividing_columns)
+            if len(rows.words):
+                yield from self.run_rule(number, shared, rows)
+
+    def run_rule(
+        self, number: int, shared: SharedRows, rows: SharedRows
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the output of one rule.
+
+        Args:
+            number: the number of the rule.
+            shared: the rows that the rule sees, in the partitions of the set.
+            rows: the same rows, in the partitions of the rule.
+        """
+        rule = self.rule_set.rules[number]
+        output = partial(self.batches, number)
+        all_partitions = range(len(shared.starts) - 1)
+
+        def search(partitions: range) -> Iterator[pa.RecordBatch]:
+            if partitions == all_partitions:
+                rows_of_rule = rows
+            else:
+                rows_of_rule = shared.between(partitions).divide(rule.dividing_columns)
+            return RuleWorker(rule.executable, output=output, rows=rows_of_rule).match_rows()
+
+        def first_row(partition: int) -> pa.Table:
+            return shared.table.slice(int(shared.starts[partition]), 1)
+
+        yield from self.without_failures(number, all_partitions, search, first_row)
+
+    def without_failures(
+        self,
+        number: int,
+        partitions: range,
+        search: SearchPartitions,
+        give_up: Callable[[int], pa.Table],
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the output of a rule over some partitions.
+
+        If errors are kept, partitions in which the rule fails yield their error. They are found by
+        halving: if the search of several partitions fails, each half is searched by itself.
+
+        Args:
+            number: the number of the rule.
+            partitions: the partitions.
+            search: searches some of them.
+            give_up: called with each partition that fails, returns a row of it.
+
+        Raises:
+            MatchRecognizeError: the rule fails, and `on_error` is "raise".
+        """
+        try:
+            output = search(partitions)
+            if self.on_error == "raise":
+                yield from output
+            else:
+                yield from list(output)  # nothing is output of a search that fails
+        except MatchRecognizeError as error:
+            if self.on_error == "raise":
+                raise of_rule(self.rule_set.rules[number].name, error) from error.__cause__
+            if len(partitions) == 1:
+                yield self.make_failure_row(number, give_up(partitions[0]), error)
+                return
+            half = len(partitions) // 2
+            for part in (partitions[:half], partitions[half:]):
+                yield from self.without_failures(number, part, search, give_up)
+
+    def make_failure_row(
+        self, number: int, row: pa.Table, error: MatchRecognizeError
+    ) -> pa.RecordBatch:
+        """Return the output row that says why a rule has failed.
+
+        Args:
+            number: the number of the rule.
+            row: a row of the partition in which it has failed.
+            error: the error.
+        """
+        keys = {
+            wire.key(index): column(row, wire.column(key))
+            for index, key in enumerate(self.rule_set.keys)
+        }
+        columns = {
+            wire.KIND: repeat_number(RowKind.FAILURE, 1),
+            wire.MESSAGE: pa.array([str(error)], pa.string()),
+            **keys,
+        }
+        return make_batch(self.schema, number, columns)
+
+    # From matches to output rows.
 
     def batches(
         self,
@@ -82,215 +205,234 @@ class RuleSetWorker:
         matches: Matches,
         rows: OutputRows,
     ) -> Iterator[pa.RecordBatch]:
-        """Batches of a rule's matches. rows: that come out for them. Raises RunFailure."""
-        executable = self.rule_set.rules[number].executable
-        task, events = executable.task, self.rule_set.events.values()
+        """Yield the output of a rule for some matches. A `BatchMaker`, but for the number.
 
-        def gatherers(rows: OutputRows, events: Collection[int] = ()) -> Iterator[Gatherer]:
-            reader = Reader(matches, rows, partitions, task.members)
+        Args:
+            number: the number of the rule.
+            table: the rows.
+            partitions: the same rows as the search sees them.
+            matches: matches in these partitions.
+            rows: the output rows of the rule for these matches.
+
+        Raises:
+            RunFailure: a measure is too large for its type, or a row is too large for Arrow.
+        """
+        executable = self.rule_set.rules[number].executable
+        events = self.rule_set.events.values()
+
+        def make_gatherers(rows: OutputRows, events: Collection[int] = ()) -> Iterator[Gatherer]:
+            reader = Reader(matches, rows, partitions, executable.task.members)
             return Gatherer(executable, table, reader).divide(events)
 
         if executable.rows_per_match is RowsPerMatch.ONE_ROW:
-            for one in gatherers(rows, events):
-                yield filled(self.schema, number, self.of_matches(one) | self.reads(number, one))
+            for gatherer in make_gatherers(rows, events):
+                columns = self.describe_matches(gatherer) | self.fill_slots(number, gatherer)
+                yield make_batch(self.schema, number, columns)
             return
-        for one in gatherers(one_row_each(matches), events):
-            yield filled(self.schema, number, self.of_matches(one))
-        for one in gatherers(rows):
-            kind = {wire.KIND: constant(RowKind.ROW, one.reader.rows.count)}
-            yield filled(self.schema, number, kind | self.reads(number, one))
+        for gatherer in make_gatherers(one_row_each(matches), events):
+            yield make_batch(self.schema, number, self.describe_matches(gatherer))
+        for gatherer in make_gatherers(rows):
+            kind = {wire.KIND: repeat_number(RowKind.ROW, gatherer.reader.rows.count)}
+            yield make_batch(self.schema, number, kind | self.fill_slots(number, gatherer))
 
-    def reads(self, number: int, gatherer: Gatherer) -> Columns:
+    def fill_slots(self, number: int, gatherer: Gatherer) -> Columns:
+        """Return the columns of what a rule reads."""
         pairs = zip(self.slots[number], gatherer.executable.reads, strict=True)
         return {wire.read(slot): gatherer.column(read) for slot, read in pairs}
 
-    def of_matches(self, gatherer: Gatherer) -> Columns:
-        reader, own, take = gatherer.reader, self.rule_set, gatherer.take_values
-        keys = {wire.key(i): take(place, reader.rows.row) for i, place in enumerate(own.keys)}
+    def describe_matches(self, gatherer: Gatherer) -> Columns:
+        """Return the columns that every match has. Each match is one output row."""
+        reader = gatherer.reader
+        rule_set = self.rule_set
+        keys = {
+            wire.key(index): gatherer.take_values(key, reader.rows.row)
+            for index, key in enumerate(rule_set.keys)
+        }
         numbers = reader.match_numbers()
-        kinds = np.where(numbers < 0, RowKind.PARTIAL, RowKind.MATCH)
-        found, offsets = reader.collect(~reader.matches.excluded, Semantics.FINAL)
-        values = gatherer.take_mapped_rows(found, own.events.values())
+        is_match = numbers >= 0
+        kinds = np.where(is_match, RowKind.MATCH, RowKind.PARTIAL)
+        mapped, offsets = reader.collect(~reader.matches.excluded, Semantics.FINAL)
+        values = gatherer.take_mapped_rows(mapped, rule_set.events.values())
         return {
             wire.KIND: pa.array(kinds.astype(np.int32)),
             **keys,
-            wire.ROW_NUMBER: pa.array(numbers, mask=numbers < 0),
-            wire.FIRST: take(own.order, reader.positions(FIRST)),
-            wire.LAST: take(own.order, reader.positions(LAST)),
-            wire.EVENTS: make_lists_of_structs(offsets, values, [*own.events, VARIABLE]),
+            wire.ROW_NUMBER: pa.array(numbers, mask=~is_match),
+            wire.FIRST: gatherer.take_values(rule_set.order, reader.positions(FIRST)),
+            wire.LAST: gatherer.take_values(rule_set.order, reader.positions(LAST)),
+            wire.EVENTS: make_lists_of_structs(offsets, values, [*rule_set.events, VARIABLE]),
         }
-
-    def rows_of_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
-        words = satisfied_words(piece.table, len(self.rule_set.conditions), self.rule_set.bits)
-        whole = SharedRows(piece.table, piece.starts, words)
-        divide = cache(whole.divide)
-        for number, rule in enumerate(self.rule_set.rules):
-            if rule.version.covers_all_time:
-                shared, rows = whole, divide(rule.dividing_columns)
-            else:
-                shared = whole.of_version(rule.version, self.rule_set.order)
-                rows = shared.divide(rule.dividing_columns)
-            if len(rows.words):
-                yield from self.rows_of_rule(number, shared, rows)
-
-    def rows_of_rule(
-        self, number: int, shared: SharedRows, rows: SharedRows
-    ) -> Iterator[pa.RecordBatch]:
-        """The rows of one rule. rows: the same as the rule divides them."""
-        rule, output = self.rule_set.rules[number], partial(self.batches, number)
-        every = range(len(shared.starts) - 1)
-
-        def search(some: range) -> Iterator[pa.RecordBatch]:
-            own = rows if some == every else shared.between(some).divide(rule.dividing_columns)
-            return RuleWorker(rule.executable, output=output, rows=own).match_rows()
-
-        def first_row(partition: int) -> pa.Table:
-            return shared.table.slice(int(shared.starts[partition]), 1)
-
-        yield from self.without_failures(number, every, search, first_row)
-
-    def without_failures(
-        self, number: int, asked: range, search: SearchSome, give_up: Callable[[int], pa.Table]
-    ) -> Iterator[pa.RecordBatch]:
-        """The rows of a rule over several partitions; where failures are kept, of those without.
-
-        search: some of them. give_up: the one that fails, which halving finds; gives a row of it.
-        """
-        try:
-            found = search(asked)
-            yield from found if self.on_error == "raise" else list(found)
-        except MatchRecognizeError as error:
-            if self.on_error == "raise":
-                raise of_rule(self.rule_set.rules[number].name, error) from error.__cause__
-            if len(asked) == 1:
-                yield self.failure_row(number, give_up(asked[0]), error)
-                return
-            half = len(asked) // 2
-            for some in (asked[:half], asked[half:]):
-                yield from self.without_failures(number, some, search, give_up)
-
-    def failure_row(self, number: int, row: pa.Table, error: MatchRecognizeError) -> pa.RecordBatch:
-        keys = enumerate(self.rule_set.keys)
-        found = {wire.key(i): column(row, wire.column(place)) for i, place in keys}
-        kind, message = constant(RowKind.FAILURE, 1), pa.array([str(error)], pa.string())
-        return filled(self.schema, number, {wire.KIND: kind, wire.MESSAGE: message} | found)
 
 
 @dataclass(frozen=True)
 class SharedRows:
-    """Rows of whole partitions. starts: as of `Partitions`.
-
-    words: uint64[n, w], the bits of all conditions; computed: those over neighbours that they have.
-    outer: int64[p], where partitions are divided for a rule, the one that each is a part of.
-    """
+    """Rows of whole partitions, with the bits of the conditions of all rules."""
 
     table: pa.Table
+    # int64[p + 1], the row at which each partition starts, then the number of rows.
     starts: IntArray
+    # uint64[n, w], which conditions hold on each row, as in `Partitions.satisfied`.
     words: WordArray
+    # int64[p], the partition of the set that each partition is a part of; None if partitions are
+    # those of the set.
     outer: IntArray | None = None
+    # The bits of conditions on neighbouring rows that `words` already has.
     computed: set[int] = field(default_factory=set)
 
-    def between(self, some: range) -> SharedRows:
-        """Those of some partitions of the set, which follow each other."""
-        begin, end = int(self.starts[some.start]), int(self.starts[some.stop])
-        starts = self.starts[some.start : some.stop + 1] - begin
+    def between(self, partitions: range) -> SharedRows:
+        """Return the rows of some consecutive partitions of the set."""
+        begin = int(self.starts[partitions.start])
+        end = int(self.starts[partitions.stop])
+        starts = self.starts[partitions.start : partitions.stop + 1] - begin
         return SharedRows(self.table.slice(begin, end - begin), starts, self.words[begin:end])
 
     def of_version(self, version: Version, order: int) -> SharedRows:
-        """Those of the time of a version, in whole partitions. order: the place of its column."""
+        """Return the rows that a version of a rule sees. Partitions without such rows are dropped.
+
+        Args:
+            version: the version.
+            order: the column of the order.
+        """
         values = column(self.table, wire.column(order))
-        own = rows_of_version(version, as_integers(values), validity(values))
-        if own.all():
+        is_seen = rows_of_version(version, as_integers(values), validity(values))
+        if is_seen.all():
             return self
-        sizes = np.diff(np.append(0, np.cumsum(own))[self.starts])
+        rows_before = np.append(0, np.cumsum(is_seen))
+        sizes = np.diff(rows_before[self.starts])
         starts = np.append(0, np.cumsum(sizes[sizes > 0])).astype(np.int64)
-        table = self.table.filter(pa.array(own)).combine_chunks()
-        words = self.words[own]
-        for bit in self.computed:  # of rows that have other neighbours here
+        table = self.table.filter(pa.array(is_seen)).combine_chunks()
+        words = self.words[is_seen]
+        for bit in self.computed:  # the rows have other neighbours now
             words[:, bit // WORD] &= ~np.uint64(1 << bit % WORD)
         return SharedRows(table, starts, words)
 
-    def divide(self, places: tuple[int, ...]) -> SharedRows:
-        """These rows, partitions divided by equal values of columns, in the order of first rows."""
-        if not places:
+    def divide(self, columns: tuple[int, ...]) -> SharedRows:
+        """Return the rows with partitions divided by equal values of some columns.
+
+        The new partitions are in the order of their first rows.
+        """
+        if not columns:
             return self
         outer = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-        codes = (codes_of(column(self.table, wire.column(place))) for place in places)
+        codes = [codes_of(column(self.table, wire.column(index))) for index in columns]
         number, _ = number_equal([outer, *codes])
         order = np.argsort(number, kind="stable")
-        begins = np.flatnonzero(np.diff(number[order], prepend=-1))
-        starts = np.append(begins, len(order)).astype(np.int64)
+        first_rows = np.flatnonzero(np.diff(number[order], prepend=-1))
+        starts = np.append(first_rows, len(order)).astype(np.int64)
         table = self.table.take(pa.array(order)).combine_chunks()
-        return SharedRows(table, starts, self.words[order], outer[order[begins]])
+        return SharedRows(table, starts, self.words[order], outer[order[first_rows]])
 
 
 @dataclass(frozen=True, kw_only=True)
 class RuleWorker(Worker):
-    """Searches for one rule. rows: those of a piece, divided as the rule needs them."""
+    """Searches rows for the matches of one rule."""
 
+    # The rows of a piece, in the partitions of the rule.
     rows: SharedRows
 
     def match_rows(self) -> Iterator[pa.RecordBatch]:
-        table, starts, count = self.rows.table, self.rows.starts, self.rows.table.num_rows
-        piece = Piece(table, starts, Frontier.of(starts), 0, np.zeros(count, np.bool_), count)
-        words, frontier = self.rows.words, piece.frontier
-        partitions = partitions_of(self.executable, table, starts, frontier, words)
+        """Search the rows, and yield the output of the rule."""
+        table = self.rows.table
+        starts = self.rows.starts
+        row_count = table.num_rows
+        piece = Piece(
+            table=table,
+            starts=starts,
+            frontier=Frontier.of(starts),
+            passed=0,
+            covered=np.zeros(row_count, np.bool_),
+            fresh=row_count,
+        )
+        words = self.rows.words
+        partitions = partitions_of(self.executable, table, starts, piece.frontier, words)
         yield from self.match_partitions(piece, partitions)
 
     def satisfy_nearby(self, partitions: Partitions) -> Partitions:
-        """Those over neighbours that no other rule has asked for are noted for all of them."""
+        """Compute the conditions on neighbouring rows that no other rule has computed.
+
+        Their bits are noted in the rows, so that all rules have them.
+
+        Raises:
+            RunFailure: a condition cannot be computed on a row.
+        """
         computed = self.rows.computed
-        missing = [one for one in self.executable.nearby if one.bit not in computed]
+        missing = [
+            condition for condition in self.executable.nearby if condition.bit not in computed
+        ]
         set_nearby_bits(partitions, missing)
         computed.update(condition.bit for condition in missing)
         return partitions
 
     def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
-        """Matches with all of their rows, numbered by the partitions of the set."""
-        numbering, outer = Numbering(), self.rows.outer
+        """Yield the matches, numbered in the partitions of the set and not of the rule."""
+        numbering = Numbering()
+        outer = self.rows.outer
         for matches in super().find_matches(partitions, piece):
             if outer is None:
                 yield matches
             else:
-                of_outer = replace(matches, partition=outer[matches.partition])
-                yield replace(matches, number=numbering.number_matches(of_outer).number)
+                in_outer = replace(matches, partition=outer[matches.partition])
+                yield replace(matches, number=numbering.number_matches(in_outer).number)
 
 
-def rows_of_version(version: Version, order: IntArray, known: BoolArray) -> BoolArray:
-    """bool[n], the rows that are its own. known: where the order is not NULL, which is first."""
-    found = np.ones(len(order), np.bool_)
+def rows_of_version(version: Version, order: IntArray, has_order: BoolArray) -> BoolArray:
+    """Return which rows a version of a rule sees, as bool[n].
+
+    Args:
+        version: the version.
+        order: int64[n], the order of each row.
+        has_order: bool[n], false where the order is NULL, which is before all values.
+    """
+    is_seen = np.ones(len(order), np.bool_)
     if version.since is not None:
-        found &= known & (order >= version.since)
+        is_seen &= has_order & (order >= version.since)
     if version.until is not None:
-        found &= ~known | (order < version.until)
-    return found
+        is_seen &= ~has_order | (order < version.until)
+    return is_seen
 
 
-def constant(number: int, count: int) -> pa.Array:
+# Batches.
+
+
+def repeat_number(number: int, count: int) -> pa.Array:
+    """Return a column of INT that has the same number in each row."""
     return pa.array(np.full(count, number, np.int32))
 
 
-def filled(schema: pa.Schema, number: int, columns: Columns) -> pa.RecordBatch:
-    """A batch of a rule's rows with all columns of a schema, those that are not given NULL."""
+def make_batch(schema: pa.Schema, number: int, columns: Columns) -> pa.RecordBatch:
+    """Return output rows of a rule with all columns of the schema; missing ones are NULL.
+
+    Args:
+        schema: the schema of the output.
+        number: the number of the rule.
+        columns: the columns that there are, at least that of kinds.
+    """
     count = len(columns[wire.KIND])
-    known = {wire.RULE: constant(number, count)} | columns
-    found = ((known.get(one.name), one.type) for one in schema)
-    arrays = [pa.nulls(count, kind) if one is None else one.cast(kind) for one, kind in found]
+    columns = {wire.RULE: repeat_number(number, count)} | columns
+    arrays = []
+    for output_field in schema:
+        values = columns.get(output_field.name)
+        if values is None:
+            arrays.append(pa.nulls(count, output_field.type))
+        else:
+            arrays.append(values.cast(output_field.type))
     return pa.RecordBatch.from_arrays(arrays, names=schema.names)
 
 
-def joined(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def join_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of batches in fewer batches, of ROWS_A_BATCH or more but for the last one."""
     waiting: list[pa.RecordBatch] = []
     rows = 0
     for batch in batches:
         waiting.append(batch)
         rows += batch.num_rows
         if rows >= ROWS_A_BATCH:
-            yield from together(waiting)
-            waiting, rows = [], 0
-    yield from together(waiting)
+            yield from combine_batches(waiting)
+            waiting = []
+            rows = 0
+    if waiting:
+        yield from combine_batches(waiting)
 
 
-def together(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    if batches:
-        yield from pa.Table.from_batches(batches).combine_chunks().to_batches()
+def combine_batches(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    """Return the rows of one or more batches as one batch, or as none if there are no rows."""
+    return pa.Table.from_batches(batches).combine_chunks().to_batches()  # type: ignore[no-any-return]

@@ -1,9 +1,7 @@
 """Queries over a streaming DataFrame, whose result is a stream of matches.
 
-A match is output once no later row can change it.
-
-Spark's `applyInPandasWithState` keeps the state of a search between two micro-batches, with the rows
-that the search still needs.
+A match is output once no later row can change it. Spark's `applyInPandasWithState` keeps the state
+of a search between two micro-batches, with the rows that the search still needs.
 
     prepare    the columns that Spark computes, and which queries a stream allows
     bucket     one call of the operator: read the state, search, write the state
