@@ -35,7 +35,7 @@ from matchrec.spark.transport import PandasEncoding
 from matchrec.worker import wire
 from matchrec.worker.arrays import as_integers, codes_of, column, flags_of, number_equal
 from matchrec.worker.rule_set import rows_of_version
-from matchrec.worker.sorting.order import order_of
+from matchrec.worker.sorting.order import find_order
 from matchrec.worker.wire import SortColumn, Sorting
 
 Array = npt.NDArray[Any]
@@ -145,7 +145,7 @@ class ByKey:
 
     @staticmethod
     def one_each(values: Array) -> ByKey:
-        """Return values of which each key has one."""
+        """Return values with one value for each key."""
         return ByKey(values, np.ones(len(values), np.int64))
 
     @staticmethod
@@ -159,7 +159,7 @@ class ByKey:
         return ByKey(self.values[indices], self.sizes[keys])
 
     def followed_by(self, others: ByKey) -> ByKey:
-        """Return the values of these keys, then those of other keys."""
+        """Return the values of these keys, then the values of other keys."""
         values = np.concatenate([self.values, others.values])
         return ByKey(values, np.concatenate([self.sizes, others.sizes]))
 
@@ -178,7 +178,7 @@ def take(states: States, keys: IntArray) -> States:
 
 
 def join(states: States, others: States) -> States:
-    """Return the states of some keys, then those of other keys."""
+    """Return the states of some keys, then the states of other keys."""
     return {name: state.followed_by(others[name]) for name, state in states.items()}
 
 
@@ -209,7 +209,7 @@ class Arriving:
 
     @property
     def partitions(self) -> tuple[object, ...]:
-        """What partitions and their order depend on, for a digest of the query.
+        """The definition of partitions and their order, for a digest of the query.
 
         The names of columns do not matter.
         """
@@ -384,5 +384,5 @@ def in_order(rows: pa.Table, orders: tuple[SortColumn, ...], key: IntArray) -> p
         return rows
     time = SortColumn(wire.MICROSECONDS, descending=False, nulls_first=True)
     sorting = Sorting((wire.ROW_NUMBER,), (time, *orders))
-    order = order_of(rows.append_column(wire.ROW_NUMBER, pa.array(key)), sorting).rows
+    order = find_order(rows.append_column(wire.ROW_NUMBER, pa.array(key)), sorting).rows
     return rows if order is None else rows.take(pa.array(order)).combine_chunks()

@@ -1,11 +1,15 @@
 """Sorting in a worker: batches of rows in any order go in, the same rows in order come out.
 
 Partitions come out one after the other, the rows of each in its order, and the first row of each
-is marked. What exceeds a budget of memory waits in files. The order of the input stays only among
-rows that are equal in all columns they are sorted by.
+is marked. Rows that exceed a budget of memory wait in files. Rows that are equal in all columns
+that they are sorted by stay in the order in which they came.
 
     k t            k t
     b 2            a 3   <- the first of its partition
     a 3     ->     b 1   <- the first of its partition
     b 1            b 2
+
+    sort     from batches to batches, with files for rows that do not fit into memory
+    order    the order of the rows of one table
+    ties     rows that the order does not tell apart
 """

@@ -1,19 +1,26 @@
-"""The rows of a table in order: which row comes when, and which begin a partition.
+"""Find the order of the rows of a table, and which rows begin a partition.
 
-The columns that sort a table become words: the codes of columns, packed in 64 bits. A column
-becomes parts, signed numbers that compare, one part after the other, as its values do. A code is
-how far a number is from the least, in the greatest unit of which all are whole numbers, such as
-the microseconds of a second. Codes are packed from the last column to the first, so that words
-compare as rows do, the first word first.
+The columns that the rows are sorted by become words of 64 bits, in four steps:
 
-Rows are sorted by as many bits of a word at a time as leave room for the place of a row: such
-numbers are all different, so NumPy's fastest sort keeps rows with equal words as they are. Where
-one word sorts them at once, columns that are in it are read from the sorted words, which lie one
-after the other, and are not looked up row by row.
+1. A column becomes parts: signed numbers that compare, one part after the other, as its values do.
+   Most columns have one part; long texts and wide decimals have several.
+2. The numbers of a part become codes: how far a number is from the least one, in the greatest unit
+   of which all distances are whole multiples, such as a second in microseconds. So codes are short.
+3. Codes are packed into words, so that words compare as rows do, the first word first. Packing
+   begins with the last column, so lists of codes and words have the last one first.
+4. The words are sorted.
 
-Where partitions may come in any order, a hash of as many bits brings the rows of a key together:
-keys of 64 bits would be sorted twice. Keys with the same hash lie among each other then. They are
-few, and are sorted once more.
+    k "b", "a", "b"    →  codes 1, 0, 1 of 1 bit     the order of t is in bits 0 and 1,
+    t 5, 9, 7          →  codes 0, 2, 1 of 2 bits    that of k in bit 2: words 4, 2, 5
+
+Rows are sorted by as many bits of a word at a time as leave room for the number of a row. Such
+numbers are all different, so NumPy's fastest sort keeps rows with equal words in their order. If
+one sort is enough, columns that are in the word are read from the sorted words, which are in
+memory one after the other, so they need not be looked up row by row.
+
+If partitions may come in any order, keys with more bits than one sort takes are hashed: the hash
+fits into one sort, and brings the rows of each key together. Keys with the same hash are mixed
+then. They are few, and their rows are sorted once more.
 Source: Knuth, The Art of Computer Programming, volume 3, 6.4, on multiplicative hashing.
 """
 
@@ -34,177 +41,247 @@ from matchrec.shortcuts import taken
 from matchrec.worker import arrays, wire
 from matchrec.worker.wire import CountsTies, SortColumn, Sorting
 
-LONG = 64  # bytes of texts that are sorted by their bytes, if most differ; others are ranked
-SAMPLE, FEW = 1 << 14, 8
-FAR = 1 << 44  # so that numbers and the places of their rows take a second sort
-BYTES = 8  # of a number
-OF_LENGTH = np.array([(1 << 64) - (1 << (64 - 8 * one)) for one in range(BYTES + 1)], np.uint64)
-FIRST_BIT = np.int64(np.iinfo(np.int64).min)
-ALL = (1 << 64) - 1
 BITS = 64
+ALL_BITS = (1 << BITS) - 1
+SIGN_BIT = np.int64(np.iinfo(np.int64).min)
+
+# The number of first rows that mostly show what is true of all rows, and of the first numbers that
+# mostly show that there is no greater unit than 1.
+SAMPLE = 1 << 14
+FEW_NUMBERS = 8
+
+# Texts of at most this many bytes are sorted by their bytes, if most of them differ. Others are
+# ranked first.
+LONGEST_TEXT = 64
+# Numbers that differ by this much need a second sort beside the numbers of rows, so they are ranked
+# first, unless most of them differ.
+WIDE = 1 << 44
+
+BYTES = 8  # of a word
+# MASKS[n] keeps the first n bytes of a word.
+MASKS = np.array([(1 << 64) - (1 << (64 - 8 * count)) for count in range(BYTES + 1)], np.uint64)
+
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio
-LEAST_OF_HASH = 28  # bits, beside which an order is sorted at once
+# The bits of a hash, at least. The order is put beside the hash if it leaves this much room.
+LEAST_HASH_BITS = 28
 
 
-def words_of(codes: Iterable[SortCode]) -> list[Word]:
-    """The words of rows, the last first; none where all rows are equal."""
+# Words.
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of each row, packed from the codes of columns."""
+
+    values: WordArray  # uint64[n]
+    bits: int  # how many of the bits are used
+    key_bits: int  # a mask of the bits that belong to keys
+    # The columns whose values are in the word, with their code and its first bit.
+    columns: dict[str, tuple[SortCode, int]] = field(default_factory=dict)
+
+    def add(self, code: SortCode) -> Word:
+        """Return the word with a further code, which is compared before those that it has."""
+        values = code.encode(self.bits)
+        if self.bits:
+            values |= self.values
+        key_bits = self.key_bits
+        if code.is_key:
+            key_bits |= code.mask << self.bits
+        columns = self.columns
+        if code.column:
+            columns = {**columns, code.column: (code, self.bits)}
+        return Word(values, self.bits + code.bits, key_bits, columns)
+
+
+def make_empty_word(count: int) -> Word:
+    """Return a word that has no codes, given the number of rows."""
+    return Word(np.zeros(count, np.uint64), 0, 0)
+
+
+def pack_words(codes: Iterable[SortCode]) -> list[Word]:
+    """Pack codes into words. Both have the last one first. All rows are equal if there are none."""
     words: list[Word] = []
     for code in codes:
         if words and words[-1].bits + code.bits <= BITS:
             words[-1] = words[-1].add(code)
         else:
-            words.append(no_word(0).add(code))
+            words.append(make_empty_word(0).add(code))
     return words
 
 
+# Codes.
+
+
 @dataclass(frozen=True, slots=True)
-class Word:
-    """uint64[n], how many bits are used, and which of them are of keys. columns: whose values are
-    in it, with their codes and the bits at which these begin.
-    """
+class SortCode:
+    """The codes of numbers: how many units each of them is from the least one."""
 
-    values: WordArray
-    bits: int
-    of_keys: int
-    columns: dict[str, tuple[SortCode, int]] = field(default_factory=dict)
+    values: IntArray  # the numbers
+    least: int
+    unit: int
+    bits: int  # how many bits a code has
+    is_descending: bool  # codes are inverted
+    is_key: bool  # whether the numbers are of a key, not of the order in a partition
+    # The name of the column that has exactly these numbers as its values, if there is one.
+    column: str | None = None
 
-    def add(self, code: SortCode) -> Word:
-        """The word with a further code, which decides before the others."""
-        values = code.codes(self.bits)
-        if self.bits:
-            values |= self.values
-        of_keys = self.of_keys | (code.all_bits << self.bits if code.of_key else 0)
-        columns = {**self.columns, code.column: (code, self.bits)} if code.column else self.columns
-        return Word(values, self.bits + code.bits, of_keys, columns)
+    @property
+    def mask(self) -> int:
+        """A mask of the bits of a code."""
+        return (1 << self.bits) - 1
+
+    def encode(self, first_bit: int) -> WordArray:
+        """Return the codes as words, in which they begin with `first_bit`."""
+        codes: WordArray = self.values.view(np.uint64) - np.uint64(self.least & ALL_BITS)
+        if self.unit > 1:
+            codes //= np.uint64(self.unit)
+        if first_bit:
+            codes <<= np.uint64(first_bit)
+        if self.is_descending:
+            codes ^= np.uint64(self.mask << first_bit)
+        return codes
+
+    def decode(self, words: WordArray, first_bit: int) -> IntArray:
+        """Return the numbers, given words in which their codes begin with `first_bit`."""
+        codes = words >> np.uint64(first_bit)
+        codes &= np.uint64(self.mask)
+        if self.is_descending:
+            codes ^= np.uint64(self.mask)
+        if self.unit > 1:
+            codes *= np.uint64(self.unit)
+        codes += np.uint64(self.least & ALL_BITS)
+        return np.asarray(codes.view(np.int64))
 
 
-def codes_of(table: pa.Table, sorting: Sorting) -> Iterator[SortCode]:
-    """The codes of columns that are not the same in all rows, the last first."""
-    keys = len(sorting.keys)
-    for place, item in reversed([*enumerate(sorting.columns)]):
-        for code in codes_of_column(arrays.column(table, item.name), item, of_key=place < keys):
+def encode_table(table: pa.Table, sorting: Sorting) -> Iterator[SortCode]:
+    """Yield the codes of all sort columns that are not the same in all rows, the last one first."""
+    key_count = len(sorting.keys)
+    for index, item in reversed([*enumerate(sorting.columns)]):
+        values = arrays.column(table, item.name)
+        for code in codes_of_column(values, item, of_key=index < key_count):
             if code.bits:
                 yield code
 
 
 def codes_of_column(values: pa.Array, item: SortColumn, *, of_key: bool) -> Iterator[SortCode]:
-    """The codes of a column, the last first; before its values decides whether there is one."""
-    parts, are_values = parts_of(values)
-    known = arrays.validity(values) if values.null_count else None
-    if known is not None:
-        most = np.iinfo(np.int64).max
-        parts = [np.where(known, part, part[known].min(initial=most)) for part in parts]
-    for part in reversed(parts):
-        code = code_of(part, falling=item.descending, of_key=of_key)
-        yield replace(code, column=item.name) if are_values and known is None else code
-    if known is not None:
-        yield code_of(1 - known.astype(np.int64), falling=item.nulls_first, of_key=of_key)
+    """Yield the codes of one column, the last one first.
 
-
-@dataclass(frozen=True, slots=True)
-class SortCode:
-    """The codes of numbers: how many units each is from the least, in so many bits. falling: codes
-    are inverted. column: that has these values, if any.
+    If there are NULLs, the first code says whether there is a value, and the others are equal for
+    all NULLs.
     """
-
-    values: IntArray
-    least: int
-    unit: int
-    bits: int
-    falling: bool
-    of_key: bool
-    column: str | None = None
-
-    @property
-    def all_bits(self) -> int:
-        return (1 << self.bits) - 1
-
-    def codes(self, place: int) -> WordArray:
-        """The codes, in words at bit `place`."""
-        codes: WordArray = self.values.view(np.uint64) - np.uint64(self.least & ALL)
-        if self.unit > 1:
-            codes //= np.uint64(self.unit)
-        if place:
-            codes <<= np.uint64(place)
-        if self.falling:
-            codes ^= np.uint64(self.all_bits << place)
-        return codes
-
-    def read_from(self, word: WordArray, place: int) -> IntArray:
-        """The numbers, of words that have their codes at bit `place`."""
-        codes = word >> np.uint64(place)
-        codes &= np.uint64(self.all_bits)
-        if self.falling:
-            codes ^= np.uint64(self.all_bits)
-        if self.unit > 1:
-            codes *= np.uint64(self.unit)
-        codes += np.uint64(self.least & ALL)
-        return np.asarray(codes.view(np.int64))
+    parts, are_values = split_values(values)
+    has_nulls = values.null_count > 0
+    if has_nulls:
+        present = arrays.validity(values)
+        greatest = np.iinfo(np.int64).max
+        parts = [np.where(present, part, part[present].min(initial=greatest)) for part in parts]
+    for part in reversed(parts):
+        code = encode_numbers(part, is_descending=item.descending, is_key=of_key)
+        yield replace(code, column=item.name) if are_values and not has_nulls else code
+    if has_nulls:
+        is_null = 1 - present.astype(np.int64)
+        yield encode_numbers(is_null, is_descending=item.nulls_first, is_key=of_key)
 
 
-def code_of(values: IntArray, *, falling: bool, of_key: bool) -> SortCode:
-    """The codes of numbers, at least one; they have no bits where all are equal."""
-    least, most = int(values.min()), int(values.max())
-    # the first ones mostly say that there is no greater unit than one
-    unit = gcd(most - least, *(one - least for one in values[:FEW].tolist())) or 1
-    distances = values[: len(values) if unit > 1 else 0].view(np.uint64) - np.uint64(least & ALL)
-    while (rest := distances % np.uint64(unit)).any():
-        unit = gcd(unit, *rest[rest > 0][:FEW].tolist())
-    return SortCode(values, least, unit, ((most - least) // unit).bit_length(), falling, of_key)
+def encode_numbers(values: IntArray, *, is_descending: bool, is_key: bool) -> SortCode:
+    """Return the codes of one or more numbers. They have no bits if all numbers are equal."""
+    least = int(values.min())
+    span = int(values.max()) - least
+    first_distances = [value - least for value in values[:FEW_NUMBERS].tolist()]
+    unit = gcd(span, *first_distances) or 1
+    if unit > 1:
+        distances = values.view(np.uint64) - np.uint64(least & ALL_BITS)
+        while (remainders := distances % np.uint64(unit)).any():
+            unit = gcd(unit, *remainders[remainders > 0][:FEW_NUMBERS].tolist())
+    bits = (span // unit).bit_length()
+    return SortCode(values, least, unit, bits, is_descending, is_key)
 
 
-def parts_of(values: pa.Array) -> tuple[list[IntArray], bool]:
-    """int64[n] each, the first one decides; what they hold where a value is NULL has no meaning.
-    And whether the one part is the values themselves, which are whole numbers.
+# Parts of values.
+
+
+def split_values(values: pa.Array) -> tuple[list[IntArray], bool]:
+    """Return numbers that compare as values do: one or more arrays int64[n], the first one first.
+
+    What they have for NULL has no meaning.
+
+    Returns:
+        The arrays, and whether there is only one and it has the values themselves, as integers.
     """
     kind = values.type
     if pa.types.is_decimal(kind) and kind.precision > NARROW_DIGITS:
         words = arrays.decimal_words(values)
-        return [np.ascontiguousarray(words[:, 1]), words[:, 0] ^ FIRST_BIT], False
+        return [np.ascontiguousarray(words[:, 1]), words[:, 0] ^ SIGN_BIT], False
     if arrays.is_text(kind):
-        lengths = arrays.as_integers(pc.binary_length(values))
-        longest = int(lengths.max())
-        if longest <= LONG and most_differ(values):
-            return [*byte_parts(values, longest), lengths], False
-        return [arrays.as_integers(arrays.ranks_of_repeated(values))], False
+        return split_texts(values), False
     numbers = arrays.sort_keys(values)
-    is_wide = int(numbers.max()) - int(numbers.min()) >= FAR
-    if is_wide and not most_differ(arrays.arrow_of(numbers)):  # as hashes for keys
-        return [arrays.as_integers(arrays.ranks_of_repeated(arrays.arrow_of(numbers)))], False
+    is_wide = int(numbers.max()) - int(numbers.min()) >= WIDE
+    if is_wide and not most_differ(arrays.arrow_of(numbers)):  # such as hashes used as keys
+        ranks = arrays.ranks_of_repeated(arrays.arrow_of(numbers))
+        return [arrays.as_integers(ranks)], False
     return [numbers], arrays.is_whole(kind)
 
 
+def split_texts(values: pa.Array) -> list[IntArray]:
+    """Return the bytes of texts, eight in each array, and their lengths.
+
+    If texts are long or often equal, return their ranks instead.
+    """
+    lengths = arrays.as_integers(pc.binary_length(values))
+    longest = int(lengths.max())
+    if longest <= LONGEST_TEXT and most_differ(values):
+        return [*split_bytes(values, longest), lengths]
+    return [arrays.as_integers(arrays.ranks_of_repeated(values))]
+
+
 def most_differ(values: pa.Array) -> bool:
-    """Whether a quarter of the first values or more differ, so that looking each up takes long."""
-    some = values.slice(0, SAMPLE)
-    return 4 * len(pc.unique(some)) > len(some)
+    """Return whether many values differ, so that it would take long to rank them.
+
+    That is so if a quarter of the first values or more are distinct.
+    """
+    sample = values.slice(0, SAMPLE)
+    return 4 * len(pc.unique(sample)) > len(sample)
 
 
-def byte_parts(values: pa.Array, longest: int) -> Iterator[IntArray]:
-    """Eight bytes each, as a number that rises with them; where a text ends, zeros follow."""
+def split_bytes(values: pa.Array, longest: int) -> Iterator[IntArray]:
+    """Yield eight bytes of each text at a time, as a number that compares as they do.
+
+    Zeros follow the end of a text.
+
+    Args:
+        values: the texts.
+        longest: the length of the longest one.
+    """
     _, offsets, content = values.buffers()
-    large = pa.types.is_large_binary(values.type) or pa.types.is_large_string(values.type)
-    ends = np.frombuffer(offsets, np.int64 if large else np.int32)
+    is_large = pa.types.is_large_binary(values.type) or pa.types.is_large_string(values.type)
+    ends = np.frombuffer(offsets, np.int64 if is_large else np.int32)
     ends = ends[values.offset : values.offset + len(values) + 1]
-    held = np.append(np.frombuffer(content, np.uint8), np.zeros(BYTES, np.uint8))
-    from_byte: npt.NDArray[np.uint64] = np.ndarray(len(held) - BYTES + 1, ">u8", held, strides=(1,))
+    padded = np.append(np.frombuffer(content, np.uint8), np.zeros(BYTES, np.uint8))
+    # a view of the eight bytes from each byte on
+    from_byte: npt.NDArray[np.uint64] = np.ndarray(
+        len(padded) - BYTES + 1, ">u8", padded, strides=(1,)
+    )
     for skipped in range(0, longest, BYTES):
         begins = np.minimum(ends[:-1] + skipped, ends[1:])
         numbers = from_byte[begins].astype(np.uint64)
-        numbers &= OF_LENGTH[np.minimum(ends[1:] - begins, BYTES)]
-        yield numbers.view(np.int64) ^ FIRST_BIT  # signed numbers compare alike
+        numbers &= MASKS[np.minimum(ends[1:] - begins, BYTES)]
+        yield numbers.view(np.int64) ^ SIGN_BIT  # then signed numbers compare as unsigned ones did
+
+
+# Orders.
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The rows of a table in order. rows: their numbers, None where they are in order as they are.
-    begins: bool[n], of the rows in order, which are the first of a partition. word: of the rows in
-    order, where one sorts at once. words: of the rows as they came, the last first.
-    """
+    """The order of the rows of a table."""
 
+    # int64[n], the numbers of the rows in order; None if they are in order already.
     rows: IntArray | None
+    # bool[n], which of the rows in order begin a partition.
     begins: BoolArray
+    # The word of the rows in order, if one sort of one word was enough.
     word: Word | None = None
+    # The words of the rows as they came, the last one first.
     words: list[Word] = field(default_factory=list)
 
     def ties(self) -> IntArray:
@@ -214,143 +291,200 @@ class Order:
         return find_ties(self.words, self.rows, self.word)
 
 
-def order_of(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False) -> Order:
-    """The order of a table's rows; rows that are equal in all columns keep theirs. in_any_order:
-    whether partitions may come as they like.
+def find_order(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False) -> Order:
+    """Return the order of the rows of a table.
+
+    Rows that are equal in all sort columns stay in the order in which they came.
+
+    Args:
+        table: one or more rows.
+        sorting: what they are sorted by.
+        in_any_order: whether partitions may come in any order.
     """
     count = table.num_rows
-    codes = [*codes_of(table, sorting)]
-    words = words_of(codes)
-    stay = are_in_order(words)
-    if in_any_order and not stay and (hashed := hashed_keys(codes, words, count)):
-        return order_by_hash(codes, words, hashed)
-    rows, word = (None, None) if stay else sort(words, count)
-    return Order(rows, first_of_keys(words, count, rows, word), word, words)
+    codes = [*encode_table(table, sorting)]
+    words = pack_words(codes)
+    if are_in_order(words):
+        return Order(None, find_begins(words, count, None), None, words)
+    if in_any_order:
+        hashed_words = hash_keys(codes, words, count)
+        if hashed_words:
+            return order_by_hash(codes, words, hashed_words)
+    rows, word = sort(words, count)
+    return Order(rows, find_begins(words, count, rows, word), word, words)
 
 
-def first_of_keys(
-    words: list[Word], count: int, rows: IntArray | None, ordered: Word | None = None
+def find_begins(
+    words: list[Word], count: int, rows: IntArray | None, sorted_word: Word | None = None
 ) -> BoolArray:
-    """bool[n], of rows in order: those whose keys differ from those of the row before. rows: as of
-    `Order`. ordered: the one word of the rows in order, where it is known.
+    """Return which rows have other keys than the row before them, as bool[n], in order.
+
+    Args:
+        words: the words of the rows as they came.
+        count: the number of rows.
+        rows: the numbers of the rows in order; None if they came in order.
+        sorted_word: the only word, of the rows in order, if that is known.
     """
     begins = np.zeros(count, np.bool_)
     begins[0] = True
-    if ordered is not None:
-        words, rows = [ordered], None
+    if sorted_word is not None:
+        words = [sorted_word]
+        rows = None
     for word in words:
-        if word.of_keys:
+        if word.key_bits:
             keys = word.values if rows is None else word.values.take(rows)
-            keys = keys & np.uint64(word.of_keys)
+            keys = keys & np.uint64(word.key_bits)
             begins[1:] |= keys[1:] != keys[:-1]
     return begins
 
 
-def find_ties(words: Sequence[Word], rows: IntArray | None, ordered: Word | None) -> IntArray:
+def find_ties(words: Sequence[Word], rows: IntArray | None, sorted_word: Word | None) -> IntArray:
     """Return the numbers of the rows, in order, that equal the row before in all words.
 
     Args:
-        words: of the rows as they came, at least one.
-        rows: the numbers of the rows in order, None if they came in order.
-        ordered: the one word of the rows in order, where it is known.
+        words: the words of the rows as they came; at least one.
+        rows: the numbers of the rows in order; None if they came in order.
+        sorted_word: the only word, of the rows in order, if that is known.
     """
-    if ordered is not None:
-        words, rows = [ordered], None
+    if sorted_word is not None:
+        words = [sorted_word]
+        rows = None
     first, *others = words
     values = first.values if rows is None else first.values.take(rows)
     ties = np.flatnonzero(values[1:] == values[:-1]) + 1
     for word in others:
-        here, before = (ties, ties - 1) if rows is None else (rows[ties], rows[ties - 1])
-        ties = ties[word.values[here] == word.values[before]]
+        row, row_before = (ties, ties - 1) if rows is None else (rows[ties], rows[ties - 1])
+        ties = ties[word.values[row] == word.values[row_before]]
     return ties
 
 
 def are_in_order(words: list[Word]) -> bool:
-    """Whether no row comes before the one before it; the first mostly say so. words: last first."""
-    for size in SAMPLE, None:
+    """Return whether no row must come before the row before it.
+
+    The first rows are compared first, since they mostly show that rows are not in order.
+    """
+    for size in (SAMPLE, None):
         in_order: BoolArray = np.ones(1, np.bool_)
-        for word in words:
-            before, here = word.values[:size][:-1], word.values[:size][1:]
-            in_order = (before < here) | ((before == here) & in_order)
+        for word in words:  # from the last one on, so that earlier words decide
+            values = word.values[:size]
+            before, after = values[:-1], values[1:]
+            in_order = (before < after) | ((before == after) & in_order)
         if not in_order.all():
             return False
     return True
 
 
 def sort(words: list[Word], count: int) -> tuple[IntArray, Word | None]:
-    """The numbers of rows in order, equal ones as they are; and the one word that sorts at once."""
-    places, place_bits = np.arange(count, dtype=np.uint64), count.bit_length()
+    """Sort rows by their words. Rows with equal words stay in their order.
+
+    Args:
+        words: one or more words, the last one first.
+        count: the number of rows.
+
+    Returns:
+        The numbers of the rows in order; and the word of the rows in order if there is only one
+        and it was sorted at once.
+    """
+    positions = np.arange(count, dtype=np.uint64)
+    position_bits = count.bit_length()
+    bits_a_sort = BITS - position_bits
     rows: IntArray | None = None
+    # a radix sort: by the last bits first, each sort keeps the order of equal rows
     for word in words:
-        for shift in range(0, word.bits, BITS - place_bits):
+        for shift in range(0, word.bits, bits_a_sort):
             digits = word.values >> np.uint64(shift) if shift else word.values
             digits = digits if rows is None else digits.take(rows)
-            digits = digits << np.uint64(place_bits)  # the bits that come later go
-            digits |= places
+            digits = digits << np.uint64(position_bits)  # drops the bits of later sorts
+            digits |= positions
             digits.sort()
-            ordered = (digits & np.uint64((1 << place_bits) - 1)).view(np.int64)
-            rows = ordered if rows is None else rows.take(ordered)
+            sorted_positions = (digits & np.uint64((1 << position_bits) - 1)).view(np.int64)
+            rows = sorted_positions if rows is None else rows.take(sorted_positions)
     assert rows is not None
-    if len(words) > 1 or words[0].bits > BITS - place_bits:
+    if len(words) > 1 or words[0].bits > bits_a_sort:
         return rows, None
-    return rows, replace(words[0], values=digits >> np.uint64(place_bits))
+    return rows, replace(words[0], values=digits >> np.uint64(position_bits))
 
 
-def hashed_keys(codes: list[SortCode], words: list[Word], count: int) -> list[Word]:
-    """The words of the order and a hash of the keys, the last first; none where rows are sorted no
-    fewer times by them than by `words`.
+# Orders in which partitions come by the hash of their keys.
+
+
+def hash_keys(codes: list[SortCode], words: list[Word], count: int) -> list[Word]:
+    """Return words with a hash of the keys instead of their codes, the last one first.
+
+    No words are returned if hashing would not save a sort.
+
+    Args:
+        codes: all codes.
+        words: all codes, packed.
+        count: the number of rows.
     """
-    keys, room = [code for code in codes if code.of_key], BITS - count.bit_length()
-    if not keys or count < taken().hashed_rows or sorts(words, room) == 1:
+    keys = [code for code in codes if code.is_key]
+    bits_a_sort = BITS - count.bit_length()
+    if not keys or count < taken().hashed_rows or sorts(words, bits_a_sort) == 1:
         return []
-    *before, last = words_of(code for code in codes if not code.of_key) or [no_word(count)]
-    if last.bits > room - LEAST_OF_HASH:
-        before, last = [*before, last], no_word(count)
-    if sorts(before, room) + 1 >= sorts(words, room):
+    order_words = pack_words(code for code in codes if not code.is_key)
+    *last_words, first_word = order_words or [make_empty_word(count)]
+    if first_word.bits > bits_a_sort - LEAST_HASH_BITS:  # too little room for a hash beside it
+        last_words.append(first_word)
+        first_word = make_empty_word(count)
+    if sorts(last_words, bits_a_sort) + 1 >= sorts(words, bits_a_sort):
         return []
-    bits = room - last.bits
-    hashes = hash_of(keys) >> np.uint64(BITS - bits)
-    hashes <<= np.uint64(last.bits)
-    hashes |= last.values
-    return [*before, Word(hashes, room, (1 << bits) - 1 << last.bits, last.columns)]
+    hash_bits = bits_a_sort - first_word.bits
+    values = hash_of(keys) >> np.uint64(BITS - hash_bits)
+    values <<= np.uint64(first_word.bits)
+    values |= first_word.values
+    key_bits = ((1 << hash_bits) - 1) << first_word.bits
+    return [*last_words, Word(values, bits_a_sort, key_bits, first_word.columns)]
 
 
-def no_word(count: int) -> Word:
-    return Word(np.zeros(count, np.uint64), 0, 0)
-
-
-def sorts(words: list[Word], room: int) -> int:
-    """How often rows are sorted by words, so many bits at a time."""
-    return sum(-(-word.bits // room) for word in words)
+def sorts(words: list[Word], bits_a_sort: int) -> int:
+    """Return how often rows are sorted by some words."""
+    return sum(-(-word.bits // bits_a_sort) for word in words)
 
 
 def hash_of(keys: list[SortCode]) -> WordArray:
-    """uint64[n], the same for equal keys, whose first bits differ where keys do, mostly."""
-    found = np.zeros(len(keys[0].values), np.uint64)
+    """Return hashes of keys as uint64[n]. Their first bits mostly differ if the keys differ."""
+    hashes = np.zeros(len(keys[0].values), np.uint64)
     for key in keys:
-        found ^= found >> np.uint64(BITS // 2)
-        found += key.values.view(np.uint64)
-        found *= GOLDEN
-    return found
+        hashes ^= hashes >> np.uint64(BITS // 2)
+        hashes += key.values.view(np.uint64)
+        hashes *= GOLDEN
+    return hashes
 
 
-def order_by_hash(codes: list[SortCode], words: list[Word], hashed: list[Word]) -> Order:
-    """The order of rows by `hashed`. words: of all codes."""
+def order_by_hash(codes: list[SortCode], words: list[Word], hashed_words: list[Word]) -> Order:
+    """Return the order of rows by words with a hash of the keys.
+
+    Args:
+        codes: all codes.
+        words: all codes, packed.
+        hashed_words: what `hash_keys` returns.
+    """
     count = len(words[0].values)
-    rows, word = sort(hashed, count)
-    begins = first_of_keys(words, count, rows)
-    starts = first_of_keys(hashed, count, rows, word)
-    mixed = begins & ~starts
-    if mixed.any():
+    rows, word = sort(hashed_words, count)
+    begins = find_begins(words, count, rows)
+    hash_begins = find_begins(hashed_words, count, rows, word)
+    is_mixed = begins & ~hash_begins  # the key changes, and the hash does not
+    if is_mixed.any():
         word = None
-        group = np.cumsum(starts, dtype=np.int64)
-        places = np.flatnonzero(np.isin(group, group[mixed]))
-        some = rows[places]
-        apart = code_of(group[places], falling=False, of_key=True)
-        again = [code_of(c.values[some], falling=c.falling, of_key=c.of_key) for c in codes]
-        rows[places] = some[sort(words_of([*again, apart]), len(some))[0]]
-        begins = first_of_keys(words, count, rows)
+        # sort the rows of these hashes once more, by all codes
+        group = np.cumsum(hash_begins, dtype=np.int64)
+        positions = np.flatnonzero(np.isin(group, group[is_mixed]))
+        mixed_rows = rows[positions]
+        mixed_codes = [
+            encode_numbers(
+                code.values[mixed_rows], is_descending=code.is_descending, is_key=code.is_key
+            )
+            for code in codes
+        ]
+        group_code = encode_numbers(group[positions], is_descending=False, is_key=True)
+        mixed_order, _ = sort(pack_words([*mixed_codes, group_code]), len(mixed_rows))
+        rows[positions] = mixed_rows[mixed_order]
+        begins = find_begins(words, count, rows)
     return Order(rows, begins, word, words)
+
+
+# Tables in order.
 
 
 def sort_table(
@@ -360,45 +494,63 @@ def sort_table(
     in_any_order: bool = False,
     watch: CountsTies | None = None,
 ) -> pa.Table:
-    """The rows of a table of contiguous columns in order; bit 0 of the first bits says which are
-    the first of a partition. in_any_order: as of `order_of`. watch: counts the ties.
+    """Sort the rows of a table. Bit 0 of the first column of bits marks the first of a partition.
+
+    The column is added if there is none.
+
+    Args:
+        table: rows. Each column must be one array.
+        sorting: what they are sorted by.
+        in_any_order: whether partitions may come in any order.
+        watch: counts the ties.
     """
     if not table.num_rows:
         return table
-    order = order_of(table, sorting, in_any_order=in_any_order)
-    table = in_order(table, order, sorting)
+    order = find_order(table, sorting, in_any_order=in_any_order)
+    table = take_in_order(table, order, sorting)
     if watch is not None:
         watch.count(table, order.ties())
+    return mark_partitions(table, order.begins)
+
+
+def mark_partitions(table: pa.Table, begins: BoolArray) -> pa.Table:
+    """Return the table with bit 0 of the first column of bits set where a partition begins."""
     if wire.FIRST_BITS not in table.column_names:
-        return table.append_column(wire.FIRST_BITS, arrays.arrow_of(order.begins.astype(np.int8)))
-    place = table.column_names.index(wire.FIRST_BITS)
+        return table.append_column(wire.FIRST_BITS, arrays.arrow_of(begins.astype(np.int8)))
+    index = table.column_names.index(wire.FIRST_BITS)
     marked = arrays.numbers_of(arrays.column(table, wire.FIRST_BITS)) & ~1
-    marked |= order.begins
-    return table.set_column(place, table.schema.field(place), arrays.arrow_of(marked))
+    marked |= begins
+    return table.set_column(index, table.schema.field(index), arrays.arrow_of(marked))
 
 
-def in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
+def take_in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
+    """Return the rows of a table in an order."""
     if order.rows is None:
         return table
-    columns, starts = [], np.flatnonzero(order.begins)
-    ends = np.append(starts[1:], table.num_rows)
+    partition_starts = np.flatnonzero(order.begins)
+    partition_ends = np.append(partition_starts[1:], table.num_rows)
+    columns = []
     for name in table.column_names:
         values = arrays.column(table, name)
         if order.word is not None and name in order.word.columns:
-            code, place = order.word.columns[name]
-            values = arrays.as_type(code.read_from(order.word.values, place), values.type)
+            code, first_bit = order.word.columns[name]
+            numbers = code.decode(order.word.values, first_bit)
+            values = arrays.as_type(numbers, values.type)
         elif name in sorting.keys and has_one_form(values.type):
-            values = arrays.repeated(take(values, order.rows[starts]), ends)  # once for each
+            # a key is looked up once for each partition
+            keys = take_rows(values, order.rows[partition_starts])
+            values = arrays.repeated(keys, partition_ends)
         else:
-            values = take(values, order.rows)
+            values = take_rows(values, order.rows)
         columns.append(values)
     return pa.Table.from_arrays(columns, schema=table.schema)
 
 
 def has_one_form(kind: pa.DataType) -> bool:
-    """Whether equal values of a type are the same, as 0.0 and -0.0 are not."""
+    """Return whether equal values of a type are identical. The doubles 0.0 and -0.0 are not."""
     return arrays.is_text(kind) or arrays.is_whole(kind)
 
 
-def take(values: pa.Array, rows: npt.NDArray[np.signedinteger]) -> pa.Array:
+def take_rows(values: pa.Array, rows: npt.NDArray[np.signedinteger]) -> pa.Array:
+    """Return the values of some rows. The row numbers must be valid, which is not checked."""
     return pc.take(values, arrays.arrow_of(rows), boundscheck=False)

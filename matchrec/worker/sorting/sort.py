@@ -1,20 +1,27 @@
-"""A stream of record batches in any order → the same rows in order, partition by partition.
+"""Sort the rows of a task: batches in any order become batches in order, partition by partition.
 
-Rows that fit into the budget are sorted in memory. Otherwise each full budget is sorted and spilled
-to a file, then all spills are merged, many to few before all of them are: spills are merged as soon
-as there are as many as a merge has room for, so are the spills that come of that, and so on. The
-files that are open at a time are few. A file has no name from the beginning where the system allows
-that, as Linux does: when it is closed, or its process is killed, nothing is left.
+Rows that fit into a budget of memory are sorted there. Otherwise each full budget is sorted and
+spilled to a file, and the spills are merged:
 
-What a merge gives next are the rows that are not after the last row in memory of any spill. How
-many these are of a spill is found by halving: a row from the middle of each is sorted together with
-the least of those last rows. So each row is sorted once, however the spills lie to each other. Of
-equal rows those of earlier spills come first.
+    budget 1 ─ spill ┐
+    budget 2 ─ spill ├─ merge ─ spill ┐
+    ...              ┘                ├─ merge ─ output
+    budget 33 ─ spill ─ ...           ┘
 
-Cost: a row is written once for each level, which are few: with 32 spills to a merge, 256 MiB in
-memory and levels of 8 GiB and 256 GiB. Memory: three to five times the budget: the rows that are
-held, the same in order, what they are sorted by, and what Arrow keeps for later. So the budget is
-less where there is less room.
+Spills are merged to one as soon as there are as many as a merge has room for. The same is done with
+the spills that result, and so on. So few files are open at a time. A file has no name from the
+beginning if the system allows that, as Linux does: when it is closed, or its process is killed,
+nothing is left.
+
+A merge has some rows of each spill in memory, its head. The rows that it yields next are those that
+are not after the last row of any head. Their number in each head is found by halving: a row from
+the middle of each head is sorted together with the least of those last rows. So each row is sorted
+once, whatever rows the spills have. Of equal rows those of earlier spills come first.
+
+Cost: a row is written once for each level, and there are few: with 32 spills to a merge and 256 MiB
+in memory, the levels are at 8 GiB and 256 GiB. Memory: three to five times the budget, for the rows
+that are held, the same in order, the words that they are sorted by, and what Arrow keeps for later.
+So the budget is smaller if there is less room.
 Source: Knuth, The Art of Computer Programming, volume 3, 5.4.1, Multiway Merging.
 """
 
@@ -41,60 +48,92 @@ from matchrec.shortcuts import taken
 from matchrec.worker import wire
 from matchrec.worker.arrays import Batches, arrow_of, column, flags_of, numbers_of
 from matchrec.worker.batches import BYTES_A_CALL, rows_in, starts_in
-from matchrec.worker.sorting.order import SAMPLE, has_one_form, order_of, sort_table
+from matchrec.worker.sorting.order import SAMPLE, find_order, has_one_form, sort_table
 from matchrec.worker.wire import CountsTies, Sorting
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # the last is a user's limit of a file's size
+# Errors of a full disk. The last one is a user's limit on the size of a file.
+DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 SPILLS_A_MERGE = 32
+# The budget, if there is room for it, and what it is at least.
 BYTES_IN_MEMORY = 256 << 20
 LEAST_IN_MEMORY = 16 << 20
+# How many times the budget a sort may take in all.
 TIMES_IN_MEMORY = 5
 
 
 def sorted_batches(
     batches: Batches, sorting: Sorting, rows_a_batch: int, budget: int | None = None, tasks: int = 1
 ) -> Iterator[pa.RecordBatch]:
-    """The rows in order, at most so many at a time; bit 0 of the first bits marks partitions, which
-    are added where no row has any.
+    """Yield the rows of a task in order. Bit 0 of the first column of bits marks partitions.
 
-    Rows that are equal in all columns of `sorting` stay in the order in which they have come.
-    budget: bytes of rows that are held before they are spilled, less than 2 GiB; None for those
-    that there is room for beside the other tasks of this process. tasks: how many it has.
+    The column is added if there is none. Rows that are equal in all columns of `sorting` stay in
+    the order in which they came.
+
+    Args:
+        batches: the rows.
+        sorting: what they are sorted by.
+        rows_a_batch: the most rows of a batch that is yielded.
+        budget: how many bytes of rows are held before they are spilled, less than 2 GiB. None to
+            use the room that there is beside the other tasks of this process.
+        tasks: the number of tasks of this process.
+
+    Raises:
+        MatchRecognizeRunError: a file for spilled rows cannot be written.
     """
-    budget = taken().sort_bytes if budget is None else budget
     if budget is None:
-        room = memory.room() // tasks // TIMES_IN_MEMORY
-        budget = max(LEAST_IN_MEMORY, min(BYTES_IN_MEMORY, room))
+        budget = taken().sort_bytes
+    if budget is None:
+        budget = find_budget(memory.room() // tasks)
     with closing(sorted_tables(batches, sorting, budget)) as tables:
         for table in tables:
             most = min(rows_a_batch, rows_in(BYTES_A_CALL, table))
             starts = starts_in(column(table, wire.FIRST_BITS))
-            for begin, end in pairwise(cuts(starts, table.num_rows, most)):
+            for begin, end in pairwise(find_cuts(starts, table.num_rows, most)):
                 yield from table.slice(begin, end - begin).to_batches()
 
 
-def cuts(starts: IntArray, rows: int, most: int) -> Iterator[int]:
-    """Where batches of at most so many rows begin, and where the last one ends: where a partition
-    starts if one does, so that no row of it has to wait for those of the next batch.
+def find_budget(room: int) -> int:
+    """Return how many bytes of rows a task holds before it spills.
 
-    >>> list(cuts(np.array([0, 3, 5, 6]), rows=20, most=6))
+    >>> find_budget(10 << 30) >> 20, find_budget(640 << 20) >> 20
+    (256, 128)
+
+    Args:
+        room: how many bytes the task may take.
+    """
+    return max(LEAST_IN_MEMORY, min(BYTES_IN_MEMORY, room // TIMES_IN_MEMORY))
+
+
+def find_cuts(starts: IntArray, rows: int, most: int) -> Iterator[int]:
+    """Yield the rows at which batches begin, then the number of rows.
+
+    A batch begins where a partition starts, if possible, so that no row of the partition has to
+    wait for the next batch.
+
+    >>> list(find_cuts(np.array([0, 3, 5, 6]), rows=20, most=6))
     [0, 6, 12, 18, 20]
-    >>> list(cuts(np.array([0, 3, 5, 9]), rows=12, most=6))
+    >>> list(find_cuts(np.array([0, 3, 5, 9]), rows=12, most=6))
     [0, 5, 9, 12]
 
-    starts: the first row may go on with a partition.
+    Args:
+        starts: the rows at which partitions start. The first row may belong to an earlier one.
+        rows: the number of rows.
+        most: the most rows of a batch.
     """
     begin = 0
     while begin < rows:
         yield begin
-        before = int(np.searchsorted(starts, begin + most, side="right"))
-        last = int(starts[before - 1]) if before else 0
-        begin = last if begin < last and begin + most < rows else begin + most
+        count = int(np.searchsorted(starts, begin + most, side="right"))
+        last_start = int(starts[count - 1]) if count else 0
+        if begin < last_start and begin + most < rows:
+            begin = last_start
+        else:
+            begin += most
     yield rows
 
 
 def sorted_tables(batches: Batches, sorting: Sorting, budget: int) -> Generator[pa.Table]:
-    """The rows in order, as many at a time as are in memory together."""
+    """Yield the rows in order, as tables of the rows that are in memory at a time."""
     held: list[pa.RecordBatch] = []
     size = 0
     with closing(Spills(sorting, budget)) as spills:
@@ -111,138 +150,166 @@ def sorted_tables(batches: Batches, sorting: Sorting, budget: int) -> Generator[
             return
         if held:
             spills.add(take_all(held))
-        yield from spills.rows()
+        yield from spills.merge_all()
 
 
 def take_all(held: list[pa.RecordBatch]) -> pa.Table:
-    """All rows of some batches in one piece, which are then held no longer."""
+    """Return the rows of some batches as a table, and clear the list of batches."""
     table = pa.Table.from_batches(held).combine_chunks()
     held.clear()
     return table
 
 
+# Rows in files.
+
+
 @dataclass(slots=True)
 class Spills:
-    """Spills by level, at most as many on each as a merge has room for; closing removes them."""
+    """Sorted rows in files. The files are removed when it is closed."""
 
     sorting: Sorting
+    # How many bytes of rows are held in memory.
     budget: int
+    # Spills of rows that were merged once, twice, ... Each level has fewer than SPILLS_A_MERGE.
     levels: list[list[IO[bytes]]] = field(default_factory=list)
 
     def add(self, table: pa.Table) -> None:
-        self.put(spill(iter([sort_table(table, self.sorting)]), self.bytes_a_batch), 0)
+        """Sort and spill rows."""
+        sorted_rows = sort_table(table, self.sorting)
+        self.put(write_spill(iter([sorted_rows]), self.bytes_a_batch), 0)
 
-    def put(self, one: IO[bytes], level: int) -> None:
+    def put(self, spill: IO[bytes], level: int) -> None:
+        """Add a spill to a level, and merge the level if it is full."""
         if level == len(self.levels):
             self.levels.append([])
         spills = self.levels[level]
-        spills.append(one)
+        spills.append(spill)
         if len(spills) == SPILLS_A_MERGE:
             merged = self.merge_to_one(spills)
             spills.clear()
             self.put(merged, level + 1)
 
-    def rows(self) -> Iterator[pa.Table]:
-        spills = [one for level in reversed(self.levels) for one in level]  # as they have come
+    def merge_all(self) -> Iterator[pa.Table]:
+        """Yield all rows in order, with the first row of each partition marked."""
+        spills = [spill for level in reversed(self.levels) for spill in level]  # as the rows came
         self.levels = [spills]
         while len(spills) > SPILLS_A_MERGE:
             spills[-SPILLS_A_MERGE:] = [self.merge_to_one(spills[-SPILLS_A_MERGE:])]
         yield from merge(spills, self.sorting, self.sorting.watch)
 
     def merge_to_one(self, spills: list[IO[bytes]]) -> IO[bytes]:
-        """Merge spills that follow each other; they are closed."""
-        merged = spill(merge(spills, self.sorting), self.bytes_a_batch)
-        for one in spills:
-            one.close()
+        """Merge consecutive spills to one, and close them."""
+        merged = write_spill(merge(spills, self.sorting), self.bytes_a_batch)
+        for spill in spills:
+            spill.close()
         return merged
 
     @property
     def bytes_a_batch(self) -> int:
-        """So that a batch of each spill of a merge fits into the budget."""
+        """The size of a batch of a spill. A merge has one of each spill in memory."""
         return self.budget // SPILLS_A_MERGE
 
     def close(self) -> None:
-        for one in chain(*self.levels):
-            one.close()
+        """Close all files, which removes them."""
+        for spill in chain(*self.levels):
+            spill.close()
 
 
 def merge(
     spills: Sequence[IO[bytes]], sorting: Sorting, watch: CountsTies | None = None
 ) -> Iterator[pa.Table]:
-    """The rows of spills in order, a table at a time; the first of each partition are marked.
+    """Yield the rows of spills in order, with the first row of each partition marked.
 
-    watch: counts the ties, also those of the last row of a table and the first one of the next.
+    Args:
+        spills: the spills, in the order in which their rows came.
+        sorting: what the rows are sorted by.
+        watch: counts the ties, also between the last row of a table and the first of the next.
     """
-    heads = [Head(batches_of(one)) for one in spills]
-    last: list[pa.RecordBatch] = []  # the row that came out last: it tells where a partition begins
-    while heads := [head for head in heads if head.is_there()]:
-        counts = rows_that_come_next(heads, sorting)
-        taken = [head.take(int(count)) for head, count in zip(heads, counts, strict=True)]
-        table = sort_table(
-            pa.Table.from_batches([*last, *taken]).combine_chunks(), sorting, watch=watch
-        )
-        yield table.slice(len(last))
-        last = table.take([table.num_rows - 1]).to_batches()
+    heads = [Head(read_spill(spill)) for spill in spills]
+    # the row that was yielded last: it shows whether the next row begins a partition
+    last_row: list[pa.RecordBatch] = []
+    while heads := [head for head in heads if head.load()]:
+        counts = count_next_rows(heads, sorting)
+        next_rows = [head.take(int(count)) for head, count in zip(heads, counts, strict=True)]
+        table = pa.Table.from_batches([*last_row, *next_rows]).combine_chunks()
+        table = sort_table(table, sorting, watch=watch)
+        yield table.slice(len(last_row))
+        last_row = table.take([table.num_rows - 1]).to_batches()
 
 
-def rows_that_come_next(heads: Sequence[Head], sorting: Sorting) -> IntArray:
-    """How many rows of each head are not after the last row of any."""
+def count_next_rows(heads: Sequence[Head], sorting: Sorting) -> IntArray:
+    """Return how many rows of each head are not after the last row of any head.
+
+    Args:
+        heads: one or more heads that have rows.
+        sorting: what the rows are sorted by.
+    """
     names = [*dict.fromkeys(item.name for item in sorting.columns), wire.FIRST_BITS]
     batches = [head.rows.select(names) for head in heads if head.rows is not None]
-    rows = np.array([batch.num_rows for batch in batches], np.int64)
-    least = int(np.argmin(ranks(batches, rows - 1, sorting)))
-    low, high = np.zeros_like(rows), rows.copy()
-    low[least] = rows[least]
-    while (undecided := low < high).any():
-        middle = np.where(undecided, (low + high) // 2, rows - 1)
-        found = ranks(batches, middle, sorting)
-        comes = found < found[least]
-        low = np.where(undecided & comes, middle + 1, low)
-        high = np.where(undecided & ~comes, middle, high)
+    row_counts = np.array([batch.num_rows for batch in batches], np.int64)
+    least = int(np.argmin(rank_rows(batches, row_counts - 1, sorting)))  # has the least last row
+    low = np.zeros_like(row_counts)
+    high = row_counts.copy()
+    low[least] = row_counts[least]
+    while (is_undecided := low < high).any():
+        middle = np.where(is_undecided, (low + high) // 2, row_counts - 1)
+        ranks = rank_rows(batches, middle, sorting)
+        is_next = ranks < ranks[least]
+        low = np.where(is_undecided & is_next, middle + 1, low)
+        high = np.where(is_undecided & ~is_next, middle, high)
     return low
 
 
-def ranks(batches: Sequence[pa.RecordBatch], rows: IntArray, sorting: Sorting) -> IntArray:
-    some = [batch.slice(int(row), 1) for batch, row in zip(batches, rows, strict=True)]
-    order = order_of(pa.Table.from_batches(some).combine_chunks(), sorting).rows
-    return np.arange(len(some)) if order is None else np.argsort(order)
+def rank_rows(batches: Sequence[pa.RecordBatch], rows: IntArray, sorting: Sorting) -> IntArray:
+    """Return the rank of one row of each batch among these rows.
+
+    Args:
+        batches: the batches.
+        rows: the row of each batch.
+        sorting: what the rows are sorted by.
+    """
+    slices = [batch.slice(int(row), 1) for batch, row in zip(batches, rows, strict=True)]
+    order = find_order(pa.Table.from_batches(slices).combine_chunks(), sorting).rows
+    return np.arange(len(slices)) if order is None else np.argsort(order)
 
 
 @dataclass(slots=True)
 class Head:
-    """The first rows of a spill that have not come out, as far as they are in memory."""
+    """The next rows of a spill that are in memory."""
 
-    later: Iterator[pa.RecordBatch]
+    batches: Iterator[pa.RecordBatch]  # the batches that are still in the file
     rows: pa.RecordBatch | None = None
 
-    def is_there(self) -> bool:
-        """Whether there are more rows; brings some into memory."""
+    def load(self) -> bool:
+        """Load a batch if there are no rows in memory. Return whether there are rows."""
         if not self.rows:
-            self.rows = next(self.later, None)
+            self.rows = next(self.batches, None)
         return self.rows is not None
 
     def take(self, count: int) -> pa.RecordBatch:
-        """The first rows, which have then come out."""
+        """Remove and return the first rows, given their number."""
         assert self.rows is not None
-        taken, self.rows = self.rows.slice(0, count), self.rows.slice(count)
-        return taken
+        first_rows = self.rows.slice(0, count)
+        self.rows = self.rows.slice(count)
+        return first_rows
 
 
-def batches_of(spilled: IO[bytes]) -> Iterator[pa.RecordBatch]:
-    spilled.seek(0)
-    with pa.ipc.open_stream(spilled) as reader:
+def read_spill(spill: IO[bytes]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a spill from its beginning."""
+    spill.seek(0)
+    with pa.ipc.open_stream(spill) as reader:
         yield from reader
 
 
-def spill(tables: Iterator[pa.Table], bytes_a_batch: int) -> IO[bytes]:
-    """Write tables, at least one, to a file, in batches of about so many bytes.
+def write_spill(tables: Iterator[pa.Table], bytes_a_batch: int) -> IO[bytes]:
+    """Write one or more tables to a file, in batches of about `bytes_a_batch`.
 
     Raises:
         MatchRecognizeRunError: the disk is full, or its folder is gone or cannot be written to.
     """
-    place = folder()
-    with ExitStack() as undo, reporting_failures(place):
-        file = undo.enter_context(TemporaryFile(prefix="matchrec-", dir=place))
+    spill_folder = folder()
+    with ExitStack() as undo, reporting_failures(spill_folder):
+        file = undo.enter_context(TemporaryFile(prefix="matchrec-", dir=spill_folder))
         first = next(tables)
         with pa.ipc.new_stream(file, first.schema) as writer:
             for table in chain([first], tables):
@@ -253,54 +320,66 @@ def spill(tables: Iterator[pa.Table], bytes_a_batch: int) -> IO[bytes]:
 
 
 @contextmanager
-def reporting_failures(place: str | None) -> Iterator[None]:
+def reporting_failures(spill_folder: str | None) -> Iterator[None]:
     """Raise an error that names the folder if a file cannot be made or written."""
     try:
         yield
     except OSError as error:
-        named = place or "temporary files"
-        if error.errno in FULL:
-            raise no_room_on_disk(folder=named) from error
-        raise no_file_for_sorting(folder=named, reason=error.strerror or str(error)) from error
+        folder_name = spill_folder or "temporary files"
+        if error.errno in DISK_IS_FULL:
+            raise no_room_on_disk(folder=folder_name) from error
+        reason = error.strerror or str(error)
+        raise no_file_for_sorting(folder=folder_name, reason=reason) from error
 
 
 def folder() -> str | None:
-    """Where Spark has its workers write, one of the folders for each process; else the system's."""
+    """Return the folder for spills: where Spark has its workers write, else None for the system's.
+
+    If Spark has several folders, its processes use different ones.
+    """
     folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
-    able = [one for one in folders if os.access(one, os.W_OK)]
-    return able[os.getpid() % len(able)] if able else None
+    writable = [name for name in folders if os.access(name, os.W_OK)]
+    return writable[os.getpid() % len(writable)] if writable else None
 
 
-# Partitions from which nothing can come are left out, before their rows are sorted.
+# Partitions that cannot have a match are dropped before their rows are sorted.
 #
-# Where each match needs a row that satisfies some condition on one row, a partition without such a
-# row has no match: with PATTERN (FAILED{4} LOGIN), one in which nobody logs in. What has a key of
-# such a row in each column stays, which may be more than it must. Where rows spill, all stay.
+# If every match needs a row that satisfies some condition on one row, a partition without such a
+# row has no match: with PATTERN (FAILED{4} LOGIN), a partition in which nobody logs in.
+#
+# The rows that satisfy the condition are counted first. Only if they are few are their keys looked
+# up, one key column after the other: a row stays if one of these rows has the same value in the
+# column. With several key columns that may keep more than it must. If rows spill, all of them stay.
 # Source: Zhu, Huang, Chaudhuri, "High-Performance Row Pattern Recognition Using Joins", PVLDB
 # 16(5), 2023, on what must be there before anything is matched.
 
 
 def without_matchless(table: pa.Table, sorting: Sorting) -> pa.Table:
-    """The rows of all partitions that have a row for each needed condition, at least."""
+    """Drop the rows of partitions that cannot have a match.
+
+    Partitions with a row for each condition of `sorting.needed` are kept. Others may be kept, too.
+    """
     for condition in sorting.needed:
         if are_many(flags_of(table.slice(0, SAMPLE), condition)):
-            continue  # the first ones mostly say so
+            continue  # the first rows mostly show this already
         holds = flags_of(table, condition).astype(np.bool_)
         if not holds.any():
             return table.slice(0, 0)
         if are_many(holds):
             continue
-        for key in filter(table.column_names.__contains__, sorting.keys):
+        for key in sorting.keys:
+            if key not in table.column_names:
+                continue
             values = column(table, key)
             if not has_one_form(values.type):
-                continue  # Arrow tells values apart that are equal for Spark
-            known = pc.unique(values.filter(arrow_of(holds)))
-            kept = pc.is_in(values, value_set=known)
-            table = table.filter(kept).combine_chunks()
-            holds = holds[numbers_of(kept)]
+                continue  # Arrow tells values apart that are equal for Spark, such as 0.0 and -0.0
+            needed_values = pc.unique(values.filter(arrow_of(holds)))
+            is_kept = pc.is_in(values, value_set=needed_values)
+            table = table.filter(is_kept).combine_chunks()
+            holds = holds[numbers_of(is_kept)]
     return table
 
 
 def are_many(holds: npt.NDArray[np.generic]) -> bool:
-    """Whether a condition holds of so many of these rows that no keys are worth looking up."""
+    """Return whether a condition holds for too many rows for looking up keys to pay."""
     return int(np.count_nonzero(holds)) * taken().few > len(holds)

@@ -65,18 +65,20 @@ class ReportedTies:
         self._lock = Lock()
 
     def __bool__(self) -> bool:
+        """Return whether there are ties that nobody has taken."""
         return bool(self._ties)
 
     def add(self, ties: TiesOfQueries) -> None:
+        """Add the ties of some queries."""
         with self._lock:
             merge_ties(self._ties, ties)
 
     def take(self) -> TiesOfQueries:
         """Return all ties that were reported since the last call."""
         with self._lock:
-            taken = self._ties
+            ties = self._ties
             self._ties = {}
-        return taken
+        return ties
 
 
 def merge_ties(totals: dict[str, TiedRows], ties: TiesOfQueries) -> None:
@@ -91,16 +93,18 @@ reported = ReportedTies()
 class Channel(Protocol):
     """Brings ties from a worker to the program that runs the query. Picklable."""
 
-    def report(self, ties: TiesOfQueries) -> None: ...
+    def report(self, ties: TiesOfQueries) -> None:
+        """Report the ties of some queries."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadChannel:
     """The channel of workers that are threads of the program. Other workers report nothing."""
 
-    program: str  # its id: see `this_program`
+    program: str  # its id, see `this_program`
 
     def report(self, ties: TiesOfQueries) -> None:
+        """Report the ties of some queries, if this process is the program."""
         if self.program == this_program():
             reported.add(ties)
 
@@ -109,9 +113,10 @@ class ThreadChannel:
 class AccumulatorChannel:
     """The channel of Spark Classic."""
 
-    accumulator: Any  # of the program, with `TiesParameter`
+    accumulator: Any  # an accumulator of the program, with `TiesParameter`
 
     def report(self, ties: TiesOfQueries) -> None:
+        """Report the ties of some queries."""
         self.accumulator.add(ties)
 
 
@@ -119,16 +124,18 @@ class AccumulatorChannel:
 class TiesParameter:
     """Adds up ties for an accumulator: in a worker the ties of a task, in the program all ties."""
 
-    program: str
+    program: str  # its id, see `this_program`
 
     def zero(self, _value: TiesOfQueries) -> TiesOfQueries:
+        """Return what an accumulator begins with."""
         return {}
 
-    def addInPlace(self, known: TiesOfQueries, ties: TiesOfQueries) -> TiesOfQueries:  # noqa: N802 -- PySpark's name
+    def addInPlace(self, before: TiesOfQueries, ties: TiesOfQueries) -> TiesOfQueries:  # noqa: N802 -- PySpark's name
+        """Return the sum of ties. In the program they are reported, and nothing is kept."""
         if self.program == this_program():
             reported.add(ties)
             return {}
-        merged = dict(known)
+        merged = dict(before)
         merge_ties(merged, ties)
         return merged
 
@@ -140,7 +147,8 @@ class TieWatch:
     query: str
     channel: Channel
     clause: str  # see `TiedRows`
-    columns: tuple[tuple[str, str], ...]  # names of keys and order, and what the user wrote
+    # The columns of keys and order: their names, and what the user wrote for them.
+    columns: tuple[tuple[str, str], ...]
 
     def count(self, table: pa.Table, ties: IntArray) -> None:
         """Report those ties of sorted rows that may change the result.
@@ -155,10 +163,10 @@ class TieWatch:
         others = [name for name in table.column_names if name not in sorted_by]
         differing = ties[differ_from_row_before(table, others, ties)]
         if len(differing):
-            example = self.example(table, int(differing[0]))
+            example = self.show_row(table, int(differing[0]))
             self.channel.report({self.query: TiedRows(len(differing), self.clause, example)})
 
-    def example(self, table: pa.Table, row: int) -> str:
+    def show_row(self, table: pa.Table, row: int) -> str:
         """Return the key and ORDER BY values of a row, as a message shows them."""
         return ", ".join(
             f"{text} = {sql_text(table.column(name)[row])}" for name, text in self.columns
@@ -188,26 +196,29 @@ def differ_from_row_before(table: pa.Table, names: Sequence[str], rows: IntArray
     differs = np.zeros(len(rows), np.bool_)
     for name in names:
         same = np.flatnonzero(~differs)  # rows that differ already need no further comparison
-        values = arrays.column(table, name)
-        here = values.take(arrays.arrow_of(rows[same]))
-        before = values.take(arrays.arrow_of(rows[same] - 1))
-        differs[same] = differ(here, before, is_bits=name == wire.FIRST_BITS)
+        column = arrays.column(table, name)
+        values = column.take(arrays.arrow_of(rows[same]))
+        values_before = column.take(arrays.arrow_of(rows[same] - 1))
+        differs[same] = differ(values, values_before, is_bits=name == wire.FIRST_BITS)
     return differs
 
 
-def differ(here: pa.Array, before: pa.Array, *, is_bits: bool) -> BoolArray:
-    """Return for each pair of values whether they differ; NULL equals NULL, and NaN equals NaN.
+def differ(values: pa.Array, others: pa.Array, *, is_bits: bool) -> BoolArray:
+    """Return for each pair of values whether they differ. NULL equals NULL, and NaN equals NaN.
 
-    is_bits: the first bit says where a partition begins, and does not count.
+    Args:
+        values: the first value of each pair.
+        others: the second value of each pair.
+        is_bits: whether bit 0 says where a partition begins, and does not count.
     """
-    if pa.types.is_nested(here.type):
-        return np.ones(len(here), np.bool_)
+    if pa.types.is_nested(values.type):
+        return np.ones(len(values), np.bool_)
     if is_bits:
-        different = (arrays.numbers_of(here) ^ arrays.numbers_of(before)) & ~1 != 0
-        return np.asarray(different, np.bool_)
-    equal = pc.fill_null(pc.equal(here, before), fill_value=False)
-    equal = pc.or_(equal, pc.and_(pc.is_null(here), pc.is_null(before)))
-    if pa.types.is_floating(here.type):
-        both = pc.and_(pc.is_nan(here), pc.is_nan(before))
-        equal = pc.or_(equal, pc.fill_null(both, fill_value=False))
+        changed_bits = arrays.numbers_of(values) ^ arrays.numbers_of(others)
+        return np.asarray(changed_bits & ~1 != 0, np.bool_)
+    equal = pc.fill_null(pc.equal(values, others), fill_value=False)
+    equal = pc.or_(equal, pc.and_(pc.is_null(values), pc.is_null(others)))
+    if pa.types.is_floating(values.type):
+        both_nan = pc.and_(pc.is_nan(values), pc.is_nan(others))
+        equal = pc.or_(equal, pc.fill_null(both_nan, fill_value=False))
     return ~np.asarray(equal.to_numpy(zero_copy_only=False), np.bool_)
