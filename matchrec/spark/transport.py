@@ -104,13 +104,13 @@ def runner_in_worker(worker: Any) -> Callable[..., Iterator[Any]]:
     def run(*arguments: Any) -> Iterator[Any]:
         try:
             from matchrec.shortcuts import each_under
-            from matchrec.worker.failing import read, report_errors, unpickle
+            from matchrec.worker.failing import read_input, report_errors, unpickle
 
             def run_worker() -> Iterator[Any]:
                 if not workers:
                     workers.append(unpickle(payload))
                 inputs = [
-                    read(argument) if isinstance(argument, Iterator) else argument
+                    read_input(argument) if isinstance(argument, Iterator) else argument
                     for argument in arguments
                 ]
                 return workers[0].run(*inputs)  # type: ignore[no-any-return]
@@ -232,7 +232,7 @@ class PandasColumn:
         return kind
 
     def assemble(self, sent: Mapping[str, pa.Array]) -> pa.Array:
-        """Return the column, given the columns that were sent, by name."""
+        """Return the column, given all columns that were sent and their names."""
         if not self.fields:
             return sent[self.name]
         is_null = sent[f"{self.name}_n"]
@@ -249,7 +249,7 @@ class PandasEncoding:
     texts: Mapping[str, str] = field(default_factory=dict)
 
     def sent_columns(self) -> list[SentColumn]:
-        """Return all columns that are sent, without those of the NULL marks."""
+        """Return all columns that are sent, without the columns of NULL marks."""
         return [sent for column in self.columns for sent in column.sent_columns()]
 
     def encode(self, rows: DataFrame, *others: str) -> DataFrame:

@@ -1,7 +1,8 @@
-"""What a worker counts: its last row carries it, in a column that is empty in every other row.
+"""Count what a worker does. The counters are the last row of its output.
 
-The column is an array of BIGINT: the counters, then the number of the task in its stage. In the
-others that row is NULL, or an empty array: pandas has no NULL of arrays.
+They are in a column of their own, an array of BIGINT: the counters, then the number of the task in
+its stage. In all other rows this array is empty. In the row of the counters all other columns are
+NULL, or an empty array if they are arrays, because pandas has no NULL for those.
 """
 
 from __future__ import annotations
@@ -24,16 +25,17 @@ from matchrec.worker.arrays import doubles_of
 from matchrec.worker.batches import Piece
 
 KIND = pa.list_(pa.int64())
-MOST = 2.0**63 - 1024  # the greatest double that is a BIGINT
+GREATEST_BIGINT = 2.0**63 - 1024  # the greatest double that is a BIGINT
 
-# What comes before the counters of the kernels, in their order: those of `layout`.
+# Indices of the counters. The counters of the kernels follow, in the order of `kernels.layout`.
 EVENTS = 0
 PARTITIONS = 1
 MATCHES = 2
-WAITING = 3  # the first of the stages, in nanoseconds: for rows from Spark
-ENCODING = 4  # Arrow columns to the arrays of the engine
+# Nanoseconds of the stages of a worker.
+WAITING = 3  # waiting for rows from Spark, with sorting if the worker sorts
+ENCODING = 4  # turning Arrow columns into the arrays of the search
 MATCHING = 5
-GATHERING = 6  # positions to Arrow columns
+GATHERING = 6  # turning positions into Arrow columns
 OF_KERNELS = 7
 
 T = TypeVar("T")
@@ -41,57 +43,61 @@ T = TypeVar("T")
 
 @dataclass
 class Tally:
-    """The counters of one task. schema: of the worker's output, which ends with its counters; None
-    where nobody asks for them.
-    """
+    """The counters of one task."""
 
+    # The schema of the worker's output, which ends with the counters; None to leave them out.
     schema: pa.Schema | None = None
     numbers: list[int] = field(default_factory=lambda: [0] * OF_KERNELS)
-    of_kernels: IntArray = field(default_factory=lambda: np.zeros(layout.COUNTERS, np.int64))
+    kernel_counters: IntArray = field(default_factory=lambda: np.zeros(layout.COUNTERS, np.int64))
 
     @contextmanager
     def measure_time(self, stage: int) -> Iterator[None]:
+        """Add the time that the block takes to a stage."""
         begin = perf_counter_ns()
         yield
         self.numbers[stage] += perf_counter_ns() - begin
 
     def time_items(self, stage: int, items: Iterator[T]) -> Iterator[T]:
-        """Yield the same items, and add the time that each takes to a stage."""
+        """Yield the same items, and add the time until each of them comes to a stage."""
         while True:
             with self.measure_time(stage):
-                found = next(items, None)
-            if found is None:
+                item = next(items, None)
+            if item is None:
                 return
-            yield found
-            del found  # a table less in memory while the next one grows
+            yield item
+            del item  # so that its table is gone while the next one grows
 
-    def count_matches(self, found: Iterator[Matches], piece: Piece) -> Iterator[Matches]:
+    def count_matches(self, matches: Iterator[Matches], piece: Piece) -> Iterator[Matches]:
+        """Yield the same matches, and count them and the rows of their piece."""
         self.numbers[EVENTS] += piece.fresh
         self.numbers[PARTITIONS] += piece.fresh_partitions
-        for matches in self.time_items(MATCHING, found):
-            self.numbers[MATCHES] += number_of(matches)
-            yield matches
+        for chunk in self.time_items(MATCHING, matches):
+            self.numbers[MATCHES] += count_matches(chunk)
+            yield chunk
 
     def with_counters(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Add the empty column of counters to a batch of output, if anyone asks for them. The last
-        row has the types of the other ones: a stream of Arrow has one schema, in which the names
-        inside of lists count.
+        """Return a batch of output with the column of counters, empty in each row.
+
+        The batch is returned as it is if counters are left out. Its schema is kept for the row of
+        the counters: all batches of an Arrow stream have one schema, and the names of elements of
+        lists are a part of it.
         """
         if self.schema is None:
             return batch
         columns = [*batch.columns, pa.array([[]] * batch.num_rows, KIND)]
-        found = pa.RecordBatch.from_arrays(columns, [*batch.schema.names, wire.COUNTERS])
-        self.schema = found.schema
-        return found
+        counted = pa.RecordBatch.from_arrays(columns, [*batch.schema.names, wire.COUNTERS])
+        self.schema = counted.schema
+        return counted
 
-    def row(self) -> Iterator[pa.RecordBatch]:
-        """The row of the counters, once all is counted, if anyone asks for them."""
-        if self.schema is not None:
-            kinds = self.schema.types[:-1]
-            nothing = [pa.array([[] if pa.types.is_list(kind) else None], kind) for kind in kinds]
-            numbers = [*self.numbers, *self.of_kernels.tolist(), task_number()]
-            counters = pa.array([numbers], KIND)
-            yield pa.RecordBatch.from_arrays([*nothing, counters], self.schema.names)
+    def make_row(self) -> Iterator[pa.RecordBatch]:
+        """Yield the row of the counters as a batch, unless counters are left out."""
+        if self.schema is None:
+            return
+        output_types = self.schema.types[:-1]
+        empty = [pa.array([[] if pa.types.is_list(kind) else None], kind) for kind in output_types]
+        numbers = [*self.numbers, *self.kernel_counters.tolist(), task_number()]
+        counters = pa.array([numbers], KIND)
+        yield pa.RecordBatch.from_arrays([*empty, counters], self.schema.names)
 
 
 def task_number() -> int:
@@ -102,12 +108,15 @@ def task_number() -> int:
     return 0 if task is None else int(task.partitionId())
 
 
-def number_of(matches: Matches) -> int:
-    """How many matches a chunk holds; in the graph of all matches, how many end. Of matches that
-    are counted and not built, at most the greatest BIGINT.
+def count_matches(matches: Matches) -> int:
+    """Return the number of matches in a chunk.
+
+    In the graph of all matches it is the number of those that end. Of matches that are counted but
+    not built, it is at most the greatest BIGINT.
     """
     if matches.totals is not None:
-        return int(min(doubles_of(matches.totals[:, WAYS + 2]).sum(), MOST))
+        match_counts = doubles_of(matches.totals[:, WAYS + 2])
+        return int(min(match_counts.sum(), GREATEST_BIGINT))
     if matches.pointers is not None:
         return int(matches.pointers.completes.sum())
     return matches.count

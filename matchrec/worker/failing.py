@@ -1,6 +1,7 @@
-"""How a worker loads and fails: with an error that the driver can read, or that names a cure.
+"""Load what a worker needs, and turn its failures into errors that the driver can read.
 
-Imported before the libraries that a worker needs, so that it can say that they are not to be had.
+This module is imported before the libraries that a worker needs, so that it can report that they
+cannot be loaded.
 """
 
 from __future__ import annotations
@@ -23,24 +24,33 @@ Rows = TypeVar("Rows", bound=Sized)
 
 
 class Count:
-    """A number that several workers count at once."""
+    """A number to which several threads add."""
 
     def __init__(self) -> None:
         self.number = 0
         self._lock = Lock()
 
     def add(self, number: int) -> None:
+        """Add a number."""
         with self._lock:
             self.number += number
 
 
-rows_read = Count()  # by the workers of this program, of all queries so far
+# The number of rows that the workers of this program have read, for all queries so far.
+rows_read = Count()
 
 
 def report_errors(output: Callable[[], Iterator[T]]) -> Iterator[T]:
-    """Yield what `output` gives; an error of ours leaves the worker with its fields in its text.
-    The traceback stays behind: Spark Connect cuts long messages off, and the end is what matters.
-    What a task has loaded is put aside when it ends.
+    """Yield the output of a worker. An error of ours gets its fields as text at its end.
+
+    It leaves the worker without its traceback, because Spark Connect cuts long messages off, and
+    the end is what matters. What a task has loaded is never looked at by the garbage collector.
+
+    Args:
+        output: returns the output.
+
+    Raises:
+        MatchRecognizeRunError: the output raised it, or there is too little memory.
     """
     try:
         with for_good():
@@ -51,9 +61,12 @@ def report_errors(output: Callable[[], Iterator[T]]) -> Iterator[T]:
         raise memory_error(error).with_fields() from None
 
 
-def read(batches: Iterator[Rows]) -> Iterator[Rows]:
-    """The input of a worker, whose rows are counted. In the program of the engine it raises what
-    the engine cannot compute; Spark fails before its rows reach a worker.
+def read_input(batches: Iterator[Rows]) -> Iterator[Rows]:
+    """Yield the input of a worker, and count its rows.
+
+    Raises:
+        MatchRecognizeRunError: the engine cannot compute a row. This happens if the worker is a
+            thread of the engine; Spark fails before its rows reach a worker.
     """
     try:
         for batch in batches:
@@ -64,33 +77,50 @@ def read(batches: Iterator[Rows]) -> Iterator[Rows]:
 
 
 def unpickle(payload: bytes) -> Any:
-    """Unpickle an object. Raises MatchRecognizeRunError where its libraries find no room."""
+    """Unpickle an object, which loads its modules.
+
+    Raises:
+        MatchRecognizeRunError: there is too little memory for the libraries.
+    """
     with loading():
         return pickle.loads(payload)
 
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Modules are loaded meanwhile. Raises MatchRecognizeRunError where they find no room."""
+    """Load modules inside. The garbage collector is off meanwhile, and never looks at them later.
+
+    Raises:
+        MatchRecognizeRunError: there is too little memory for the libraries.
+        ModuleNotFoundError: a module is not installed.
+    """
     try:
         with without_collector(), for_good():
             yield
     except ModuleNotFoundError:
         raise
-    except (ImportError, OSError, MemoryError) as error:  # as the loader of a library says it
+    except (ImportError, OSError, MemoryError) as error:
+        # a library that finds no room fails with any of these, in the words of its loader
         raise memory_error(error) from error
 
 
 def memory_error(error: Exception) -> MatchRecognizeRunError:
-    """The error of a worker without memory; one of loading, where there is no limit, as it is."""
-    most = memory.limit()
-    if most is None and not isinstance(error, MemoryError):
+    """Return the error of a worker that has too little memory.
+
+    Args:
+        error: what was raised. It is raised again if it cannot be about memory: it is not a
+            MemoryError, and the process has no limit.
+    """
+    limit = memory.limit()
+    if limit is None and not isinstance(error, MemoryError):
         raise error
-    return no_room_on_machine() if most is None else no_room_in_worker(mebibytes=most >> 20)
+    if limit is None:
+        return no_room_on_machine()
+    return no_room_in_worker(mebibytes=limit >> 20)
 
 
 def cause_of(said: str) -> str:
-    """Why a row could not be computed, without the steps that it has failed in.
+    """Return why the engine could not compute a row, without the steps in which this failed.
 
     >>> cause_of("Execution error: reading input failed: Arrow error: Divide by zero error")
     'Divide by zero error'

@@ -136,7 +136,7 @@ class Worker:
             for batch in self.match_piece(piece):
                 yield self.tally.with_counters(batch)
             del piece  # so that its table is gone while the next one grows
-        yield from self.tally.row()
+        yield from self.tally.make_row()
 
     def match_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         """Encode and search a piece, and yield its output."""
@@ -178,7 +178,7 @@ class Worker:
         task = self.executable.task
         if self.output is None:
             task = chain_matches(self.executable, piece.table, partitions.starts)
-        matches = self.executable.strategy.search(task, partitions, self.tally.of_kernels)
+        matches = self.executable.strategy.search(task, partitions, self.tally.kernel_counters)
         return self.tally.count_matches(matches, piece)
 
     def find_unmatched_rows(
