@@ -1,8 +1,7 @@
-"""The functions that count inside Spark's Python workers: batches in, one row of counts out, or a
-row for each starting row.
+"""Workers that count instead of returning matches, for coverage.
 
-The row of counts has an array of them, what the nearest run of all still needed that began no
-match, and the columns that name its starting row; NULL where there was none.
+`CoverageWorker` returns one row for a task: an array of counts, then the nearest run that began no
+match. `AttemptWorker` returns a row for each starting row: how far its runs came.
 """
 
 from __future__ import annotations
@@ -29,40 +28,55 @@ from matchrec.worker.encode import partitions_of
 from matchrec.worker.match import searching
 from matchrec.worker.matching import Incoming
 
-Nearest = list[pa.Array] | None  # how many rows a run needed, and what names its starting row
+# How many rows the nearest run still needed, then the values that name its starting row, each as an
+# array of one value. None if there is no such run.
+Nearest = list[pa.Array] | None
 NO_START = -1
-NOTED = counting.NOTE_REMAINING, counting.NOTE_CHOICE, counting.NOTE_REASON, counting.NOTE_PARTS
 
 
 @dataclass(frozen=True)
 class CoverageWorker:
-    """Counts over one task's stream of batches. schema: of the row."""
+    """Counts how far the starting rows of one task come. Picklable."""
 
     task: CoverageTask
+    # The schema of the one row that is returned: the counts, then the columns of `Nearest`.
     schema: pa.Schema
     incoming: Incoming = Incoming()
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        figures, counts = [Figures()], Counts.of(self.task.coverable)
+        """Yield a batch of one row.
+
+        Raises:
+            MatchRecognizeRunError: the rows do not allow the search.
+        """
+        figures_of_pieces = [Figures()]
+        counts = Counts.of(self.task.coverable)
         nearest: Nearest = None
         for piece in self.incoming.read_pieces(batches, self.task.executable.lookaround):
-            figures.append(self.count_matches(piece, counts))
-            nearest = self.nearest(piece, counts) or nearest
-            del piece  # a table less in memory while the next one grows
-        counted = together(np.array(list(map(astuple, figures))))
-        numbers = [*astuple(counted), *flat(counts).tolist()]
-        found = nearest or [pa.nulls(1)] * (1 + len(self.task.naming_columns))
-        yield batch_of([pa.array([numbers]), *found], self.schema)
+            figures_of_pieces.append(self.count_matches(piece, counts))
+            nearest = self.take_nearest(piece, counts) or nearest
+            del piece  # so that its table is gone while the next one grows
+        figures = merge_figures(np.array([astuple(figures) for figures in figures_of_pieces]))
+        numbers = [*astuple(figures), *flatten_counts(counts).tolist()]
+        without_nearest = [pa.nulls(1)] * (1 + len(self.task.naming_columns))
+        yield make_batch([pa.array([numbers]), *(nearest or without_nearest)], self.schema)
 
     def count_matches(self, piece: Piece, counts: Counts) -> Figures:
-        """Search a piece, and count what is found in it. Raises MatchRecognizeRunError."""
-        executable, covered = self.task.executable, int(np.count_nonzero(piece.covered))
-        known = {0} if piece.frontier.number[:1].any() else set()
-        matched, number, longest = set(known), 0, 0
-        with all_conditions(executable, piece) as partitions:
+        """Search a piece, add to `counts`, and return the figures of the piece.
+
+        Raises:
+            MatchRecognizeRunError: the rows do not allow the search.
+        """
+        covered_before = int(np.count_nonzero(piece.covered))
+        # the first partition may have had matches in an earlier piece, and been counted there
+        matched_before = {0} if piece.frontier.number[:1].any() else set()
+        matched = set(matched_before)
+        match_count = 0
+        longest_match = 0
+        with prepared_partitions(self.task.executable, piece) as partitions:
             for matches in find_matches(self.task.coverable, counts, partitions):
-                number += matches.count
-                longest = max(longest, int(np.diff(matches.offsets).max()))
+                match_count += matches.count
+                longest_match = max(longest_match, int(np.diff(matches.offsets).max()))
                 matched.update(np.unique(matches.partition).tolist())
                 piece.covered[:] |= matched_rows(matches, partitions.rows)
         sizes = np.diff(piece.starts)
@@ -70,18 +84,22 @@ class CoverageWorker:
         return Figures(
             rows=piece.fresh,
             partitions=piece.fresh_partitions,
-            matched_partitions=len(matched - known),
-            matches=number,
-            covered=int(np.count_nonzero(piece.covered)) - covered,
-            ties=self.ties(piece, partitions),
-            longest_match=longest,
+            matched_partitions=len(matched - matched_before),
+            matches=match_count,
+            covered=int(np.count_nonzero(piece.covered)) - covered_before,
+            ties=self.count_ties(piece, partitions),
+            longest_match=longest_match,
             largest_partition=int(sizes.max()),
             rows_held=piece.table.num_rows,
         )
 
-    def ties(self, piece: Piece, partitions: Partitions) -> int:
-        """How many rows that no piece has had before equal the one before in their order."""
-        if (tie := self.task.tie) is None:
+    def count_ties(self, piece: Piece, partitions: Partitions) -> int:
+        """Return how many rows equal the row before them in their order.
+
+        Only rows count that no earlier piece had.
+        """
+        tie = self.task.tie
+        if tie is None:
             return 0
         if isinstance(tie, NearbyCondition):
             flags = rows_that_satisfy(partitions, tie)
@@ -90,88 +108,131 @@ class CoverageWorker:
         flags[piece.starts[:-1]] = 0  # the row before is of another partition
         return int(flags[len(flags) - piece.fresh :].sum())
 
-    def nearest(self, piece: Piece, counts: Counts) -> Nearest:
-        """What the nearest run that began no match needed, and what names its first row; if any."""
-        if (start := int(counts.best[counting.BEST_START])) == NO_START:
+    def take_nearest(self, piece: Piece, counts: Counts) -> Nearest:
+        """Return the nearest run if this piece has brought a nearer one than those before."""
+        start = int(counts.best[counting.BEST_START])
+        if start == NO_START:
             return None
         counts.best[counting.BEST_START] = NO_START
-        columns = (piece.table.column(wire.column(one)) for one in self.task.naming_columns)
-        named_by = (one.slice(start, 1).combine_chunks() for one in columns)
-        return [pa.array([int(counts.best[counting.BEST_REMAINING])]), *named_by]
+        remaining = int(counts.best[counting.BEST_REMAINING])
+        names = [
+            piece.table.column(wire.column(index)).slice(start, 1).combine_chunks()
+            for index in self.task.naming_columns
+        ]
+        return [pa.array([remaining]), *names]
 
 
 @dataclass(frozen=True)
 class AttemptWorker:
-    """How far each starting row came, of one task's stream of batches.
-
-    schema: of the rows: what names the partition, the first column of the order on the starting row
-    and on the last row of its nearest run, then what was noted, NULL of a row that begins a match
-    or lies inside of one.
-    """
+    """Returns how far each starting row of one task came. Picklable."""
 
     task: CoverageTask
+    # The schema of the rows that are returned. First what names the partition; then the first
+    # column of the order, on the starting row and on the last row of its nearest run; then what was
+    # noted of the run. The notes are NULL if the row begins a match or is inside of one.
     schema: pa.Schema
     incoming: Incoming = Incoming()
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """A batch for each piece; a row that two pieces have may be in both."""
+        """Yield a batch for each piece. A row that two pieces have may be in both batches.
+
+        Raises:
+            MatchRecognizeRunError: the rows do not allow the search.
+        """
         executable = self.task.executable
         for piece in self.incoming.read_pieces(batches, executable.lookaround):
-            with all_conditions(executable, piece) as partitions:
+            with prepared_partitions(executable, piece) as partitions:
                 notes = note_starts(self.task.coverable, partitions)
-            yield self.rows(piece, notes)
-            del piece  # a table less in memory while the next one grows
+            yield self.make_rows(piece, notes)
+            del piece  # so that its table is gone while the next one grows
 
-    def rows(self, piece: Piece, notes: IntArray) -> pa.RecordBatch:
-        """The rows of which something is known, and those that no piece has had before."""
-        noted = notes[:, counting.NOTE_REMAINING] != counting.NOTHING_NOTED
-        wanted = noted.copy()
-        wanted[len(wanted) - piece.fresh :] = True
-        starts = np.flatnonzero(wanted)
-        noted, notes = noted[starts], notes[starts]
-        last = np.where(noted, np.maximum(notes[:, counting.NOTE_ROW] - 1, starts), starts)
-        named = [
-            column(piece.table, wire.column(place)) for place in self.task.first_naming_columns
+    def make_rows(self, piece: Piece, notes: IntArray) -> pa.RecordBatch:
+        """Return the rows that have notes, and those that no earlier piece had.
+
+        Args:
+            piece: the piece that was searched.
+            notes: int64[n, NOTE_SIZE], see `kernels.counting`.
+        """
+        has_notes = notes[:, counting.NOTE_REMAINING] != counting.NOTHING_NOTED
+        is_returned = has_notes.copy()
+        is_returned[len(is_returned) - piece.fresh :] = True
+        starts = np.flatnonzero(is_returned)
+        notes = notes[starts]
+        has_no_notes = ~has_notes[starts]
+        last_rows = np.maximum(notes[:, counting.NOTE_ROW] - 1, starts)
+        last_rows = np.where(has_no_notes, starts, last_rows)
+        choice = notes[:, counting.NOTE_CHOICE]
+        numbers = (
+            notes[:, counting.NOTE_REMAINING],
+            choice,
+            notes[:, counting.NOTE_REASON],
+            last_rows - starts + (choice > 0),  # the number of rows of the run
+            notes[:, counting.NOTE_PARTS],
+        )
+        *keys, order = [
+            column(piece.table, wire.column(index)) for index in self.task.first_naming_columns
         ]
-        keys, order = named[:-1], named[-1]
-        remaining, choice, reason, parts = (notes[:, place] for place in NOTED)
-        numbers = (remaining, choice, reason, last - starts + (choice > 0), parts)
-        columns = [
-            *(key.take(pa.array(starts)) for key in keys),
-            *(order.take(pa.array(rows)) for rows in (starts, last)),
-            *(pa.array(number, mask=~noted) for number in numbers),
-        ]
-        return batch_of(columns, self.schema)
+        columns = [key.take(pa.array(starts)) for key in keys]
+        columns += [order.take(pa.array(rows)) for rows in (starts, last_rows)]
+        columns += [pa.array(number, mask=has_no_notes) for number in numbers]
+        return make_batch(columns, self.schema)
 
 
 @contextmanager
-def all_conditions(executable: Executable, piece: Piece) -> Iterator[Partitions]:
-    """The partitions of a piece, for a search that raises MatchRecognizeRunError where it fails."""
+def prepared_partitions(executable: Executable, piece: Piece) -> Iterator[Partitions]:
+    """Yield the partitions of a piece, with the bits of all conditions, for a search inside.
+
+    Raises:
+        MatchRecognizeRunError: the rows do not allow the search. The error names the row.
+    """
     partitions = partitions_of(executable, piece.table, piece.starts, piece.frontier)
     with searching(executable, piece, partitions):
         yield satisfy_nearby(partitions, executable.nearby)
 
 
-def batch_of(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
-    arrays = [one.cast(kind) for one, kind in zip(columns, schema.types, strict=True)]
+def make_batch(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
+    """Return columns as a batch, cast to the types of a schema."""
+    arrays = [values.cast(kind) for values, kind in zip(columns, schema.types, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def flat(counts: Counts) -> IntArray:
+# Counts of several tasks.
+
+
+def flatten_counts(counts: Counts) -> IntArray:
+    """Return the counts as one array. `add_up` takes it apart."""
     return np.concatenate([counts.came, counts.ended.ravel(), counts.parts_false.ravel()])
 
 
-def together(figures: IntArray) -> Figures:
-    """What several pieces, or tasks, have counted. figures: int64[n, f], at least one of each."""
-    added, most = figures[:, :SUMS].sum(axis=0), figures[:, SUMS:].max(axis=0)
-    return Figures(*map(int, (*added, *most)))
+def merge_figures(figures: IntArray) -> Figures:
+    """Return the figures of several pieces or tasks together.
+
+    Args:
+        figures: int64[n, f], the fields of each `Figures`; at least one of them.
+    """
+    sums = figures[:, :SUMS].sum(axis=0)
+    maximums = figures[:, SUMS:].max(axis=0)
+    return Figures(*(int(figure) for figure in (*sums, *maximums)))
 
 
 def add_up(task: CoverageTask, rows: Iterable[list[int]]) -> tuple[Figures, Counts]:
-    counts = Counts.of(task.coverable)
-    size = len(fields(Figures))
-    numbers = np.array([np.zeros(size + len(flat(counts)), np.int64), *rows], np.int64)
-    parts = counts.came, counts.ended, counts.parts_false
-    totals = np.split(numbers[:, size:].sum(axis=0), np.cumsum([part.size for part in parts]))
-    found = (total.reshape(part.shape) for total, part in zip(totals, parts, strict=False))
-    return together(numbers[:, :size]), Counts(*found, *counts[len(parts) :])
+    """Return the figures and the counts of all tasks together.
+
+    Args:
+        task: what the workers have counted.
+        rows: the array of counts that each worker has returned.
+    """
+    empty = Counts.of(task.coverable)
+    figure_count = len(fields(Figures))
+    no_counts = np.zeros(figure_count + len(flatten_counts(empty)), np.int64)
+    numbers = np.array([no_counts, *rows], np.int64)
+    figures = merge_figures(numbers[:, :figure_count])
+
+    arrays = (empty.came, empty.ended, empty.parts_false)
+    sums = numbers[:, figure_count:].sum(axis=0)
+    ends = np.cumsum([array.size for array in arrays])
+    parts = np.split(sums, ends[:-1])
+    came, ended, parts_false = (
+        part.reshape(array.shape) for part, array in zip(parts, arrays, strict=True)
+    )
+    return figures, empty._replace(came=came, ended=ended, parts_false=parts_false)
