@@ -1,8 +1,10 @@
-"""Which stretches of rows along an order are kept, and where ranges of them end.
+"""Choose the stretches of rows that a match can reach, and group them into ranges.
 
-A match that begins in a stretch ends in one of the next few, as its window is so many of them
-long. So it may begin there only if each condition that it needs holds somewhere in these. A stretch
-is kept if some match may reach it, and a range may begin with one that none reaches from before.
+Along the order of each partition, rows are divided into stretches of equal length. A match that
+begins in a stretch ends in one of the next few, because its window is a few stretches long. So a
+match can begin in a stretch only if each condition that every match needs holds for some row in
+these. A stretch is kept if such a match can reach it. A range may begin with a stretch that no
+match reaches from before, so that no match is in two ranges.
 """
 
 from __future__ import annotations
@@ -17,72 +19,86 @@ from matchrec.search.partitions import BoolArray, IntArray
 from matchrec.worker import wire
 from matchrec.worker.arrays import arrow_of, column, numbers_of
 
-RANGES = 256  # of all rows that are kept
+# About how many ranges all kept rows make. There may be fewer, of `Cutting.least_rows`.
+RANGES = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Stretches:
-    """Stretches in the order of their places, class by class, and what is known of their rows."""
+    """Stretches of rows, class by class and along the order. A class is a group of partitions."""
 
-    classes: IntArray
-    places: IntArray
-    bits: IntArray
-    rows: IntArray
+    classes: IntArray  # the class of each stretch
+    places: IntArray  # the position of each stretch along the order, in stretches
+    bits: IntArray  # which conditions hold for some row of each stretch
+    rows: IntArray  # the number of rows of each stretch
 
     def are_near(self, distance: int, most: int) -> BoolArray:
-        """Of each stretch but the last `distance` ones whether that many further on another one
-        follows of the same class, no more than `most` places away.
+        """Return whether a match can go from each stretch to the one `distance` further on.
+
+        That one must be of the same class, and at most `most` positions away. The last `distance`
+        stretches are left out.
         """
-        same = self.classes[distance:] == self.classes[:-distance]
-        near = self.places[distance:] - self.places[:-distance] <= most
-        return np.asarray(same & near, np.bool_)
+        is_same_class = self.classes[distance:] == self.classes[:-distance]
+        is_near = self.places[distance:] - self.places[:-distance] <= most
+        return np.asarray(is_same_class & is_near, np.bool_)
 
 
 @dataclass(frozen=True, slots=True)
 class Cutting:
-    """Tells ranges. Picklable. parts: how many stretches further on a match may end. needed, first:
-    bits that some row of each match has, and its first row has. least: rows of all ranges but one.
-    """
+    """Groups stretches into ranges. Picklable."""
 
-    parts: int
+    # How many stretches after the one in which it begins a match may end.
+    reach: int
+    # The bits of conditions that hold for some row of each match, and those for its first row.
     needed: int
     first: int
-    least: int
+    # The number of rows of each range, at least, but for the last one.
+    least_rows: int
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The stretches that are kept, with the numbers of their ranges."""
-        if not (found := list(batches)):
+        """Yield the kept stretches with the number of their range.
+
+        Args:
+            batches: all stretches in any order: class, position, bits, and number of rows.
+        """
+        stretch_batches = list(batches)
+        if not stretch_batches:
             return
-        table = pa.Table.from_batches(found).combine_chunks()
+        table = pa.Table.from_batches(stretch_batches).combine_chunks()
         names = table.column_names
         columns = [numbers_of(column(table, name)).astype(np.int64) for name in names]
         order = np.lexsort((columns[1], columns[0]))
-        stretches = Stretches(*(one[order] for one in columns))
+        stretches = Stretches(*(values[order] for values in columns))
         ranges = self.ranges(stretches)
-        kept = ranges >= 0
-        arrays = [arrow_of(array[kept]) for array in (stretches.classes, stretches.places, ranges)]
+        is_kept = ranges >= 0
+        output = (stretches.classes, stretches.places, ranges)
+        arrays = [arrow_of(values[is_kept]) for values in output]
         yield pa.RecordBatch.from_arrays(arrays, names=[*names[:2], wire.RANGE])
 
     def ranges(self, stretches: Stretches) -> IntArray:
-        """The range of each stretch, -1 of one that no match may have.
+        """Return the range of each stretch, -1 for a stretch that no match can reach.
 
         >>> places = np.array([0, 1, 5, 6])
         >>> stretches = Stretches(0 * places, places, np.array([2, 4, 2, 0]), places * 0 + 9000)
-        >>> Cutting(1, needed=6, first=2, least=1).ranges(stretches)
+        >>> Cutting(1, needed=6, first=2, least_rows=1).ranges(stretches)
         array([ 0,  0, -1, -1])
         """
-        near = [stretches.are_near(distance, self.parts) for distance in range(1, self.parts + 1)]
-        bits = stretches.bits.copy()
-        for distance, follows in enumerate(near, 1):
-            bits[:-distance] |= np.where(follows, stretches.bits[distance:], 0)
-        begins = (bits & self.needed) == self.needed
-        begins &= (stretches.bits & self.first) == self.first
-        reached = np.zeros_like(begins)
-        for distance, follows in enumerate(near, 1):
-            reached[distance:] |= begins[:-distance] & follows
-        kept = begins | reached
-        rows = np.where(kept, stretches.rows, 0)
-        before = np.cumsum(rows) - rows
-        size = max(self.least, int(rows.sum()) // RANGES + 1)
-        since = np.maximum.accumulate(np.where(kept & ~reached, before, 0))
-        return np.where(kept, since // size, -1)
+        distances = range(1, self.reach + 1)
+        near = [stretches.are_near(distance, self.reach) for distance in distances]
+        bits_in_reach = stretches.bits.copy()
+        for distance, is_near in zip(distances, near, strict=True):
+            bits_in_reach[:-distance] |= np.where(is_near, stretches.bits[distance:], 0)
+        can_begin = (bits_in_reach & self.needed) == self.needed
+        can_begin &= (stretches.bits & self.first) == self.first
+        is_reached = np.zeros_like(can_begin)  # by a match that begins before
+        for distance, is_near in zip(distances, near, strict=True):
+            is_reached[distance:] |= can_begin[:-distance] & is_near
+        is_kept = can_begin | is_reached
+
+        rows = np.where(is_kept, stretches.rows, 0)
+        rows_before = np.cumsum(rows) - rows
+        rows_a_range = max(self.least_rows, int(rows.sum()) // RANGES + 1)
+        # stretches between two borders stay together, and go where the first of them goes
+        is_border = is_kept & ~is_reached
+        rows_before_border = np.maximum.accumulate(np.where(is_border, rows_before, 0))
+        return np.where(is_kept, rows_before_border // rows_a_range, -1)
