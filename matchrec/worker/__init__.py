@@ -1,18 +1,19 @@
-"""Find the matches of a partition inside a Python worker of Spark or Sail.
+"""What runs in a Python worker of Spark or Sail: rows in, matches out.
 
-    matching   one call of the worker: batches of rows → batches of output rows
-    sorting    rows in any order → rows by partition, in the order of the clause
-    arrays     columns of Arrow as arrays of NumPy
-    encode     rows → what the search reads
-    match      rows of whole partitions → matches
-    gather     matches → output columns
-    rule_set   the same for the rules of a set, over one sort
-    ranges     stretches of one partition
-    cover      coverage in place of matches
+    matching   the worker of a query: from batches of rows to batches of output rows
+    sorting    sorts rows by partition and order
+    batches    groups sorted rows into pieces for the search
+    arrays     converts Arrow columns to NumPy arrays, and back
+    encode     turns a piece into the arrays that the search reads
+    match      searches the partitions of a piece
+    gather     turns matches into output columns
+    rule_set   the worker of a rule set, which shares one sort
+    ranges     chooses the stretches of rows that a match can reach
+    cover      the workers of coverage, which count
     count      the counters of a task
-    planned    a check that the columns that arrive have the types they were planned with
-    wire       the names of columns between the engine and the workers
-    failing    errors that the driver can read
+    planned    checks that the columns that arrive have the types they were planned with
+    wire       the names of our own columns
+    failing    turns failures into errors that the driver can read
 
 PySpark is imported only by `count`, for the number of a task, and by `planned`, for an error.
 """

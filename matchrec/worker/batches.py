@@ -130,7 +130,7 @@ class Waiting:
     # The number of rows of `batches`, and their bytes.
     rows: int = 0
     size: int = 0
-    # The row at which the last partition starts, as far as is known.
+    # The row at which the last partition starts, 0 if it starts before these rows.
     last_start: int = 0
     # How many rows of the last partition the latest search left undecided; None if it was not
     # searched yet.
@@ -187,8 +187,8 @@ class Waiting:
         Args:
             rows: the number of rows to take, which must be whole partitions.
         """
-        taken, self.batches = divide_batches(self.batches, rows)
-        piece = self.make_piece(taken, NO_EDGE)
+        first_batches, self.batches = divide_batches(self.batches, rows)
+        piece = self.make_piece(first_batches, NO_EDGE)
         self.rows -= rows
         self.size = sum(batch.nbytes for batch in self.batches)
         self.last_start = 0
@@ -247,13 +247,13 @@ class Waiting:
 def divide_batches(
     batches: list[pa.RecordBatch], rows: int
 ) -> tuple[list[pa.RecordBatch], list[pa.RecordBatch]]:
-    """Return the batches of the first rows, and those of all other rows. No row is copied."""
+    """Return batches of the first rows, and batches of all other rows. No row is copied."""
     table = pa.Table.from_batches(batches)
     return table.slice(0, rows).to_batches(), table.slice(rows).to_batches()
 
 
 def rows_in(size: int, batch: pa.RecordBatch) -> int:
-    """Return about how many rows like those of a batch fit into `size` bytes, at least 1."""
+    """Return about how many rows as wide as in a batch fit into `size` bytes, at least 1."""
     return max(1, size * int(batch.num_rows) // max(1, int(batch.nbytes)))
 
 

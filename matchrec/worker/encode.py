@@ -395,7 +395,7 @@ def find_ends_at_distance(window: Distance, order: pa.Array, starts: IntArray) -
     """Return for each row the first row that is further from it than a known distance."""
     valid = validity(order)
     if not pa.types.is_floating(order.type):
-        # with the sign bit flipped, the order is that of uint64, whose differences do not overflow
+        # with the sign bit flipped, they compare as uint64, whose differences do not overflow
         keys = as_integers(order).view(np.uint64) ^ SIGN_BIT
         ends = ends_by_distance(starts, keys, valid, np.uint64(window.limit))
     elif window.forms == (Form.DIFFERENCE,):

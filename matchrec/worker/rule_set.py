@@ -272,8 +272,8 @@ class SharedRows:
     starts: IntArray
     # uint64[n, w], which conditions hold on each row, as in `Partitions.satisfied`.
     words: WordArray
-    # int64[p], the partition of the set that each partition is a part of; None if partitions are
-    # those of the set.
+    # int64[p], the partition of the set that each partition is a part of; None if the partitions of
+    # the set are not divided.
     outer: IntArray | None = None
     # The bits of conditions on neighbouring rows that `words` already has.
     computed: set[int] = field(default_factory=set)
@@ -404,7 +404,7 @@ def make_batch(schema: pa.Schema, number: int, columns: Columns) -> pa.RecordBat
     Args:
         schema: the schema of the output.
         number: the number of the rule.
-        columns: the columns that there are, at least that of kinds.
+        columns: the columns that there are. One of them has the kinds.
     """
     count = len(columns[wire.KIND])
     columns = {wire.RULE: repeat_number(number, count)} | columns

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 NO_KEYS = np.zeros(0, np.int64)
 
-# Names of states of each key that a bucket adds to those of a search.
+# Names of the states of each key that a bucket adds to the states of its search.
 PLACES = "places"  # the rows that the search has kept: indices among the rows of the bucket
 FAILED = "failed"  # whether the search has failed for the key, and leaves it alone for good
 
@@ -97,7 +97,7 @@ class KeyState:
         return KeyState(keys, join(self.states, others.states)).take(np.argsort(keys))
 
     def advance(self, rows: SearchRows, new_states: States, end: int) -> KeyState:
-        """Return the state after a search. Keys of which nothing is needed are dropped.
+        """Return the state after a search, without keys that need no state any more.
 
         Args:
             rows: the rows that were searched.
@@ -445,9 +445,9 @@ def check_versions(memory: Memory, versions: Mapping[str, Version]) -> None:
 
 
 def clip_version(version: Version | None, time: int) -> tuple[int | None, int | None] | None:
-    """Return when a version begins and ends, as far as this happens up to a time.
+    """Return when a version begins and ends, without what happens after a time.
 
-    None if there is no version, or it begins later. An end after the time is None.
+    An end after the time is None. The result is None if there is no version, or it begins later.
     """
     if version is None or (version.since is not None and version.since > time):
         return None

@@ -58,7 +58,7 @@ class KeySearch(ABC):
 
     @abstractmethod
     def make_empty_states(self) -> States:
-        """Return the states of one key that has had no events, without those of every search."""
+        """Return the states of one key that has had no events, but not KEPT, NEXT_END and IDLE."""
 
     @abstractmethod
     def search(self, states: States, rows: SearchRows) -> Searching:
@@ -74,7 +74,7 @@ class KeySearch(ABC):
 
     @cached_property
     def counts_matches(self) -> bool:
-        """Whether the number of matches of a key must be known, as it must be for a rule."""
+        """True if the number of matches of a key must be known, as for every rule."""
         executable = self.executable
         if self.output is not None or executable.task.most_matches is not None:
             return True
@@ -103,7 +103,7 @@ def find_window_times(executable: Executable, rows: pa.Table) -> IntArray:
     window_times = as_integers(column(rows, wire.column(crossing.window[-1])))
     if crossing.distance is None:
         return window_times
-    # the column is that of the order, and the window ends a known distance later
+    # the column has the order of the row, and the window ends a known distance later
     length = int(crossing.distance.limit) + 1
     return np.asarray(np.minimum(window_times, NEVER - length) + length, np.int64)
 
@@ -179,7 +179,7 @@ class ContiguousSearch(KeySearch):
 
     @cached_property
     def lookaround(self) -> Lookaround:
-        """How far the query looks around a match. A stream has no query that needs all rows."""
+        """The lookaround of the query, which is known: no query over a stream needs all rows."""
         lookaround = self.executable.lookaround
         assert lookaround is not None
         return lookaround
@@ -211,7 +211,7 @@ class ContiguousSearch(KeySearch):
 
 
 def make_states(start: IntArray, number: IntArray, covered: ByKey) -> States:
-    """Return the states of a contiguous search, without those of every search.
+    """Return the states of a contiguous search, but not KEPT, NEXT_END and IDLE.
 
     Args:
         start: int64[k], see `START`.
