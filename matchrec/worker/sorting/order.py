@@ -41,7 +41,7 @@ from matchrec.shortcuts import taken
 from matchrec.worker import arrays, wire
 from matchrec.worker.wire import CountsTies, SortColumn, Sorting
 
-BITS = 64
+BITS = 64  # of a word
 ALL_BITS = (1 << BITS) - 1
 SIGN_BIT = np.int64(np.iinfo(np.int64).min)
 
@@ -99,7 +99,10 @@ def make_empty_word(count: int) -> Word:
 
 
 def pack_words(codes: Iterable[SortCode]) -> list[Word]:
-    """Pack codes into words. Both have the last one first. All rows are equal if there are none."""
+    """Pack codes into words. Both lists have the last one first.
+
+    There are no codes and no words if all rows are equal.
+    """
     words: list[Word] = []
     for code in codes:
         if words and words[-1].bits + code.bits <= BITS:
@@ -117,8 +120,8 @@ class SortCode:
     """The codes of numbers: how many units each of them is from the least one."""
 
     values: IntArray  # the numbers
-    least: int
-    unit: int
+    least: int  # the least of them
+    unit: int  # divides how far each of them is from the least
     bits: int  # how many bits a code has
     is_descending: bool  # codes are inverted
     is_key: bool  # whether the numbers are of a key, not of the order in a partition
@@ -443,7 +446,10 @@ def sorts(words: list[Word], bits_a_sort: int) -> int:
 
 
 def hash_of(keys: list[SortCode]) -> WordArray:
-    """Return hashes of keys as uint64[n]. Their first bits mostly differ if the keys differ."""
+    """Return hashes of keys as uint64[n].
+
+    Equal keys have equal hashes. The first bits of hashes mostly differ if the keys differ.
+    """
     hashes = np.zeros(len(keys[0].values), np.uint64)
     for key in keys:
         hashes ^= hashes >> np.uint64(BITS // 2)
