@@ -119,10 +119,10 @@ def memory_error(error: Exception) -> MatchRecognizeRunError:
     return no_room_in_worker(mebibytes=limit >> 20)
 
 
-def cause_of(said: str) -> str:
+def cause_of(message: str) -> str:
     """Return why the engine could not compute a row, without the steps in which this failed.
 
     >>> cause_of("Execution error: reading input failed: Arrow error: Divide by zero error")
     'Divide by zero error'
     """
-    return re.sub(r"^.*\b(?:Execution|Arrow) error: ", "", said, flags=re.DOTALL)
+    return re.sub(r"^.*\b(?:Execution|Arrow) error: ", "", message, flags=re.DOTALL)
