@@ -1,12 +1,15 @@
-"""MatchPlan: all that a query asks for, whichever language it was asked in."""
+"""`MatchPlan`: what a row pattern query means, in whichever language it was written.
+
+Every front end (SQL, SASE+, the fluent `Pattern`) lowers to a `MatchPlan`. `resolve` then resolves
+its column names, `rules.check` rejects plans without a meaning, and `compile` turns it into what
+Spark and the workers run.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from matchrec.plan import clauses
@@ -32,92 +35,117 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MatchPlan:
-    """A row pattern query, free of syntax and of any session.
+    """A row pattern query, independent of its syntax and of any session.
 
-    Every name of a variable is normalized; every expression is SQL text with its references taken
-    out; defaults are filled in. within_rows: the match's first and last row lie within so many rows
-    of the partition. equal: on what all rows of a match agree; it divides the partitions but does
-    not come out. staging: of a pattern of stages, whose rows `pattern` has as a row pattern.
-    totals: what comes out in place of matches.
+    Names of variables are normalized, expressions are SQL text with their references taken out, and
+    defaults are filled in.
     """
 
+    # PATTERN. For a pattern of stages: the rows of its matches, see `staging`.
     pattern: RowPattern
+    # The columns that divide the rows into partitions and are output.
     partition_by: tuple[clauses.RowExpression, ...] = ()
     order_by: tuple[clauses.SortItem, ...] = ()
     measures: tuple[clauses.Measure, ...] = ()
     rows_per_match: clauses.RowsPerMatch = clauses.RowsPerMatch.ONE_ROW
+    # Which runs are output although they did not complete a match; None if no such run is.
     partial: clauses.PartialMatches | None = None
     columns: clauses.ColumnOrder = clauses.ColumnOrder.STANDARD
     after_match: clauses.AfterMatchSkip = clauses.AfterMatchSkip()
+    # The window of the whole match, along the first ORDER BY column.
     within: clauses.Within | None = None
+    # The window of the whole match in rows: the most rows of the partition that a match may span.
     within_rows: int | None = None
+    # Windows inside the match.
     gaps: tuple[clauses.Gap, ...] = ()
+    # Expressions that have one value on all rows of a match. They divide the rows into partitions,
+    # as `partition_by` does, but are not output.
     equal: tuple[clauses.RowExpression, ...] = ()
+    # Union variables.
     subsets: tuple[clauses.Subset, ...] = ()
+    # DEFINE: the conditions of variables.
     definitions: tuple[clauses.Definition, ...] = ()
+    # Which rows a match may skip between its own.
     selection: clauses.EventSelection = clauses.EventSelection.STRICT_CONTIGUITY
+    # Which matches are output.
     output: clauses.MatchOutput = clauses.MatchOutput.PREFERRED
+    # How many matches of each partition are output; None for all.
     first_matches: clauses.FirstMatches | None = None
+    # Variables whose condition no row may satisfy in a part of the match, as in SASE+.
     absences: tuple[clauses.Absence, ...] = ()
+    # The name of the definition whose condition a complete match must satisfy.
     closing: str | None = None
+    # The stages of a fluent `Pattern`, which decide how rows are matched.
     staging: Staging | None = None
+    # The aggregates over all matches that are output instead of matches.
     totals: Totals | None = None
     # The length of a window's frame if it is a constant that only the engine can compute.
     frame_length: clauses.RowExpression | None = None
 
     @property
     def keys(self) -> tuple[clauses.RowExpression, ...]:
-        """All that partitions are made by."""
+        """The expressions that divide the rows into partitions."""
         return (*self.partition_by, *self.equal)
 
     @property
     def sorted_by(self) -> tuple[clauses.RowExpression, ...]:
-        """What divides the rows, then what orders them."""
-        return (*self.keys, *map(attrgetter("expression"), self.order_by))
+        """The keys of the partitions, then those of the order within a partition."""
+        return (*self.keys, *(item.expression for item in self.order_by))
 
     @property
     def intervals(self) -> tuple[clauses.RowExpression, ...]:
-        """How far rows may lie apart: the whole match, then the windows inside of it."""
-        whole = () if self.within is None else (self.within.interval,)
-        return (*whole, *map(attrgetter("interval"), self.gaps))
+        """The lengths of windows: that of the whole match, then those inside the match."""
+        match_window = () if self.within is None else (self.within.interval,)
+        return (*match_window, *(gap.interval for gap in self.gaps))
 
     @property
     def lengths(self) -> tuple[clauses.RowExpression, ...]:
-        """These intervals, and those between neighbours of stages, which conditions test."""
-        return self.intervals if self.staging is None else self.intervals + self.staging.lengths
+        """The `intervals`, then the lengths of windows between stages, which conditions test."""
+        if self.staging is None:
+            return self.intervals
+        return (*self.intervals, *self.staging.lengths)
 
     @property
     def expressions(self) -> tuple[Scalar, ...]:
         """The values of measures, then the conditions of variables."""
+        values = (measure.value for measure in self.measures)
         conditions = (definition.condition for definition in self.definitions)
-        return (*(measure.value for measure in self.measures), *conditions)
+        return (*values, *conditions)
 
     @cached_property
     def row_gap(self) -> clauses.Gap | None:
-        """The window between each row and the next one, if there is one."""
-        return next((gap for gap in self.gaps if gap.to is None), None)
+        """The window between each row of a match and the next one; None if there is none."""
+        for gap in self.gaps:
+            if gap.to is None:
+                return gap
+        return None
 
     @property
     def selects(self) -> bool:
-        """Whether it is event selection: rows may be skipped, or all matches are asked for."""
-        asked = self.selection, self.output, self.absences, self.closing
-        return clauses.goes_beyond_preferred(*asked)
+        """Whether this is event selection: a match may skip rows, or all matches are output."""
+        return clauses.goes_beyond_preferred(
+            self.selection, self.output, self.absences, self.closing
+        )
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """Primary variables in order of first appearance; a variable's id is its index.
+        """Primary variables in order of first appearance; the id of a variable is its index.
 
-        Behind those of the pattern stand names to which no row is mapped: those under NOT and of
-        absences, whose conditions are about rows that must not be there, `closing`, whose condition
-        must hold of a whole match, and the tests of stages.
+        After those of the pattern follow names to which no row is mapped:
+
+        - variables under NOT and of absences, whose conditions are about rows that must not exist,
+        - `closing`, whose condition is about a complete match,
+        - the tests of stages.
         """
+        mapped_or_absent = dict.fromkeys((*variable_names(self.pattern), *self.absent))
         closing = () if self.closing is None else (self.closing,)
         tests = () if self.staging is None else self.staging.tests
-        return (*dict.fromkeys((*variable_names(self.pattern), *self.absent)), *closing, *tests)
+        return (*mapped_or_absent, *closing, *tests)
 
     @property
     def unions(self) -> tuple[str, ...]:
-        return tuple(map(attrgetter("name"), self.subsets))
+        """The names of the union variables."""
+        return tuple(subset.name for subset in self.subsets)
 
     @cached_property
     def forbidden(self) -> frozenset[str]:
@@ -127,99 +155,137 @@ class MatchPlan:
     @property
     def absent(self) -> tuple[str, ...]:
         """The variables under NOT, then those of absences."""
-        return (*negated_names(self.pattern), *map(attrgetter("variable"), self.absences))
+        return (*negated_names(self.pattern), *(absence.variable for absence in self.absences))
 
     @property
     def matches_as_values(self) -> tuple[Aggregate, ...]:
-        found = chain.from_iterable(measure.value.references for measure in self.measures)
-        aggregates = (one for one in found if isinstance(one, Aggregate))
-        return tuple(one for one in aggregates if one.function == MATCHED_ROWS)
+        """The calls of MATCHED_ROWS in measures."""
+        return tuple(
+            reference
+            for measure in self.measures
+            for reference in measure.value.references
+            if isinstance(reference, Aggregate) and reference.function == MATCHED_ROWS
+        )
 
     @cached_property
     def ids(self) -> Mapping[str, int]:
-        return {name: number for number, name in enumerate(self.variables)}
+        """The id of each primary variable."""
+        return {name: variable_id for variable_id, name in enumerate(self.variables)}
 
     @cached_property
     def members(self) -> Mapping[str | None, frozenset[int]]:
-        """Ids of the primary variables that a name stands for; None is the universal variable."""
-        found: dict[str | None, frozenset[int]] = {
-            name: frozenset((number,)) for name, number in self.ids.items()
+        """The ids of the primary variables that a name stands for; None is the universal variable.
+
+        The universal variable stands for the variables of the pattern.
+        """
+        members: dict[str | None, frozenset[int]] = {
+            name: frozenset((variable_id,)) for name, variable_id in self.ids.items()
         }
         for subset in self.subsets:
-            found[subset.name] = frozenset(self.ids[member] for member in subset.members)
-        found[None] = frozenset(range(len(variable_names(self.pattern))))
-        return found
+            members[subset.name] = frozenset(self.ids[member] for member in subset.members)
+        members[None] = frozenset(range(len(variable_names(self.pattern))))
+        return members
 
 
-# The graph of matches: what a plan asks for when the graph of all matches comes out.
+# The graph of matches: one output row for each pointer of the graph.
 #
-# Each pointer stands as a match of one row, so its event and its state are read as any measure is.
+# Each pointer is read like a match of one row, so its event and its state are ordinary measures.
 
 
 def as_graph(plan: MatchPlan) -> MatchPlan:
-    """The plan with the columns of a graph, all that divides partitions among them."""
+    """Return the plan with the columns of a graph, if it outputs the graph of all matches.
+
+    All keys of the partitions are output, because a graph belongs to one partition.
+    """
     if plan.output is not clauses.MatchOutput.GRAPH:
         return plan
-    here, nowhere = Navigation(semantics=Semantics.FINAL), Span(0, 0)
-    state = Term((Classifier(here),), nowhere)
-    event = column_term(here, "struct(*)")
+    pointer = Navigation(semantics=Semantics.FINAL)
+    state = Term((Classifier(pointer),), Span(0, 0))
+    event = column_term(pointer, "struct(*)")
     measures = (clauses.Measure("state", state), clauses.Measure("event", event))
     return replace(plan, partition_by=plan.keys, equal=(), measures=measures)
 
 
 def states_of_variables(plan: MatchPlan) -> dict[str, list[str]]:
-    """For each variable of a query the states whose events are its own, in the pattern's order."""
-    unions = {member: subset for subset in plan.subsets for member in subset.members}
-    found: dict[str, list[str]] = {}
+    """Return the states of each variable of a query, in the order of the pattern.
+
+    A variable that a front end has split into several primary variables has the states of all of
+    them: the subset that it became has these as members.
+    """
+    subset_of = {member: subset for subset in plan.subsets for member in subset.members}
+    states: dict[str, list[str]] = {}
     for state in variable_names(plan.pattern):
-        found.setdefault(unions[state].name if state in unions else state, []).append(state)
-    return found
+        variable = subset_of[state].name if state in subset_of else state
+        states.setdefault(variable, []).append(state)
+    return states
 
 
-# Says what the query around a clause uses of its result: the rest need not be computed.
+# What the query around a clause uses of its result. What it does not use need not be computed.
 
 
 @dataclass(frozen=True, slots=True)
 class KeyTest:
-    """`column test` must hold, such as `= 'X'` of the column `symbol`."""
+    """A comparison of a column that each row must pass: `symbol = 'X'`."""
 
-    column: str
-    test: str
+    column: str  # symbol
+    test: str  # = 'X'
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """columns: lower-case names of all that may be read, None where that may be every column.
+    """What the query around a clause uses of its result."""
 
-    keys: tests that each row must pass to be in the result; those of partition columns decide on
-    whole partitions. unread: lower-case names of what is not read in any case.
-    """
-
+    # The lower-case names of all columns that may be read; None if every column may be.
     columns: frozenset[str] | None = None
+    # Tests that each row must pass to be in the result. A test of a partition column decides on
+    # whole partitions.
     keys: tuple[KeyTest, ...] = ()
+    # The lower-case names of columns that are certainly not read.
     unread: frozenset[str] = frozenset()
 
     def reads(self, name: str) -> bool:
-        own = name.lower()
-        return own not in self.unread and (self.columns is None or own in self.columns)
+        """Return whether the column may be read."""
+        column = name.lower()
+        if column in self.unread:
+            return False
+        return self.columns is None or column in self.columns
 
 
 EVERYTHING = Use()
 
 
 def search_only(plan: MatchPlan, measures: tuple[clauses.Measure, ...]) -> MatchPlan:
-    """The plan with a row for each match, without what is said of which of them come out."""
-    one_row = replace(plan, measures=measures, rows_per_match=clauses.RowsPerMatch.ONE_ROW)
-    return replace(one_row, partial=None, first_matches=None)
+    """Return the plan with one row for each match and these measures.
+
+    What selects among matches when they are output is dropped: partial and first matches.
+    """
+    return replace(
+        plan,
+        measures=measures,
+        rows_per_match=clauses.RowsPerMatch.ONE_ROW,
+        partial=None,
+        first_matches=None,
+    )
 
 
 def with_expressions(plan: MatchPlan, change: Callable[[Scalar, str | None], Scalar]) -> MatchPlan:
-    """The plan with every expression changed: the condition of a variable, or a measure."""
-    definitions = (replace(d, condition=change(d.condition, d.variable)) for d in plan.definitions)
-    measures = (replace(m, value=change(m.value, None)) for m in plan.measures)
-    return replace(plan, definitions=tuple(definitions), measures=tuple(measures))
+    """Return the plan with every expression changed.
+
+    Args:
+        plan: a plan.
+        change: returns the new expression. Its second argument is the variable whose condition the
+            expression is, or None for the value of a measure.
+    """
+    definitions = tuple(
+        replace(definition, condition=change(definition.condition, definition.variable))
+        for definition in plan.definitions
+    )
+    measures = tuple(
+        replace(measure, value=change(measure.value, None)) for measure in plan.measures
+    )
+    return replace(plan, definitions=definitions, measures=measures)
 
 
 def with_each(plan: MatchPlan, change: Callable[[Reference], Reference]) -> MatchPlan:
-    """The plan with every reference changed: in the condition of a variable, or in a measure."""
+    """Return the plan with every reference changed, in conditions and in measures."""
     return with_expressions(plan, lambda scalar, _: with_references(scalar, change))
