@@ -1,8 +1,10 @@
 """A scalar expression over a match: Spark SQL text with references to rows taken out of it.
 
-`LAST(A.price) * 1.1 > PREV(price)` is the text `? * 1.1 > ?` with two references. Whatever stands
-between the references is Spark's to evaluate; what a reference reads is the engine's to find.
-An expression whose structure may matter while matching is a tree of operations over such texts.
+`LAST(A.price) * 1.1 > PREV(price)` is the text `? * 1.1 > ?` with two references. Spark evaluates
+the text between the references; the engine finds the rows that the references read.
+
+An expression whose structure may matter while matching is a tree: `Operation`s whose leaves are
+`Term`s. A `Term` is such a text without any structure.
 """
 
 from __future__ import annotations
@@ -11,27 +13,29 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
-from functools import partial
 from itertools import chain
-from operator import attrgetter, is_
+from operator import is_
 
 from matchrec.plan.choices import Beyond, OptionChoice
 from matchrec.plan.operations import NO_OPERATIONS, UNREAD, Operations, named
 from matchrec.plan.text import Amount, in_place, joined_texts, spaced
 from matchrec.source import Span
 
-# Operations in one another that the engine evaluates; more are Spark's, or are refused.
+# How deeply operations may be nested for the engine to evaluate them. Deeper expressions are left
+# to Spark, or rejected.
 DEEPEST = 100
 
-# The function of an aggregate that is the rows of the match as an array, with their variables.
+# The function of an aggregate that returns the rows of the match as an array, each with the name of
+# its variable.
 MATCHED_ROWS = "matched_rows"
 
-# SQL of its elements; what matches fills in the last field.
+# An element of that array as SQL over one row. Its last field is filled in from the match.
 MATCHED_ROW = "struct(*, '' AS classifier)"
 
 CLASSIFIER_FIELD = "classifier"
 
-# The operator of more than DEEPEST operators in a row, such as `a + b + c ...`: it is opaque.
+# The operator of an operation that stands for more than DEEPEST operators in a row, such as
+# `a + b + c ...`. Nothing looks inside it.
 LONG_CHAIN = "chain"
 
 
@@ -51,64 +55,75 @@ class End(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Navigation:
-    """Which row to read: a logical step among mapped rows, then a physical one from there.
+    """Which row to read: a logical step among mapped rows, then a physical step from there.
+
+    `PREV(LAST(A.price, 1), 2)` is `Navigation("A", End.LAST, 1, -2)`.
 
     Source: ISO/IEC 19075-5, row pattern navigation operations.
     """
 
-    variable: str | None = None  # primary or union, whose rows count; None is the universal one
+    # The primary or union variable whose rows are counted; None for the universal variable.
+    variable: str | None = None
     end: End = End.LAST
-    logical_offset: int = 0  # how many of its rows lie between `end` and the row; never negative
-    physical_offset: int = 0  # rows to go on from there, negative for PREV, positive for NEXT
+    # How many rows of the variable lie between `end` and the row. Never negative.
+    logical_offset: int = 0
+    # How many rows to move in the partition: negative for PREV, positive for NEXT.
+    physical_offset: int = 0
     semantics: Semantics = Semantics.RUNNING
 
     @property
     def is_last(self) -> bool:
-        """Whether the logical step finds the last of the rows."""
+        """Whether the logical step finds the variable's last row."""
         return self.end is End.LAST and self.logical_offset == 0
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnReference:
-    """The value of `argument`, Spark SQL over one row, on the row that `navigation` finds.
-
-    names: of the column that it is, perhaps after a qualifier; none of anything else.
-    """
+    """The value of SQL over one row, usually a column, on the row that a navigation finds."""
 
     navigation: Navigation
+    # The SQL. Spark evaluates it on the row.
     argument: str
     span: Span | None = field(default=None, compare=False)
-    operations: Operations = field(default=UNREAD, compare=False, repr=False)  # of the argument
+    # The operations of the argument.
+    operations: Operations = field(default=UNREAD, compare=False, repr=False)
+    # The name of the column, perhaps after a qualifier: ("t", "price"). Empty if the argument is
+    # not just a column.
     names: tuple[str, ...] = field(default=(), compare=False, repr=False)
-    fields: tuple[str, ...] = field(default=(), compare=False, repr=False)  # if it is a struct
+    # The columns of which the argument makes a struct. Empty if it is not a struct.
+    fields: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Rows `start` to `end` after the current one, both included; None: to the partition's end."""
+    """Rows around the current one, counted from it: -2 to 0 are two rows before it and itself."""
 
-    start: int | None
-    end: int | None
+    start: int | None  # included; None for the first row of the partition
+    end: int | None  # included; None for the last row of the partition
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """An aggregate over the rows mapped to one variable (None: universal), running or final.
+    """An aggregate over the rows that are mapped to a variable.
 
-    Arguments, condition and ordering are evaluated on each row by itself: their references are
-    columns, CLASSIFIER and MATCH_NUMBER of that row.
+    Arguments, condition and ordering are evaluated on each of these rows by itself. Their
+    references are columns of that row, its CLASSIFIER and its MATCH_NUMBER.
     """
 
     function: str  # in lower case
-    variable: str | None
-    arguments: tuple[Scalar, ...]  # none for `count(*)`
+    variable: str | None  # None for the universal variable
+    arguments: tuple[Scalar, ...]  # empty for `count(*)`
     semantics: Semantics = Semantics.RUNNING
     distinct: bool = False
-    condition: Scalar | None = None  # of FILTER (WHERE ...)
-    ordering: tuple[tuple[Scalar, str], ...] = ()  # of WITHIN GROUP, each with what follows it
+    # The condition of FILTER (WHERE ...).
+    condition: Scalar | None = None
+    # The items of WITHIN GROUP (ORDER BY ...), each with the text after it, such as DESC.
+    ordering: tuple[tuple[Scalar, str], ...] = ()
     ignore_nulls: bool = False
-    so_far: bool = False  # without the current row, as in `avg(a[..i-1].x)` of SASE+
-    frame: Frame | None = None  # it is over these rows of the partition, whatever is mapped
+    # Whether the current row is left out, as in `avg(a[..i-1].x)` of SASE+.
+    so_far: bool = False
+    # The rows of the partition to aggregate, whether they are mapped or not. None for mapped rows.
+    frame: Frame | None = None
     span: Span | None = field(default=None, compare=False)
 
 
@@ -121,300 +136,395 @@ class Classifier:
 
 
 class MatchFunction(OptionChoice):
-    """What tells something of the match that is in no column, by its name."""
+    """A function whose value is a fact about the match and is not in any column."""
 
-    # Counts the matches of a partition from 1, empty ones included.
+    # Counts the matches of a partition from 1, empty matches included.
     NUMBER = "MATCH_NUMBER", (Beyond.EARLIER,)
-    STATUS = "MATCH_STATUS", ()  # whether a run is a match, timed out or unfinished
-    TIMEOUT = "MATCH_TIMEOUT", ()  # of a run that timed out, when its window ended
-    # In an aggregate, the number of its row in the match, from 1.
+    # Whether a run is a match, timed out or is unfinished.
+    STATUS = "MATCH_STATUS", ()
+    # When the window of a run ended that timed out.
+    TIMEOUT = "MATCH_TIMEOUT", ()
+    # In an aggregate: the number of the aggregated row in the match, from 1.
     ROW_NUMBER = "MATCH_ROW_NUMBER", (Beyond.DISTANCE,)
 
 
-# Those whose value is known only when a run has ended.
+# Functions whose value is known only when a run has ended.
 OF_ENDINGS = (MatchFunction.STATUS, MatchFunction.TIMEOUT)
 
 
 @dataclass(frozen=True, slots=True)
 class MatchValue:
+    """A call of a function of the match: `MATCH_NUMBER()`."""
+
     function: MatchFunction
     span: Span | None = field(default=None, compare=False)
 
 
 MATCH_NUMBER = MatchValue(MatchFunction.NUMBER)
 
+# What an expression reads, and the pieces of its text.
 Reference = ColumnReference | Aggregate | Classifier | MatchValue
 Piece = str | Reference
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """SQL text that has no structure for us: Spark's to evaluate, references as holes in it."""
+    """SQL text without a known structure, which Spark evaluates. References are holes in it."""
 
     pieces: tuple[Piece, ...]
     span: Span = field(compare=False)
-    own: Operations = field(default=UNREAD, compare=False, repr=False)  # of the text
-    amount: Amount | None = field(default=None, compare=False, repr=False)  # of a constant
-    operations: Operations = field(init=False, compare=False, repr=False)  # and of its columns
-    references: tuple[Reference, ...] = field(init=False, compare=False, repr=False)  # in order
+    # The operations of the text between the references.
+    own: Operations = field(default=UNREAD, compare=False, repr=False)
+    # The value, if the text is a number or an interval.
+    amount: Amount | None = field(default=None, compare=False, repr=False)
+    # The operations of the text and of the columns that it reads.
+    operations: Operations = field(init=False, compare=False, repr=False)
+    # The holes in the order of the text, repeats included.
+    references: tuple[Reference, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        """Compute the facts that follow from the pieces."""
         references = tuple(piece for piece in self.pieces if not isinstance(piece, str))
-        own = self.own if len(references) < len(self.pieces) else NO_OPERATIONS
-        read = [one.operations for one in references if isinstance(one, ColumnReference)]
-        object.__setattr__(self, "own", own)
-        object.__setattr__(self, "operations", own.union(*read))
+        has_text = len(references) < len(self.pieces)
+        own_operations = self.own if has_text else NO_OPERATIONS
+        operations_of_columns = [
+            reference.operations
+            for reference in references
+            if isinstance(reference, ColumnReference)
+        ]
+        object.__setattr__(self, "own", own_operations)
+        object.__setattr__(self, "operations", own_operations.union(*operations_of_columns))
         object.__setattr__(self, "references", references)
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation whose operands are known apart: `a AND b`, `a + b`, `abs(a)`.
+    """An operation whose operands are known: `a AND b`, `a + b`, `abs(a)`.
 
-    operator: upper-case operator or function name, e.g. AND OR NOT = <> < <= > >= <=> + - * / % DIV
-    BETWEEN, `IS NULL`, `IS NOT NULL`, IN, LIKE, ||, `NEG`, ABS, COALESCE. A parenthesised one is
-    the expression itself with the parentheses in `parts`.
-    parts: the exact text of the whole operation, with the operands in their places. words: what it
-    takes that is no value, such as the type of a CAST or the unit of TIMESTAMPDIFF, in upper case.
-    own: itself, as tables of operations list it. operands, pieces, operations, references: of the
-    parts, the text with references as holes.
+    Parentheses around an operation are no operation of their own: they are texts in `parts`.
     """
 
+    # The operator or the name of the function, in upper case: AND OR NOT = <> < <= > >= <=> + - * /
+    # % DIV BETWEEN `IS NULL` `IS NOT NULL` IN LIKE || NEG ABS COALESCE, for instance.
     operator: str
-    parts: tuple[str | Scalar, ...]
+    # The exact text of the operation, with the operands as holes.
+    parts: Parts
     span: Span = field(compare=False)
+    # Arguments that are not values, such as the type of a CAST or the unit of TIMESTAMPDIFF, in
+    # upper case.
     words: tuple[str, ...] = ()
+    # The operation itself, as the tables of `plan.operations` list it. By default, its operator.
     own: Operations = field(default=NO_OPERATIONS, compare=False, repr=False)
+    # The parts that are expressions.
     operands: tuple[Scalar, ...] = field(init=False, compare=False, repr=False)
+    # The text with references as holes.
     pieces: tuple[Piece, ...] = field(init=False, compare=False, repr=False)
+    # The operation itself and the operations of its operands.
     operations: Operations = field(init=False, compare=False, repr=False)
+    # The holes in `pieces`.
     references: tuple[Reference, ...] = field(init=False, compare=False, repr=False)
 
     __match_args__ = ("operator", "operands")
 
     def __post_init__(self) -> None:
-        own = self.own or named(self.operator)
+        """Compute the facts that follow from the operator and the parts."""
+        own_operations = self.own or named(self.operator)
         operands = tuple(part for part in self.parts if not isinstance(part, str))
-        operations = own.union(*(operand.operations for operand in operands))
+        operations = own_operations.union(*(operand.operations for operand in operands))
         references = chain.from_iterable(operand.references for operand in operands)
         object.__setattr__(self, "operands", operands)
         object.__setattr__(self, "pieces", pieces_of(self.parts))
-        object.__setattr__(self, "own", own)
+        object.__setattr__(self, "own", own_operations)
         object.__setattr__(self, "operations", operations)
         object.__setattr__(self, "references", tuple(references))
 
     def of_operands(self, change: Callable[[Scalar], Scalar]) -> Operation:
-        """The operation with changed operands; itself where none is."""
+        """Return the operation with changed operands, or the same object if none has changed."""
         parts = tuple(part if isinstance(part, str) else change(part) for part in self.parts)
-        return self if all(map(is_, parts, self.parts)) else replace(self, parts=parts)
+        return self if are_identical(parts, self.parts) else replace(self, parts=parts)
 
 
 Scalar = Term | Operation
 Parts = tuple[str | Scalar, ...]
 
 
+def are_identical(left: tuple[object, ...], right: tuple[object, ...]) -> bool:
+    """Return whether two tuples of one length hold the same objects.
+
+    Comparing by identity is fast and, unlike `==`, notices a changed span.
+    """
+    return all(map(is_, left, right))
+
+
+# What an aggregate evaluates on each row.
+
+
 def terms(aggregate: Aggregate) -> tuple[Scalar, ...]:
-    """All that an aggregate evaluates on each row."""
-    ordering = (term for term, _ in aggregate.ordering)
+    """Return all expressions that an aggregate evaluates on each row."""
     condition = () if aggregate.condition is None else (aggregate.condition,)
+    ordering = (term for term, _ in aggregate.ordering)
     return (*aggregate.arguments, *condition, *ordering)
 
 
 def with_terms(aggregate: Aggregate, change: Callable[[Scalar], Scalar]) -> Aggregate:
-    """The aggregate with all that it evaluates on each row changed."""
+    """Return the aggregate with all expressions changed that it evaluates on each row."""
     condition = aggregate.condition
     return replace(
         aggregate,
-        arguments=tuple(map(change, aggregate.arguments)),
+        arguments=tuple(change(argument) for argument in aggregate.arguments),
         condition=None if condition is None else change(condition),
-        ordering=tuple((change(term), how) for term, how in aggregate.ordering),
+        ordering=tuple((change(term), direction) for term, direction in aggregate.ordering),
     )
 
 
 def looks_at_columns_only(term: Scalar) -> bool:
-    """Whether an expression reads nothing but columns; of an aggregate, on one row of the input."""
+    """Return whether an expression reads nothing but columns.
+
+    An aggregate's term that does so can be evaluated on one row of the input.
+    """
     return all(isinstance(piece, str | ColumnReference) for piece in term.pieces)
 
 
 def row_text(term: Scalar) -> str:
-    """An aggregate's term that looks at columns only, as SQL over one row."""
+    """Return an aggregate's term as SQL over one row. It must look at columns only."""
     return render(term, argument_of)
 
 
 def argument_of(reference: Reference) -> str:
-    """The SQL over one row that a column reference reads; no other reference has one."""
+    """Return the SQL over one row that a column reference reads; no other reference has any."""
     assert isinstance(reference, ColumnReference), reference
     return reference.argument
 
 
 def operand_of(reference: Reference) -> str:
-    """What a column reference reads, as it can stand beside any operator."""
+    """Return the SQL that a column reference reads, in parentheses if it contains operators."""
     assert isinstance(reference, ColumnReference), reference
     return f"({reference.argument})" if reference.operations else reference.argument
 
 
 def inner_references(aggregate: Aggregate) -> tuple[Reference, ...]:
-    """The references in what an aggregate evaluates on each row."""
+    """Return the references in the expressions that an aggregate evaluates on each row."""
     return tuple(reference for term in terms(aggregate) for reference in term.references)
 
 
-def set_apart(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
-    """The pieces that are not empty, with a blank where a reference would run into a word.
+# Reading expressions.
 
-    `LAST(x)AND y` is two words, but what stands for the reference may end with a letter. Texts side
-    by side are one.
+
+def set_apart(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
+    """Return the pieces with a blank wherever a reference would run into a word.
+
+    `LAST(x)AND y` is two words, but the text that replaces the reference may end with a letter.
+    Adjacent texts are joined and empty ones are dropped.
     """
     return joined_texts(spaced(joined_texts(pieces)))
 
 
 def pieces_of(parts: Parts) -> tuple[Piece, ...]:
-    return set_apart(
-        piece for part in parts for piece in ((part,) if isinstance(part, str) else part.pieces)
-    )
+    """Return the text of an operation with these parts, with references as holes."""
+    pieces: list[Piece] = []
+    for part in parts:
+        if isinstance(part, str):
+            pieces.append(part)
+        else:
+            pieces += part.pieces
+    return set_apart(pieces)
 
 
 def variable_of(reference: Reference) -> str | None:
-    if isinstance(reference, ColumnReference | Classifier):
-        return reference.navigation.variable
-    return reference.variable if isinstance(reference, Aggregate) else None
+    """Return the variable whose rows a reference reads; None if it is the universal variable.
+
+    A function of the match reads no rows; its variable is None, too.
+    """
+    match reference:
+        case ColumnReference() | Classifier():
+            return reference.navigation.variable
+        case Aggregate():
+            return reference.variable
+        case MatchValue():
+            return None
 
 
 def render(scalar: Scalar, write: Callable[[Reference], str]) -> str:
+    """Return the text of an expression, with each reference as `write` returns it."""
     return "".join(piece if isinstance(piece, str) else write(piece) for piece in scalar.pieces)
 
 
 def subexpressions(scalar: Scalar) -> Iterator[Scalar]:
-    """The expression and all operands below it, parents first."""
+    """Yield the expression and all operands below it, parents first."""
     yield scalar
     if isinstance(scalar, Operation):
         for operand in scalar.operands:
             yield from subexpressions(operand)
 
 
-# What chooses a value by comparing: x, a value to compare it with, what it is then, ...
+# Operators that choose a result by comparing: their operands are the value to compare, then pairs
+# of a value to compare it with and a result, then perhaps the result if no value is equal.
 COMPARED_CHOICES = frozenset({"CASE OF", "DECODE"})
 
 
 def branches(choice: Operation) -> tuple[tuple[Scalar, ...], tuple[Scalar, ...]]:
-    """What IF and CASE ask, or `CASE OF` and DECODE compare, and the values of which they are one.
+    """Return the operands that decide which result is chosen, and the possible results.
 
-    CASE WHEN a THEN x WHEN b THEN y ELSE z END: (a, b) and (x, y, z)
-    CASE v WHEN a THEN x END: (v, a) and (x,)
+    The operator is IF, CASE, `CASE OF` or DECODE.
+
+        CASE WHEN a THEN x WHEN b THEN y ELSE z END: (a, b) and (x, y, z)
+        CASE v WHEN a THEN x END: (v, a) and (x,)
     """
     operands = choice.operands
-    first = 1 if choice.operator in COMPARED_CHOICES else 0
-    last = first + (len(operands) - first) // 2 * 2
     if choice.operator == "IF":
         return operands[:1], operands[1:]
-    asked = operands[:first] + operands[first:last:2]
-    return asked, operands[first + 1 : last : 2] + operands[last:]
+    compared = operands[:1] if choice.operator in COMPARED_CHOICES else ()
+    # Tests and results alternate. An odd operand at the end is the result of ELSE.
+    alternating = operands[len(compared) :]
+    paired = len(alternating) // 2 * 2
+    tests = alternating[:paired:2]
+    results = alternating[1:paired:2]
+    default = alternating[paired:]
+    return compared + tests, results + default
 
 
 def amount_of(scalar: Scalar) -> Amount | None:
-    """How much an expression is that is a number or an interval as it is written."""
+    """Return the value of an expression that is a literal number or interval, otherwise None."""
     return scalar.amount if isinstance(scalar, Term) else None
 
 
 def names_of(scalar: Scalar) -> tuple[str, ...]:
-    """The names of a column, if an expression is nothing else."""
-    first, *others = scalar.pieces or ("",)
-    return first.names if isinstance(first, ColumnReference) and not others else ()
+    """Return the names of the column that an expression consists of, see `ColumnReference.names`.
+
+    The result is empty if the expression is anything but a column.
+    """
+    match scalar.pieces:
+        case (ColumnReference(names=names),):
+            return names
+        case _:
+            return ()
 
 
 def written_operations(scalar: Scalar) -> Operations:
-    """What an expression itself computes, without what it reads."""
-    return NO_OPERATIONS.union(*map(attrgetter("own"), subexpressions(scalar)))
+    """Return the operations of an expression itself, without those of the columns it reads."""
+    return NO_OPERATIONS.union(*(part.own for part in subexpressions(scalar)))
+
+
+# Changing expressions.
 
 
 def with_semantics(reference: Reference, semantics: Semantics) -> Reference:
-    if isinstance(reference, MatchValue):
-        return reference
-    if isinstance(reference, Aggregate):
-        return replace(reference, semantics=semantics)
-    return replace(reference, navigation=replace(reference.navigation, semantics=semantics))
+    """Return the reference with running or final semantics. A `MatchValue` has no semantics."""
+    match reference:
+        case ColumnReference() | Classifier():
+            navigation = replace(reference.navigation, semantics=semantics)
+            return replace(reference, navigation=navigation)
+        case Aggregate():
+            return replace(reference, semantics=semantics)
+        case MatchValue():
+            return reference
 
 
 def with_references(scalar: Scalar, change: Callable[[Reference], Piece]) -> Scalar:
-    """The expression with each reference changed, or text for it; itself where nothing changes."""
+    """Return the expression with each reference changed, or replaced by text.
+
+    References inside aggregates stay. Returns the same object if nothing has changed.
+    """
     if isinstance(scalar, Operation):
-        return scalar.of_operands(partial(with_references, change=change))
+        return scalar.of_operands(lambda operand: with_references(operand, change))
     pieces = tuple(piece if isinstance(piece, str) else change(piece) for piece in scalar.pieces)
-    return scalar if all(map(is_, pieces, scalar.pieces)) else replace(scalar, pieces=pieces)
+    return scalar if are_identical(pieces, scalar.pieces) else replace(scalar, pieces=pieces)
 
 
 def with_columns(scalar: Scalar, change: Callable[[ColumnReference], ColumnReference]) -> Scalar:
-    """The expression with every column changed, those inside of aggregates too."""
+    """Return the expression with every column changed, those inside aggregates included."""
 
-    def changed(reference: Reference) -> Reference:
+    def change_columns(reference: Reference) -> Reference:
         if isinstance(reference, Aggregate):
             return with_terms(reference, lambda term: with_columns(term, change))
         return change(reference) if isinstance(reference, ColumnReference) else reference
 
-    return with_references(scalar, changed)
+    return with_references(scalar, change_columns)
 
 
 def with_operations(scalar: Scalar, change: Callable[[Operation], Scalar]) -> Scalar:
-    """The expression with every operation changed, operands first, inside of aggregates too."""
-    if isinstance(scalar, Operation):
-        return change(scalar.of_operands(lambda one: with_operations(one, change)))
+    """Return the expression with every operation changed, those inside aggregates included.
 
-    def inside(reference: Reference) -> Reference:
+    The operands of an operation are changed before the operation.
+    """
+    if isinstance(scalar, Operation):
+        return change(scalar.of_operands(lambda operand: with_operations(operand, change)))
+
+    def change_terms(reference: Reference) -> Reference:
         if isinstance(reference, Aggregate):
-            return with_terms(reference, lambda one: with_operations(one, change))
+            return with_terms(reference, lambda term: with_operations(term, change))
         return reference
 
-    return with_references(scalar, inside)
+    return with_references(scalar, change_terms)
 
 
 def with_final_semantics(scalar: Scalar) -> Scalar:
-    return with_references(scalar, partial(with_semantics, semantics=Semantics.FINAL))
+    """Return the expression with final semantics for every reference."""
+    return with_references(scalar, lambda reference: with_semantics(reference, Semantics.FINAL))
 
 
-# Expressions that are put together of others, with the text that Spark evaluates.
+# Building expressions, with the text that Spark evaluates.
 
 
 def literal(text: str, span: Span, amount: Amount | None = None) -> Term:
-    """A text, an interval or another constant."""
+    """Return a string, an interval or another constant as an expression."""
     return Term((text,), span, NO_OPERATIONS, amount)
 
 
 def number_term(number: int, span: Span) -> Term:
+    """Return an integer as an expression."""
     return literal(str(number), span, Amount(Fraction(number)))
 
 
 def column_term(
     navigation: Navigation, text: str, span: Span | None = None, names: tuple[str, ...] = ()
 ) -> Term:
+    """Return a column on the row that a navigation finds as an expression.
+
+    Args:
+        navigation: which row to read.
+        text: SQL over that row without operations.
+        span: where the user wrote it, if they did.
+        names: the names of the column, see `ColumnReference.names`.
+    """
     reference = ColumnReference(navigation, text, span, NO_OPERATIONS, names)
     return Term((reference,), span or Span(0, 0))
 
 
 def joined(operator: str, parts: Sequence[Scalar], span: Span | None = None) -> Scalar:
-    """Conditions joined by AND or OR; one is itself. span: None for the least that covers all."""
+    """Join conditions by AND or OR. A single condition is returned as it is.
+
+    Args:
+        operator: AND or OR.
+        parts: one or more conditions, of which each gets parentheses.
+        span: of the result. None for the smallest span that covers the parts, if they are in the
+            order of the text.
+    """
     if len(parts) == 1:
         return parts[0]
-    written: list[str | Scalar] = []
+    texts_and_parts: list[str | Scalar] = []
     for part in parts:
-        written += [f" {operator} (" if written else "(", part, ")"]
-    return Operation(operator, tuple(written), span or parts[0].span.to(parts[-1].span))
+        opening = f" {operator} (" if texts_and_parts else "("
+        texts_and_parts += [opening, part, ")"]
+    return Operation(operator, tuple(texts_and_parts), span or parts[0].span.to(parts[-1].span))
 
 
 def conjuncts(condition: Scalar) -> tuple[Scalar, ...]:
-    """The parts of a condition that must all be true."""
+    """Return the parts of a condition that must all be true: the operands of AND."""
     if isinstance(condition, Operation) and condition.operator == "AND":
         return tuple(part for operand in condition.operands for part in conjuncts(operand))
     return (condition,)
 
 
 def is_null(scalar: Scalar) -> bool:
-    """Whether the expression is NULL, as it is written."""
+    """Return whether the expression is the literal NULL, perhaps in parentheses."""
     return not scalar.references and render(scalar, str).strip(" ()").upper() == "NULL"
 
 
 def of_a_condition(condition: Scalar) -> Scalar:
-    """A condition whose parts have the type of one: NULL has none in Spark."""
+    """Return a condition whose literal NULLs are cast to BOOLEAN: Spark's NULL has no type."""
     parts = conjuncts(condition)
-    if not any(map(is_null, parts)):
+    if not any(is_null(part) for part in parts):
         return condition
     null = "CAST(NULL AS BOOLEAN)"
     typed = [literal(null, part.span) if is_null(part) else part for part in parts]
@@ -422,38 +532,55 @@ def of_a_condition(condition: Scalar) -> Scalar:
 
 
 def negation(condition: Scalar) -> Operation:
-    """NOT of a condition: unknown where the condition is."""
+    """Return NOT of a condition, which is unknown if the condition is."""
     return Operation("NOT", ("NOT (", condition, ")"), condition.span)
 
 
 def complement(condition: Scalar) -> Operation:
-    """That a condition does not hold: it is false, or unknown.
+    """Return a test that a condition is false or unknown.
 
-    Its text is a CASE: Spark casts what IS NOT TRUE is asked of, and a text is no condition.
+    Its text is a CASE. Spark would cast the operand of IS NOT TRUE, so that a string would pass for
+    a condition.
     """
     parts = "CASE WHEN ", condition, " THEN FALSE ELSE TRUE END"
     return Operation("IS NOT TRUE", parts, condition.span)
 
 
 def comparison(operator: str, left: Scalar, right: Scalar) -> Operation:
+    """Return the comparison of two values."""
     return Operation(operator, (left, f" {operator} ", right), left.span)
 
 
-def differs_by_less(there: Term, here: Term, length: Term) -> Operation:
-    """`try_subtract(there, here) < length`; what differs by more than its type holds does not."""
-    parts = "try_subtract(", there, ", ", here, ")"
-    difference = Operation("TRY_SUBTRACT", parts, there.span)
-    return Operation("<", (difference, " < ", length), there.span)
+def differs_by_less(minuend: Term, subtrahend: Term, length: Term) -> Operation:
+    """Return the test `try_subtract(minuend, subtrahend) < length`.
+
+    A difference that does not fit its type is NULL, so the test is not true.
+    """
+    parts = "try_subtract(", minuend, ", ", subtrahend, ")"
+    difference = Operation("TRY_SUBTRACT", parts, minuend.span)
+    return Operation("<", (difference, " < ", length), minuend.span)
 
 
 def around(operands: Sequence[Scalar], write: Callable[[Span], str], span: Span) -> Parts:
-    """The text at `span`, as `write` gives it, with operands in their places."""
+    """Return the parts of an operation: its text, with the operands as holes.
+
+    Args:
+        operands: expressions whose spans lie in `span`.
+        write: returns the text at a span.
+        span: where the operation is in the query.
+    """
     holes = ((operand.span, (operand,)) for operand in operands)
-    return tuple(filter(None, in_place(write, span, holes)))
+    return tuple(part for part in in_place(write, span, holes) if part != "")
 
 
 def enclosed(inner: Scalar, write: Callable[[Span], str], span: Span) -> Scalar:
-    """The expression with the text around it, such as parentheses."""
+    """Return the expression together with the text around it, such as parentheses.
+
+    Args:
+        inner: the expression.
+        write: returns the text at a span.
+        span: of the expression and the text around it.
+    """
     before = write(Span(span.start, inner.span.start))
     after = write(Span(inner.span.end, span.end))
     if isinstance(inner, Operation):
