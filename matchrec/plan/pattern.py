@@ -1,13 +1,13 @@
-"""The row pattern: a tree, its smart constructors, and how it prints.
+"""The row pattern: a tree, functions that build and simplify it, and its text.
 
-Equality ignores spans, so a printed and parsed pattern equals the original.
+Two patterns are equal whatever their spans, so a pattern that is printed and parsed equals the
+original.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import ClassVar
 
 from typing_extensions import assert_never
@@ -16,7 +16,8 @@ from matchrec.plan.choices import Beyond
 from matchrec.plan.text import RESERVED
 from matchrec.source import Span
 
-Operator = tuple[str, tuple[Beyond, ...]]  # its words in messages, and what it looks at
+# What messages call an operator, and what it looks at beside the values of a match's own rows.
+Operator = tuple[str, tuple[Beyond, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,25 +46,26 @@ class PartitionEnd:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A primary pattern variable: one row that satisfies its condition. `name` is normalized."""
+    """A primary pattern variable: matches one row that satisfies the variable's condition."""
 
     operator: ClassVar[Operator] = "a variable", ()
-    name: str
+    name: str  # normalized
     span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Negation:
-    """`NOT B`, `NOT (B | C)`: matches no row; none may follow that satisfies one of `names`."""
+    """`NOT B`, `NOT (B | C)`: matches no row, and only if no row follows that is a B or a C."""
 
     operator: ClassVar[Operator] = "NOT", (Beyond.BESIDE,)
+    # The variables whose conditions such a row may not satisfy.
     names: tuple[str, ...]
     span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Concatenation:
-    """Two or more parts, one after the other."""
+    """`A B`: two or more parts, one after the other."""
 
     operator: ClassVar[Operator] = "a concatenation", ()
     parts: tuple[RowPattern, ...]
@@ -72,7 +74,7 @@ class Concatenation:
 
 @dataclass(frozen=True, slots=True)
 class Alternation:
-    """Two or more parts, of which earlier ones are preferred."""
+    """`A | B`: two or more alternatives. An earlier one is preferred to a later one."""
 
     operator: ClassVar[Operator] = "|", ()
     parts: tuple[RowPattern, ...]
@@ -81,7 +83,10 @@ class Alternation:
 
 @dataclass(frozen=True, slots=True)
 class Permutation:
-    """`PERMUTE(p, q, ...)`: any order of the parts, preferred lexicographically by position."""
+    """`PERMUTE(A, B, ...)`: the parts in any order.
+
+    Orders are preferred lexicographically by the positions of the parts: A B C, A C B, B A C, ...
+    """
 
     operator: ClassVar[Operator] = "PERMUTE", ()
     parts: tuple[RowPattern, ...]
@@ -90,38 +95,38 @@ class Permutation:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A bound that an argument of the query gives. name: by which it is known; mark: before it."""
+    """A bound of a quantifier that is an argument of the query: `:n`, `?`."""
 
     name: str
-    mark: str = ":"
+    mark: str = ":"  # the character before the name
     span: Span | None = field(default=None, compare=False)
 
     @property
     def written(self) -> str:
+        """The parameter as the user wrote it. `?` has a name, too, which is not written."""
         return self.mark if self.mark == "?" else f"{self.mark}{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
 class Quantified:
-    """`part` from `least` to `most` times; `most` is None where there is no greatest number.
-
-    parameters: what takes the places of `least` and `most`, of `{:n}` both; no plan has any left.
-    bounds_span: of the quantifier, where it has any.
-    """
+    """`A{2,4}`, `A+?`: a part, repeated from `least` to `most` times."""
 
     operator: ClassVar[Operator] = "a quantifier", ()
     part: RowPattern
     least: int
-    most: int | None
-    greedy: bool = True
+    most: int | None  # None if there is no limit
+    greedy: bool = True  # whether more repetitions are preferred to fewer
     span: Span | None = field(default=None, compare=False)
+    # The parameters written instead of `least` and `most`; both are the same object for `{:n}`.
+    # A plan has no parameters: arguments have replaced them.
     parameters: tuple[Parameter | None, Parameter | None] = (None, None)
+    # Where the quantifier was written, without the mark of a reluctant one.
     bounds_span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Exclusion:
-    """`{- part -}`: matched like `part`, left out of the rows of ALL ROWS PER MATCH."""
+    """`{- A -}`: matched like its part, whose rows ALL ROWS PER MATCH does not output."""
 
     operator: ClassVar[Operator] = "{- -}", ()
     part: RowPattern
@@ -132,19 +137,21 @@ Leaf = Empty | PartitionStart | PartitionEnd | Variable | Negation
 RowPattern = Leaf | Concatenation | Alternation | Permutation | Quantified | Exclusion
 
 
-# The quantifiers without braces, with their bounds.
+# The bounds of the quantifiers without braces.
 SIGNS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
-_SIGN_OF = {bounds: sign for sign, bounds in SIGNS.items()}
+_SIGN_OF_BOUNDS = {bounds: sign for sign, bounds in SIGNS.items()}
 
 
 def concatenation(parts: Iterable[RowPattern], span: Span | None = None) -> RowPattern:
-    """The parts in a row; one part is itself, nested concatenations flatten, empty parts vanish.
+    """Concatenate the parts: nested concatenations are flattened, empty parts are dropped.
+
+    A single part is returned as it is.
 
     >>> print(show(concatenation([Variable("A"), concatenation([Variable("B"), Empty()])])))
     A B
     """
-    flat = tuple(one for part in parts for one in top(part) if not isinstance(one, Empty))
+    flat = tuple(inner for part in parts for inner in top(part) if not isinstance(inner, Empty))
     if not flat:
         return Empty(span)
     return flat[0] if len(flat) == 1 else Concatenation(flat, span)
@@ -153,23 +160,38 @@ def concatenation(parts: Iterable[RowPattern], span: Span | None = None) -> RowP
 def top(
     pattern: RowPattern, kind: type[Concatenation | Alternation] = Concatenation
 ) -> tuple[RowPattern, ...]:
-    """The parts of a row pattern that follow each other, or of which it is one."""
+    """Return the parts of a row pattern on its top level.
+
+    Args:
+        pattern: a row pattern.
+        kind: the node whose parts to return, so that a row pattern of any other kind is the only
+            part of itself.
+
+    >>> [show(part) for part in top(Concatenation((Variable("A"), Variable("B"))))]
+    ['A', 'B']
+    >>> top(Variable("A"), Alternation)
+    (Variable(name='A', span=None),)
+    """
     return pattern.parts if isinstance(pattern, kind) else (pattern,)
 
 
 def alternation(parts: Iterable[RowPattern], span: Span | None = None) -> RowPattern:
-    """The parts as alternatives; one part is itself, nested alternations flatten in order."""
+    """Return an alternation of the parts, in which nested alternations are flattened in order.
+
+    A single part is returned as it is.
+    """
     flat = tuple(inner for part in parts for inner in top(part, Alternation))
     return flat[0] if len(flat) == 1 else Alternation(flat, span)
 
 
 def permutation(parts: Iterable[RowPattern], span: Span | None = None) -> RowPattern:
-    """PERMUTE of the parts; of one part it is the part."""
+    """Return PERMUTE of the parts. A single part is returned as it is."""
     all_parts = tuple(parts)
     return all_parts[0] if len(all_parts) == 1 else Permutation(all_parts, span)
 
 
 def children(pattern: RowPattern) -> tuple[RowPattern, ...]:
+    """Return the parts directly below a node, in order."""
     match pattern:
         case Concatenation(parts) | Alternation(parts) | Permutation(parts):
             return parts
@@ -182,6 +204,7 @@ def children(pattern: RowPattern) -> tuple[RowPattern, ...]:
 
 
 def replace_children(pattern: RowPattern, change: Callable[[RowPattern], RowPattern]) -> RowPattern:
+    """Return the node with changed parts. A leaf is returned as it is."""
     match pattern:
         case Concatenation(parts) | Alternation(parts) | Permutation(parts):
             return replace(pattern, parts=tuple(map(change, parts)))
@@ -192,7 +215,7 @@ def replace_children(pattern: RowPattern, change: Callable[[RowPattern], RowPatt
 
 
 def without_exclusions(pattern: RowPattern) -> RowPattern:
-    """The pattern that all rows of its matches come out of.
+    """Return the pattern with every `{- A -}` replaced by `A`: all rows of a match are output.
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> show(without_exclusions(parse_row_pattern("A {- B+ -}?", Span(0, 11))))
@@ -203,7 +226,10 @@ def without_exclusions(pattern: RowPattern) -> RowPattern:
 
 
 def walk(pattern: RowPattern) -> Iterator[RowPattern]:
-    """Every node, parents before children, left to right."""
+    """Yield every node, parents before children, from left to right.
+
+    There is no recursion, so the depth of a pattern has no limit.
+    """
     waiting = [pattern]
     while waiting:
         node = waiting.pop()
@@ -212,20 +238,22 @@ def walk(pattern: RowPattern) -> Iterator[RowPattern]:
 
 
 def variable_names(pattern: RowPattern) -> tuple[str, ...]:
-    """The primary pattern variables in order of first appearance."""
+    """Return the primary pattern variables in order of first appearance, without those under NOT."""
     return tuple(dict.fromkeys(node.name for node in walk(pattern) if isinstance(node, Variable)))
 
 
 def negations(pattern: RowPattern) -> tuple[Negation, ...]:
+    """Return every NOT, from left to right."""
     return tuple(node for node in walk(pattern) if isinstance(node, Negation))
 
 
 def negated_names(pattern: RowPattern) -> tuple[str, ...]:
-    return tuple(chain.from_iterable(one.names for one in negations(pattern)))
+    """Return the variables under NOT, repeats included."""
+    return tuple(name for negation in negations(pattern) for name in negation.names)
 
 
 def may_be_empty(pattern: RowPattern) -> bool:
-    """Whether a match may have no rows.
+    """Return whether a match may have no rows.
 
     >>> may_be_empty(concatenation([Quantified(Variable("A"), 0, None), PartitionEnd()]))
     True
@@ -234,7 +262,7 @@ def may_be_empty(pattern: RowPattern) -> bool:
 
 
 def show(pattern: RowPattern) -> str:
-    """The pattern as it would be written, with no more parentheses than it needs.
+    """Return the pattern as one would write it, with no more parentheses than it needs.
 
     >>> show(Quantified(alternation([Variable("A"), Variable("b")]), 1, None, greedy=False))
     '(A | `b`)+?'
@@ -266,38 +294,70 @@ def show(pattern: RowPattern) -> str:
 
 
 def _inside(part: RowPattern, weaker: type | object) -> str:
+    """Return the text of a part inside another node.
+
+    Args:
+        part: the part.
+        weaker: the nodes that bind more weakly than the other one, so that they need parentheses.
+    """
     text = show(part)
     return f"({text})" if isinstance(part, weaker) else text  # type: ignore[arg-type]
 
 
 def show_quantifier(loop: Quantified) -> str:
-    """The quantifier without its reluctance mark, with parameters as they are written."""
-    (low, high), least, most = loop.parameters, loop.least, "" if loop.most is None else loop.most
-    if low is None and high is None:
-        between = f"{least or ''},{most}"
-        sign = _SIGN_OF.get((least, loop.most))
-        return sign or f"{{{least if least == most else between}}}"
-    first, last = low.written if low else least, high.written if high else most
-    return f"{{{first}}}" if low is high else f"{{{first},{last}}}"
+    """Return the quantifier without its reluctance mark, with parameters as the user wrote them.
+
+    >>> show_quantifier(Quantified(Variable("A"), 1, None))
+    '+'
+    >>> show_quantifier(Quantified(Variable("A"), 2, 4))
+    '{2,4}'
+    """
+    least_parameter, most_parameter = loop.parameters
+    if least_parameter is not None or most_parameter is not None:
+        return _show_parameters(loop)
+    sign = _SIGN_OF_BOUNDS.get((loop.least, loop.most))
+    if sign is not None:
+        return sign
+    if loop.least == loop.most:
+        return f"{{{loop.least}}}"
+    least = loop.least or ""
+    most = "" if loop.most is None else loop.most
+    return f"{{{least},{most}}}"
+
+
+def _show_parameters(loop: Quantified) -> str:
+    """Return a quantifier of which at least one bound is a parameter: `{:n}`, `{2,:most}`."""
+    least_parameter, most_parameter = loop.parameters
+    most_number = "" if loop.most is None else loop.most
+    least = loop.least if least_parameter is None else least_parameter.written
+    most = most_number if most_parameter is None else most_parameter.written
+    return f"{{{least}}}" if least_parameter is most_parameter else f"{{{least},{most}}}"
 
 
 def show_name(name: str) -> str:
-    """A variable's name as it would be written: quoted unless it is an upper-case word.
+    """Return a variable's name as one would write it: quoted unless it is an upper-case word.
 
     >>> show_name("UP"), show_name("up"), show_name("NOT")
     ('UP', '`up`', '`NOT`')
     """
-    plain = name.isascii() and name.replace("_", "A").isalnum() and name == name.upper()
-    keyword = name == "PERMUTE" or name in RESERVED
-    quoted = name.replace("`", "``")
-    return name if plain and not name[:1].isdigit() and not keyword else f"`{quoted}`"
+    is_upper_case_word = (
+        name.isascii()
+        and name.replace("_", "A").isalnum()
+        and name == name.upper()
+        and not name[:1].isdigit()
+    )
+    is_keyword = name == "PERMUTE" or name in RESERVED
+    if is_upper_case_word and not is_keyword:
+        return name
+    escaped = name.replace("`", "``")
+    return f"`{escaped}`"
 
 
-# Row pattern → row pattern with the same words in the same preferment order, and fewer nodes.
+# Simpler row patterns with the same words in the same preferment order.
 
 
 def simplify(pattern: RowPattern) -> RowPattern:
-    """The pattern without `{0}` and `{1}`, loops over nothing, and needless nesting, bottom up.
+    """Drop `{0}`, `{1}`, loops over nothing and needless nesting, from the leaves up.
 
     >>> show(simplify(Quantified(Concatenation((Variable("A"), Empty())), 1, 1)))
     'A'
@@ -305,11 +365,13 @@ def simplify(pattern: RowPattern) -> RowPattern:
     match replace_children(pattern, simplify):
         case Concatenation(parts, span):
             return concatenation(parts, span)
-        case Alternation(parts, span):  # what an earlier one equals could never be preferred
+        case Alternation(parts, span):
+            # An alternative that equals an earlier one can never be preferred.
             return alternation(dict.fromkeys(parts), span)
-        case Permutation(parts, span):  # where a part without rows stands makes no difference
-            left = [part for part in parts if not isinstance(part, Empty)]
-            return permutation(left, span) if left else Empty(span)
+        case Permutation(parts, span):
+            # The position of a part without rows makes no difference.
+            parts_with_rows = [part for part in parts if not isinstance(part, Empty)]
+            return permutation(parts_with_rows, span) if parts_with_rows else Empty(span)
         case Quantified(most=0, span=span):
             return Empty(span)
         case Exclusion(Empty() as part) | Quantified(Empty() as part) | Quantified(part, 1, 1):
@@ -318,23 +380,29 @@ def simplify(pattern: RowPattern) -> RowPattern:
             return simplified
 
 
-# Which variables have a row in every match before another one gets its row.
+# Which variables have a row in every match, before another variable gets a row or at all.
 
 Names = frozenset[str]
 
 
 def always_precedes(pattern: RowPattern, members: Names, variable: str) -> bool:
-    """Whether a row of one of the members stands before each row of the variable.
+    """Return whether, in every match, a row of a member comes before each row of the variable.
+
+    Args:
+        pattern: a row pattern.
+        members: names of primary variables.
+        variable: the name of a primary variable.
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> pattern = parse_row_pattern("A (B | C)+ D")
-    >>> [always_precedes(pattern, frozenset({one}), "D") for one in "AB"]
+    >>> [always_precedes(pattern, frozenset({member}), "D") for member in "AB"]
     [True, False]
     """
     match pattern:
         case Variable(name=name):
             return name != variable
         case Concatenation(parts=parts):
+            # Once a part has given a member its row, the parts after it make no difference.
             for part in parts:
                 if not always_precedes(part, members, variable):
                     return False
@@ -346,7 +414,13 @@ def always_precedes(pattern: RowPattern, members: Names, variable: str) -> bool:
 
 
 def has_row(pattern: RowPattern, members: Names) -> bool:
-    """Whether what a pattern matches has a row of one of the members in any case."""
+    """Return whether every match of the pattern has a row of a member.
+
+    >>> from matchrec.syntax.row_pattern import parse_row_pattern
+    >>> pattern = parse_row_pattern("A (B | C)+ D*")
+    >>> [has_row(pattern, frozenset(members)) for members in ("A", "B", "BC", "D")]
+    [True, False, True, False]
+    """
     match pattern:
         case Variable(name=name):
             return name in members
