@@ -238,7 +238,10 @@ def walk(pattern: RowPattern) -> Iterator[RowPattern]:
 
 
 def variable_names(pattern: RowPattern) -> tuple[str, ...]:
-    """Return the primary pattern variables in order of first appearance, without those under NOT."""
+    """Return the primary pattern variables in order of first appearance.
+
+    Variables under NOT are not among them: no row is mapped to them.
+    """
     return tuple(dict.fromkeys(node.name for node in walk(pattern) if isinstance(node, Variable)))
 
 

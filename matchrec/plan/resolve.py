@@ -1,7 +1,8 @@
-"""Resolves names of columns: the same column, however it is written, becomes the same text.
+"""Resolve names of columns: the same column, however it is written, becomes the same text.
 
-`sym`, `SYM` and `t.sym` name one column of the input `t`; afterwards they are equal, so that the
-column crosses to the engine once. What is no plain column of the input is left to Spark.
+`sym`, `SYM` and `t.sym` name one column of the input `t`. Afterwards all three are the text
+`` `sym` ``, so that the column is sent to the workers once. Spark resolves everything that is not a
+plain column of the input.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 from matchrec.errors.sql.expression import changing_measure, doubtful_column
 from matchrec.plan.clauses import Measure, RowExpression
@@ -28,83 +29,122 @@ from matchrec.plan.text import CURRENT_VALUES, NONDETERMINISTIC, quoted
 
 @dataclass(frozen=True)
 class InputColumns:
-    """The columns of the input in their order, and the name under which they may be qualified."""
+    """The columns of the input, and the name that may qualify them."""
 
-    names: tuple[str, ...]
-    alias: str | None = None  # of the relation, or the last part of the table's name
+    names: tuple[str, ...]  # in the order of the input
+    # The alias of the relation, or the last part of the table's name.
+    alias: str | None = None
     case_sensitive: bool = False
 
     def find(self, names: tuple[str, ...]) -> str | None:
-        """The input's own name of the one column that these name, or None.
+        """Return the input's spelling of a column, or None if the name is unknown or ambiguous.
+
+        Args:
+            names: the name of a column, perhaps after a qualifier.
 
         >>> InputColumns(("price",), "t").find(("T", "PRICE"))
         'price'
         """
         *qualifier, name = names or ("",)
-        if qualifier and not (len(qualifier) == 1 and self.same(qualifier[0], self.alias or "")):
-            return None
-        hits = self._alike.get(self.folded(name), ())
-        return hits[0] if len(hits) == 1 else None
+        if qualifier:
+            is_alias = len(qualifier) == 1 and self.same(qualifier[0], self.alias or "")
+            if not is_alias:
+                return None
+        spellings = self._spellings.get(self.folded(name), ())
+        return spellings[0] if len(spellings) == 1 else None
 
     @cached_property
-    def _alike(self) -> Mapping[str, list[str]]:
-        found = defaultdict(list)
+    def _spellings(self) -> Mapping[str, list[str]]:
+        """The columns by their folded names. Only an ambiguous name has several columns."""
+        spellings = defaultdict(list)
         for name in self.names:
-            found[self.folded(name)].append(name)
-        return dict(found)
+            spellings[self.folded(name)].append(name)
+        return dict(spellings)
 
     def name(self, text: str) -> str | None:
-        """The name of the column that a text of a resolved plan is, or None."""
-        return self._resolved.get(text)
+        """Return the name of the column that an expression of a resolved plan consists of.
+
+        None if the text is anything but a column.
+
+        >>> InputColumns(("price",)).name("`price`")
+        'price'
+        """
+        return self._names_by_text.get(text)
 
     @cached_property
-    def _resolved(self) -> Mapping[str, str]:
-        return {quoted(hits[0]): hits[0] for hits in self._alike.values() if len(hits) == 1}
+    def _names_by_text(self) -> Mapping[str, str]:
+        """The columns by the text that they have in a resolved plan."""
+        unique = (spellings[0] for spellings in self._spellings.values() if len(spellings) == 1)
+        return {quoted(name): name for name in unique}
 
     def same(self, left: str, right: str) -> bool:
+        """Return whether two names name the same column."""
         return self.folded(left) == self.folded(right)
 
     def folded(self, name: str) -> str:
-        """The name, so that names of one column are equal."""
+        """Return the name in a form in which all spellings of one column are equal."""
         return name if self.case_sensitive else name.lower()
 
 
 def resolve(plan: MatchPlan, columns: InputColumns) -> MatchPlan:
-    """The plan with every plain column written in its one way.
+    """Return the plan with the same text for every occurrence of a column.
 
-    Raises MatchRecognizePlanError for a word that is a column's name and a value of the query.
+    Raises:
+        MatchRecognizePlanError: a word is the name of a column and, for Spark, also a value of the
+            query, such as `current_date`.
     """
-    doubtful = CURRENT_VALUES.intersection(map(str.upper, columns.names))
-    if doubtful:
-        refuse_doubtful(plan, doubtful)
+    doubtful_names = CURRENT_VALUES.intersection(name.upper() for name in columns.names)
+    if doubtful_names:
+        refuse_doubtful(plan, doubtful_names)
 
-    def column(reference: ColumnReference) -> ColumnReference:
-        if (name := columns.find(reference.names)) is None:
+    def resolve_reference(reference: ColumnReference) -> ColumnReference:
+        name = columns.find(reference.names)
+        if name is None:
             return reference
         return replace(reference, argument=quoted(name), names=(name,))
 
-    row = partial(resolve_row, columns=columns)
     return replace(
-        with_expressions(plan, lambda scalar, _: with_columns(scalar, column)),
-        partition_by=tuple(map(row, plan.partition_by)),
-        equal=tuple(map(row, plan.equal)),
-        order_by=tuple(replace(one, expression=row(one.expression)) for one in plan.order_by),
+        with_expressions(plan, lambda scalar, _: with_columns(scalar, resolve_reference)),
+        partition_by=tuple(resolve_row(key, columns) for key in plan.partition_by),
+        equal=tuple(resolve_row(key, columns) for key in plan.equal),
+        order_by=tuple(
+            replace(item, expression=resolve_row(item.expression, columns))
+            for item in plan.order_by
+        ),
     )
 
 
-def refuse_doubtful(plan: MatchPlan, names: Set[str]) -> None:
-    """Raises for a word that names a column of the input, where it would be read as a value.
+def resolve_row(part: RowExpression, columns: InputColumns) -> RowExpression:
+    """Return an expression over one row of the input with its column resolved, if it is one."""
+    name = columns.find(part.names)
+    return part if name is None else replace(part, text=quoted(name), names=(name,))
 
-    Spark would take the column, but what it computes after the match does not see the input.
+
+def refuse_doubtful(plan: MatchPlan, names: Set[str]) -> None:
+    """Reject words that name a column of the input, but would be read as a value of the query.
+
+    Spark would read the column. What it computes after the match does not see the input, so there
+    the same word would be the value.
+
+    Args:
+        plan: the plan.
+        names: such words, in upper case.
+
+    Raises:
+        MatchRecognizePlanError: a measure or a condition contains such a word.
     """
-    values = [("MEASURES", measure.value) for measure in plan.measures]
-    for clause, scalar in (*values, *(("DEFINE", one.condition) for one in plan.definitions)):
+    expressions = [("MEASURES", measure.value) for measure in plan.measures]
+    expressions += [("DEFINE", definition.condition) for definition in plan.definitions]
+    for clause, scalar in expressions:
         for part in subexpressions(scalar):
             for name in names & part.own:
                 raise doubtful_column(part.span, name=name.lower(), clause=clause)
 
 
-# Measures that read earlier ones, by their names alone, where no column has the name.
+# Measures that read earlier ones.
+#
+# A name alone is an earlier measure if no column has the name. The value of that measure replaces
+# it:
 #
 #     LAST(UP.price) AS peak, peak - 100 AS below
 #     LAST(UP.price) AS peak, (LAST(UP.price)) - 100 AS below
@@ -113,63 +153,85 @@ def refuse_doubtful(plan: MatchPlan, names: Set[str]) -> None:
 def with_earlier_measures(
     plan: MatchPlan, columns: InputColumns, is_known: Callable[[str], bool]
 ) -> MatchPlan:
-    """The plan with the values of earlier measures in the places of their names.
+    """Return the plan with names of earlier measures replaced by the values of these measures.
 
-    is_known: whether Spark knows a name that is no column's, as it does a session's variable.
-    Raises MatchRecognizePlanError for a measure that would have another value there.
+    Args:
+        plan: the plan.
+        columns: the columns of the input, which take precedence over measures.
+        is_known: returns whether Spark knows a name that is not a column, such as that of a
+            variable of the session.
+
+    Raises:
+        MatchRecognizePlanError: a measure that is read has a different value each time it is
+            computed, as `rand()` has.
     """
     if next(reads_of_earlier_measures(plan), None) is None:
         return plan
-    taken = {columns.folded(name) for name in columns.names}
+    column_names = {columns.folded(name) for name in columns.names}
+    # The earlier measures by their folded names. Their own values are replaced already.
     earlier: dict[str, Measure] = {}
 
-    def value_of(piece: Piece) -> Scalar | None:
-        if not isinstance(piece, ColumnReference) or (name := name_alone(piece)) is None:
+    def find_value(piece: Piece) -> Scalar | None:
+        """Return the value of the measure that a piece names; None if it names no measure."""
+        if not isinstance(piece, ColumnReference):
             return None
-        found = None if columns.folded(name) in taken else earlier.get(columns.folded(name))
-        if found is None or is_known(piece.argument):
+        name = name_alone(piece)
+        if name is None or columns.folded(name) in column_names:
             return None
-        for operation in sorted(written_operations(found.value)):
-            if operation.removesuffix("()") in NONDETERMINISTIC:
-                function = operation.removesuffix("()").lower()
-                raise changing_measure(piece.span, name=name, function=function)
-        return found.value
+        measure = earlier.get(columns.folded(name))
+        if measure is None or is_known(piece.argument):
+            return None
+        for operation in sorted(written_operations(measure.value)):
+            function = operation.removesuffix("()")
+            if function in NONDETERMINISTIC:
+                raise changing_measure(piece.span, name=name, function=function.lower())
+        return measure.value
 
-    def with_values(scalar: Scalar) -> Scalar:
+    def replace_names(scalar: Scalar) -> Scalar:
         if isinstance(scalar, Operation):
-            return scalar.of_operands(with_values)
+            return scalar.of_operands(replace_names)
         pieces: list[Piece] = []
-        own = scalar.own
+        operations = scalar.own
         for piece in scalar.pieces:
-            value = value_of(piece)
-            pieces += [piece] if value is None else ["(", *value.pieces, ")"]
-            own = own if value is None else own | written_operations(value)
-        return replace(scalar, pieces=tuple(pieces), own=own)
+            value = find_value(piece)
+            if value is None:
+                pieces.append(piece)
+            else:
+                pieces += ["(", *value.pieces, ")"]
+                operations |= written_operations(value)
+        return replace(scalar, pieces=tuple(pieces), own=operations)
 
     measures = []
     for measure in plan.measures:
-        known = measure if measure.over_rows else replace(measure, value=with_values(measure.value))
-        earlier[columns.folded(measure.known_as or measure.name)] = known
-        measures.append(known)
+        replaced = measure
+        if not measure.over_rows:
+            replaced = replace(measure, value=replace_names(measure.value))
+        earlier[columns.folded(measure.known_as or measure.name)] = replaced
+        measures.append(replaced)
     return replace(plan, measures=tuple(measures))
 
 
 def reads_of_earlier_measures(plan: MatchPlan) -> Iterator[ColumnReference]:
-    """What is an earlier measure where no column has the name."""
-    earlier: set[str] = set()
+    """Yield the references that read an earlier measure, unless a column has the name."""
+    earlier_names: set[str] = set()
     for measure in plan.measures:
-        read = (one for one in measure.value.references if isinstance(one, ColumnReference))
-        yield from (one for one in read if (name := name_alone(one)) and name.lower() in earlier)
-        earlier.add((measure.known_as or measure.name).lower())
+        for reference in measure.value.references:
+            if not isinstance(reference, ColumnReference):
+                continue
+            name = name_alone(reference)
+            if name is not None and name.lower() in earlier_names:
+                yield reference
+        earlier_names.add((measure.known_as or measure.name).lower())
 
 
 def name_alone(reference: ColumnReference) -> str | None:
-    """The name that is all of a reference: that of a column, or of an earlier measure."""
-    names, span = reference.names, reference.span
-    is_alone = span is not None and span.end - span.start == len(reference.argument)
-    return names[0] if len(names) == 1 and is_alone else None  # so no LAST(peak)
+    """Return the name that a reference consists of; it may be that of an earlier measure.
 
-
-def resolve_row(part: RowExpression, columns: InputColumns) -> RowExpression:
-    name = columns.find(part.names)
-    return part if name is None else replace(part, text=quoted(name), names=(name,))
+    None for `t.peak` and `LAST(peak)`, which can only read columns.
+    """
+    # The span of `LAST(peak)` is longer than its argument.
+    span = reference.span
+    is_whole_reference = span is not None and span.end - span.start == len(reference.argument)
+    if len(reference.names) == 1 and is_whole_reference:
+        return reference.names[0]
+    return None
