@@ -1,6 +1,8 @@
-"""Where something was written: a query's text, spans in it, and the picture of a span.
+"""Where something was written: the text of a query, spans of it, and excerpts for error messages.
 
-Every syntax node and plan node carries a `Span`; only an error about to be shown needs a `Source`.
+Every syntax node and plan node carries a `Span`. Only an error that is about to be shown needs a
+`Source` to turn its span into a line, a column and an excerpt. Helpers for text in messages are
+here, too.
 """
 
 from __future__ import annotations
@@ -12,30 +14,44 @@ from importlib.resources import files
 from math import inf
 from unicodedata import combining, east_asian_width
 
-_CONTROLS = {
+_REPLACEMENT_CHARACTER = 0xFFFD
+
+# What `printable` shows instead of a character.
+_PICTURES = {
+    # Control characters of ASCII, except newline and tab, have pictures in Unicode.
     **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"},
     0x7F: 0x2421,
-    **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
-    **dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), 0xFFFD),
-    **dict.fromkeys(range(0xD800, 0xE000), 0xFFFD),
+    # Control characters beyond ASCII
+    **dict.fromkeys(range(0x80, 0xA0), _REPLACEMENT_CHARACTER),
+    # Characters that change the direction of writing
+    **dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), _REPLACEMENT_CHARACTER),
+    # Surrogates: halves of characters, which cannot be encoded
+    **dict.fromkeys(range(0xD800, 0xE000), _REPLACEMENT_CHARACTER),
 }
-WIDTH = 120  # characters of a line that an excerpt shows
+
+# The most characters of a line that an excerpt shows.
+WIDTH = 120
 
 
 def printable(text: str) -> str:
-    """A text that a terminal shows and does not obey, with as many characters.
+    """Replace the characters of a text that a terminal would obey instead of showing them.
 
-    Controls are Unicode's pictures of them, but for newlines and tabs; those beyond ASCII, those
-    that turn the direction of writing, and halves of characters are the replacement character.
+    The result has as many characters as the text, so that positions in it stay valid.
 
     >>> printable("a\\x1b[2Jb\\x9b\\ud800")
     'a␛[2Jb��'
     """
-    return text.translate(_CONTROLS)
+    return text.translate(_PICTURES)
+
+
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
 def by_number(keys: str) -> list[tuple[float, str]]:
-    """What sorts keys, listed with commas between them: numbers by their values, before others.
+    """Return the sort key of a text, so that numbers are sorted by value and before other texts.
+
+    Args:
+        keys: one text, or several with `, ` between them, which are compared one by one.
 
     >>> sorted(["10", "9", "x", "-1.5"], key=by_number)
     ['-1.5', '9', '10', 'x']
@@ -44,50 +60,55 @@ def by_number(keys: str) -> list[tuple[float, str]]:
     return [(float(text), "") if _NUMBER.fullmatch(text) else (inf, text) for text in texts]
 
 
-_NUMBER = re.compile(r"-?\d+(\.\d+)?")
-
-
 def counted(number: int, thing: str, things: str | None = None) -> str:
-    """A number of things.
+    """Return a number and what it counts, in singular or plural.
+
+    Args:
+        number: how many there are.
+        thing: the noun in singular.
+        things: the noun in plural, by default `thing` with an `s`.
 
     >>> counted(0, "value"), counted(1, "value"), counted(2000, "match", "matches")
     ('0 values', '1 value', '2,000 matches')
     """
-    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+    plural = things or f"{thing}s"
+    return f"{number:,} {thing if number == 1 else plural}"
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Characters `start` up to, not including, `end` of a query's text."""
+    """The characters of a query's text from `start` up to, but not including, `end`."""
 
     start: int
     end: int
 
     def to(self, other: Span) -> Span:
-        """The least span that covers both."""
+        """Return the smallest span that covers both spans."""
         return Span(min(self.start, other.start), max(self.end, other.end))
 
     def holds(self, other: Span) -> bool:
+        """Return whether all characters of the other span are in this one."""
         return self.start <= other.start and other.end <= self.end
 
     def shifted(self, distance: int) -> Span:
-        """The span in a larger text, into which this one stands `distance` characters."""
+        """Return the span in a larger text that contains this text from `distance` on."""
         return Span(self.start + distance, self.end + distance)
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The text that was translated into another one. before: where a span of that one was."""
+    """The text that was translated into another text."""
 
     source: Source
+    # Returns where a span of the translation comes from in `source`.
     before: Callable[[Span], Span]
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The text of a query as its author wrote it, or what it was translated into.
+    """The text of a query: as its author wrote it, or a translation of that.
 
-    origin: what its author wrote, where that is another text; excerpts are of that.
+    Excerpts and positions of a translation are those of the author's text.
 
     >>> print(Source("SELECT 1\\nFROM t").excerpt(Span(14, 15)))
       line 2, column 6
@@ -96,70 +117,102 @@ class Source:
     """
 
     text: str
+    # What the text was translated from; None if it is the author's.
     origin: Origin | None = None
 
     @property
     def author(self) -> Source:
-        """The text that its author wrote, before any translation."""
+        """The text that the author wrote, before any translation."""
         return self if self.origin is None else self.origin.source.author
 
     def written(self, span: Span) -> tuple[Source, Span]:
-        """The author's text and place for a span of this one."""
+        """Return the author's text, and the span of it that a span of this text comes from."""
         if self.origin is None:
             return self, span
         return self.origin.source.written(self.origin.before(span))
 
     def at(self, span: Span) -> str:
+        """Return the characters of a span."""
         return self.text[span.start : span.end]
 
     def find(self, name: str, span: Span) -> Span:
-        """Where `name`, dots and quotes apart, first stands in `span`; `span` where it does not.
+        """Return where a name is first written in a span, or the span if it is not.
+
+        Case and quotes do not matter, nor do blanks around the dots of a name.
 
         >>> Source("LAST(`dwn` .price)").find("DWN", Span(0, 18))
         Span(start=5, end=10)
         """
         parts = r"\s*[.]\s*".join(rf"`?{re.escape(part)}`?" for part in name.split("."))
         pattern = re.compile(rf"(?<!\w){parts}(?!\w)", re.IGNORECASE)
-        found = pattern.search(self.text, span.start, span.end)
-        return Span(*found.span()) if found else span
+        match = pattern.search(self.text, span.start, span.end)
+        return span if match is None else Span(*match.span())
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Line and column of a character, both counted from 1."""
-        before = self.text[:offset]
-        return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+        """Return the line and the column of a character, both counted from 1."""
+        text_before = self.text[:offset]
+        line = text_before.count("\n") + 1
+        start_of_line = text_before.rfind("\n") + 1
+        return line, offset - start_of_line + 1
 
     def excerpt(self, span: Span) -> str:
-        """The first line of `span`, or what is around it in a long one, with carets under it."""
+        """Return the line of a span with carets under the span.
+
+        Of a longer span, the first line is shown. Of a long line, the part around the span is
+        shown, with `...` where it is cut.
+        """
         if self.origin:
             return self.origin.source.excerpt(self.origin.before(span))
         line, column = self.position(span.start)
-        text = self.text.split("\n")[line - 1].rstrip().expandtabs(1)
-        indent = min(len(text) - len(text.lstrip()), column - 1)
-        text, start = text[indent:], column - 1 - indent
+        full_text = self.text.split("\n")[line - 1].rstrip().expandtabs(1)
+        # Leave out the indentation, but no character of the span.
+        indentation = min(len(full_text) - len(full_text.lstrip()), column - 1)
+        text = full_text[indentation:]
+        # The span in the text of the line. At least one caret is shown, even after its end.
+        start = column - 1 - indentation
         end = max(start + 1, min(start + span.end - span.start, len(text)))
-        left, right = 0, len(text)
-        if right > WIDTH:
-            beside = max(WIDTH - (end - start), WIDTH // 3) // 2
-            left = max(0, min(start - beside, len(text) - WIDTH))
-            right = left + WIDTH
-        before, after = "..." * (left > 0), "..." * (right < len(text))
-        space = " " * _columns(before + text[left:start].ljust(start - left))
-        caret = "^" * max(1, _columns(text[start : min(end, right)]))
-        shown = f"{before}{text[left:right]}{after}"
-        return f"  line {line}, column {column}\n      {shown}\n      {space}{caret}"
+        left, right = _choose_window(start, end, len(text))
+        dots_before = "..." if left > 0 else ""
+        dots_after = "..." if right < len(text) else ""
+        shown = f"{dots_before}{text[left:right]}{dots_after}"
+        blanks = " " * _count_columns(dots_before + text[left:start].ljust(start - left))
+        carets = "^" * max(1, _count_columns(text[start : min(end, right)]))
+        return f"  line {line}, column {column}\n      {shown}\n      {blanks}{carets}"
 
 
-def _columns(text: str) -> int:
-    """How many columns of a terminal a text takes up: wide characters two, combining ones none."""
-    return sum(
-        0 if combining(one) else 2 if east_asian_width(one) in ("W", "F") else 1 for one in text
-    )
+def _choose_window(start: int, end: int, length: int) -> tuple[int, int]:
+    """Return which characters of a line to show around those from `start` to `end`.
+
+    At most WIDTH characters are shown. A third of them is left for the text around a long span.
+    """
+    if length <= WIDTH:
+        return 0, length
+    beside = max(WIDTH - (end - start), WIDTH // 3) // 2
+    left = max(0, min(start - beside, length - WIDTH))
+    return left, left + WIDTH
+
+
+def _count_columns(text: str) -> int:
+    """Return how many columns a text takes up in a terminal.
+
+    Wide characters take up two columns, and combining characters none.
+    """
+    columns = 0
+    for character in text:
+        if not combining(character):
+            columns += 2 if east_asian_width(character) in ("W", "F") else 1
+    return columns
 
 
 def read_table(package: str, name: str) -> Iterator[list[str]]:
-    """The rows of a table that a package has as text: lines of cells with ` | ` between them.
+    """Yield the rows of a table that is a text file of a package.
 
-    Empty lines and those that begin with `#` are no rows.
+    Each line is a row of cells with ` | ` between them. Empty lines and lines that begin with `#`
+    are skipped.
+
+    Args:
+        package: the name of the package.
+        name: the name of the file.
 
     >>> next(read_table("matchrec.errors.sql", "foreign_names.txt"))
     ['CAST(s AS BOOLEAN)', 'TO_BOOLEAN']
