@@ -1,4 +1,6 @@
-"""Pattern: each call returns a new pattern, with one more stage or with another last stage.
+"""`Pattern` and `AfterMatch`: patterns of stages that users build by calls.
+
+Each call returns a new pattern, with one more stage or with a changed last stage.
 
 Source: Flink CEP, "The Pattern API".
 """
@@ -13,12 +15,14 @@ from matchrec.arguments import ArgumentKind, checked, instance_of
 from matchrec.errors import stages as errors
 from matchrec.errors.calls import no_attribute
 from matchrec.patterns.stages import checks
-from matchrec.patterns.stages.tree import Outline, Stage, named_stages, shown
+from matchrec.patterns.stages.tree import Stage, StepBuilder, named_stages, show_pattern
 from matchrec.plan.clauses import SkipTo
 from matchrec.plan.stages import Contiguity
 from matchrec.syntax.durations import DURATION, Duration, duration
 
-TO = ArgumentKind(
+# The kinds of the arguments of `AfterMatch`.
+
+SKIP_TARGET = ArgumentKind(
     "what to skip to",
     lambda value: value is None or isinstance(value, SkipTo),
     'write AfterMatch.SKIP_TO_NEXT, or AfterMatch.skip_to_first("stage")',
@@ -42,18 +46,20 @@ class AfterMatch:
     AfterMatch.skip_to_last('b').throw_on_miss()
     """
 
-    to: SkipTo | None = None
-    stage: str | None = None
-    throws: bool = False
+    to: SkipTo | None = None  # None for NO_SKIP
+    stage: str | None = None  # for skip_to_first and skip_to_last
+    throws: bool = False  # whether `throw_on_miss` was called
 
     NO_SKIP: ClassVar[AfterMatch]
     SKIP_TO_NEXT: ClassVar[AfterMatch]
     SKIP_PAST_LAST_EVENT: ClassVar[AfterMatch]
 
     def __post_init__(self) -> None:
-        TO.check("`AfterMatch`", "to", self.to)
-        to_stage = self.to in (SkipTo.FIRST, SkipTo.LAST)
-        (arguments.TEXT if to_stage else NO_STAGE).check("`AfterMatch`", "stage", self.stage)
+        """Check the types of the fields, because the class is public."""
+        SKIP_TARGET.check("`AfterMatch`", "to", self.to)
+        needs_stage = self.to in (SkipTo.FIRST, SkipTo.LAST)
+        stage_kind = arguments.TEXT if needs_stage else NO_STAGE
+        stage_kind.check("`AfterMatch`", "stage", self.stage)
         arguments.FLAG.check("`AfterMatch`", "throws", self.throws)
 
     @staticmethod
@@ -92,13 +98,14 @@ class AfterMatch:
 
     def __repr__(self) -> str:
         if self.stage is None:
-            return f"AfterMatch.{NAMES[self.to]}"
+            return f"AfterMatch.{CONSTANT_NAMES[self.to]}"
         function = "skip_to_first" if self.to is SkipTo.FIRST else "skip_to_last"
         suffix = ".throw_on_miss()" if self.throws else ""
         return f"AfterMatch.{function}({self.stage!r}){suffix}"
 
 
-NAMES = {
+# The names of the strategies without a stage.
+CONSTANT_NAMES = {
     None: "NO_SKIP",
     SkipTo.NEXT_ROW: "SKIP_TO_NEXT",
     SkipTo.PAST_LAST_ROW: "SKIP_PAST_LAST_EVENT",
@@ -106,6 +113,8 @@ NAMES = {
 AfterMatch.NO_SKIP = AfterMatch()
 AfterMatch.SKIP_TO_NEXT = AfterMatch(SkipTo.NEXT_ROW)
 AfterMatch.SKIP_PAST_LAST_EVENT = AfterMatch(SkipTo.PAST_LAST_ROW)
+
+# The kinds of the arguments of `Pattern`.
 
 CONTENT = ArgumentKind(
     "the name of a stage, or a Pattern as a group",
@@ -127,7 +136,7 @@ SKIP = ArgumentKind(
 )
 STAGES = ArgumentKind(
     "the stages that calls have built",
-    lambda value: isinstance(value, tuple) and all(map(instance_of(Stage), value)),
+    lambda value: isinstance(value, tuple) and all(isinstance(part, Stage) for part in value),
     'write Pattern.begin("name")',
 )
 
@@ -146,9 +155,10 @@ class Pattern:
 
     stages: tuple[Stage, ...]
     skip: AfterMatch = AfterMatch.NO_SKIP
-    most_matches: int | None = None
+    most_matches: int | None = None  # of each stream; None for all
 
     def __post_init__(self) -> None:
+        """Check the types of the fields, because the class is public."""
         STAGES.check("`Pattern`", "stages", self.stages)
         SKIP.check("`Pattern`", "skip", self.skip)
         arguments.COUNT.or_none().check("`Pattern`", "most_matches", self.most_matches)
@@ -164,7 +174,7 @@ class Pattern:
         >>> Pattern.begin(Pattern.begin("a").followed_by("b")).times(2)
         Pattern.begin(Pattern.begin('a').followed_by('b')).times(2)
         """
-        return Pattern(())._appended(content, Contiguity.STRICT, "begin")
+        return Pattern(())._append(content, Contiguity.STRICT, "begin")
 
     @checked(content=CONTENT)
     def next(self, content: str | Pattern) -> Pattern:
@@ -173,7 +183,7 @@ class Pattern:
         >>> Pattern.begin("a").next("b")
         Pattern.begin('a').next('b')
         """
-        return self._appended(content, Contiguity.STRICT, "next")
+        return self._append(content, Contiguity.STRICT, "next")
 
     @checked(content=CONTENT)
     def followed_by(self, content: str | Pattern) -> Pattern:
@@ -182,7 +192,7 @@ class Pattern:
         >>> Pattern.begin("a").followed_by("b")
         Pattern.begin('a').followed_by('b')
         """
-        return self._appended(content, Contiguity.RELAXED, "followed_by")
+        return self._append(content, Contiguity.RELAXED, "followed_by")
 
     @checked(content=CONTENT)
     def followed_by_any(self, content: str | Pattern) -> Pattern:
@@ -192,7 +202,7 @@ class Pattern:
         >>> Pattern.begin("a").followed_by_any("b")
         Pattern.begin('a').followed_by_any('b')
         """
-        return self._appended(content, Contiguity.ANY, "followed_by_any")
+        return self._append(content, Contiguity.ANY, "followed_by_any")
 
     @checked(name=CONTENT)
     def not_next(self, name: str) -> Pattern:
@@ -201,7 +211,7 @@ class Pattern:
         >>> Pattern.begin("a").not_next("b").followed_by("c")
         Pattern.begin('a').not_next('b').followed_by('c')
         """
-        return self._forbidding(name, Contiguity.STRICT, "not_next")
+        return self._append_not(name, Contiguity.STRICT, "not_next")
 
     @checked(name=CONTENT)
     def not_followed_by(self, name: str) -> Pattern:
@@ -210,7 +220,7 @@ class Pattern:
         >>> Pattern.begin("a").not_followed_by("b").followed_by("c")
         Pattern.begin('a').not_followed_by('b').followed_by('c')
         """
-        return self._forbidding(name, Contiguity.RELAXED, "not_followed_by")
+        return self._append_not(name, Contiguity.RELAXED, "not_followed_by")
 
     @checked(condition=CONDITION)
     def where(self, condition: Any) -> Pattern:
@@ -219,7 +229,7 @@ class Pattern:
         >>> Pattern.begin("a").where("price > 10").where("volume > 100")
         Pattern.begin('a').where('price > 10').where('volume > 100')
         """
-        test = checks.condition(condition, self._last, "where")
+        test = checks.make_condition(condition, self._last, "where")
         return self._with_last(conditions=(*self._last.conditions, test))
 
     @checked(condition=CONDITION)
@@ -229,9 +239,11 @@ class Pattern:
         >>> Pattern.begin("a").where("price > 10").or_where("volume > 100")
         Pattern.begin('a').where('price > 10').or_where('volume > 100')
         """
-        test = checks.condition(condition, self._last, "or_where")
-        before = self._last.conditions
-        return self._with_last(conditions=(*before, replace(test, either=bool(before))))
+        test = checks.make_condition(condition, self._last, "or_where")
+        conditions_before = self._last.conditions
+        # The first condition of a stage has nothing to be an alternative to.
+        test = replace(test, is_alternative=bool(conditions_before))
+        return self._with_last(conditions=(*conditions_before, test))
 
     @checked(condition=CONDITION)
     def until(self, condition: Any) -> Pattern:
@@ -247,7 +259,7 @@ class Pattern:
             raise errors.until_without_loop(stage=stage.label)
         if stage.until is not None:
             raise errors.until_twice(stage=stage.label)
-        return self._with_last(until=checks.test(condition, stage, "until"))
+        return self._with_last(until=checks.make_test(condition, stage, "until"))
 
     @checked(gap=DURATION.or_none())
     def one_or_more(self, gap: object = None) -> Pattern:
@@ -259,7 +271,7 @@ class Pattern:
         >>> Pattern.begin("a").followed_by("b").one_or_more("10 minutes")
         Pattern.begin('a').followed_by('b').one_or_more(gap='10 minute')
         """
-        return self._repeated("one_or_more", 1, None, gap)
+        return self._repeat("one_or_more", 1, None, gap)
 
     @checked(least=TIMES, most=TIMES.or_none(), gap=DURATION.or_none())
     def times(self, least: int, most: int | None = None, gap: object = None) -> Pattern:
@@ -273,8 +285,8 @@ class Pattern:
         >>> Pattern.begin("a").times(2, 4)
         Pattern.begin('a').times(2, 4)
         """
-        checks.bounds(self._last, least, most)
-        return self._repeated("times", least, least if most is None else most, gap)
+        checks.check_bounds(self._last, least, most)
+        return self._repeat("times", least, least if most is None else most, gap)
 
     @checked(least=TIMES, gap=DURATION.or_none())
     def times_or_more(self, least: int, gap: object = None) -> Pattern:
@@ -287,8 +299,8 @@ class Pattern:
         >>> Pattern.begin("a").times_or_more(2)
         Pattern.begin('a').times_or_more(2)
         """
-        checks.bounds(self._last, least, None)
-        return self._repeated("times_or_more", least, None, gap)
+        checks.check_bounds(self._last, least, None)
+        return self._repeat("times_or_more", least, None, gap)
 
     def optional(self) -> Pattern:
         """Make the last stage optional: a match may have no event for it.
@@ -296,7 +308,7 @@ class Pattern:
         >>> Pattern.begin("a").followed_by("b").optional().next("c")
         Pattern.begin('a').followed_by('b').optional().next('c')
         """
-        checks.may_be_optional(self.stages)
+        checks.check_can_be_optional(self.stages)
         return self._with_last(optional=True)
 
     def greedy(self) -> Pattern:
@@ -322,7 +334,7 @@ class Pattern:
         >>> Pattern.begin("a").times(3).consecutive()
         Pattern.begin('a').times(3).consecutive()
         """
-        checks.may_have_inner(self._last, "consecutive")
+        checks.check_can_have_inner_contiguity(self._last, "consecutive")
         return self._with_last(inner=Contiguity.STRICT)
 
     def allow_combinations(self) -> Pattern:
@@ -331,7 +343,7 @@ class Pattern:
         >>> Pattern.begin("a").times(3).allow_combinations()
         Pattern.begin('a').times(3).allow_combinations()
         """
-        checks.may_have_inner(self._last, "allow_combinations")
+        checks.check_can_have_inner_contiguity(self._last, "allow_combinations")
         return self._with_last(inner=Contiguity.ANY)
 
     @checked(window=DURATION, kind=arguments.one_of(checks.KINDS))
@@ -348,16 +360,17 @@ class Pattern:
         >>> Pattern.begin("a").followed_by("b").within("10 minutes", "previous_to_current")
         Pattern.begin('a').followed_by('b').within('10 minute', 'previous_to_current')
         """
-        length, stage = duration(window, "within"), self._last
+        length = duration(window, "within")
+        stage = self._last
         if kind == "first_to_last":
-            pattern = self._with_last(within=smaller(stage.within, length))
+            pattern = self._with_last(within=choose_smaller(stage.within, length))
         elif stage.is_group:
             raise errors.near_of_group(stage=stage.label)
         elif stage.negated and stage.contiguity is Contiguity.STRICT:
             raise errors.near_of_not(stage=stage.label)
         else:
-            pattern = self._with_last(near=smaller(stage.near, length))
-        checks.windows(pattern.stages)
+            pattern = self._with_last(near=choose_smaller(stage.near, length))
+        checks.check_windows(pattern.stages)
         return pattern
 
     @checked(strategy=SKIP)
@@ -382,76 +395,135 @@ class Pattern:
         """
         return replace(self, most_matches=count)
 
-    def _appended(self, content: str | Pattern, contiguity: Contiguity, call: str) -> Pattern:
-        if isinstance(content, Pattern) and (whole := calls_of_whole(content)):
-            raise errors.call_of_group(call=call, calls=", ".join(whole))
-        name, inside = (content, ()) if isinstance(content, str) else ("group", content.stages)
-        if not (inside or isinstance(content, str)):
-            raise errors.empty_group(call=call)
-        added = Stage(name, contiguity, inside)
+    def _append(self, content: str | Pattern, contiguity: Contiguity, call: str) -> Pattern:
+        """Return the pattern with one more stage.
+
+        Args:
+            content: the name of the stage, or the pattern that becomes a group.
+            contiguity: which events may be skipped before it.
+            call: the name of the method that the user called.
+
+        Raises:
+            MatchRecognizeError: a name is not allowed or not new, or the group has no stages or
+                has calls that only a whole pattern may have.
+        """
+        if isinstance(content, str):
+            added = Stage(content, contiguity)
+        else:
+            calls = list_calls_of_whole(content)
+            if calls:
+                raise errors.call_of_group(call=call, calls=", ".join(calls))
+            if not content.stages:
+                raise errors.empty_group(call=call)
+            added = Stage("group", contiguity, content.stages)
         for stage in named_stages((added,)):
-            checks.new_name(self.stages, stage.name, call)
+            checks.check_new_name(self.stages, stage.name, call)
         longer = replace(self, stages=(*self.stages, added))
-        checks.windows(longer.stages)
+        checks.check_windows(longer.stages)
         return longer
 
-    def _forbidding(self, name: str, contiguity: Contiguity, call: str) -> Pattern:
+    def _append_not(self, name: str, contiguity: Contiguity, call: str) -> Pattern:
+        """Return the pattern with a NOT after it.
+
+        Args:
+            name: the name of the stage that no event may satisfy.
+            contiguity: STRICT for the next event only, RELAXED for all events up to the next stage.
+            call: the name of the method that the user called.
+
+        Raises:
+            MatchRecognizeError: the name is not allowed or not new or is a group, or the stage
+                before it may be missing.
+        """
         before = self._last
         if not isinstance(name, str):
             raise errors.group_forbidden(call=call)
-        checks.new_name(self.stages, name, call)
+        checks.check_new_name(self.stages, name, call)
         if before.may_be_missing:
             raise errors.not_after_optional(call=call, name=name, before=before.label)
         return replace(self, stages=(*self.stages, Stage(name, contiguity, negated=True)))
 
-    def _repeated(self, call: str, least: int, most: int | None, gap: object) -> Pattern:
-        """The pattern with the last stage repeated; from none on, it is optional."""
+    def _repeat(self, call: str, least: int, most: int | None, gap: object) -> Pattern:
+        """Return the pattern with the last stage repeated.
+
+        Args:
+            call: the name of the method that the user called.
+            least: how often at least. 0 repeats it from once on and makes it optional.
+            most: how often at most; None if there is no limit.
+            gap: the time between two repetitions, or None.
+
+        Raises:
+            MatchRecognizeError: the stage is a NOT or has a quantifier, or cannot be optional.
+        """
         stage = self._last
         if stage.negated:
             raise errors.quantified_not(call=call, stage=stage.label)
         if stage.quantified:
             raise errors.two_quantifiers(call=call, stage=stage.label)
         if least == 0:
-            checks.may_be_optional(self.stages)
-        changed = self._with_last(quantified=True, least=max(least, 1), most=most)
-        window = None if gap is None else duration(gap, call)
-        return changed._with_last(gap=window, optional=stage.optional or least == 0)
+            checks.check_can_be_optional(self.stages)
+        return self._with_last(
+            quantified=True,
+            least=max(least, 1),
+            most=most,
+            gap=None if gap is None else duration(gap, call),
+            optional=stage.optional or least == 0,
+        )
 
     @property
     def _about(self) -> str:
+        """What a call changes, for messages about its arguments: see `arguments.checked`."""
         return self.stages[-1].label if self.stages else ""
 
     @property
     def _last(self) -> Stage:
-        return checks.last(self.stages)
+        """The stage that calls change.
+
+        Raises:
+            MatchRecognizePlanError: there are no stages.
+        """
+        return checks.find_last_stage(self.stages)
 
     def _with_last(self, **changes: Any) -> Pattern:
+        """Return the pattern with changed fields of its last stage."""
         return replace(self, stages=(*self.stages[:-1], replace(self._last, **changes)))
 
-    if not TYPE_CHECKING:  # which knows by itself what there is
+    # A type checker knows the attributes itself, and must not see that every name is allowed.
+    if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
+            """Raise an error that suggests an attribute."""
             raise no_attribute(self, name)
 
     def __repr__(self) -> str:
-        return ".".join((shown(self.stages), *calls_of_whole(self)))
+        return ".".join((show_pattern(self.stages), *list_calls_of_whole(self)))
 
     def _repr_html_(self) -> str:
-        from matchrec.explain.pictures.diagrams import draw_stages  # only a notebook draws
+        """Return a diagram of the stages, and the calls below it."""
+        # Only a notebook draws.
+        from matchrec.explain.pictures.diagrams import draw_stages
         from matchrec.explain.pictures.html import preformatted, wide
 
-        diagram = wide(draw_stages(Outline().steps(self.stages), {})) if self.stages else ""
-        return diagram + preformatted(repr(self))
+        calls = preformatted(repr(self))
+        if not self.stages:
+            return calls
+        return wide(draw_stages(StepBuilder().build_steps(self.stages), {})) + calls
 
 
-def calls_of_whole(pattern: Pattern) -> list[str]:
-    """The calls that are about a whole pattern, of which a group has none."""
-    found = [] if pattern.skip == AfterMatch.NO_SKIP else [f"after_match({pattern.skip!r})"]
+def list_calls_of_whole(pattern: Pattern) -> list[str]:
+    """Return the calls that belong to a whole pattern, so that a group may not have them."""
+    calls = []
+    if pattern.skip != AfterMatch.NO_SKIP:
+        calls.append(f"after_match({pattern.skip!r})")
     if pattern.most_matches is not None:
-        found.append(f"first_matches({pattern.most_matches})")
-    return found
+        calls.append(f"first_matches({pattern.most_matches})")
+    return calls
 
 
-def smaller(left: Duration | None, right: Duration) -> Duration:
-    checks.comparable(left, right)
+def choose_smaller(left: Duration | None, right: Duration) -> Duration:
+    """Return the smaller one of two windows; None is no window.
+
+    Raises:
+        MatchRecognizePlanError: one is a time and the other one a number.
+    """
+    checks.check_comparable(left, right)
     return right if left is None else min(left, right)

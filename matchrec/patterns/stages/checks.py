@@ -1,6 +1,6 @@
-"""What several calls of a pattern refuse, and what is seen only when all of it is known.
+"""What calls of a Pattern must not ask for, and what can be checked only on the complete Pattern.
 
-Source: Flink CEP, "The Pattern API", and what its builder and compiler refuse.
+Source: Flink CEP, "The Pattern API", and what its builder and compiler reject.
 """
 
 from __future__ import annotations
@@ -14,12 +14,27 @@ from matchrec.plan.stages import Contiguity
 from matchrec.syntax.durations import Duration
 from matchrec.syntax.tokens import MOST
 
+# What a window limits: `kind` of `Pattern.within`.
 KINDS = ("first_to_last", "previous_to_current")
+
+# Flink's own name for the state after the last stage.
 END_STATE = "$endState$"
 
 
-def new_name(stages: tuple[Stage, ...], name: str, call: str) -> None:
-    """The name is one that a column can have, and no stage has it yet."""
+def check_new_name(stages: tuple[Stage, ...], name: str, call: str) -> None:
+    """Check that a name can be that of a stage, and that no stage has it.
+
+    A stage becomes a column, so case does not tell names apart. A colon marks the names of tests,
+    see `lower.TestDefinitions`.
+
+    Args:
+        stages: the stages so far.
+        name: the name of the new stage.
+        call: the name of the method that the user called.
+
+    Raises:
+        MatchRecognizePlanError: it is not allowed, or not new.
+    """
     if not name.strip() or ":" in name or name == END_STATE:
         raise errors.bad_name(call=call, name=name)
     for stage in named_stages(stages):
@@ -27,27 +42,58 @@ def new_name(stages: tuple[Stage, ...], name: str, call: str) -> None:
             raise errors.duplicate_name(name=name, known=stage.name)
 
 
-def last(stages: tuple[Stage, ...]) -> Stage:
+def find_last_stage(stages: tuple[Stage, ...]) -> Stage:
+    """Return the last stage.
+
+    Raises:
+        MatchRecognizePlanError: there are no stages.
+    """
     if not stages:
         raise errors.no_stages()
     return stages[-1]
 
 
-def condition(expression: Any, stage: Stage, call: str) -> Test:
+def make_condition(expression: Any, stage: Stage, call: str) -> Test:
+    """Return the condition that a call adds to the events of a stage.
+
+    Args:
+        expression: SQL text or a Spark Column.
+        stage: the stage.
+        call: the name of the method that the user called.
+
+    Raises:
+        MatchRecognizeError: the stage is a group, or the text is blank.
+    """
     if stage.is_group:
         raise errors.condition_of_group(call=call, stage=stage.label)
-    return test(expression, stage, call)
+    return make_test(expression, stage, call)
 
 
-def test(expression: Any, stage: Stage, call: str) -> Test:
+def make_test(expression: Any, stage: Stage, call: str) -> Test:
+    """Return a condition of a stage or of a group.
+
+    Args:
+        expression: SQL text or a Spark Column.
+        stage: the stage, for messages.
+        call: the name of the method that the user called.
+
+    Raises:
+        MatchRecognizePlanError: the text is blank.
+    """
     if isinstance(expression, str) and not expression.strip():
         raise errors.empty_condition(call=call, stage=stage.label)
     return Test(expression)
 
 
-def bounds(stage: Stage, least: int, most: int | None) -> None:
+def check_bounds(stage: Stage, least: int, most: int | None) -> None:
+    """Check how often a stage is to be repeated; `most` is None if there is no limit.
+
+    Raises:
+        MatchRecognizeError: a bound is too large or too small, or `most` is less than `least`.
+    """
     if max(least, most or 0) > MOST:
         raise errors.too_many_times(stage=stage.label, limit=MOST)
+    # times(0, n) makes the stage optional, times_or_more(0) is not allowed.
     lowest = 1 if most is None else 0
     if least < lowest:
         raise errors.too_few_times(stage=stage.label, least=least, lowest=lowest)
@@ -55,8 +101,13 @@ def bounds(stage: Stage, least: int, most: int | None) -> None:
         raise errors.most_below_least(stage=stage.label, least=least, most=most)
 
 
-def may_be_optional(stages: tuple[Stage, ...]) -> None:
-    stage = last(stages)
+def check_can_be_optional(stages: tuple[Stage, ...]) -> None:
+    """Check that the last stage can become optional.
+
+    Raises:
+        MatchRecognizeError: it is a NOT, is optional already, or follows a greedy stage.
+    """
+    stage = find_last_stage(stages)
     if stage.negated:
         raise errors.quantified_not(call="optional", stage=stage.label)
     if stage.optional:
@@ -65,7 +116,17 @@ def may_be_optional(stages: tuple[Stage, ...]) -> None:
         raise errors.optional_after_greedy(stage=stage.label, before=stages[-2].label)
 
 
-def may_have_inner(stage: Stage, call: str) -> None:
+def check_can_have_inner_contiguity(stage: Stage, call: str) -> None:
+    """Check that a call can set the contiguity between the repetitions of a stage.
+
+    Args:
+        stage: the stage.
+        call: "consecutive" or "allow_combinations".
+
+    Raises:
+        MatchRecognizeError: the stage is not repeated, another call has set its inner contiguity,
+            or it is greedy and would allow combinations.
+    """
     if stage.negated:
         raise errors.quantified_not(call=call, stage=stage.label)
     if not stage.quantified:
@@ -77,39 +138,63 @@ def may_have_inner(stage: Stage, call: str) -> None:
         raise errors.greedy_combinations(stage=stage.label)
 
 
-def windows(stages: tuple[Stage, ...]) -> None:
-    """A window between neighbours fits into that of the whole match."""
-    if (whole := whole_window(stages)) is None:
+def check_windows(stages: tuple[Stage, ...]) -> None:
+    """Check that windows between neighbouring events fit into the window of the whole match.
+
+    Raises:
+        MatchRecognizeError: one is longer, or one is a time and another one a number.
+    """
+    match_window = find_match_window(stages)
+    if match_window is None:
         return
     for stage in all_stages(stages):
-        comparable(whole, stage.near)
-        comparable(whole, stage.gap)
-        if stage.near is not None and stage.near > whole:
-            raise errors.near_exceeds_whole(stage=stage.label, near=stage.near, whole=whole)
+        check_comparable(match_window, stage.near)
+        check_comparable(match_window, stage.gap)
+        if stage.near is not None and stage.near > match_window:
+            raise errors.near_exceeds_whole(stage=stage.label, near=stage.near, whole=match_window)
 
 
-def whole_window(stages: tuple[Stage, ...]) -> Duration | None:
-    """The smallest of the windows from the first to the last event."""
-    found = [stage.within for stage in all_stages(stages) if stage.within is not None]
-    for duration in found:
-        comparable(found[0], duration)
-    return min(found, default=None)
+def find_match_window(stages: tuple[Stage, ...]) -> Duration | None:
+    """Return the window of the whole match: the smallest from the first to the last event.
+
+    None if there is no such window.
+
+    Raises:
+        MatchRecognizeError: one is a time and another one a number.
+    """
+    windows = [stage.within for stage in all_stages(stages) if stage.within is not None]
+    for window in windows:
+        check_comparable(windows[0], window)
+    return min(windows, default=None)
 
 
-def comparable(left: Duration | None, right: Duration | None) -> None:
+def check_comparable(left: Duration | None, right: Duration | None) -> None:
+    """Check that two windows are both times or both numbers; None is comparable to both.
+
+    Raises:
+        MatchRecognizePlanError: one is a time and the other one a number.
+    """
     if left is not None and right is not None and left.is_time != right.is_time:
         raise errors.mixed_durations(one=left, other=right)
 
 
-def complete(stages: tuple[Stage, ...]) -> None:
-    """What can be said of a pattern only when all of it is known: how it ends."""
-    final = last(stages)
+def check_end(stages: tuple[Stage, ...]) -> None:
+    """Check the end of a complete pattern: a NOT there needs a window.
+
+    Raises:
+        MatchRecognizeError: a NOT that is not at the end limits the time to its event, or
+            `not_followed_by` at the end has no window, so that no event could ever complete a
+            match.
+    """
+    final = find_last_stage(stages)
     while final.is_group:
         final = final.stages[-1]
-    trailing = list(takewhile(lambda stage: stage.negated, reversed(stages)))
+    nots_at_end = list(takewhile(lambda stage: stage.negated, reversed(stages)))
     for stage in all_stages(stages):
-        if stage.negated and stage.near is not None and stage not in trailing:
+        if stage.negated and stage.near is not None and stage not in nots_at_end:
             raise errors.near_of_not(stage=stage.label)
-    ends = whole_window(stages) is not None or any(one.near is not None for one in trailing)
-    if final.negated and final.contiguity is Contiguity.RELAXED and not ends:
+    has_window = find_match_window(stages) is not None or any(
+        stage.near is not None for stage in nots_at_end
+    )
+    if final.negated and final.contiguity is Contiguity.RELAXED and not has_window:
         raise errors.open_end(stage=final.label)

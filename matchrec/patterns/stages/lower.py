@@ -1,6 +1,10 @@
-"""Pattern → MatchPlan: stages become steps, each condition a test, each window a column or a test.
+"""Lower a `Pattern` to a `MatchPlan`.
 
-The conditions of a pattern stand one below the other in a text, so that errors can show them.
+1. Write all conditions into one text, one below the other, so that errors can show them.
+2. Stages become steps, see `plan.stages`. Each condition becomes a test: a definition that has a
+   name of its own. The window of the whole match becomes WITHIN, and a window between neighbouring
+   events becomes a test, too.
+3. The rows of matches become a row pattern, and the fields of the result become measures.
 """
 
 from __future__ import annotations
@@ -24,7 +28,6 @@ from matchrec.plan.expression import (
     MatchValue,
     Navigation,
     Operation,
-    Piece,
     Reference,
     Scalar,
     Semantics,
@@ -52,273 +55,394 @@ from matchrec.syntax.expressions.expression import key_expression, parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
 from matchrec.syntax.tokens import SPARK, Dialect, read_tokens
 
-# Conditions of stages as expressions: what reads the candidate, and what reads events before it.
+# Conditions of stages as expressions.
 #
-# The candidate is not mapped yet when its condition is evaluated: a plain column is read through
-# the test's own name, and a stage is the events accepted for it so far.
+# While a condition is evaluated, the event that it tests, the candidate, is not mapped yet. So a
+# plain column is read through the name of the test, which stands for the candidate; the name of a
+# stage stands for the events that the stage has accepted so far.
 
-# Stands for the test's own name until that is known; no stage is called so with a colon.
+# Stands for the name of the test until the test is defined. No stage has a colon in its name.
 _CANDIDATE = ":candidate"
 
 NOWHERE = Span(0, 0)
+FINAL = Semantics.FINAL
 
 
-def refuse_other_rows(scalar: Scalar, names: Mapping[str, str]) -> Scalar:
-    """The expression over the candidate and stages, by their `names`; refuses what reads others."""
+def bind_condition(scalar: Scalar, stage_names: Mapping[str, str]) -> Scalar:
+    """Return a condition as an expression over the candidate and over stages.
+
+    A sum over no events is 0, as in Flink.
+
+    Args:
+        scalar: the condition as SQL over variables.
+        stage_names: each spelling of a stage, and its name.
+
+    Raises:
+        MatchRecognizeError: the condition reads anything else, such as a neighbouring event.
+    """
     if isinstance(scalar, Operation):
-        return scalar.of_operands(lambda operand: refuse_other_rows(operand, names))
-    term = replace(scalar, pieces=tuple(_read(one, names) for one in scalar.pieces))
-    sums = [one for one in term.pieces if isinstance(one, Aggregate) and one.function == "sum"]
-    bare = all(not piece.strip(" ()\t\r\n") for piece in term.pieces if isinstance(piece, str))
-    if len(sums) != 1 or not bare:
+        return scalar.of_operands(lambda operand: bind_condition(operand, stage_names))
+    pieces = tuple(
+        piece if isinstance(piece, str) else _bind_reference(piece, stage_names)
+        for piece in scalar.pieces
+    )
+    term = replace(scalar, pieces=pieces)
+    if not _is_single_sum(term):
         return term
-    zero = number_term(0, term.span)  # of no events
+    zero = number_term(0, term.span)
     return Operation("COALESCE", ("coalesce(", term, ", ", zero, ")"), term.span)
 
 
-def _read(piece: Piece, names: Mapping[str, str]) -> Piece:
-    match piece:
-        case str():
-            return piece
+def _is_single_sum(term: Term) -> bool:
+    """Return whether a term is nothing but one sum over events, perhaps in parentheses."""
+    texts = [piece for piece in term.pieces if isinstance(piece, str)]
+    if any(text.strip(" ()\t\r\n") for text in texts):
+        return False
+    sums = [
+        reference
+        for reference in term.references
+        if isinstance(reference, Aggregate) and reference.function == "sum"
+    ]
+    return len(sums) == 1
+
+
+def _bind_reference(reference: Reference, stage_names: Mapping[str, str]) -> Reference:
+    """Return a reference that reads the candidate, or an event or the events of a stage.
+
+    Raises:
+        MatchRecognizeError: it reads anything else.
+    """
+    match reference:
         case ColumnReference(navigation=navigation):
             if navigation.physical_offset:
-                raise errors.reads_neighbour(piece.span)
+                raise errors.reads_neighbour(reference.span)
             if navigation.variable is not None:
-                return _of_row(piece, names[navigation.variable])
+                return _read_from(reference, stage_names[navigation.variable])
             if navigation.end is End.FIRST or navigation.logical_offset:
-                raise errors.of_no_stage(piece.span, function=navigation.end.value.lower())
-            return _of_row(piece, _CANDIDATE)
+                function = navigation.end.value.lower()
+                raise errors.of_no_stage(reference.span, function=function)
+            return _read_from(reference, _CANDIDATE)
         case Aggregate():
-            return _aggregate(piece, names)
+            return _bind_aggregate(reference, stage_names)
         case Classifier():
-            raise errors.not_of_an_event(piece.span, function="CLASSIFIER")
+            raise errors.not_of_an_event(reference.span, function="CLASSIFIER")
         case MatchValue(function):
-            raise errors.not_of_an_event(piece.span, function=function.value)
+            raise errors.not_of_an_event(reference.span, function=function.value)
 
 
-def _aggregate(aggregate: Aggregate, names: Mapping[str, str]) -> Aggregate:
+def _bind_aggregate(aggregate: Aggregate, stage_names: Mapping[str, str]) -> Aggregate:
+    """Return an aggregate over the events of a stage: `sum(a.x)`, `count(a)`.
+
+    Raises:
+        MatchRecognizeError: it reads MATCH_NUMBER, or is not over the events of one stage.
+    """
     for reference in inner_references(aggregate):
         if reference == MATCH_NUMBER:
             raise errors.not_of_an_event(reference.span, function="MATCH_NUMBER")
     if aggregate.variable is not None:
-        stage = names[aggregate.variable]
-        own = replace(aggregate, variable=stage)
-        return with_terms(own, lambda term: with_columns(term, lambda one: _of_row(one, stage)))
-    read = [piece for argument in aggregate.arguments for piece in argument.pieces]
-    is_column = len(read) == 1 and isinstance(read[0], ColumnReference)
-    counted = row_text(aggregate.arguments[0]) if is_column else ""
-    found = names.get(counted.replace("`", "")) or names.get(counted.upper())
-    if aggregate.function != "count" or found is None:
+        stage = stage_names[aggregate.variable]
+        return with_terms(
+            replace(aggregate, variable=stage),
+            lambda term: with_columns(term, lambda column: _read_from(column, stage)),
+        )
+    # In `count(a)`, the stage has been read as a column.
+    pieces = [piece for argument in aggregate.arguments for piece in argument.pieces]
+    is_column = len(pieces) == 1 and isinstance(pieces[0], ColumnReference)
+    column = row_text(aggregate.arguments[0]) if is_column else ""
+    counted_stage = stage_names.get(column.replace("`", "")) or stage_names.get(column.upper())
+    if aggregate.function != "count" or counted_stage is None:
         raise errors.of_no_stage(aggregate.span, function=aggregate.function)
-    return replace(aggregate, variable=found, arguments=())
+    return replace(aggregate, variable=counted_stage, arguments=())
 
 
-def _of_row(column: ColumnReference, name: str) -> ColumnReference:
+def _read_from(column: ColumnReference, name: str) -> ColumnReference:
+    """Return the column, read on a row of a stage or of a test."""
     return replace(column, navigation=replace(column.navigation, variable=name))
 
 
-def added(navigation: Navigation, text: str) -> Term:
-    """A sum over one row, of the row that a navigation finds."""
+# Times along the order column.
+
+
+def read_sum(navigation: Navigation, text: str) -> Term:
+    """Return a sum over one row, such as `(ts) + (0L)`, on the row that a navigation finds."""
     return Term((ColumnReference(navigation, text, None, named("+")),), NOWHERE)
 
 
-def later(order: str, window: str) -> str:
-    """The time `window` after that of a row, NULL where there is no such time."""
+def read_order(navigation: Navigation, order: clauses.RowExpression) -> Term:
+    """Return the order column on the row that a navigation finds."""
+    return column_term(navigation, order.text, names=order.names)
+
+
+def end_of_window(order: str, window: str) -> str:
+    """Return when a window ends that begins with a row, as SQL over that row.
+
+    The value is NULL if the type of the order column cannot hold it.
+
+    Args:
+        order: the order column as SQL.
+        window: the length of the window as SQL.
+    """
     return sum_or_null(order, f"{window}L" if window.isdigit() else window)
 
 
-FINAL = Semantics.FINAL
+# The fields of the result.
 
 
-def measures(query: PatternQuery) -> Iterator[clauses.Measure]:
-    """Number, times, and the events of each stage; or of an event its match's number and stage."""
+def list_measures(query: PatternQuery) -> Iterator[clauses.Measure]:
+    """Yield the measures of a query.
+
+    A match has its number, its first and last time, and for each stage the array of its events. An
+    event has the number of its match and the name of its stage.
+    """
     yield measure("match_number", MATCH_NUMBER)
     if query.rows is not clauses.RowsPerMatch.ONE_ROW:
         yield measure("stage", Classifier(Navigation()))
         return
-    order = query.order[0]
     for name, end in ("start_time", End.FIRST), ("end_time", End.LAST):
         navigation = Navigation(end=end, semantics=FINAL)
-        yield clauses.Measure(name, column_term(navigation, order.text, names=order.names))
-    event = f"struct({', '.join(map(quoted, query.columns)) or '*'})"
+        yield clauses.Measure(name, read_order(navigation, query.order[0]))
+    event = f"struct({', '.join(quoted(column) for column in query.columns) or '*'})"
     for stage in query.stage_names:
-        read = ColumnReference(Navigation(stage), event, fields=query.columns)
-        yield measure(stage, Aggregate("collect_list", stage, (Term((read,), NOWHERE),), FINAL))
+        reference = ColumnReference(Navigation(stage), event, fields=query.columns)
+        argument = Term((reference,), NOWHERE)
+        yield measure(stage, Aggregate("collect_list", stage, (argument,), FINAL))
 
 
 def measure(name: str, reference: Reference) -> clauses.Measure:
+    """Return a measure that is one reference."""
     return clauses.Measure(name, Term((reference,), NOWHERE))
 
 
 @dataclass(frozen=True)
 class PatternQuery:
-    """A pattern, and what is to be done with its matches.
-
-    order_by, partition_by: SQL over one row. columns: of an event, none for all. timeouts: whether
-    partial matches come out as well. dialect: in which conditions are written.
-    """
+    """A pattern over events, and what is returned of its matches."""
 
     pattern: Pattern
-    order_by: tuple[str, ...]
-    partition_by: tuple[str, ...]
-    columns: tuple[str, ...]
+    order_by: tuple[str, ...]  # SQL over one event
+    partition_by: tuple[str, ...]  # SQL over one event
+    columns: tuple[str, ...]  # of an event; empty for all
+    # One row for each match, or one row for each of its events.
     rows: clauses.RowsPerMatch = clauses.RowsPerMatch.ONE_ROW
+    # Whether runs that timed out are output, too.
     timeouts: bool = False
+    # The dialect of the conditions.
     dialect: Dialect = SPARK
 
     @cached_property
     def order(self) -> tuple[clauses.RowExpression, ...]:
-        return tuple(map(key_expression, self.order_by))
+        """The expressions of `order_by`."""
+        return tuple(key_expression(text) for text in self.order_by)
 
     @cached_property
     def stage_names(self) -> tuple[str, ...]:
-        """The stages that have events."""
-        named = tree.named_stages(self.pattern.stages)
-        return tuple(stage.name for stage in named if not stage.negated)
+        """The names of the stages that have events."""
+        stages = tree.named_stages(self.pattern.stages)
+        return tuple(stage.name for stage in stages if not stage.negated)
 
 
 def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
-    """The plan of a pattern, and the text of its conditions."""
-    stages = query.pattern.stages
-    checks.complete(stages)
-    skip, most = query.pattern.skip, query.pattern.most_matches
-    if skip.stage is not None:
-        call = "skip_to_first" if skip.to is clauses.SkipTo.FIRST else "skip_to_last"
-        known = query.stage_names
-        if skip.stage not in known:
-            raise errors.unknown_skip_target(call=call, name=skip.stage, known=known)
-    source, places = conditions_as_text(stages)
+    """Return the plan of a pattern, and the text of its conditions, which spans refer to.
+
+    Raises:
+        MatchRecognizeError: the pattern or a condition is wrong.
+    """
+    pattern = query.pattern
+    checks.check_end(pattern.stages)
+    check_skip_target(query)
+    source, offsets = write_conditions(pattern.stages)
     with shown_in(source, PATTERN_CALLS):
-        tests = TestDefinitions(query, places)
-        steps = tests.steps(stages)
-        window = checks.whole_window(stages)
-        left = None if skip.to is None else Skip(skip.to, skip.stage, skip.throws)
-        ends = tests.timeouts(window) if query.timeouts else None
-        named = tuple(tests.definitions)
+        tests = TestDefinitions(query, offsets)
+        steps = tests.build_steps(pattern.stages)
+        match_window = checks.find_match_window(pattern.stages)
+        skip = None
+        if pattern.skip.to is not None:
+            skip = Skip(pattern.skip.to, pattern.skip.stage, pattern.skip.throws)
+        most_matches = pattern.most_matches
         plan = MatchPlan(
             pattern=words(steps),
-            partition_by=tuple(map(key_expression, query.partition_by)),
-            order_by=tuple(map(clauses.SortItem, query.order)),
-            measures=tuple(measures(query)),
+            partition_by=tuple(key_expression(text) for text in query.partition_by),
+            order_by=tuple(clauses.SortItem(key) for key in query.order),
+            measures=tuple(list_measures(query)),
             rows_per_match=query.rows,
-            within=None if window is None else clauses.Within(window.interval()),
+            within=None if match_window is None else clauses.Within(match_window.interval()),
             definitions=tuple(tests.definitions.values()),
             output=clauses.MatchOutput.ALL,
-            first_matches=None if most is None else clauses.FirstMatches(most),
-            staging=Staging(steps, named, tests.windows, tests.ends, left, ends, tests.lengths),
+            first_matches=None if most_matches is None else clauses.FirstMatches(most_matches),
+            staging=Staging(
+                steps,
+                tests=tuple(tests.definitions),
+                near=tests.window_tests,
+                ends=tests.window_ends,
+                skip=skip,
+                timeouts=tests.find_timeouts(match_window) if query.timeouts else None,
+                lengths=tests.window_lengths,
+            ),
         )
         check(plan)
         return plan, source
 
 
-def conditions_as_text(stages: tuple[tree.Stage, ...]) -> tuple[Source, dict[int, int]]:
-    """All conditions as one text, and where each of them, by its id, stands."""
-    text, places = "", {}
-    for label, condition in written_conditions(stages):
-        places[id(condition)] = len(text) + len(label) + 2
+def check_skip_target(query: PatternQuery) -> None:
+    """Check that the stage of `skip_to_first` or `skip_to_last` has events.
+
+    Raises:
+        MatchRecognizePlanError: the pattern has no such stage.
+    """
+    skip = query.pattern.skip
+    if skip.stage is not None and skip.stage not in query.stage_names:
+        call = "skip_to_first" if skip.to is clauses.SkipTo.FIRST else "skip_to_last"
+        raise errors.unknown_skip_target(call=call, name=skip.stage, known=query.stage_names)
+
+
+def write_conditions(stages: tuple[tree.Stage, ...]) -> tuple[Source, dict[int, int]]:
+    """Write all conditions into one text for messages: `a, where: price > 10`, one on each line.
+
+    Returns:
+        The text, and the offset of each condition in it by the condition's `id`: equal conditions
+        may occur several times.
+    """
+    text = ""
+    offsets = {}
+    for label, condition in label_conditions(stages):
+        offsets[id(condition)] = len(f"{text}{label}: ")
         text += f"{label}: {condition.expression}\n"
-    return Source(text), places
+    return Source(text), offsets
 
 
-def written_conditions(stages: tuple[tree.Stage, ...]) -> Iterator[tuple[str, tree.Test]]:
-    """Every condition of a pattern, with what to call it."""
+def label_conditions(stages: tuple[tree.Stage, ...]) -> Iterator[tuple[str, tree.Test]]:
+    """Yield every condition of a pattern after the label that messages give it."""
     for stage in stages:
-        yield from written_conditions(stage.stages)
-        yield from ((f"{stage.name}, where", condition) for condition in stage.conditions)
+        yield from label_conditions(stage.stages)
+        for condition in stage.conditions:
+            yield f"{stage.name}, where", condition
         if stage.until is not None:
             yield f"{stage.name}, until", stage.until
 
 
 @dataclass
-class TestDefinitions(tree.Outline):
-    """Stages → steps, and the definitions of all tests so far, by name.
-
-    places: of conditions in their text, by id. near: windows between neighbours, by test.
-    """
+class TestDefinitions(tree.StepBuilder):
+    """Builds steps from stages, and defines the tests of the steps."""
 
     query: PatternQuery
-    places: dict[int, int]
+    # Where each condition begins in the text of all conditions, by its `id`.
+    offsets: dict[int, int]
+    # The definitions so far, by the name of the test.
     definitions: dict[str, clauses.Definition] = field(default_factory=dict)
-    near: dict[str, Duration] = field(default_factory=dict)
+    # The windows between neighbouring events, by the name of the test.
+    windows: dict[str, Duration] = field(default_factory=dict)
 
-    __test__ = False  # for pytest: no test
+    __test__ = False  # not a test for pytest
 
-    def condition(self, stage: tree.Stage) -> str:
-        return self.define(f"{stage.name} where", self.scalar(stage.conditions))
+    def name_condition(self, stage: tree.Stage) -> str:
+        """Define the test of the conditions of a stage, and return its name."""
+        return self.define(f"{stage.name} where", self.combine_conditions(stage.conditions))
 
-    def until(self, stage: tree.Stage) -> Until | None:
+    def name_until(self, stage: tree.Stage) -> Until | None:
+        """Define the tests that end the loop of a stage, and return their names."""
         if stage.until is None:
             return None
-        ends = self.test(stage.until)
+        ends = self.parse_condition(stage.until)
         test = self.define(f"{stage.name} until", ends)
         goes_on = self.define(f"{stage.name} not until", complement(ends))
         if stage.is_group:
             return Until(test, goes_on)
-        take = joined("AND", (self.scalar(stage.conditions), complement(ends)))
+        take = joined("AND", (self.combine_conditions(stage.conditions), complement(ends)))
         return Until(test, goes_on, self.define(f"{stage.name} where, not until", take))
 
-    def distance(self, label: str, window: Duration | None) -> str | None:
-        whole = checks.whole_window(self.query.pattern.stages)
-        if window is None or (whole is not None and window >= whole):  # then it says nothing new
+    def name_distance(self, label: str, window: Duration | None) -> str | None:
+        """Define the test that a row is too far after the row mapped before it.
+
+        Returns:
+            The name of the test, or None if the window of the whole match is not longer, so that it
+            makes the test superfluous.
+        """
+        match_window = checks.find_match_window(self.query.pattern.stages)
+        if window is None or (match_window is not None and window >= match_window):
             return None
-        order, here, before = self.query.order[0], Navigation(_CANDIDATE), Navigation()
-        if window.sql.isdigit():
-            wide = f"({order.text}) + (0L)"  # a difference of these overflows where it is too large
-            length = number_term(int(window.sql), NOWHERE)
-            lies_near = differs_by_less(added(here, wide), added(before, wide), length)
-        else:
-            end = added(before, f"({order.text}) + ({window.sql})")
-            lies_near = comparison("<", column_term(here, order.text, names=order.names), end)
-        test = self.define(label, complement(lies_near))
-        self.near[test] = window
+        test = self.define(label, complement(self.compare_distance(window)))
+        self.windows[test] = window
         return test
 
-    @property
-    def windows(self) -> tuple[str, ...]:
-        """The tests of windows between neighbours, the smallest window first."""
-        return tuple(sorted(self.near, key=lambda test: self.near[test]))
+    def compare_distance(self, window: Duration) -> Scalar:
+        """Return the test that the candidate is less than a window after the row before it."""
+        order = self.query.order[0]
+        candidate = Navigation(_CANDIDATE)
+        row_before = Navigation()
+        if window.sql.isdigit():
+            # As BIGINT, a difference overflows only if it is longer than any window.
+            wide_order = f"({order.text}) + (0L)"
+            return differs_by_less(
+                read_sum(candidate, wide_order),
+                read_sum(row_before, wide_order),
+                number_term(int(window.sql), NOWHERE),
+            )
+        end = read_sum(row_before, f"({order.text}) + ({window.sql})")
+        return comparison("<", read_order(candidate, order), end)
 
     @property
-    def ends(self) -> tuple[str, ...]:
-        """When each of them ends that begins with a row."""
-        return tuple(later(self.query.order_by[0], self.near[one].sql) for one in self.windows)
+    def window_tests(self) -> tuple[str, ...]:
+        """The tests of windows between neighbouring events, the shortest window first."""
+        return tuple(sorted(self.windows, key=lambda test: self.windows[test]))
 
     @property
-    def lengths(self) -> tuple[clauses.RowExpression, ...]:
-        return tuple(self.near[one].interval() for one in self.windows)
+    def window_ends(self) -> tuple[str, ...]:
+        """For each of `window_tests`, when the window ends that begins with a row, as SQL."""
+        order = self.query.order_by[0]
+        return tuple(end_of_window(order, self.windows[test].sql) for test in self.window_tests)
 
-    def timeouts(self, whole: Duration | None) -> Timeouts:
-        first, last = (Navigation(end=end, semantics=FINAL) for end in (End.FIRST, End.LAST))
-        ends = tuple(column_term(last, end) for end in self.ends)
-        if whole is None:
-            return Timeouts(None, ends)
-        return Timeouts(column_term(first, later(self.query.order_by[0], whole.sql)), ends)
+    @property
+    def window_lengths(self) -> tuple[clauses.RowExpression, ...]:
+        """For each of `window_tests`, the length of the window."""
+        return tuple(self.windows[test].interval() for test in self.window_tests)
+
+    def find_timeouts(self, match_window: Duration | None) -> Timeouts:
+        """Return when the windows of a run end that timed out."""
+        first_row = Navigation(end=End.FIRST, semantics=FINAL)
+        last_row = Navigation(end=End.LAST, semantics=FINAL)
+        ends_between = tuple(column_term(last_row, end) for end in self.window_ends)
+        if match_window is None:
+            return Timeouts(None, ends_between)
+        match_end = end_of_window(self.query.order_by[0], match_window.sql)
+        return Timeouts(column_term(first_row, match_end), ends_between)
 
     def define(self, label: str, scalar: Scalar) -> str:
-        """The name of a new test, by which it reads the candidate; no stage has a colon in it."""
+        """Define a new test, which reads the candidate through its own name.
+
+        Returns:
+            The name. It begins with a colon, which no stage has in its name.
+        """
         name = f":{label}"
         while name in self.definitions:
             name += "'"
 
-        def read(one: ColumnReference) -> ColumnReference:
-            return _of_row(one, name) if one.navigation.variable == _CANDIDATE else one
+        def read_candidate(column: ColumnReference) -> ColumnReference:
+            is_candidate = column.navigation.variable == _CANDIDATE
+            return _read_from(column, name) if is_candidate else column
 
-        self.definitions[name] = clauses.Definition(name, with_columns(scalar, read))
+        self.definitions[name] = clauses.Definition(name, with_columns(scalar, read_candidate))
         return name
 
-    def scalar(self, tests: tree.Tests) -> Scalar:
-        return tree.combined(tests, self.test, joined) if tests else literal("TRUE", NOWHERE)
+    def combine_conditions(self, tests: tree.Tests) -> Scalar:
+        """Return the conditions of a stage as one expression. Without any, every event is taken."""
+        if not tests:
+            return literal("TRUE", NOWHERE)
+        return tree.combine(tests, self.parse_condition, joined)
 
-    def test(self, test: tree.Test) -> Scalar:
-        tokens = read_tokens(test.expression, self.query.dialect, self.places[id(test)])
-        return refuse_other_rows(parse_scalar(tokens, self.scope), self.stage_names)
+    def parse_condition(self, test: tree.Test) -> Scalar:
+        """Return a condition as an expression over the candidate and over stages."""
+        tokens = read_tokens(test.expression, self.query.dialect, self.offsets[id(test)])
+        return bind_condition(parse_scalar(tokens, self.scope), self.spellings)
 
     @cached_property
     def scope(self) -> Scope:
-        return Scope(ClausePart.DEFINE, tuple(self.stage_names))
+        """What a condition may refer to."""
+        return Scope(ClausePart.DEFINE, tuple(self.spellings))
 
     @cached_property
-    def stage_names(self) -> dict[str, str]:
-        """Each way to write a stage in a condition, and its name."""
-        names = self.query.stage_names
-        return {written: name for name in names for written in (name, name.upper())}
+    def spellings(self) -> dict[str, str]:
+        """Each spelling of a stage in a condition, and the name of the stage."""
+        spellings = {}
+        for name in self.query.stage_names:
+            spellings[name] = name
+            spellings[name.upper()] = name
+        return spellings

@@ -1,4 +1,7 @@
-"""The stages of a pattern, as its calls describe them."""
+"""The stages of a Pattern, as the user's calls describe them, and what is made from them.
+
+`show_pattern` returns the calls again, and `StepBuilder` the steps of `plan.stages`.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +16,17 @@ from matchrec.syntax.durations import Duration
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """One condition: SQL text, or a Spark Column. either: it may hold in place of those before."""
+    """One condition, as it was passed to `where`, `or_where` or `until`."""
 
-    __test__ = False  # for pytest: no test
+    __test__ = False  # not a test for pytest
 
-    expression: Any
-    either: bool = False
+    expression: Any  # SQL text, or a Spark Column
+    # Whether it was passed to `or_where`: an alternative to all conditions before it.
+    is_alternative: bool = False
 
     @property
     def written(self) -> str:
-        """The argument of the call that made it."""
+        """The argument of the call that made it, as Python code."""
         return repr(self.expression) if isinstance(self.expression, str) else str(self.expression)
 
 
@@ -30,110 +34,139 @@ T = TypeVar("T")
 Tests = tuple[Test, ...]
 
 
-def combined(tests: Tests, one: Callable[[Test], T], join: Callable[[str, list[T]], T]) -> T:
-    """One or more conditions as one, read from left to right. join: several by AND or OR."""
-    found = one(tests[0])
-    for either, others in groupby(tests[1:], lambda test: test.either):
-        found = join("OR" if either else "AND", [found, *map(one, others)])
-    return found
+def combine(tests: Tests, make: Callable[[Test], T], join: Callable[[str, list[T]], T]) -> T:
+    """Combine one or more conditions, from left to right.
+
+    `where(a).where(b).or_where(c)` becomes `(a AND b) OR c`.
+
+    Args:
+        tests: the conditions.
+        make: returns what one condition becomes, such as an expression.
+        join: returns what several become that are joined by AND or OR.
+    """
+    combined = make(tests[0])
+    for is_alternative, group in groupby(tests[1:], lambda test: test.is_alternative):
+        operator = "OR" if is_alternative else "AND"
+        combined = join(operator, [combined, *(make(test) for test in group)])
+    return combined
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One stage: events that satisfy a condition, a whole pattern as a group, or a NOT.
+    """One stage: events that satisfy a condition, a whole pattern as a group, or a NOT."""
 
-    name: of all groups the same. stages: of a group. contiguity: which events may be skipped
-    before its first one; of a NOT, STRICT is not_next and RELAXED not_followed_by; nothing is
-    skipped before the first stage of a whole pattern. conditions: none is always true.
-    least, most: how often, most None without a bound; optional adds "not at all". inner: the
-    contiguity from the second repetition on. gap: the time between two repetitions. within: from
-    the first to the last event of the whole match; near: from the event before to each of this
-    stage. Both gap and near are less than, not equal.
-    """
-
+    # Unique except for groups: each of them is called "group".
     name: str
+    # Which events a match may skip before the first event of the stage. Of a NOT, STRICT is
+    # `not_next` and RELAXED is `not_followed_by`. The first stage of a pattern has STRICT, but no
+    # event is skipped before it in any case.
     contiguity: Contiguity
+    # The stages of a group.
     stages: tuple[Stage, ...] = ()
+    # Whether it is a NOT: no event may satisfy its conditions.
     negated: bool = False
+    # Every event satisfies a stage without conditions.
     conditions: Tests = ()
+    # Whether a call has set `least` and `most`.
     quantified: bool = False
+    # How often the stage is repeated; `most` is None if there is no limit.
     least: int = 1
     most: int | None = 1
+    # Whether the stage may also have no event, whatever `least` is.
     optional: bool = False
     greedy: bool = False
+    # Which events a match may skip between repetitions; None if no call has set it.
     inner: Contiguity | None = None
+    # An event that satisfies this condition ends the loop.
     until: Test | None = None
+    # The time between two repetitions must be less than this.
     gap: Duration | None = None
+    # The time from the first to the last event of the whole match must be less than this.
     within: Duration | None = None
+    # The time from the event accepted before to each event of the stage must be less than this.
     near: Duration | None = None
 
     @property
     def is_group(self) -> bool:
+        """Whether it is a pattern of its own."""
         return bool(self.stages)
 
     @property
     def may_be_missing(self) -> bool:
-        """Whether there are matches without it: it is optional, or all stages of a group are."""
-        are_missing = self.is_group and all(stage.may_be_missing for stage in self.stages)
-        return self.optional or are_missing
+        """Whether a match may have no event of it: it is optional, or all stages of a group are."""
+        if self.optional:
+            return True
+        return self.is_group and all(stage.may_be_missing for stage in self.stages)
 
     @property
     def label(self) -> str:
-        inside = ", ".join(stage.label for stage in self.stages)
-        return f"group ({inside})" if self.is_group else f"stage `{self.name}`"
+        """What messages call it: stage `a`, or group (stage `a`, stage `b`)."""
+        if not self.is_group:
+            return f"stage `{self.name}`"
+        labels = ", ".join(stage.label for stage in self.stages)
+        return f"group ({labels})"
 
 
 def all_stages(stages: tuple[Stage, ...]) -> Iterator[Stage]:
-    """All stages, a group before those inside of it."""
+    """Yield all stages, a group before the stages inside it."""
     for stage in stages:
         yield stage
         yield from all_stages(stage.stages)
 
 
 def named_stages(stages: tuple[Stage, ...]) -> Iterator[Stage]:
-    """All stages that are no groups, those inside of groups in their place."""
+    """Yield all stages that are not groups, those inside groups included."""
     return (stage for stage in all_stages(stages) if not stage.is_group)
 
 
 def textual(stages: tuple[Stage, ...], rule: str = "") -> tuple[tuple[Stage, ...], dict[str, Any]]:
-    """The stages with names of columns in place of Columns, and the Columns by these names.
+    """Replace conditions that are Spark Columns by names of new columns.
 
-    rule: what tells them from those of other rules, whichever these are.
+    Args:
+        stages: the stages of a pattern.
+        rule: a part of these names that is different for each rule of a rule set.
+
+    Returns:
+        The stages, whose conditions are all text, and the Columns by the new names.
     """
     columns: dict[str, Any] = {}
 
-    def named(test: Test) -> Test:
+    def name_column(test: Test) -> Test:
         if isinstance(test.expression, str):
             return test
         name = f"__condition_{rule}{len(columns)}"
         columns[name] = test.expression
         return replace(test, expression=name)
 
-    def changed(stage: Stage) -> Stage:
-        inside, until = tuple(map(changed, stage.stages)), stage.until and named(stage.until)
-        conditions = tuple(map(named, stage.conditions))
-        return replace(stage, stages=inside, conditions=conditions, until=until)
+    def name_columns(stage: Stage) -> Stage:
+        inner_stages = tuple(name_columns(inner) for inner in stage.stages)
+        until = None if stage.until is None else name_column(stage.until)
+        conditions = tuple(name_column(condition) for condition in stage.conditions)
+        return replace(stage, stages=inner_stages, conditions=conditions, until=until)
 
-    return tuple(map(changed, stages)), columns
-
-
-def shown(stages: tuple[Stage, ...]) -> str:
-    """The calls that build the stages, in an order in which each is allowed."""
-    found = (call for at, stage in enumerate(stages) for call in calls(stage, first=at == 0))
-    return ".".join(("Pattern", *found))
+    return tuple(name_columns(stage) for stage in stages), columns
 
 
-def calls(stage: Stage, *, first: bool) -> Iterator[str]:
-    content = shown(stage.stages) if stage.is_group else repr(stage.name)
-    call = "begin" if first else stage.contiguity.value
-    if stage.negated and not first:
-        call = "not_next" if stage.contiguity is Contiguity.STRICT else "not_followed_by"
-    yield f"{call}({content})"
+# A pattern as the calls that build it.
+
+
+def show_pattern(stages: tuple[Stage, ...]) -> str:
+    """Return the calls that build the stages, in an order in which each call is allowed."""
+    calls = ["Pattern"]
+    for index, stage in enumerate(stages):
+        calls += show_stage(stage, is_first=index == 0)
+    return ".".join(calls)
+
+
+def show_stage(stage: Stage, *, is_first: bool) -> Iterator[str]:
+    """Yield the calls that build one stage."""
+    content = show_pattern(stage.stages) if stage.is_group else repr(stage.name)
+    yield f"{find_append_call(stage, is_first=is_first)}({content})"
     for test in stage.conditions:
-        yield f"{'or_where' if test.either else 'where'}({test.written})"
+        yield f"{'or_where' if test.is_alternative else 'where'}({test.written})"
     if stage.quantified:
-        yield quantifier(stage)
-    if stage.optional and not is_from_none(stage):
+        yield show_quantifier(stage)
+    if stage.optional and not is_repeated_from_zero(stage):
         yield "optional()"
     if stage.greedy:
         yield "greedy()"
@@ -147,52 +180,97 @@ def calls(stage: Stage, *, first: bool) -> Iterator[str]:
         yield f"within('{stage.near}', 'previous_to_current')"
 
 
-def is_from_none(stage: Stage) -> bool:
-    """Whether it is written `times(0, n)`."""
+def find_append_call(stage: Stage, *, is_first: bool) -> str:
+    """Return the name of the call that appends a stage."""
+    if is_first:
+        return "begin"
+    if not stage.negated:
+        return stage.contiguity.value
+    return "not_next" if stage.contiguity is Contiguity.STRICT else "not_followed_by"
+
+
+def is_repeated_from_zero(stage: Stage) -> bool:
+    """Return whether `times(0, n)` repeats the stage."""
     return stage.optional and stage.least == 1 and stage.most not in (1, None)
 
 
-def quantifier(stage: Stage) -> str:
+def show_quantifier(stage: Stage) -> str:
+    """Return the call that repeats a stage."""
     gap = f", gap='{stage.gap}'" if stage.gap is not None else ""
     if stage.most is None and stage.least == 1:
         return f"one_or_more({gap.removeprefix(', ')})"
     if stage.most is None:
         return f"times_or_more({stage.least}{gap})"
-    least = 0 if is_from_none(stage) else stage.least
+    least = 0 if is_repeated_from_zero(stage) else stage.least
     most = "" if stage.most == least else f", {stage.most}"
     return f"times({least}{most}{gap})"
 
 
-class Outline:
-    """Stages → steps to be drawn: in the places of tests stand the conditions themselves."""
+# A pattern as steps.
 
-    def steps(self, stages: tuple[Stage, ...]) -> Steps:
-        return tuple(map(self.step, stages))
 
-    def step(self, stage: Stage) -> RepeatedPart | ForbiddenEvent:
-        name = stage.name
+class StepBuilder:
+    """Builds steps from stages.
+
+    These steps are for pictures: where a step needs the name of a test, they have the text of the
+    condition. `lower.TestDefinitions` defines tests and returns their names.
+    """
+
+    def build_steps(self, stages: tuple[Stage, ...]) -> Steps:
+        """Return the steps of a sequence of stages."""
+        return tuple(self.build_step(stage) for stage in stages)
+
+    def build_step(self, stage: Stage) -> RepeatedPart | ForbiddenEvent:
+        """Return the step of one stage.
+
+        Tests are named in a fixed order: conditions, until, near, gap.
+        """
         if stage.negated:
-            strict = stage.contiguity is Contiguity.STRICT
-            test, near = self.condition(stage), self.distance(f"{name} near", stage.near)
-            return ForbiddenEvent(name, test, strict, near)
-        part = self.steps(stage.stages) if stage.is_group else Single(name, self.condition(stage))
-        how = stage.contiguity, stage.least, stage.most, stage.optional, stage.greedy
-        until, near = self.until(stage), self.distance(f"{name} near", stage.near)
-        gap = self.distance(f"{name} gap", stage.gap)
-        return RepeatedPart(part, *how, stage.inner or Contiguity.RELAXED, until, near, gap)
-
-    def condition(self, stage: Stage) -> str:
-        if not stage.conditions:
-            return "every event"
-        return combined(
-            stage.conditions,
-            lambda test: str(test.expression),
-            lambda word, parts: f" {word} ".join(f"({part})" for part in parts),
+            return ForbiddenEvent(
+                stage.name,
+                test=self.name_condition(stage),
+                only_next=stage.contiguity is Contiguity.STRICT,
+                near=self.name_distance(f"{stage.name} near", stage.near),
+            )
+        content: Single | Steps
+        if stage.is_group:
+            content = self.build_steps(stage.stages)
+        else:
+            content = Single(stage.name, self.name_condition(stage))
+        return RepeatedPart(
+            content,
+            contiguity=stage.contiguity,
+            least=stage.least,
+            most=stage.most,
+            optional=stage.optional,
+            greedy=stage.greedy,
+            inner=stage.inner or Contiguity.RELAXED,
+            until=self.name_until(stage),
+            near=self.name_distance(f"{stage.name} near", stage.near),
+            gap=self.name_distance(f"{stage.name} gap", stage.gap),
         )
 
-    def until(self, stage: Stage) -> Until | None:
+    def name_condition(self, stage: Stage) -> str:
+        """Return the name of the test that an event satisfies the conditions of a stage."""
+        if not stage.conditions:
+            return "every event"
+        return combine(
+            stage.conditions,
+            lambda test: str(test.expression),
+            lambda operator, parts: f" {operator} ".join(f"({part})" for part in parts),
+        )
+
+    def name_until(self, stage: Stage) -> Until | None:
+        """Return the names of the tests that end the loop of a stage; None if there are none."""
         return None if stage.until is None else Until(str(stage.until.expression), "")
 
-    def distance(self, _label: str, _window: Duration | None) -> str | None:
-        """The test that a row lies too far after the one mapped before; pictures have none."""
+    def name_distance(self, _label: str, _window: Duration | None) -> str | None:
+        """Return the name of the test that a row is too far after the row mapped before it.
+
+        None if there is no such test. Pictures do not show them.
+
+        Args:
+            _label: what to call the test.
+            _window: the distance that is too far; None for none.
+        """
         return None
