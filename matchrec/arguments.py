@@ -1,10 +1,11 @@
-"""What the functions that users call take: each argument's kind, checked before anything else.
+"""Check the arguments of the functions that users call, before anything else is done.
 
     @checked(df=DATAFRAME, clause=TEXT, dialect=DIALECT)
     def match_recognize(df, clause, *, dialect="spark"): ...
 
-A kind says what is wanted in words, how to tell it, and what to write instead. Spark's own objects
-are told by what they can do: Classic and Connect have classes of their own, and so have vendors.
+An `ArgumentKind` says what an argument may be: as a test, in words for messages, and with what to
+write instead. Spark's own objects are recognized by their methods, because Classic, Connect and
+vendors each have classes of their own.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any, Literal, ParamSpec, TypeGuard, TypeVar
 from matchrec.errors.calls import field_as_argument, unknown_word, wrong_argument
 from matchrec.errors.kinds import nearest
 
-# The words that arguments may be, which an editor completes and a type checker knows.
+# The words that an argument may be. Editors complete them, and type checkers know them.
 
 Algorithm = Literal["auto", "backtracking", "breadth_first"]
 Sort = Literal["auto", "spark", "worker", "ranges"]
@@ -40,195 +41,295 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class ArgumentKind:
-    """What an argument may be. wanted: as a message says it. cure: what to write, if one can say.
+    """What an argument may be."""
 
-    In the cure, `{argument}` is the argument's name. words: of a kind that is one of a few, these.
-    fields: what such an object is made of, which callers take for arguments. take: what the
-    function gets, by the argument's name and by what is given; None for what is given.
-    """
-
+    # What messages say that it must be: "a whole number from 1".
     wanted: str
+    # Returns whether a value is of this kind.
     accepts: Callable[[Any], bool]
+    # What to write instead of a value of another kind; `{argument}` stands for the name of the
+    # argument. Empty if there is nothing to suggest.
     cure: str = ""
+    # The words, if the argument is one of a few words.
     words: tuple[str, ...] = ()
+    # The fields of the objects that are accepted, if users may pass them as arguments by mistake.
     fields: tuple[str, ...] = ()
+    # Returns what the function gets, from the name of the argument and the value. None if the
+    # function gets the value itself.
     take: Callable[[str, Any], Any] | None = None
 
-    def check(self, call: str, argument: str, given: object) -> None:
-        """Raises MatchRecognizePlanError, which names the call, unless `given` is of this kind."""
-        if not self.accepts(given):
-            if self.words and isinstance(given, str):
-                raise unknown_word(call, argument, given, self.words)
-            cure = self.cure.replace("{argument}", argument)
-            raise wrong_argument(call, argument, given, self.wanted, cure)
+    def check(self, call: str, argument: str, value: object) -> None:
+        """Check that a value is of this kind.
 
-    def taken(self, call: str, argument: str, given: object) -> object:
-        """What the function gets for `given`. Raises MatchRecognizePlanError as `check` does."""
-        self.check(call, argument, given)
-        return given if self.take is None else self.take(argument, given)
+        Args:
+            call: what messages call the function.
+            argument: the name of the argument.
+            value: the value that the user passed.
+
+        Raises:
+            MatchRecognizePlanError: it is not.
+        """
+        if self.accepts(value):
+            return
+        if self.words and isinstance(value, str):
+            raise unknown_word(call, argument, value, self.words)
+        cure = self.cure.replace("{argument}", argument)
+        raise wrong_argument(call, argument, value, self.wanted, cure)
+
+    def convert(self, call: str, argument: str, value: object) -> object:
+        """Check a value, and return what the function gets for it. Raises as `check` does."""
+        self.check(call, argument, value)
+        return value if self.take is None else self.take(argument, value)
 
     def or_none(self) -> ArgumentKind:
+        """Return this kind, with None accepted as well."""
         return replace(
             self,
             wanted=f"{self.wanted}, or None",
-            accepts=lambda given: given is None or self.accepts(given),
+            accepts=lambda value: value is None or self.accepts(value),
         )
 
 
 def one_of(words: tuple[str, ...]) -> ArgumentKind:
-    """One of a few words; their order is that of the message."""
+    """Return the kind of an argument that is one of a few words, listed in the order given."""
     return ArgumentKind(
         f"one of {', '.join(words)}",
-        lambda given: isinstance(given, str) and given in words,
+        lambda value: isinstance(value, str) and value in words,
         f"write {{argument}}={words[0]!r}",
         words,
     )
 
 
 def checked(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A function whose every argument is checked when it is called, by the kind of its name.
+    """Decorate a function so that each call checks all of its arguments.
 
-    Of `**name`, each value is. What does not fit the signature is Python's own TypeError, unless
-    what is there is wrong: of `sql(query)`, the query stands where the session should. The object
-    of a method may say in `_about` what the call is about.
+    A call that does not fit the signature raises Python's own TypeError, unless an argument is
+    wrong that it does have: in `sql(query)`, the query is where the session should be.
+
+    If the object of a method has an attribute `_about`, messages say that the call is at that.
+
+    Args:
+        kinds: the kind of each parameter, by its name. For `**name`, the kind of each value.
     """
 
-    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)
-        called = function.__qualname__.removesuffix(".__init__")
+        function_name = function.__qualname__.removesuffix(".__init__")
         unchecked = signature.parameters.keys() - kinds.keys() - {"self"}
         assert not unchecked, f"{function.__qualname__}: {sorted(unchecked)}"
 
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            found = bind(signature, kinds, called, args, kwargs)
-            return function(*found.args, **found.kwargs)
+            arguments = bind_arguments(signature, kinds, function_name, args, kwargs)
+            return function(*arguments.args, **arguments.kwargs)
 
         vars(call)["kinds"] = kinds
         return call
 
-    return decorated
+    return decorate
 
 
 def bound(
     function: Callable[..., Any], call: str, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> dict[str, Any]:
-    """The arguments of a checked function by parameter, with defaults. Errors name the `call`."""
-    found = bind(inspect.signature(function), vars(function)["kinds"], call, args, kwargs)
-    found.apply_defaults()
-    return found.arguments
+    """Return the arguments of a checked function by parameter, defaults included.
+
+    Args:
+        function: a function that `checked` has decorated.
+        call: the function that messages name instead.
+        args: positional arguments.
+        kwargs: arguments by name.
+
+    Raises:
+        MatchRecognizePlanError: an argument is wrong.
+        TypeError: the arguments do not fit the signature.
+    """
+    kinds = vars(function)["kinds"]
+    arguments = bind_arguments(inspect.signature(function), kinds, call, args, kwargs)
+    arguments.apply_defaults()
+    return arguments.arguments
 
 
-def bind(
+def bind_arguments(
     signature: inspect.Signature,
     kinds: Mapping[str, ArgumentKind],
-    called: str,
+    function_name: str,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> inspect.BoundArguments:
-    call, parameters = f"`{called}`", signature.parameters
-    unknown = kwargs.keys() - parameters.keys()
-    if unknown and not any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
-        for argument in kinds.keys() & parameters.keys():
-            for name in unknown.intersection(kinds[argument].fields):
-                raise field_as_argument(call=call, name=name, argument=argument)
+    """Return the arguments of a call as the function gets them.
+
+    Args:
+        signature: of the function.
+        kinds: the kinds of its parameters.
+        function_name: what messages call it.
+        args: positional arguments.
+        kwargs: arguments by name.
+
+    Raises:
+        MatchRecognizePlanError: an argument is wrong.
+        TypeError: the arguments do not fit the signature.
+    """
+    call = f"`{function_name}`"
+    check_fields(call, signature, kinds, kwargs)
     try:
-        found = signature.bind(*args, **kwargs)
+        arguments = signature.bind(*args, **kwargs)
     except TypeError as error:
-        cure = cure_of_names(signature, kwargs, error)
-        if args and not cure and not unknown:
-            take_all(signature.bind_partial(*args, **kwargs), kinds, call)
-        raise TypeError(f"{called}() {error}{cure}") from None
-    if about := getattr(found.arguments.get("self"), "_about", ""):
+        suggestion = suggest_names(signature, kwargs, error)
+        has_unknown_name = bool(kwargs.keys() - signature.parameters.keys())
+        if args and not suggestion and not has_unknown_name:
+            # Something is missing: perhaps because another argument is in its place.
+            convert_arguments(signature.bind_partial(*args, **kwargs), kinds, call)
+        raise TypeError(f"{function_name}() {error}{suggestion}") from None
+    about = getattr(arguments.arguments.get("self"), "_about", "")
+    if about:
         call = f"{call} at {about}"
-    take_all(found, kinds, call)
-    return found
+    convert_arguments(arguments, kinds, call)
+    return arguments
 
 
-def cure_of_names(
+def check_fields(
+    call: str,
+    signature: inspect.Signature,
+    kinds: Mapping[str, ArgumentKind],
+    kwargs: Mapping[str, object],
+) -> None:
+    """Check that no field of an argument is passed as an argument: `sql(..., algorithm=...)`.
+
+    Raises:
+        MatchRecognizePlanError: one is; the error names the argument whose field it is.
+    """
+    parameters = signature.parameters
+    unknown_names = kwargs.keys() - parameters.keys()
+    if not unknown_names:
+        return
+    takes_any_name = any(
+        parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()
+    )
+    if takes_any_name:
+        return
+    for argument in kinds.keys() & parameters.keys():
+        for name in unknown_names.intersection(kinds[argument].fields):
+            raise field_as_argument(call=call, name=name, argument=argument)
+
+
+def suggest_names(
     signature: inspect.Signature, kwargs: Mapping[str, object], error: TypeError
 ) -> str:
-    """What to write for an argument that a function lacks: the nearest of its own, or one of all;
-    and for one without a name, where it must have one.
+    """Return the end of a message that says how to name an argument; empty if there is nothing.
 
-    >>> cure_of_names(inspect.signature(lambda df, order_by: 0), {"orderBy": "ts"}, TypeError())
+    For an unknown name, that is the most similar one, or all names. For too many positional
+    arguments, it is the names of those that need one.
+
+    Args:
+        signature: of the function.
+        kwargs: the arguments by name.
+        error: why they do not fit the signature.
+
+    >>> suggest_names(inspect.signature(lambda df, order_by: 0), {"orderBy": "ts"}, TypeError())
     '; write order_by='
     """
-    known = [one for name, one in signature.parameters.items() if name != "self"]
-    names = [one.name for one in known]
-    unknown = next((name for name in kwargs if name not in names), None)
-    if unknown is not None and (near := nearest(unknown, names)):
-        return f"; write {near}="
-    if unknown is None:
-        names = [one.name for one in known if one.kind is one.KEYWORD_ONLY]
+    parameters = [parameter for name, parameter in signature.parameters.items() if name != "self"]
+    names = [parameter.name for parameter in parameters]
+    unknown_name = next((name for name in kwargs if name not in names), None)
+    if unknown_name is not None:
+        similar_name = nearest(unknown_name, names)
+        if similar_name:
+            return f"; write {similar_name}="
+    else:
+        names = [
+            parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY
+        ]
         if not names or not str(error).startswith("too many"):
             return ""
     return f"; it takes {', '.join(f'{name}=' for name in names)}"
 
 
-def take_all(found: inspect.BoundArguments, kinds: Mapping[str, ArgumentKind], call: str) -> None:
-    """Checks the arguments of a call; what the function gets stands in their place afterwards."""
-    for name, given in found.arguments.items():
+def convert_arguments(
+    arguments: inspect.BoundArguments, kinds: Mapping[str, ArgumentKind], call: str
+) -> None:
+    """Check the arguments of a call, and replace each by what the function gets for it.
+
+    Raises:
+        MatchRecognizePlanError: an argument is wrong.
+    """
+    for name, value in arguments.arguments.items():
         if name == "self":
             continue
-        if found.signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
-            taken: Any = {key: kinds[name].taken(call, key, one) for key, one in given.items()}
+        kind = kinds[name]
+        if arguments.signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
+            arguments.arguments[name] = {
+                inner_name: kind.convert(call, inner_name, inner_value)
+                for inner_name, inner_value in value.items()
+            }
         else:
-            taken = kinds[name].taken(call, name, given)
-        found.arguments[name] = taken
+            arguments.arguments[name] = kind.convert(call, name, value)
 
 
-def is_whole(given: object) -> TypeGuard[int]:
-    """A whole number; True and False are none."""
-    return isinstance(given, int) and not isinstance(given, bool)
+# Tests of values.
 
 
-def is_number(given: object) -> bool:
-    """A finite number; True and False are none."""
-    return is_whole(given) or (isinstance(given, float) and isfinite(given))
+def is_whole(value: object) -> TypeGuard[int]:
+    """Return whether a value is an integer. True and False are not."""
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
-def can(*methods: str) -> Callable[[object], bool]:
-    """Whether something has all of these methods, and is no class."""
-    return lambda given: (
-        not isinstance(given, type)
-        and all(callable(getattr(given, method, None)) for method in methods)
+def is_number(value: object) -> bool:
+    """Return whether a value is a finite number. True and False are not."""
+    return is_whole(value) or (isinstance(value, float) and isfinite(value))
+
+
+def has_methods(*names: str) -> Callable[[object], bool]:
+    """Return a test whether a value is an object, not a class, that has all of these methods."""
+
+    def has_all(value: object) -> bool:
+        if isinstance(value, type):
+            return False
+        return all(callable(getattr(value, name, None)) for name in names)
+
+    return has_all
+
+
+def instance_of(*classes: type) -> Callable[[object], bool]:
+    """Return a test whether a value is an instance of one of these classes."""
+    return lambda value: isinstance(value, classes)
+
+
+def by_name(accepts: Callable[[object], bool]) -> Callable[[Any], bool]:
+    """Return a test whether a value is a dict from texts to values that pass a test."""
+    return lambda value: (
+        isinstance(value, dict)
+        and all(isinstance(key, str) for key in value)
+        and all(accepts(inner) for inner in value.values())
     )
 
 
-def instance_of(*kinds: type) -> Callable[[object], bool]:
-    return lambda given: isinstance(given, kinds)
-
-
-def by_name(kind: Callable[[object], bool]) -> Callable[[Any], bool]:
-    """Whether something is a dict by texts, of values that are of a kind."""
-    return lambda given: (
-        isinstance(given, dict)
-        and all(map(instance_of(str), given))
-        and all(map(kind, given.values()))
+def one_or_several(accepts: Callable[[object], bool]) -> Callable[[object], bool]:
+    """Return a test whether a value, or each element of a list or tuple, passes a test."""
+    return lambda value: all(
+        accepts(inner) for inner in (value if isinstance(value, list | tuple) else (value,))
     )
 
 
-def one_or_several(kind: Callable[[object], bool]) -> Callable[[object], bool]:
-    return lambda given: all(map(kind, given if isinstance(given, list | tuple) else (given,)))
+is_session = has_methods("sql", "createDataFrame", "stop")
+is_dataframe = has_methods("select", "selectExpr", "mapInArrow")
+is_column = has_methods("isNotNull", "alias", "cast")
 
-
-is_session = can("sql", "createDataFrame", "stop")
-is_dataframe = can("select", "selectExpr", "mapInArrow")
-is_column = can("isNotNull", "alias", "cast")
-
+# The classes of tables of other libraries.
 FRAMES = {"pandas": ("DataFrame",), "polars": ("DataFrame", "LazyFrame"), "pyarrow": ("Table",)}
 
 
-def library_of(given: object) -> str:
-    """Which one something is of, which is not loaded for that."""
-    return type(given).__module__.split(".")[0]
+def library_of(value: object) -> str:
+    """Return the name of the library that a value's class is from, without importing it."""
+    return type(value).__module__.split(".")[0]
 
 
-def is_frame(given: object) -> bool:
-    """A frame of pandas or Polars, or a table of Arrow."""
-    return type(given).__name__ in FRAMES.get(library_of(given), ())
+def is_frame(value: object) -> bool:
+    """Return whether a value is a frame of pandas or Polars, or a table of Arrow."""
+    return type(value).__name__ in FRAMES.get(library_of(value), ())
 
+
+# Kinds that several functions share.
 
 SESSION = ArgumentKind("a SparkSession", is_session, "pass the session: matchrec.session()")
 DATAFRAME = ArgumentKind(
@@ -242,12 +343,12 @@ TEXTS = ArgumentKind(
 )
 TERMS = ArgumentKind(
     "SQL text or a Column, or a list of these",
-    one_or_several(lambda one: isinstance(one, str) or is_column(one)),
+    one_or_several(lambda value: isinstance(value, str) or is_column(value)),
     'write {argument}="name", or {argument}=["name", "another"]',
 )
 COUNT = ArgumentKind(
     "a whole number from 1",
-    lambda given: is_whole(given) and 1 <= given < 2**31,
+    lambda value: is_whole(value) and 1 <= value < 2**31,
     "write {argument}=4, or leave it out",
 )
 FLAG = ArgumentKind("True or False", instance_of(bool), "write {argument}=True, or leave it out")
