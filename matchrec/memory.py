@@ -1,9 +1,9 @@
-"""How much memory this process may still take, so that what needs more can say so.
+"""How much memory this process may still take, so that whatever needs more can say so in time.
 
-Linux does not refuse memory that is not there: it ends a process when that writes to it, and Spark
-knows no more than that a worker is gone. So what grows with the rows of one partition asks before
-it grows: what is left of the process's own limit (`ulimit -v`, which Spark sets where
-`spark.executor.pyspark.memory` is), of its container, of the machine.
+Linux does not refuse memory that does not exist: it ends a process that writes to it, and Spark
+learns only that a worker is gone. So code whose memory grows with the rows of one partition asks
+first what is left: of the process's own limit (`ulimit -v`, which Spark sets if
+`spark.executor.pyspark.memory` is set), of the container's limit, and of the machine.
 """
 
 from __future__ import annotations
@@ -14,28 +14,34 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-WORTH_ASKING = 64 << 20  # bytes; of less nobody asks
+# Bytes. Less than this is taken without asking.
+WORTH_ASKING = 64 << 20
 
-PROC, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
+PROC = Path("/proc")
+GROUPS = Path("/sys/fs/cgroup")
 KIBIBYTE = 1024
 
-# Bytes that are kept at most of what is freed, and the largest blocks among them: what any glibc
-# takes, and as much as a task holds, which one of before 2.35 does not take.
-KEPT, LARGEST_KEPT = (1 << 31) - 1, (32 << 20, 256 << 20)
+# How many freed bytes glibc keeps at most.
+MOST_KEPT = (1 << 31) - 1
 
-# What `mallopt` calls the parameters. Source: glibc's malloc.h.
-TRIM_THRESHOLD, MMAP_THRESHOLD, ARENA_MAX = -1, -3, -8
+# The sizes up to which it keeps a block, in the order in which they are set. Every glibc accepts
+# 32 MiB; 256 MiB, as much as a task holds, is rejected before 2.35, so that 32 MiB stay in force.
+LARGEST_KEPT_BLOCKS = (32 << 20, 256 << 20)
 
-MIMALLOC = "MIMALLOC_"
+# The numbers of parameters of `mallopt`. Source: glibc's malloc.h.
+TRIM_THRESHOLD = -1
+MMAP_THRESHOLD = -3
+ARENA_MAX = -8
 
-# No huge pages, whose 2 MiB Linux clears for what takes less; and how many milliseconds it keeps
-# what is freed, so that a query which somebody has thought about for minutes finds it. Source:
-# mimalloc's documentation, Environment Options.
-OF_MIMALLOC = {f"{MIMALLOC}ALLOW_THP": "0", f"{MIMALLOC}PURGE_DELAY": "600000"}
+# Settings of mimalloc. No huge pages: Linux clears all 2 MiB of one, however little is needed. And
+# freed memory is kept for 600,000 milliseconds, so that a query finds it even if the user has
+# thought about it for minutes. Source: mimalloc's documentation, Environment Options.
+MIMALLOC_PREFIX = "MIMALLOC_"
+MIMALLOC_SETTINGS = {f"{MIMALLOC_PREFIX}ALLOW_THP": "0", f"{MIMALLOC_PREFIX}PURGE_DELAY": "600000"}
 
 
 def has_room(needed: int) -> bool:
-    """Whether so many bytes are left, as far as that can be known.
+    """Return whether a number of bytes is left, as far as that can be known.
 
     >>> has_room(1), has_room(1 << 60)
     (True, False)
@@ -44,44 +50,59 @@ def has_room(needed: int) -> bool:
 
 
 def may_take(needed: int, most: int) -> bool:
-    """Whether something may take so many bytes: at most `most`, unless this process has a limit of
-    its own, up to which it takes what it needs.
+    """Return whether something may take a number of bytes.
+
+    Args:
+        needed: how many bytes.
+        most: how many it may take at most. In a process with a limit of its own, this does not
+            count: there, everything may take what it needs.
     """
     return needed <= most or limit() is not None
 
 
 def keep_freed() -> bool:
-    """Have this program keep memory that it frees for what it needs next; whether it does.
+    """Let glibc keep the memory that this program frees for what it needs next.
 
-    A search takes some hundred MiB in large blocks, which else go back to Linux one by one; it
-    clears each page anew. What the environment says of glibc's memory wins. Source: mallopt(3).
+    A search takes some hundred MiB in large blocks. Otherwise glibc gives each of them back to
+    Linux, which clears every page again when it is next needed. Settings in the environment win.
+    Source: mallopt(3).
+
+    Returns:
+        Whether it keeps memory now. It does not on other systems, and with other C libraries.
     """
-    if sys.platform != "linux" or any(one.startswith(("MALLOC_", "GLIBC_")) for one in os.environ):
+    if sys.platform != "linux":
+        return False
+    if any(name.startswith(("MALLOC_", "GLIBC_")) for name in os.environ):
         return False
     import ctypes
 
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is None:  # as of other libraries of C
+    if mallopt is None:
         return False
-    for size in LARGEST_KEPT:
+    for size in LARGEST_KEPT_BLOCKS:
         mallopt(MMAP_THRESHOLD, size)
-    for name, value in (TRIM_THRESHOLD, min(KEPT, room() // 8)), (ARENA_MAX, 1):
-        mallopt(name, value)
+    mallopt(TRIM_THRESHOLD, min(MOST_KEPT, room() // 8))
+    mallopt(ARENA_MAX, 1)
     return True
 
 
 def settings_of_mimalloc() -> dict[str, str]:
-    """What Sail, which brings mimalloc, finds in the environment, if that says nothing of it."""
-    return {} if any(one.startswith(MIMALLOC) for one in os.environ) else OF_MIMALLOC
+    """Return what to set in the environment for Sail, which uses mimalloc.
+
+    Nothing, if the environment has settings of mimalloc already.
+    """
+    is_set = any(name.startswith(MIMALLOC_PREFIX) for name in os.environ)
+    return {} if is_set else MIMALLOC_SETTINGS
 
 
 def room() -> int:
-    known = (left for find in (of_limit, of_machine, of_container) for left in find())
-    return min(known, default=sys.maxsize)
+    """Return how many bytes this process may still take: the least of what any limit leaves."""
+    limits = (*find_room_of_process(), *find_room_of_machine(), *find_room_of_container())
+    return min(limits, default=sys.maxsize)
 
 
 def limit() -> int | None:
-    """How many bytes of addresses this process may have, or None where there is no limit."""
+    """Return how many bytes of address space this process may have; None if there is no limit."""
     try:
         import resource
     except ModuleNotFoundError:  # Windows has no such limits
@@ -90,42 +111,51 @@ def limit() -> int | None:
     return None if most == resource.RLIM_INFINITY else most
 
 
-def of_limit() -> Iterator[int]:
-    if (most := limit()) is None:
-        return  # nothing is read: this is asked batch after batch
-    if (taken := kibibytes_in(PROC / "self" / "status").get("VmSize")) is not None:
-        yield max(0, most - taken)
+def find_room_of_process() -> Iterator[int]:
+    """Yield how many bytes the limit of this process leaves, if it has one."""
+    most = limit()
+    if most is None:
+        return  # without reading a file, because workers ask for each batch
+    used = kibibytes_in(PROC / "self" / "status").get("VmSize")
+    if used is not None:
+        yield max(0, most - used)
 
 
-def of_machine() -> Iterator[int]:
-    """What the machine can give without taking it from a process."""
-    known = kibibytes_in(PROC / "meminfo")
-    if "MemAvailable" in known:
-        yield known["MemAvailable"] + known.get("SwapFree", 0)
+def find_room_of_machine() -> Iterator[int]:
+    """Yield how many bytes the machine can give without taking them from a process, if known."""
+    sizes = kibibytes_in(PROC / "meminfo")
+    if "MemAvailable" in sizes:
+        yield sizes["MemAvailable"] + sizes.get("SwapFree", 0)
 
 
-def of_container() -> Iterator[int]:
-    """What is left of the limit of this container, with what it keeps of files.
+def find_room_of_container() -> Iterator[int]:
+    """Yield how many bytes the limit of this container leaves, if it has one.
+
+    The pages of files that are kept in memory count as room, because Linux gives them up.
 
     Source: Linux's "Control Group v2", on memory.max and memory.stat.
     """
     with suppress(OSError, ValueError):
-        most = int((GROUPS / "memory.max").read_text())  # "max" where there is none
-        taken = int((GROUPS / "memory.current").read_text())
-        stat = dict(line.split() for line in (GROUPS / "memory.stat").read_text().splitlines())
-        of_files = int(stat.get("inactive_file", 0)) + int(stat.get("active_file", 0))
-        yield max(0, most - taken + of_files)
+        most = int((GROUPS / "memory.max").read_text())  # "max" if there is no limit
+        used = int((GROUPS / "memory.current").read_text())
+        lines = (GROUPS / "memory.stat").read_text().splitlines()
+        sizes = dict(line.split() for line in lines)
+        files = int(sizes.get("inactive_file", 0)) + int(sizes.get("active_file", 0))
+        yield max(0, most - used + files)
 
 
 def kibibytes_in(path: Path) -> dict[str, int]:
-    """The bytes by name that a file of /proc tells; nothing on other systems."""
+    """Return the sizes in a file of /proc, in bytes, by their names.
+
+    The line `MemTotal:  2048 kB` becomes `{"MemTotal": 2097152}`. Other systems than Linux have no
+    such files: the result is empty.
+    """
     if sys.platform != "linux":
         return {}
+    sizes = {}
     with suppress(OSError):
-        lines = (line.split() for line in path.read_text().splitlines())
-        return {
-            words[0].rstrip(":"): int(words[1]) * KIBIBYTE
-            for words in lines
-            if len(words) == 3 and words[2] == "kB"
-        }
-    return {}
+        for line in path.read_text().splitlines():
+            words = line.split()
+            if len(words) == 3 and words[2] == "kB":
+                sizes[words[0].rstrip(":")] = int(words[1]) * KIBIBYTE
+    return sizes
