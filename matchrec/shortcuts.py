@@ -1,10 +1,14 @@
-"""What is done because it is faster: one record, all on, and the sizes from which each is worth it.
+"""Shortcuts: everything that is done only because it is faster, in one record.
 
-Results never depend on it. Users have no switch for it; tests have one, and compare on and off:
-`tests/properties/test_shortcuts.py`. `compile.pruning.locality` says what each is proven for.
+Results never depend on them. All are on, and users have no switch. Tests switch them off and
+compare: see `tests/properties/test_shortcuts.py`. `compile.pruning.locality` lists what each of
+them is proven for.
 
-    with in_force(Shortcuts(ranges=False)):     a query that is built here, and its workers, have
-        found = matchrec.sql(spark, query)      the record, whenever it runs
+    with in_force(Shortcuts(ranges=False)):
+        matches = matchrec.sql(spark, query)
+
+A query that is built inside the `with` block has the record, and so have its workers, whenever the
+query runs.
 """
 
 from __future__ import annotations
@@ -22,52 +26,59 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Shortcuts:
-    """Which shortcuts are taken.
+    """Which shortcuts are taken, and the sizes from which some of them pay."""
 
-    ranges: large partitions are cut where no match lies. partitions: those without a row that every
-    match needs are not sorted. rows: those that no match can have do not cross. columns: those of a
-    result that nobody reads are not computed. keys: tests of partition columns that follow the
-    clause are made before it. windows: conditions that bound a match along its order are a window.
-    neighbours: conditions on rows at a fixed distance are computed before the match. packing: the
-    truth values of a row cross as bits of few columns. pieces: a large partition is searched before
-    it is complete. beginnings: rows with which no match can begin are passed over. chains: matches
-    that overlap share their rows. merging: runs with equal computation states merge. totals:
-    matches that are aggregated are not built. folds: aggregates that only Spark knows are folds of
-    arrays, where groups would give the same. accumulators: with ALL ROWS the worker adds up
-    aggregates row by row, for which each row would bring its match. texts: a query text that was
-    read before is not read again.
-
-    range_bytes: of an input from which partitions are cut unasked. range_rows: of a range at least.
-    few_steps: of a search that Python takes before the compiled code is waited for.
-    large: a key is cut that has one of so many rows. few: rows for each one that every match needs,
-    so that it pays to look for partitions without one. rows_a_call: of a piece. hashed_rows: from
-    which on a hash of keys of many bits brings them together. sort_bytes: that are held before they
-    are spilled; None for as many as there is room for.
-    """
-
+    # Large partitions are cut into ranges at places that no match crosses.
     ranges: bool = True
+    # Partitions without a row that every match needs are not sorted.
     partitions: bool = True
+    # Rows that cannot be in any match are not sent to the workers.
     rows: bool = True
+    # Columns of the result that nobody reads are not computed.
     columns: bool = True
+    # Tests of partition columns that follow the clause are made before it.
     keys: bool = True
+    # Conditions that bound a match along its order become a window.
     windows: bool = True
+    # Conditions on rows at a fixed distance are computed before the match.
     neighbours: bool = True
+    # The truth values of a row are sent as bits of a few columns.
     packing: bool = True
+    # The search in a large partition begins before all of its rows are there.
     pieces: bool = True
+    # Rows with which no match can begin are skipped.
     beginnings: bool = True
+    # Matches that overlap share their rows.
     chains: bool = True
+    # Runs with equal computation states merge.
     merging: bool = True
+    # Matches that are only aggregated are not built.
     totals: bool = True
+    # Aggregates that only Spark knows are folds of arrays if groups would give the same result.
     folds: bool = True
+    # With ALL ROWS PER MATCH, the worker adds up aggregates row by row. Otherwise each output row
+    # would hold all rows of its match.
     accumulators: bool = True
+    # The text of a query that was parsed before is not parsed again.
     texts: bool = True
+
+    # The size of an input, in bytes, from which partitions are cut into ranges unless the user
+    # decides.
     range_bytes: int = 1 << 27
+    # The fewest rows of a range.
     range_rows: int = 10_000
+    # How many steps of a search Python takes before compiled code is waited for.
     few_steps: int = 1 << 14
+    # A partition is cut into ranges if it has at least one in this many of all rows.
     large: int = 16
+    # Looking for partitions without a needed row pays if at most one in this many rows is needed.
     few: int = 32
+    # How many rows a call of the search gets.
     rows_a_call: int = 1 << 20
+    # The number of rows from which keys of many bits are sorted by a hash.
     hashed_rows: int = 1 << 15
+    # How many bytes of rows a sort holds before it spills them; None for as many as there is room
+    # for.
     sort_bytes: int | None = None
 
 
@@ -77,63 +88,78 @@ _in_force = ContextVar("shortcuts", default=ALL)
 
 
 def taken() -> Shortcuts:
+    """Return the shortcuts that are in force."""
     return _in_force.get()
 
 
 @contextmanager
 def in_force(shortcuts: Shortcuts) -> Iterator[None]:
-    before = _in_force.set(shortcuts)
+    """Put shortcuts in force inside the `with` block."""
+    token = _in_force.set(shortcuts)
     try:
         yield
     finally:
-        _in_force.reset(before)
+        _in_force.reset(token)
 
 
 def each_under(shortcuts: Shortcuts, items: Callable[[], Iterator[T]]) -> Iterator[T]:
-    """The items, each made while these are taken: a generator would leave them behind it.
+    """Yield items, each of which is made while some shortcuts are in force.
+
+    `with in_force(...)` around a loop that yields would leave them in force for whoever consumes
+    the generator.
+
+    Args:
+        shortcuts: the shortcuts.
+        items: returns the iterator over the items.
 
     >>> list(each_under(Shortcuts(few=1), lambda: iter([taken().few])))
     [1]
     """
     with in_force(shortcuts):
-        found = items()
+        iterator = items()
     while True:
         with in_force(shortcuts):
             try:
-                item = next(found)
+                item = next(iterator)
             except StopIteration:
                 return
         yield item
 
 
+# How many texts are kept with their nodes.
 MOST_TEXTS = 500
 
 
 def once(read: Callable[..., T], most: int = 1 << 18) -> Callable[..., T]:
-    """What reads texts, with the nodes of the newest of them: a node depends on nothing else.
+    """Return a function that parses a text as `read` does, but keeps the nodes of recent texts.
 
-    most: characters of all texts that are kept. Whatever else it takes tells equal texts apart.
-    Frames, views, values and settings are asked of anew for each query.
+    A node must depend on nothing but the arguments. Frames, views, values and settings are looked
+    up for each query.
+
+    Args:
+        read: parses a text. Calls with different further arguments are kept apart.
+        most: how many characters all kept texts have together at most.
 
     >>> numbers = iter(range(9))
     >>> read = once(lambda text: next(numbers), most=3)
     >>> [read(text) for text in ("a", "a", "bc", "def", "a")]
     [0, 0, 1, 2, 3]
     """
-    kept: OrderedDict[tuple[str, tuple[Hashable, ...]], T] = OrderedDict()
-    keeping = Lock()
+    # The nodes by the text and the further arguments, the most recent one last.
+    nodes: OrderedDict[tuple[str, tuple[Hashable, ...]], T] = OrderedDict()
+    lock = Lock()
 
     def read_once(text: str, *others: Hashable) -> T:
         key = text, others
-        with keeping:
-            if taken().texts and key in kept:
-                kept.move_to_end(key)  # the newest is the last
-                return kept[key]
+        with lock:
+            if taken().texts and key in nodes:
+                nodes.move_to_end(key)
+                return nodes[key]
         node = read(text, *others)
-        with keeping:
-            kept[key] = node
-            while len(kept) > MOST_TEXTS or sum(len(known) for known, _ in kept) > most:
-                kept.popitem(last=False)
+        with lock:
+            nodes[key] = node
+            while len(nodes) > MOST_TEXTS or sum(len(kept_text) for kept_text, _ in nodes) > most:
+                nodes.popitem(last=False)
         return node
 
     return read_once
