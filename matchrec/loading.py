@@ -1,9 +1,10 @@
-"""Modules and compiled functions load without a search for garbage.
+"""Load modules and compiled functions without garbage collection.
 
-What they make stays, and there is much of it, so Python looks through all of it again and again:
-half of the time that `import matchrec` takes after pandas and pyspark, a third of what a worker
-needs for its first search. And PySpark has a worker look through everything after each task, which
-takes longer than a small task. So what a worker has loaded is put aside for good.
+What they create is never garbage, and it is a lot, so Python searches all of it again and again.
+That takes half of the time of `import matchrec` after pandas and PySpark, and a third of the time
+of a worker's first search. Moreover, PySpark has a worker collect garbage after each task, which
+takes longer than a small task. So what a worker has loaded is excluded from garbage collection for
+good.
 """
 
 from __future__ import annotations
@@ -14,19 +15,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event
 
+# The modules that are missing if PySpark is.
 OF_SPARK = ("pyspark", "py4j")
 NO_SPARK = (
     "matchrec needs PySpark, 3.5 or newer: its extra `sail` brings it with an engine, `spark` with"
     " Spark; beside another one: pip install 'pyspark>=3.5'"
 )
 
-# Set where queries are made: in a user's program, of which workers may be threads.
+# Set in a program that makes queries: a user's program. Workers may be threads of it.
 makes_queries = Event()
 
 
 @contextmanager
 def without_collector() -> Iterator[None]:
-    """Keeps Python from looking for garbage meanwhile, unless somebody keeps it from that anyway.
+    """Switch garbage collection off inside the `with` block; if it is off anyway, it stays off.
 
     >>> with without_collector():
     ...     gc.isenabled()
@@ -43,7 +45,9 @@ def without_collector() -> Iterator[None]:
 
 @contextmanager
 def naming_extra() -> Iterator[None]:
-    """Where PySpark is missing, the error says how to get it: a cluster has one that fits it.
+    """Say how to install PySpark in the error if it is missing.
+
+    It is not a requirement of the package, because a cluster has a version of its own.
 
     >>> with naming_extra():
     ...     raise ModuleNotFoundError("No module named 'pyspark'", name="pyspark")
@@ -61,14 +65,14 @@ def naming_extra() -> Iterator[None]:
 
 @contextmanager
 def for_good() -> Iterator[None]:
-    """Where modules are loaded meanwhile, Python never again looks through all that there is then.
+    """Exclude all objects from garbage collection for good if the `with` block loads modules.
 
-    For processes of workers alone: garbage of that moment stays, too, which may be much in a user's
-    program. And only where modules are loaded, as each task has some garbage.
+    Only in processes that are workers alone: the garbage of that moment stays, too, which may be a
+    lot in a user's program. And only if modules are loaded, because each task leaves some garbage.
     """
-    loaded = len(sys.modules)
+    module_count = len(sys.modules)
     try:
         yield
     finally:
-        if len(sys.modules) > loaded and not makes_queries.is_set():
+        if len(sys.modules) > module_count and not makes_queries.is_set():
             gc.freeze()

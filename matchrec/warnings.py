@@ -1,4 +1,4 @@
-"""The classes of warnings, to be filtered as Python's own.
+"""The classes of warnings, which are filtered like Python's own:
 
 warnings.simplefilter("ignore", matchrec.warnings.NoOrderWarning)
 """
