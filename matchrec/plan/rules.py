@@ -1,9 +1,12 @@
-"""What a match plan must not ask for, one function per rule; every front end shares them."""
+"""Rules that every plan must keep, whatever language it was written in.
+
+Each rule is a function `check_...` that raises the error of a plan that breaks it. `RULES` lists
+them with the parts of a plan that they are about.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from operator import attrgetter
 
 from matchrec.errors import MatchRecognizePlanError
 from matchrec.errors import rules as errors
@@ -36,78 +39,92 @@ from matchrec.source import Span
 
 Rule = Callable[[MatchPlan], None]
 
+# How many rows before the last one a condition may look back in the match.
 MOST_ROWS_BACK = 1_000
-NAMED = attrgetter("name", "span")
 
 
 def check(plan: MatchPlan) -> None:
+    """Check a plan against all rules.
+
+    Raises:
+        MatchRecognizeError: the plan breaks a rule; the error is of the first such rule.
+    """
     for part, choices, rule in RULES:
-        found = getattr(plan, part)
-        if found in choices if choices else found:
+        value = getattr(plan, part)
+        is_affected = value in choices if choices else bool(value)
+        if is_affected:
             rule(plan)
 
 
-def subset_names_are_new(plan: MatchPlan) -> None:
-    """A union variable is neither a primary variable nor defined twice."""
+def check_subset_names(plan: MatchPlan) -> None:
+    """Check that no union variable is a primary variable or defined twice."""
     for subset in plan.subsets:
         if subset.name in plan.ids:
             raise errors.subset_is_primary(subset.span, name=subset.name)
-    refuse_repeated(map(NAMED, plan.subsets), errors.duplicate_subset)
+    names = ((subset.name, subset.span) for subset in plan.subsets)
+    refuse_repeated(names, errors.duplicate_subset)
 
 
-def subset_members_are_primary(plan: MatchPlan) -> None:
+def check_subset_members(plan: MatchPlan) -> None:
+    """Check that all members of union variables are primary variables."""
     for subset in plan.subsets:
         spans = subset.member_spans or (subset.span,) * len(subset.members)
         for member, span in zip(subset.members, spans, strict=True):
             if member in plan.unions:
                 raise errors.union_in_subset(span, member=member, name=subset.name)
             if member not in plan.ids:
-                raise _unknown(member, "SUBSET", span, plan, ())
+                raise _unknown_variable(member, "SUBSET", span, plan, unions=())
 
 
-def _unknown(
+def _unknown_variable(
     name: str, clause: str, span: Span | None, plan: MatchPlan, unions: tuple[str, ...]
 ) -> MatchRecognizePlanError:
+    """Return the error for an unknown variable; it lists the variables that may be written."""
     return unknown_variable(span, name=name, clause=clause, primary=plan.variables, unions=unions)
 
 
-def negated_variables_have_no_rows(plan: MatchPlan) -> None:
-    """No row is mapped to a variable under NOT: nothing reads one but its own condition."""
-    found = [(s.variable, "AFTER MATCH SKIP", s.span) for s in (plan.after_match,)]
-    found += [(name, "SUBSET", subset.span) for subset in plan.subsets for name in subset.members]
-    found += [(name, "WITHIN", gap.span) for gap in plan.gaps for name in (gap.after, gap.to)]
+def check_negated_variables(plan: MatchPlan) -> None:
+    """Check that nothing but its own condition reads a variable under NOT: it has no rows."""
+    uses: list[tuple[str | None, str, Span | None]] = [
+        (plan.after_match.variable, "AFTER MATCH SKIP", plan.after_match.span)
+    ]
+    uses += [(name, "SUBSET", subset.span) for subset in plan.subsets for name in subset.members]
+    uses += [(name, "WITHIN", gap.span) for gap in plan.gaps for name in (gap.after, gap.to)]
     for definition in plan.definitions:
-        read = rows_read(definition.condition)
-        found += [(name, "DEFINE", span) for name, span in read if name != definition.variable]
+        for name, span in find_variables_read(definition.condition):
+            if name != definition.variable:
+                uses.append((name, "DEFINE", span))
     for measure in plan.measures:
-        found += [(name, "MEASURES", span) for name, span in rows_read(measure.value)]
-    for name, clause, span in found:
+        uses += [(name, "MEASURES", span) for name, span in find_variables_read(measure.value)]
+    for name, clause, span in uses:
         if name is not None and name in plan.forbidden:
             raise negation.negated_variable(span, name=name, clause=clause)
 
 
-def rows_read(scalar: Scalar) -> Iterator[tuple[str | None, Span | None]]:
-    """The variables of which an expression reads rows, and where."""
+def find_variables_read(scalar: Scalar) -> Iterator[tuple[str | None, Span | None]]:
+    """Yield the variables whose rows an expression reads, and where it does."""
     for reference in all_references(scalar):
         yield variable_of(reference), reference.span
 
 
-def definitions_are_of_primary_variables(plan: MatchPlan) -> None:
-    for one in plan.definitions:
-        name, known = one.variable, plan.variables
+def check_defined_variables(plan: MatchPlan) -> None:
+    """Check that each condition belongs to a variable of the pattern."""
+    for definition in plan.definitions:
+        name = definition.variable
         if name in plan.unions:
-            raise errors.definition_of_union(one.span, name=name)
-        if name not in known:
-            check_eaten_braces(one, plan)
-            raise errors.definition_not_in_pattern(one.span, name=name, known=known)
+            raise errors.definition_of_union(definition.span, name=name)
+        if name not in plan.variables:
+            check_eaten_braces(definition, plan)
+            raise errors.definition_not_in_pattern(definition.span, name=name, known=plan.variables)
 
 
 def check_eaten_braces(definition: Definition, plan: MatchPlan) -> None:
-    """Raise if PATTERN has the variable's name plus digits, which has no condition of its own.
+    """Check that the pattern has no variable that is the defined one plus digits.
 
-    A Python f-string turns `B{3}` into `B3`.
+    A Python f-string turns `B{3}` into `B3`. So the error says that braces are lost if `B3` is in
+    the pattern without a condition, and `B` has a condition but is not in the pattern.
     """
-    defined = {one.variable for one in plan.definitions}
+    defined = {definition.variable for definition in plan.definitions}
     for variable in plan.variables:
         digits = variable.removeprefix(definition.variable)
         if variable not in defined and digits != variable and digits.isdecimal():
@@ -116,8 +133,9 @@ def check_eaten_braces(definition: Definition, plan: MatchPlan) -> None:
             )
 
 
-def definitions_are_unique(plan: MatchPlan) -> None:
-    names = map(attrgetter("variable", "span"), plan.definitions)
+def check_definitions_are_unique(plan: MatchPlan) -> None:
+    """Check that no variable has two conditions."""
+    names = ((definition.variable, definition.span) for definition in plan.definitions)
     refuse_repeated(names, errors.duplicate_definition)
 
 
@@ -126,82 +144,110 @@ def refuse_repeated(
     error: Message[MatchRecognizePlanError],
     folded: Callable[[str], str] = str,
 ) -> None:
-    """Raises the error of a name that is there twice. folded: a name as it is compared."""
-    seen: dict[str, Span | None] = {}
+    """Check that no name is repeated.
+
+    Args:
+        names: names, each with where it is written.
+        error: makes the error from the spans of both occurrences and the name.
+        folded: returns a name in the form in which names are compared, such as in lower case.
+
+    Raises:
+        MatchRecognizePlanError: a name is repeated.
+    """
+    spans: dict[str, Span | None] = {}
     for name, span in names:
-        if folded(name) in seen:
-            raise error((seen[folded(name)], span), name=name)
-        seen[folded(name)] = span
+        if folded(name) in spans:
+            raise error((spans[folded(name)], span), name=name)
+        spans[folded(name)] = span
 
 
-def skip_target_is_known(plan: MatchPlan) -> None:
+def check_skip_target(plan: MatchPlan) -> None:
+    """Check that AFTER MATCH SKIP TO goes to a variable of PATTERN or SUBSET."""
     target = plan.after_match.variable
-    if target is not None and target not in (*plan.variables, *plan.unions):
-        span = plan.after_match.span
-        if target in ("NEXT", "PAST", "FIRST", "LAST", "ROW"):
-            raise errors.incomplete_skip(span, word=target)
-        raise _unknown(target, "AFTER MATCH SKIP", span, plan, plan.unions)
+    if target is None or target in (*plan.variables, *plan.unions):
+        return
+    span = plan.after_match.span
+    if target in ("NEXT", "PAST", "FIRST", "LAST", "ROW"):
+        raise errors.incomplete_skip(span, word=target)
+    raise _unknown_variable(target, "AFTER MATCH SKIP", span, plan, plan.unions)
 
 
-def exclusion_has_no_unmatched_rows(plan: MatchPlan) -> None:
-    """A row left out by `{- -}` would look like one that was not matched."""
+def check_exclusions(plan: MatchPlan) -> None:
+    """Check that a plan that outputs unmatched rows excludes no rows.
+
+    A row that `{- -}` leaves out would look like an unmatched one.
+    """
     for node in walk(plan.pattern):
         if isinstance(node, Exclusion):
             raise errors.exclusion_with_unmatched_rows(node.span)
 
 
-def measure_names_are_unique(plan: MatchPlan) -> None:
-    """Measures are columns of one table; whether case counts is for the session to say."""
-    refuse_repeated(map(NAMED, plan.measures), errors.duplicate_measure)
+def check_measure_names(plan: MatchPlan) -> None:
+    """Check that no two measures have the same name: they are columns of one table.
+
+    Names that differ in case pass. Whether they are different depends on the session.
+    """
+    names = ((measure.name, measure.span) for measure in plan.measures)
+    refuse_repeated(names, errors.duplicate_measure)
 
 
-def within_has_an_order(plan: MatchPlan) -> None:
-    """WITHIN measures along the first ORDER BY column."""
+def check_order_of_windows(plan: MatchPlan) -> None:
+    """Check that windows have an order: WITHIN measures along the first ORDER BY column."""
     for interval in plan.intervals:
         if not plan.order_by:
             raise errors.within_without_order(interval.span)
 
 
-def windows_have_a_length(plan: MatchPlan) -> None:
-    """No row lies less than 0 after another one. The engine computes other constants later."""
+def check_lengths_of_windows(plan: MatchPlan) -> None:
+    """Check that windows are longer than 0.
+
+    Only literals are checked here. Other constants are checked when the engine has computed them.
+    """
     for interval in plan.intervals:
         if interval.amount is not None and interval.amount.value <= 0:
             raise errors.within_without_length(interval.span, length="0 or less")
 
 
-def gaps_are_between_two_variables(plan: MatchPlan) -> None:
-    """WITHIN FROM a variable TO another one names two that PATTERN or SUBSET have."""
+def check_gaps(plan: MatchPlan) -> None:
+    """Check that WITHIN FROM a variable TO another one names two different known variables."""
     for gap in plan.gaps:
         for name in (gap.after, gap.to):
             if name is not None and name not in (*plan.variables, *plan.unions):
-                raise _unknown(name, "WITHIN", gap.span, plan, plan.unions)
-        both = plan.members[gap.after] & plan.members[gap.to]
-        if gap.to is not None and both:
-            raise errors.gap_of_one_variable(gap.span, name=plan.variables[min(both)])
+                raise _unknown_variable(name, "WITHIN", gap.span, plan, plan.unions)
+        common = plan.members[gap.after] & plan.members[gap.to]
+        if gap.to is not None and common:
+            raise errors.gap_of_one_variable(gap.span, name=plan.variables[min(common)])
 
 
-def classifiers_are_of_selected_rows(plan: MatchPlan) -> None:
-    """Where rows may be skipped, a run does not know which of them it has not mapped."""
+def check_classifiers(plan: MatchPlan) -> None:
+    """Check that no condition reads the CLASSIFIER of a neighbour if rows may be skipped.
+
+    A run does not remember whether it has skipped or mapped a row.
+    """
     if plan.selection is EventSelection.STRICT_CONTIGUITY:
         return
-    selection = plan.selection.value
-    for one in of_conditions(plan):
-        if isinstance(one, Classifier) and one.navigation.physical_offset:
-            raise errors.classifier_of_skipped_row(one.span, selection=selection)
+    for reference in list_condition_references(plan):
+        if isinstance(reference, Classifier) and reference.navigation.physical_offset:
+            raise errors.classifier_of_skipped_row(reference.span, selection=plan.selection.value)
 
 
-def of_conditions(plan: MatchPlan) -> Iterator[Reference]:
-    return (one for definition in plan.definitions for one in definition.condition.references)
+def list_condition_references(plan: MatchPlan) -> Iterator[Reference]:
+    """Yield the references of all conditions, without those inside aggregates."""
+    for definition in plan.definitions:
+        yield from definition.condition.references
 
 
-def longest_matches_are_contiguous(plan: MatchPlan) -> None:
-    """Where rows may be skipped, the longest match is not sought."""
+def check_longest_matches(plan: MatchPlan) -> None:
+    """Check that the longest match is asked for only if no rows may be skipped."""
     if plan.selects:
         raise errors.longest_that_skips_rows(plan.pattern.span, selection=plan.selection.value)
 
 
-def conditions_know_the_match_number(plan: MatchPlan) -> None:
-    """All matches are tried at once, and numbered when they are complete."""
+def check_match_number(plan: MatchPlan) -> None:
+    """Check that no condition reads the match number if all matches are output.
+
+    They are searched for together, and numbered when they are complete.
+    """
     for definition in plan.definitions:
         for reference in all_references(definition.condition):
             if reference == MATCH_NUMBER:
@@ -209,45 +255,61 @@ def conditions_know_the_match_number(plan: MatchPlan) -> None:
 
 
 def all_references(scalar: Scalar) -> Iterator[Reference]:
-    """The references of an expression, and those in its aggregates."""
+    """Yield the references of an expression, each before those inside it if it is an aggregate."""
     for reference in scalar.references:
         yield reference
         if isinstance(reference, Aggregate):
             yield from inner_references(reference)
 
 
-def matches_are_values_of_one_row(plan: MatchPlan) -> None:
-    """A match as a value comes out once."""
-    for one in plan.matches_as_values:
-        raise errors.match_on_each_row(one.span)
+def check_matched_rows(plan: MatchPlan) -> None:
+    """Check that MATCHED_ROWS is not used if a match has several output rows."""
+    for aggregate in plan.matches_as_values:
+        raise errors.match_on_each_row(aggregate.span)
 
 
-def conditions_look_back_as_far_as_is_kept(plan: MatchPlan) -> None:
-    """A run keeps the position of every row between the last one and the one looked back to."""
-    limit = MOST_ROWS_BACK
-    for one in of_conditions(plan):
-        if isinstance(one, ColumnReference | Classifier):
-            # A column some rows from another is read at its position: those between are not kept.
-            physical = -one.navigation.physical_offset if isinstance(one, Classifier) else 0
-            logical = one.navigation.logical_offset if one.navigation.end is End.LAST else 0
-            if (rows := max(logical, physical)) > limit:
-                function = "LAST" if logical >= physical else "PREV"
-                raise errors.too_far_back(one.span, function=function, rows=rows, limit=limit)
+def check_rows_back(plan: MatchPlan) -> None:
+    """Check that no condition looks back too far in the match.
+
+    A run keeps the positions of all rows between its last row and the one it looks back to.
+    """
+    for reference in list_condition_references(plan):
+        if isinstance(reference, ColumnReference | Classifier):
+            function, row_count = count_rows_back(reference)
+            if row_count > MOST_ROWS_BACK:
+                raise errors.too_far_back(
+                    reference.span, function=function, rows=row_count, limit=MOST_ROWS_BACK
+                )
 
 
-def partial_matches_can_be_told(plan: MatchPlan) -> None:
-    """Runs that are no matches come out beside matches that begin at different rows, or all."""
+def count_rows_back(reference: ColumnReference | Classifier) -> tuple[str, int]:
+    """Return the function that looks back farther in the match, and by how many rows."""
+    navigation = reference.navigation
+    logical = navigation.logical_offset if navigation.end is End.LAST else 0
+    # PREV of a column reads the row at its position in the partition: no position of a row between
+    # is kept for it. PREV of a CLASSIFIER needs to know how those rows are mapped.
+    physical = -navigation.physical_offset if isinstance(reference, Classifier) else 0
+    return ("LAST", logical) if logical >= physical else ("PREV", physical)
+
+
+def check_partial_matches(plan: MatchPlan) -> None:
+    """Check that the plan can output partial matches.
+
+    They are output with matches that begin at different rows, or timed out runs with all matches.
+    """
     partial = plan.partial
-    assert partial is not None, "of a plan with partial matches"
-    words, span = partial.words, partial.span
+    assert partial is not None, "a plan with partial matches"
+    words = partial.words
+    span = partial.span
     if plan.within_rows is not None:
         raise errors.partial_within_rows(span, words=words)
     if partial.timed_out and plan.within is None:
         raise errors.timeouts_without_within(span)
     if plan.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
         raise errors.partial_with_unmatched_rows(span, words=words)
-    among_all = plan.output is MatchOutput.ALL and not partial.unfinished
-    if plan.output not in ONE_OF_A_ROW and not among_all:
+    is_one_of_row = plan.output in ONE_OF_A_ROW
+    is_timed_out_among_all = plan.output is MatchOutput.ALL and not partial.unfinished
+    if not is_one_of_row and not is_timed_out_among_all:
         raise errors.partial_of_other_matches(span, words=words, output=plan.output.value)
     if plan.absences or negations(plan.pattern):
         raise errors.partial_with_negation(span, words=words)
@@ -255,52 +317,57 @@ def partial_matches_can_be_told(plan: MatchPlan) -> None:
         raise errors.partial_with_gaps(span, words=words)
 
 
-def first_matches_are_counted(plan: MatchPlan) -> None:
-    """Where only the first matches come out, nothing else does."""
-    first, staging = plan.first_matches, plan.staging
-    assert first is not None, "of a plan with first matches"
-    if partial := plan.partial:
-        words = partial.words
-        raise errors.partial_with_first_matches(partial.span, words=words, first=first.words)
+def check_first_matches(plan: MatchPlan) -> None:
+    """Check that a plan that outputs only the first matches outputs nothing else."""
+    first_matches = plan.first_matches
+    assert first_matches is not None, "a plan with first matches"
+    words = first_matches.words
+    if plan.partial is not None:
+        raise errors.partial_with_first_matches(
+            plan.partial.span, words=plan.partial.words, first=words
+        )
     if plan.output is MatchOutput.GRAPH:
-        raise errors.first_matches_of_form(first.span, first=first.words, form='output="graph"')
-    if staging is not None and staging.timeouts is not None:
+        raise errors.first_matches_of_form(first_matches.span, first=words, form='output="graph"')
+    if plan.staging is not None and plan.staging.timeouts is not None:
         raise errors.first_matches_of_form(None, first="first_matches", form="timeouts=True")
 
 
-def endings_differ(plan: MatchPlan) -> None:
-    """How a run has ended is asked only where not all of them are matches."""
-    for measure in plan.measures if plan.partial is None else ():
+def check_match_functions(plan: MatchPlan) -> None:
+    """Check that measures ask how a run has ended only if partial matches are output, too."""
+    if plan.partial is not None:
+        return
+    for measure in plan.measures:
         for reference in measure.value.references:
             if isinstance(reference, MatchValue) and reference.function in OF_ENDINGS:
-                name = reference.function.value
-                raise errors.ending_of_matches_only(reference.span, function=name)
+                function = reference.function.value
+                raise errors.ending_of_matches_only(reference.span, function=function)
 
 
-NOT_ONE_ROW = tuple(one for one in RowsPerMatch if one is not RowsPerMatch.ONE_ROW)
-UNMATCHED = (RowsPerMatch.ALL_ROWS_WITH_UNMATCHED,)
-AT_ONCE = (MatchOutput.ALL, MatchOutput.GRAPH)
+NOT_ONE_ROW = tuple(rows for rows in RowsPerMatch if rows is not RowsPerMatch.ONE_ROW)
+WITH_UNMATCHED_ROWS = (RowsPerMatch.ALL_ROWS_WITH_UNMATCHED,)
+ALL_MATCHES = (MatchOutput.ALL, MatchOutput.GRAPH)
 
-# Each rule after the part of a plan that it is about, and the choices with which that part can
-# break it, none for all: a plan without that keeps it.
+# The rules in the order in which they are checked. Before each rule, the part of a plan that it is
+# about, and the choices for that part that can break the rule; () stands for everything but an
+# empty part. A plan with another choice keeps the rule without being checked.
 RULES: tuple[tuple[str, tuple[object, ...], Rule], ...] = (
-    ("subsets", (), subset_names_are_new),
-    ("subsets", (), subset_members_are_primary),
-    ("forbidden", (), negated_variables_have_no_rows),
-    ("definitions", (), definitions_are_of_primary_variables),
-    ("definitions", (), definitions_are_unique),
-    ("after_match", (), skip_target_is_known),
-    ("rows_per_match", UNMATCHED, exclusion_has_no_unmatched_rows),
-    ("measures", (), measure_names_are_unique),
-    ("intervals", (), within_has_an_order),
-    ("intervals", (), windows_have_a_length),
-    ("gaps", (), gaps_are_between_two_variables),
-    ("selects", (), classifiers_are_of_selected_rows),
-    ("output", (MatchOutput.LONGEST,), longest_matches_are_contiguous),
-    ("output", AT_ONCE, conditions_know_the_match_number),
-    ("rows_per_match", NOT_ONE_ROW, matches_are_values_of_one_row),
-    ("definitions", (), conditions_look_back_as_far_as_is_kept),
-    ("partial", (), partial_matches_can_be_told),
-    ("first_matches", (), first_matches_are_counted),
-    ("measures", (), endings_differ),
+    ("subsets", (), check_subset_names),
+    ("subsets", (), check_subset_members),
+    ("forbidden", (), check_negated_variables),
+    ("definitions", (), check_defined_variables),
+    ("definitions", (), check_definitions_are_unique),
+    ("after_match", (), check_skip_target),
+    ("rows_per_match", WITH_UNMATCHED_ROWS, check_exclusions),
+    ("measures", (), check_measure_names),
+    ("intervals", (), check_order_of_windows),
+    ("intervals", (), check_lengths_of_windows),
+    ("gaps", (), check_gaps),
+    ("selects", (), check_classifiers),
+    ("output", (MatchOutput.LONGEST,), check_longest_matches),
+    ("output", ALL_MATCHES, check_match_number),
+    ("rows_per_match", NOT_ONE_ROW, check_matched_rows),
+    ("definitions", (), check_rows_back),
+    ("partial", (), check_partial_matches),
+    ("first_matches", (), check_first_matches),
+    ("measures", (), check_match_functions),
 )

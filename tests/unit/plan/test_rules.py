@@ -70,63 +70,63 @@ ALLOWED = [
 
 FORBIDDEN = [
     (
-        rules.subset_names_are_new,
+        rules.check_subset_names,
         MatchPlan(AB, subsets=(Subset("A", ("B",)),)),
         "union variable `A` in SUBSET is also a variable of PATTERN",
     ),
     (
-        rules.subset_names_are_new,
+        rules.check_subset_names,
         MatchPlan(AB, subsets=(Subset("U", ("A",)), Subset("U", ("B",)))),
         "union variable `U` is defined twice in SUBSET",
     ),
     (
-        rules.subset_members_are_primary,
+        rules.check_subset_members,
         MatchPlan(AB, subsets=(Subset("U", ("A",)), Subset("V", ("B", "U")))),
         "member `U` of `V` in SUBSET is itself a union variable",
     ),
     (
-        rules.subset_members_are_primary,
+        rules.check_subset_members,
         MatchPlan(AB, subsets=(Subset("U", ("A", "C")),)),
         "unknown pattern variable `C` in SUBSET",
     ),
     (
-        rules.negated_variables_have_no_rows,
+        rules.check_negated_variables,
         MatchPlan(Concatenation((A, Negation(("B",)))), subsets=(Subset("U", ("A", "B")),)),
         "`B` in SUBSET has no rows, because PATTERN has it under NOT",
     ),
     (
-        rules.definitions_are_of_primary_variables,
+        rules.check_defined_variables,
         MatchPlan(AB, subsets=(Subset("U", ("A",)),), definitions=(Definition("U", TRUE),)),
         "union variable `U` is not allowed in DEFINE",
     ),
     (
-        rules.definitions_are_of_primary_variables,
+        rules.check_defined_variables,
         MatchPlan(AB, definitions=(Definition("C", TRUE),)),
         "DEFINE has `C`, which is not in PATTERN",
     ),
     (
-        rules.definitions_are_unique,
+        rules.check_definitions_are_unique,
         MatchPlan(AB, definitions=(Definition("A", TRUE), Definition("A", TRUE))),
         "variable `A` is defined twice in DEFINE",
     ),
     (
-        rules.skip_target_is_known,
+        rules.check_skip_target,
         MatchPlan(AB, after_match=AfterMatchSkip(SkipTo.LAST, "C")),
         "unknown pattern variable `C` in AFTER MATCH SKIP",
     ),
     (
-        rules.exclusion_has_no_unmatched_rows,
+        rules.check_exclusions,
         MatchPlan(EXCLUDING, rows_per_match=RowsPerMatch.ALL_ROWS_WITH_UNMATCHED),
         "an exclusion in PATTERN is not allowed with ALL ROWS PER MATCH WITH UNMATCHED ROWS",
     ),
     (
-        rules.measure_names_are_unique,
+        rules.check_measure_names,
         MatchPlan(AB, measures=(Measure("total", TRUE), Measure("total", TRUE))),
         "MEASURES has two measures named `total`",
     ),
-    (rules.within_has_an_order, MatchPlan(AB, within=WITHIN), "missing ORDER BY for WITHIN"),
+    (rules.check_order_of_windows, MatchPlan(AB, within=WITHIN), "missing ORDER BY for WITHIN"),
     (
-        rules.windows_have_a_length,
+        rules.check_lengths_of_windows,
         MatchPlan(
             AB,
             within=Within(RowExpression("0", amount=NOTHING)),
@@ -135,14 +135,14 @@ FORBIDDEN = [
         "WITHIN needs a length above 0, not 0 or less",
     ),
     (
-        rules.gaps_are_between_two_variables,
+        rules.check_gaps,
         MatchPlan(
             AB, order_by=(SortItem(RowExpression("ts")),), gaps=(Gap(RowExpression("1"), "A", "C"),)
         ),
         "unknown pattern variable `C` in WITHIN",
     ),
     (
-        rules.classifiers_are_of_selected_rows,
+        rules.check_classifiers,
         MatchPlan(
             AB,
             selection=EventSelection.SKIP_TILL_NEXT_MATCH,
@@ -151,44 +151,44 @@ FORBIDDEN = [
         "CLASSIFIER() a physical step away in DEFINE is not supported with SKIP TILL NEXT MATCH",
     ),
     (
-        rules.longest_matches_are_contiguous,
+        rules.check_longest_matches,
         MatchPlan(AB, output=MatchOutput.LONGEST, selection=EventSelection.SKIP_TILL_NEXT_MATCH),
         "LONGEST MATCH with SKIP TILL NEXT MATCH is not supported",
     ),
     (
-        rules.conditions_know_the_match_number,
+        rules.check_match_number,
         MatchPlan(AB, output=MatchOutput.ALL, definitions=(Definition("B", NUMBER),)),
         "MATCH_NUMBER() in DEFINE is not supported with ALL MATCHES",
     ),
     (
-        rules.conditions_look_back_as_far_as_is_kept,
+        rules.check_rows_back,
         MatchPlan(AB, definitions=(Definition("B", FAR_BACK),)),
         "LAST in DEFINE looks back 1,001 rows of the match; the limit is 1,000",
     ),
     (
-        rules.partial_matches_can_be_told,
+        rules.check_partial_matches,
         MatchPlan(AB, partial=PartialMatches(timed_out=True)),
         "missing WITHIN for SHOW TIMEOUT MATCHES",
     ),
     (
-        rules.partial_matches_can_be_told,
+        rules.check_partial_matches,
         MatchPlan(AB, partial=PartialMatches(unfinished=True), absences=(Absence("N", "A", "B"),)),
         "SHOW UNFINISHED MATCHES of a pattern with NOT is not supported",
     ),
     (
-        rules.first_matches_are_counted,
+        rules.check_first_matches,
         MatchPlan(AB, first_matches=FirstMatches(2), output=MatchOutput.GRAPH),
         'FIRST 2 MATCHES with output="graph" is not supported',
     ),
     (
-        rules.matches_are_values_of_one_row,
+        rules.check_matched_rows,
         MatchPlan(
             AB, measures=(Measure("m", ROWS),), rows_per_match=RowsPerMatch.ALL_ROWS_SHOW_EMPTY
         ),
         "MATCHED_ROWS in MEASURES is not allowed with ALL ROWS PER MATCH",
     ),
     (
-        rules.endings_differ,
+        rules.check_match_functions,
         MatchPlan(AB, measures=(Measure("status", STATUS),)),
         "MATCH_STATUS() is not allowed without SHOW TIMEOUT MATCHES or SHOW UNFINISHED MATCHES",
     ),
