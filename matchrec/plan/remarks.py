@@ -1,12 +1,13 @@
-"""A plan that may be run → warnings about what is probably not meant.
+"""Warnings about queries that can run, but probably do not mean what the user wanted.
 
-A rule is one function, and one class of `errors.warnings`, whose sentence says when it applies.
+A rule is a function `warn_about_...` over a plan, and one class of `errors.warnings`, whose
+docstring says when the rule applies. `remarks` applies all rules.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
 from operator import eq, ge, gt, le, lt, ne
@@ -32,104 +33,149 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_scalar
 
-# Remarks on comparisons in conditions, and on PREV where rows may be skipped.
+# Comparisons in conditions.
 
-HOLDS = dict(zip(("=", "<>", "<", "<=", ">", ">="), (eq, ne, lt, le, gt, ge), strict=True))
-COMPARISONS = HOLDS.keys() | {"==", "!=", "<=>"}
+_PYTHON_OPERATORS = {"=": eq, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
+COMPARISONS = _PYTHON_OPERATORS.keys() | {"==", "!=", "<=>"}
 
-# What a part of a condition is about, and the variables that may have rows when it is tested.
+# What a part of a condition is about (a variable, a stage or "the group"), and the variables that
+# may have rows when the part is tested.
 Tested = tuple[str, Collection[str]]
 
 
-def comparisons(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
-    """Comparisons of a value with itself or with NULL, and of constants."""
-    when_tested = cache(early_rows(plan))
+def warn_about_comparisons(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
+    """Yield a warning for each comparison in a condition that probably has a mistake."""
+    find_tested = cache(EarlyRows(plan).find_tested)
     for definition in plan.definitions:
-        required = conjuncts(definition.condition)
-        needed = set(map(id, required))
-        for subexpression in subexpressions(definition.condition):
-            if isinstance(subexpression, Operation):
-                yield from unused_wildcards(subexpression)
-            if isinstance(subexpression, Operation) and subexpression.operator in COMPARISONS:
-                is_needed = id(subexpression) in needed
-                tested = partial(when_tested, definition.variable, is_needed)
-                yield from comparison(subexpression, definition, plan, tested)
-        for conjunct in required:
-            if conjunct.references or not isinstance(conjunct, Operation):
+        required_parts = conjuncts(definition.condition)
+        required_ids = {id(part) for part in required_parts}
+        for part in subexpressions(definition.condition):
+            if not isinstance(part, Operation):
                 continue
-            texts = [text_of(operand) for operand in conjunct.operands]
-            differ = len({text[1:-1].strip().casefold() for text in texts}) == 2
-            if is_false(conjunct):
-                yield warnings.false_constants(conjunct.span)
-            elif conjunct.operator in ("=", "==") and all(texts) and differ:
-                yield warnings.false_texts(
-                    conjunct.span, next((x for x in texts if x[0] == '"'), "")
-                )
+            yield from warn_about_wildcards(part)
+            if part.operator in COMPARISONS:
+                is_required = id(part) in required_ids
+                tested = partial(find_tested, definition.variable, is_required)
+                yield from warn_about_operands(part, definition, plan, tested)
+        for part in required_parts:
+            if isinstance(part, Operation) and not part.references:
+                yield from warn_about_constants(part)
 
 
-def comparison(
-    operation: Operation, definition: Definition, plan: MatchPlan, tested: Callable[[], Tested]
-) -> Iterator[warnings.MatchRecognizeWarning]:
-    left, right = (values(operand, definition, plan) for operand in operation.operands)
-    if left == right and operation.operands[0].references:
-        yield warnings.same_value(operation.span)
-    if operation.operator != "<=>" and (plan.staging or current() is SQL):
-        yield from comparison_with_later(operation, plan, tested)
-    others = [operand for operand in operation.operands if not is_null(operand)]
-    if operation.operator != "<=>" and len(others) == 1:
-        sign = {"==": "=", "!=": "<>"}.get(operation.operator, operation.operator)
-        written = "x" if plan.staging else show_scalar(with_columns(others[0], plainly))
-        yield warnings.compared_with_null(operation.span, operator=sign, other=written)
+def warn_about_constants(comparison: Operation) -> Iterator[warnings.MatchRecognizeWarning]:
+    """Yield a warning for a comparison of constants that must hold, but is false.
 
-
-def comparison_with_later(
-    operation: Operation, plan: MatchPlan, tested: Callable[[], Tested]
-) -> Iterator[warnings.MatchRecognizeWarning]:
-    """A comparison with a column of a variable that has no row so early.
-
-    A stage may be its own: of its events those before the one that is tested are read.
+    In `"status" = 'on'`, the text in double quotes was probably meant as the name of a column.
     """
-    for operand in operation.operands:
+    if is_false(comparison):
+        yield warnings.false_constants(comparison.span)
+        return
+    texts = [find_text(operand) for operand in comparison.operands]
+    # Texts that differ only in case or in outer blanks raise no warning: a collation may make them
+    # equal.
+    folded_texts = {text[1:-1].strip().casefold() for text in texts}
+    is_equality = comparison.operator in ("=", "==")
+    if is_equality and all(texts) and len(folded_texts) == 2:
+        in_double_quotes = next((text for text in texts if text[0] == '"'), "")
+        yield warnings.false_texts(comparison.span, in_double_quotes)
+
+
+def warn_about_operands(
+    comparison: Operation, definition: Definition, plan: MatchPlan, tested: Callable[[], Tested]
+) -> Iterator[warnings.MatchRecognizeWarning]:
+    """Yield a warning if a comparison is of a value with itself, a later row or NULL.
+
+    Args:
+        comparison: a part of a condition.
+        definition: the condition.
+        plan: the plan of the condition.
+        tested: returns what the comparison is about, see `Tested`.
+    """
+    left, right = (normalize(operand, definition, plan) for operand in comparison.operands)
+    if left == right and comparison.operands[0].references:
+        yield warnings.same_value(comparison.span)
+    if comparison.operator == "<=>":
+        return  # which is meant for NULL
+    if plan.staging or current() is SQL:
+        yield from warn_about_later_rows(comparison, plan, tested)
+    others = [operand for operand in comparison.operands if not is_null(operand)]
+    if len(others) == 1:
+        sign = {"==": "=", "!=": "<>"}.get(comparison.operator, comparison.operator)
+        other = "x" if plan.staging else show_scalar(with_columns(others[0], show_plainly))
+        yield warnings.compared_with_null(comparison.span, operator=sign, other=other)
+
+
+def warn_about_later_rows(
+    comparison: Operation, plan: MatchPlan, tested: Callable[[], Tested]
+) -> Iterator[warnings.MatchRecognizeWarning]:
+    """Yield a warning if a comparison reads a column of a variable that has no row yet.
+
+    A stage may read its own events: those before the event that is tested.
+    """
+    for operand in comparison.operands:
         match operand:
-            case Term((ColumnReference(Navigation(str(other))) as one,)):
-                name, early = tested()
-                if other in early or other not in patterns.variable_names(plan.pattern):
+            case Term((ColumnReference(Navigation(str(variable_read))) as reference,)):
+                subject, early_variables = tested()
+                is_early = variable_read in early_variables
+                if is_early or variable_read not in patterns.variable_names(plan.pattern):
                     continue
-                read = show_scalar(with_columns(operand, plainly))
+                column = plain(reference)
+                read = show_scalar(with_columns(operand, show_plainly))
                 if plan.staging:
-                    read = f"{other}.{plain(one)}"
-                if other == name:
+                    read = f"{variable_read}.{column}"
+                if variable_read == subject:
                     yield warnings.compared_with_own(
-                        operation.span, read=read, column=plain(one), own=other
+                        comparison.span, read=read, column=column, own=variable_read
                     )
                 else:
                     yield warnings.compared_with_later(
-                        operation.span, read=read, other=other, variable=name
+                        comparison.span, read=read, other=variable_read, variable=subject
                     )
 
 
-def early_rows(plan: MatchPlan) -> Callable[[str, bool], Tested]:
-    """The variables that may have rows where a condition is tested: see `stages.mapped_before`."""
-    names = patterns.variable_names(plan.pattern)
-    if plan.staging is not None:
-        from matchrec.plan.stages import mapped_before  # of no use in SQL
+class EarlyRows:
+    """Which variables may have rows when the conditions of a plan are tested."""
 
-        steps = plan.staging.steps
-        of_stages = [mapped_before(steps, is_needed=needed) for needed in (False, True)]
-        return lambda variable, is_needed: of_stages[is_needed].get(variable, (variable, names))
+    def __init__(self, plan: MatchPlan) -> None:
+        """Find these variables for the tests of stages, if the plan has stages."""
+        self.plan = plan
+        self.variables = patterns.variable_names(plan.pattern)
+        # For the tests of stages: of parts that need not hold, and of parts that must.
+        self.of_optional_parts: Mapping[str, Tested] = {}
+        self.of_required_parts: Mapping[str, Tested] = {}
+        if plan.staging is not None:
+            from matchrec.plan.stages import mapped_before  # SQL has no stages
 
-    def when_tested(variable: str, is_needed: bool) -> Tested:
-        if variable in plan.absent:
-            return variable, names
-        return variable, {variable} | variables_before(variable, plan.pattern, first=is_needed)
+            self.of_optional_parts = mapped_before(plan.staging.steps, is_needed=False)
+            self.of_required_parts = mapped_before(plan.staging.steps, is_needed=True)
 
-    return when_tested
+    def find_tested(self, variable: str, is_required: bool) -> Tested:
+        """Return what a part of a condition is about, and which variables may have rows by then.
+
+        Args:
+            variable: the variable or the test whose condition it is.
+            is_required: whether the part must hold for the condition to hold. If so, it must hold
+                for the first row, too: see `variables_before`.
+        """
+        if self.plan.staging is not None:
+            of_parts = self.of_required_parts if is_required else self.of_optional_parts
+            return of_parts.get(variable, (variable, self.variables))
+        if variable in self.plan.absent:
+            return variable, self.variables
+        before = variables_before(variable, self.plan.pattern, first=is_required)
+        return variable, {variable} | before
 
 
 def variables_before(name: str, pattern: patterns.RowPattern, *, first: bool) -> set[str]:
-    """The variables that may have rows before a row of another, or before its first one.
+    """Return the variables that may have rows before a row of a variable.
 
-    In `(A B)+` a first row of A has none before it: what it needs of B, no row of A has.
+    In `(A B)+`, there is no row of B before the first row of A. If each row of A needs a row of B
+    before it, then no row can ever be mapped to A.
+
+    Args:
+        name: the name of the variable.
+        pattern: a row pattern.
+        first: whether to look at the first row of the variable only.
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> loop = parse_row_pattern("(A B)+")
@@ -137,70 +183,105 @@ def variables_before(name: str, pattern: patterns.RowPattern, *, first: bool) ->
     (set(), ['A', 'B'])
     """
     parts = patterns.children(pattern)
-    places = [place for place, part in enumerate(parts) if name in patterns.variable_names(part)]
-    is_loop = isinstance(pattern, patterns.Quantified) and pattern.most != 1
-    earlier = parts[: places[-1]] if places and isinstance(pattern, patterns.Concatenation) else ()
-    if places and (is_loop or isinstance(pattern, patterns.Permutation)):
+    indexes = [index for index, part in enumerate(parts) if name in patterns.variable_names(part)]
+    if not indexes:
+        return set()
+    # The parts of this node that may have been matched before the variable gets a row.
+    earlier: tuple[patterns.RowPattern, ...] = ()
+    if isinstance(pattern, patterns.Concatenation):
+        earlier = parts[: indexes[-1]]
+    elif isinstance(pattern, patterns.Permutation) or is_loop(pattern):
         earlier = parts
     if first:
-        earlier = tuple(one for one in earlier if not patterns.has_row(one, frozenset({name})))
-    inside = (variables_before(name, parts[place], first=first) for place in places)
-    return set[str]().union(*inside, *map(patterns.variable_names, earlier))
+        # After a part that has a row of the variable in any case, no row of it is the first one.
+        earlier = tuple(part for part in earlier if not patterns.has_row(part, frozenset({name})))
+    variables: set[str] = set()
+    for index in indexes:
+        variables |= variables_before(name, parts[index], first=first)
+    for part in earlier:
+        variables.update(patterns.variable_names(part))
+    return variables
 
 
-def values(operand: Scalar, definition: Definition, plan: MatchPlan) -> tuple[Piece, ...]:
-    """The text of an operand; a column of the current row is written in one way."""
-    return tuple(
-        " ".join(piece.split())
-        if isinstance(piece, str)
-        else replace(piece, navigation=Navigation(definition.variable))
-        if isinstance(piece, ColumnReference) and is_of_current_row(piece, definition, plan)
-        else piece
-        for piece in operand.pieces
-    )
+def is_loop(pattern: patterns.RowPattern) -> bool:
+    """Return whether a node is a quantifier that may repeat its part."""
+    return isinstance(pattern, patterns.Quantified) and pattern.most != 1
+
+
+def normalize(operand: Scalar, definition: Definition, plan: MatchPlan) -> tuple[Piece, ...]:
+    """Return the text of an operand in a form in which equal operands are equal.
+
+    Blanks are made alike, and so are the ways to read a column of the current row.
+    """
+    pieces: list[Piece] = []
+    for piece in operand.pieces:
+        if isinstance(piece, str):
+            pieces.append(" ".join(piece.split()))
+        elif isinstance(piece, ColumnReference) and is_of_current_row(piece, definition, plan):
+            pieces.append(replace(piece, navigation=Navigation(definition.variable)))
+        else:
+            pieces.append(piece)
+    return tuple(pieces)
 
 
 def is_of_current_row(
     reference: ColumnReference, definition: Definition, plan: MatchPlan, step: int = 0
 ) -> bool:
-    """Whether a reference reads the row that is tested, or that so many rows after it."""
+    """Return whether a reference reads the row that a condition tests, or one near it.
+
+    Args:
+        reference: a reference of the condition.
+        definition: the condition.
+        plan: the plan of the condition.
+        step: how many rows after the tested row to read; negative for rows before it.
+    """
     navigation = reference.navigation
     if not navigation.is_last or navigation.physical_offset != step:
         return False
+    # The test of a stage reads the row that it tests only through its own name.
     if plan.staging is not None or definition.variable == plan.closing:
         return navigation.variable == definition.variable
     return plan.ids[definition.variable] in plan.members[navigation.variable]
 
 
 def plain(reference: ColumnReference) -> str:
-    """What a reference reads, without the backticks that a column does not need."""
+    """Return what a reference reads, without the backticks that a column does not need."""
     name = reference.names[0] if len(reference.names) == 1 else ""
     return name if name.isascii() and name.isidentifier() else reference.argument
 
 
-def plainly(reference: ColumnReference) -> ColumnReference:
+def show_plainly(reference: ColumnReference) -> ColumnReference:
+    """Return the reference with the text that `plain` gives it."""
     return replace(reference, argument=plain(reference))
 
 
-def is_false(one: Operation) -> bool:
-    """Whether a comparison of two numbers does not hold."""
-    found = map(amount_of, one.operands)
-    numbers = [each.value for each in found if each is not None and not each.is_time]
-    holds = HOLDS.get(one.operator)
+def is_false(comparison: Operation) -> bool:
+    """Return whether an operation is a comparison of two literal numbers that does not hold."""
+    amounts = [amount_of(operand) for operand in comparison.operands]
+    numbers = [amount.value for amount in amounts if amount is not None and not amount.is_time]
+    holds = _PYTHON_OPERATORS.get(comparison.operator)
     return holds is not None and len(numbers) == 2 and not holds(*numbers)
 
 
-def text_of(operand: Scalar) -> str:
-    """A text as it is written, with its quotes; nothing of anything else."""
+def find_text(operand: Scalar) -> str:
+    """Return a literal text with its quotes; the empty string if the operand is anything else.
+
+    Texts with quotes or escapes in them count as anything else.
+    """
     if operand.references:
         return ""
-    written = render(operand, str).strip()
-    quote = written[:1]
-    is_text = quote in ("'", '"') and len(written) > 1 and written[-1] == quote
-    return written if is_text and not {quote, "\\"} & set(written[1:-1]) else ""
+    text = render(operand, str).strip()
+    quote = text[:1]
+    is_quoted = quote in ("'", '"') and len(text) > 1 and text[-1] == quote
+    if not is_quoted or quote in text[1:-1] or "\\" in text[1:-1]:
+        return ""
+    return text
 
 
-# Operators and functions that compare with a text as it is, and those that take another pattern.
+# Wildcards that an operator does not know.
+
+# Operators and functions that compare with a text as it is, and those whose patterns are of LIKE or
+# are regular expressions.
 _EQUALITIES = frozenset({"=", "==", "<>", "!=", "<=>", "IN", "NOT IN"})
 _TEXT_FUNCTIONS = frozenset({"STARTSWITH", "ENDSWITH", "CONTAINS"})
 _LIKES = frozenset({"LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE"})
@@ -215,24 +296,21 @@ _STAR_AS_WILDCARD = re.compile(r"(?=.*[^\W\d_])((\.?\*)?[^%*]+\*|\.?\*[^%*]+)", 
 _REGEX_SYNTAX = re.compile(r"[.\[\](){}^$|+*?\\]")
 
 
-def unused_wildcards(operation: Operation) -> Iterator[warnings.MatchRecognizeWarning]:
+def warn_about_wildcards(operation: Operation) -> Iterator[warnings.MatchRecognizeWarning]:
     """Yield a warning for each text with a wildcard that the operator does not know.
 
     `kind LIKE 'payment*'` looks for an asterisk, and `kind = 'payment%'` for a percent sign. Texts
     that may hold such a sign for its own sake, such as `'10%'`, raise no warning.
     """
     operator = operation.operator
-    for operand in operation.operands[1:2] if operator in _LIKES else operation.operands:
-        text = text_of(operand)[1:-1]
-        if operator in _LIKES:
-            if _STAR_AS_WILDCARD.fullmatch(text):
-                meant = text.replace(".*", "%").replace("*", "%")
-                yield warnings.star_in_like(
-                    operation.span, operator=operator, text=text, meant=meant
-                )
-        elif not _PERCENT_AS_WILDCARD.fullmatch(text):
+    if operator in _LIKES:
+        yield from warn_about_star(operation)
+        return
+    for operand in operation.operands:
+        text = find_text(operand)[1:-1]
+        if not _PERCENT_AS_WILDCARD.fullmatch(text):
             continue
-        elif operator in _EQUALITIES:
+        if operator in _EQUALITIES:
             like = "NOT LIKE" if operator in ("<>", "!=", "NOT IN") else "LIKE"
             yield warnings.percent_in_equality(
                 operation.span, operator=operator, text=text, like=like
@@ -246,66 +324,105 @@ def unused_wildcards(operation: Operation) -> Iterator[warnings.MatchRecognizeWa
             yield warnings.percent_in_regex(operation.span, operator=operator, text=text, like=like)
 
 
-def physical_navigation(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
-    """PREV of the current row, in the condition of a variable that follows another."""
+def warn_about_star(operation: Operation) -> Iterator[warnings.MatchRecognizeWarning]:
+    """Yield a warning if the pattern of LIKE has a wildcard of a shell or a regular expression."""
+    for pattern in operation.operands[1:2]:
+        text = find_text(pattern)[1:-1]
+        if _STAR_AS_WILDCARD.fullmatch(text):
+            like_pattern = text.replace(".*", "%").replace("*", "%")
+            yield warnings.star_in_like(
+                operation.span, operator=operation.operator, text=text, meant=like_pattern
+            )
+
+
+# PREV where rows may be skipped.
+
+
+def warn_about_skipped_rows(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
+    """Yield a warning for PREV of the current row if rows may be skipped.
+
+    The row before may be one that the match has skipped. PREV of the first variable looks at the
+    row before the match, so it raises no warning.
+    """
     if plan.selection is EventSelection.STRICT_CONTIGUITY or plan.staging is not None:
         return
     first = first_variables(plan.pattern)
     for definition in plan.definitions:
         if definition.variable in first:
             continue
-        for one in definition.condition.references:
-            if isinstance(one, ColumnReference) and is_of_current_row(one, definition, plan, -1):
-                read = plain(one)
-                yield warnings.skipped_row(one.span, selection=plan.selection.value, argument=read)
+        for reference in definition.condition.references:
+            if isinstance(reference, ColumnReference) and is_of_current_row(
+                reference, definition, plan, step=-1
+            ):
+                yield warnings.skipped_row(
+                    reference.span, selection=plan.selection.value, argument=plain(reference)
+                )
 
 
 def first_variables(pattern: patterns.RowPattern) -> frozenset[str]:
+    """Return the variables to which the first row of a match may be mapped.
+
+    >>> from matchrec.syntax.row_pattern import parse_row_pattern
+    >>> sorted(first_variables(parse_row_pattern("A? (B | C)+ D")))
+    ['A', 'B', 'C']
+    """
     match pattern:
         case patterns.Variable(name):
             return frozenset((name,))
         case patterns.Concatenation(parts):
-            found: frozenset[str] = frozenset()
+            variables: frozenset[str] = frozenset()
             for part in parts:
-                found |= first_variables(part)
+                variables |= first_variables(part)
                 if not patterns.may_be_empty(part):
                     break
-            return found
+            return variables
         case _:
-            return frozenset().union(*map(first_variables, patterns.children(pattern)))
+            parts_below = patterns.children(pattern)
+            return frozenset().union(*(first_variables(part) for part in parts_below))
 
 
-# Remarks on the end of a row pattern, and on one that has only empty matches.
+# The end of a row pattern, and row patterns that have only empty matches.
 #
-# Only the last part is looked at. Before it a variable without a condition is of use: the first row
-# of `STRT DOWN+`, what lies between in `A X*? B`. Classifying all rows, `(UP | DOWN | X)+`, is too,
-# and so is `A X*` in a window.
+# Only the last part raises a warning. Before it, a variable without a condition is useful: for the
+# first row of `STRT DOWN+`, or the rows between A and B of `A X*? B`. It is also useful to classify
+# all rows, `(UP | DOWN | X)+`, and in a window, `A X*`.
 
 
-def ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
-    """What the last part of the row pattern takes."""
+def warn_about_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
+    """Yield a warning if all matches are empty, or the last loop takes no row or any row."""
     is_preferred = plan.output is MatchOutput.PREFERRED
-    prefers = prefers_empty(plan.pattern) and is_preferred
-    if prefers or not patterns.variable_names(plan.pattern):
+    has_empty_preferred = is_preferred and prefers_empty(plan.pattern)
+    if has_empty_preferred or not patterns.variable_names(plan.pattern):
         yield warnings.empty_matches(plan.pattern.span, written=patterns.show(plan.pattern))
         return
     defined = {definition.variable for definition in plan.definitions}
-    is_open = (plan.within, plan.within_rows, plan.row_gap) == (None, None, None) and defined
+    windows = (plan.within, plan.within_rows, plan.row_gap)
+    has_window = any(window is not None for window in windows)
     for loop in last_loops(plan.pattern):
-        match loop:
-            case patterns.Quantified(part, least, greedy=False) if is_preferred:
-                fixed = replace(loop, most=least, greedy=True)
-                fewest = {0: "", 1: patterns.show(part)}.get(least, patterns.show(fixed))
-                instead = patterns.show(replace(loop, greedy=True)), fewest
-                yield warnings.reluctant_end(patterns.show(loop), least, instead, loop.span)
-            case patterns.Quantified(patterns.Variable(name) as part, _, None, True) if is_open:
-                if name not in defined:
-                    shown = patterns.show(loop)
-                    yield warnings.any_rows(loop.span, written=shown, variable=patterns.show(part))
+        if not loop.greedy:
+            if is_preferred:
+                greedy = patterns.show(replace(loop, greedy=True))
+                instead = greedy, show_fewest(loop)
+                yield warnings.reluctant_end(patterns.show(loop), loop.least, instead, loop.span)
+            continue
+        takes_any_row = isinstance(loop.part, patterns.Variable) and loop.part.name not in defined
+        if takes_any_row and loop.most is None and defined and not has_window:
+            yield warnings.any_rows(
+                loop.span, written=patterns.show(loop), variable=patterns.show(loop.part)
+            )
 
 
-def skipping_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
-    """A repeated or optional part at the end of PATTERN that ends earlier than its rows do.
+def show_fewest(loop: patterns.Quantified) -> str:
+    """Return a pattern that takes as few rows as a reluctant loop; empty if that is no row."""
+    if loop.least == 0:
+        return ""
+    if loop.least == 1:
+        return patterns.show(loop.part)
+    return patterns.show(replace(loop, most=loop.least, greedy=True))
+
+
+def warn_about_early_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
+    """Yield a warning for each loop at the end of PATTERN that ends earlier than its rows do.
 
     With SKIP TILL, a preferred match ends before the first row that it would have to skip there.
     A non-overlapping match ends as soon as it is complete, whether or not it may skip rows.
@@ -314,41 +431,44 @@ def skipping_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
     completes_first = plan.output is MatchOutput.NON_OVERLAPPING
     if not completes_first and not (skips and plan.output is MatchOutput.PREFERRED):
         return
-    restricted = {one.variable for one in plan.definitions if not is_true(one.condition)}
+    restricted = {
+        definition.variable for definition in plan.definitions if not is_true(definition.condition)
+    }
     for loop in last_loops(plan.pattern):
         if not loop.greedy:
             continue
         if completes_first:
             yield warnings.loop_that_completes_first(patterns.show(loop), loop.least, loop.span)
-        elif not restricted.isdisjoint(patterns.variable_names(loop)):  # else no row is skipped
+        elif not restricted.isdisjoint(patterns.variable_names(loop)):
+            # A loop without restricted variables takes every row, so it never skips one.
             yield warnings.end_before_skipped_row(
                 loop.span, written=patterns.show(loop), selection=plan.selection.value
             )
 
 
 def is_true(condition: Scalar) -> bool:
-    """Return whether a condition is TRUE, as it is written."""
+    """Return whether a condition is the literal TRUE, perhaps in parentheses."""
     return not condition.references and render(condition, str).strip(" ()").upper() == "TRUE"
 
 
-def negated_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
-    """A NOT at the end of PATTERN that tests the next row only, with WITHIN.
+def warn_about_negated_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
+    """Yield a warning for each NOT at the end of PATTERN that tests only the next row of a window.
 
-    Where rows may be skipped, such a NOT holds until the window ends, which is what WITHIN beside
-    it says to most readers.
+    If rows may be skipped, such a NOT holds until the window ends. Most readers expect that from
+    WITHIN in any case.
     """
-    is_in_window = plan.within is not None or plan.within_rows is not None
-    if is_in_window and plan.selection is EventSelection.STRICT_CONTIGUITY and not plan.selects:
+    has_window = plan.within is not None or plan.within_rows is not None
+    if has_window and plan.selection is EventSelection.STRICT_CONTIGUITY and not plan.selects:
         for negation in last_negations(plan.pattern):
             yield warnings.not_for_next_row(negation.span, written=patterns.show(negation))
 
 
 def last_negations(pattern: patterns.RowPattern) -> Iterator[patterns.Negation]:
-    """Yield each NOT with which the pattern ends, outside loops.
+    """Yield each NOT with which the pattern ends, except inside loops.
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> pattern = parse_row_pattern("A NOT B C (D | E NOT F)")
-    >>> [patterns.show(one) for one in last_negations(pattern)]
+    >>> [patterns.show(negation) for negation in last_negations(pattern)]
     ['NOT F']
     """
     match pattern:
@@ -364,12 +484,17 @@ def last_negations(pattern: patterns.RowPattern) -> Iterator[patterns.Negation]:
 
 
 def prefers_empty(pattern: patterns.RowPattern) -> bool:
-    """Whether the most preferred word has no rows and needs nothing else."""
+    """Return whether the most preferred word of a row pattern has no rows, NOTs or anchors.
+
+    >>> from matchrec.syntax.row_pattern import parse_row_pattern
+    >>> [prefers_empty(parse_row_pattern(text)) for text in ("A*", "A*?", "A*? | B", "A?? $")]
+    [False, True, True, False]
+    """
     match pattern:
         case patterns.Empty():
             return True
         case patterns.Concatenation() | patterns.Permutation() | patterns.Exclusion():
-            return all(map(prefers_empty, patterns.children(pattern)))
+            return all(prefers_empty(part) for part in patterns.children(pattern))
         case patterns.Alternation(parts):
             return prefers_empty(parts[0])
         case patterns.Quantified(most=0):
@@ -380,18 +505,24 @@ def prefers_empty(pattern: patterns.RowPattern) -> bool:
             return False
 
 
-# A part with one of these may not be left out everywhere in a partition.
+# Nodes without rows that hold only at some positions. A part that contains one cannot be left out
+# everywhere.
 _CONDITIONAL = patterns.PartitionStart | patterns.PartitionEnd | patterns.Negation
 
 
 def last_loops(pattern: patterns.RowPattern) -> Iterator[patterns.Quantified]:
-    """The quantified parts after which a match may end whatever follows."""
+    """Yield the quantified parts after which a match may end, whatever rows follow.
+
+    >>> from matchrec.syntax.row_pattern import parse_row_pattern
+    >>> pattern = parse_row_pattern("A+ B* (C? | D E{2})")
+    >>> [patterns.show(loop) for loop in last_loops(pattern)]
+    ['C?', 'B*', 'A+']
+    """
     match pattern:
         case patterns.Concatenation(parts):
             for part in reversed(parts):
                 yield from last_loops(part)
-                conditional = any(isinstance(one, _CONDITIONAL) for one in patterns.walk(part))
-                if conditional or not patterns.may_be_empty(part):
+                if not can_be_left_out(part):
                     return
         case patterns.Alternation(parts):
             for part in parts:
@@ -402,42 +533,44 @@ def last_loops(pattern: patterns.RowPattern) -> Iterator[patterns.Quantified]:
             yield pattern
 
 
-# All rules, over one plan.
-
-Rule = Callable[[MatchPlan], Iterator[warnings.MatchRecognizeWarning]]
-
-
-def remarks(plan: MatchPlan) -> tuple[warnings.MatchRecognizeWarning, ...]:
-    """Warnings about what in a plan is probably not meant, each once, in the order of the rules.
-
-    plan: resolved, so that a column has one name. The rules are those of its language: events of
-    SASE+ and stages of a Pattern may be of any kind, and what may be skipped is said of each.
-    """
-    rules = RULES_OF_SQL if current() is SQL else RULES
-    found = {(type(one), one.message, one.spans): one for rule in rules for one in rule(plan)}
-    return tuple(found.values())
+def can_be_left_out(part: patterns.RowPattern) -> bool:
+    """Return whether a match may have no row of a part, at any position of the partition."""
+    is_conditional = any(isinstance(node, _CONDITIONAL) for node in patterns.walk(part))
+    return patterns.may_be_empty(part) and not is_conditional
 
 
-def order(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
+# Clauses that are missing, and variables that were written as something else.
+
+
+def warn_about_order(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
+    """Yield a warning if there is no ORDER BY."""
     if not plan.order_by:
         yield warnings.no_order(plan.pattern.span)
 
 
-def eaten_braces(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
-    """A variable without a condition whose name is that of a defined variable plus digits.
+def warn_about_conditions(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
+    """Yield a warning if there are no conditions, and no window that limits which rows match."""
+    names = patterns.variable_names(plan.pattern)
+    if names and not plan.definitions and not plan.intervals:
+        yield warnings.no_conditions(plan.pattern.span, variable=names[0])
+
+
+def warn_about_eaten_braces(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
+    """Yield a warning for a variable without a condition that is a defined variable plus digits.
 
     A Python f-string turns `B{3}` into `B3`.
     """
     defined = {definition.variable for definition in plan.definitions}
-    reported = set[str]()
+    reported: set[str] = set()
     for node in patterns.walk(plan.pattern):
         if not isinstance(node, patterns.Variable) or node.name in defined | reported:
             continue
-        if (name := name_without_digits(node.name)) in defined:
+        name = name_without_digits(node.name)
+        if name in defined:
             reported.add(node.name)
-            repetitions = node.name.removeprefix(name)
+            digits = node.name.removeprefix(name)
             yield warnings.braces_of_f_string(
-                node.span, variable=patterns.show_name(node.name), name=name, count=repetitions
+                node.span, variable=patterns.show_name(node.name), name=name, count=digits
             )
 
 
@@ -450,15 +583,35 @@ def name_without_digits(name: str) -> str:
     return name.rstrip("0123456789")
 
 
-def conditions(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
-    """No DEFINE, and no window that says which rows go together."""
-    names = patterns.variable_names(plan.pattern)
-    if names and not plan.definitions and not plan.intervals:
-        yield warnings.no_conditions(plan.pattern.span, variable=names[0])
+# All rules, over one plan.
 
+Rule = Callable[[MatchPlan], Iterator[warnings.MatchRecognizeWarning]]
 
-RULES: tuple[Rule, ...] = (comparisons, physical_navigation)
+RULES: tuple[Rule, ...] = (warn_about_comparisons, warn_about_skipped_rows)
 RULES_OF_SQL: tuple[Rule, ...] = (
-    *(order, conditions, ends, skipping_ends, negated_ends, eaten_braces),
+    warn_about_order,
+    warn_about_conditions,
+    warn_about_ends,
+    warn_about_early_ends,
+    warn_about_negated_ends,
+    warn_about_eaten_braces,
     *RULES,
 )
+
+
+def remarks(plan: MatchPlan) -> tuple[warnings.MatchRecognizeWarning, ...]:
+    """Return warnings about what in a plan is probably not meant, in the order of the rules.
+
+    A warning that several rules give is returned once. The rules depend on the language of the
+    query: in SASE+ and in a Pattern, events may be of any type, and the user says for each stage
+    which events may be skipped.
+
+    Args:
+        plan: a resolved plan, so that each column has one name.
+    """
+    rules = RULES_OF_SQL if current() is SQL else RULES
+    unique: dict[object, warnings.MatchRecognizeWarning] = {}
+    for rule in rules:
+        for warning in rule(plan):
+            unique[type(warning), warning.message, warning.spans] = warning
+    return tuple(unique.values())
