@@ -1,11 +1,10 @@
-"""SQL text: names and literals, words that need quotes, parameters, holes for DataFrames."""
+"""SQL text: templates with holes for DataFrames, names and literals, parameters, reserved words."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import chain
 from typing import Any, TypeVar
 
 from matchrec.source import Span, read_table
@@ -15,58 +14,63 @@ from matchrec.source import Span, read_table
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A hole that a DataFrame fills: a user's frame, or the rows of an evaluated clause.
-
-    width: how many characters stood there, to which a name is padded: what follows keeps its place.
-    """
+    """A hole that a DataFrame fills: a user's frame, or the rows of an evaluated clause."""
 
     name: str
+    # How many characters of the user's text it replaces. A shorter name is padded to this width, so
+    # that the text after it keeps its column.
     width: int = field(default=0, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """Text in the place of other text of the user's, `width` characters of it."""
+    """Text that replaces a part of the user's text."""
 
     text: str
-    width: int
+    width: int  # how many characters of the user's text it replaces
 
 
 Template = tuple[str | View | Replacement, ...]
 
 
 def template(*pieces: str | View | Replacement | Template) -> Template:
-    """One template of several pieces.
+    """Join pieces and templates to one template.
 
     >>> template("SELECT 1 FROM ", View("t"), template(" WHERE ", "x"))
     ('SELECT 1 FROM ', View(name='t'), ' WHERE ', 'x')
     """
-    return tuple(chain.from_iterable(one if isinstance(one, tuple) else (one,) for one in pieces))
+    joined: list[str | View | Replacement] = []
+    for piece in pieces:
+        joined += piece if isinstance(piece, tuple) else (piece,)
+    return tuple(joined)
 
 
 # Names and values as Spark SQL text.
 
 
 def quoted(name: str) -> str:
-    """A column name as an identifier that Spark reads literally."""
+    """Return a column name as an identifier that Spark reads literally."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def unquoted(name: str) -> str:
+    """Return an identifier without its backticks."""
     return name[1:-1].replace("``", "`") if name.startswith("`") else name
 
 
 def string_literal(text: str) -> str:
+    """Return a text as a SQL string."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-# The functions of our sums and averages, told from the user's: a session may lack them.
+# The functions of sums and averages that we write. The comments tell them from the user's own, for
+# sessions that lack these functions.
 SUM_OR_NULL = "try_add/* NULL beyond the type */"
 AVERAGE_OR_NULL = "try_avg/* NULL beyond the type */"
 
 
 def sum_or_null(left: str, right: str) -> str:
-    """A sum as SQL that is NULL where its type cannot hold it.
+    """Return a sum as SQL that is NULL if its type cannot hold it.
 
     >>> sum_or_null("ts", "INTERVAL 1 DAY")
     'try_add/* NULL beyond the type */(ts, INTERVAL 1 DAY)'
@@ -75,7 +79,7 @@ def sum_or_null(left: str, right: str) -> str:
 
 
 def run_together(left: str, right: str) -> bool:
-    """Whether the last word of one piece of SQL and the first of the next would become one.
+    """Return whether the last word of one text and the first word of the next would become one.
 
     >>> run_together("FROM", "v"), run_together("FROM ", "v"), run_together("x)", "AND")
     (True, False, False)
@@ -85,47 +89,56 @@ def run_together(left: str, right: str) -> bool:
 
 Piece = TypeVar("Piece")
 
-# Spans of a text, each with what stands in its place.
+# Spans of a text, each with the pieces that replace it.
 Replaced = Iterable[tuple[Span, Iterable[Piece]]]
 
 
 def in_place(
     write: Callable[[Span], str], span: Span, holes: Replaced[Piece]
 ) -> Iterator[str | Piece]:
-    """The text at `span`, as `write` gives it, with other pieces in the places of `holes`.
+    """Yield the text at a span, in which other pieces replace some spans.
 
-    A hole that starts inside of another is left out.
+    Args:
+        write: returns the text at a span.
+        span: the span of the whole text.
+        holes: the spans to replace, in any order. One that begins inside another is ignored.
 
     >>> text = "max(x) + 1"
     >>> list(in_place(lambda at: text[at.start : at.end], Span(0, 10), [(Span(0, 6), ("y",))]))
     ['', 'y', ' + 1']
     """
     position = span.start
-    for hole, inside in sorted(holes, key=lambda one: (one[0].start, -one[0].end)):
+    # Of holes that begin at one character, the longest comes first.
+    for hole, pieces in sorted(holes, key=lambda pair: (pair[0].start, -pair[0].end)):
         if hole.start >= position:
             yield write(Span(position, hole.start))
-            yield from inside
+            yield from pieces
             position = hole.end
     yield write(Span(position, span.end))
 
 
 def spaced(pieces: Iterable[Piece]) -> Iterator[str | Piece]:
-    """The pieces with a blank between two whose words would become one; a hole is a word.
+    """Yield the pieces, with a blank between two pieces whose words would become one.
 
-    So `)AS m` and `FROM(SELECT` need no blank, a view's name in the place of the parentheses does.
+    A hole counts as a word. So `)AS m` and `FROM(SELECT` need no blank, but they do if the name of
+    a view replaces the parentheses.
     """
-    before = ""
+    text_before = ""
     for piece in pieces:
-        text = piece.text if isinstance(piece, Replacement) else piece
-        edge = text if isinstance(text, str) else "_"
-        if run_together(before, edge):
+        content = piece.text if isinstance(piece, Replacement) else piece
+        text = content if isinstance(content, str) else "_"
+        if run_together(text_before, text):
             yield " "
         yield piece
-        before = edge or before
+        text_before = text or text_before
 
 
 def joined_texts(pieces: Iterable[str | Piece]) -> tuple[str | Piece, ...]:
-    """The pieces, as few as there can be: texts side by side are one, and none is empty."""
+    """Return the pieces with adjacent texts joined, and without empty texts.
+
+    >>> joined_texts(["a", "", "b", View("t"), "c"])
+    ('ab', View(name='t'), 'c')
+    """
     joined: list[Any] = []
     for piece in pieces:
         if isinstance(piece, str) and joined and isinstance(joined[-1], str):
@@ -135,8 +148,9 @@ def joined_texts(pieces: Iterable[str | Piece]) -> tuple[str | Piece, ...]:
     return tuple(joined)
 
 
-# Numbers and day-time intervals that are written as constants: how much they are, exactly.
+# Literal numbers and day-time intervals, and their exact values.
 
+# The length of a unit in microseconds.
 MICROSECONDS = {
     "WEEK": 7 * 24 * 3600 * 10**6,
     "DAY": 24 * 3600 * 10**6,
@@ -150,25 +164,25 @@ MICROSECONDS = {
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A constant. is_time: `value` is in microseconds. is_days: it is written in days alone."""
+    """The value of a literal number or interval."""
 
     value: Fraction
-    is_time: bool = False
-    is_days: bool = False
+    is_time: bool = False  # whether it is an interval, in microseconds
+    is_days: bool = False  # whether the interval is written in days only
 
 
-# Names for `?`, whose order is lost where a query is cut up.
+# Names for `?`. A query is cut up, so that the order of its `?` is lost.
 
 PREFIX = "_matchrec_"
 
 
 def parameter_name(marker: Span) -> str:
-    """The named parameter that stands for the `?` at `marker`, wherever that text ends up."""
+    """Return the name of the parameter that replaces the `?` at a span."""
     return f"{PREFIX}{marker.start}"
 
 
 def marker_of(name: str) -> Span | None:
-    """The `?` that a named parameter stands for, or None for one of the user's.
+    """Return the span of the `?` that a named parameter replaces; None if the user named it.
 
     >>> marker_of(parameter_name(Span(14, 15))), marker_of("low")
     (Span(start=14, end=15), None)
@@ -179,15 +193,15 @@ def marker_of(name: str) -> Span | None:
     return Span(int(number), int(number) + 1)
 
 
-# What words of SQL mean: the table is `words.txt`.
+# Words of SQL, by what they mean. The table is `words.txt`.
 
 _WORDS: dict[str, set[str]] = {}
-for _kind, _listed in read_table("matchrec.plan", "words.txt"):
-    _WORDS.setdefault(_kind, set()).update(_listed.split())
+for _kind, _words_of_row in read_table("matchrec.plan", "words.txt"):
+    _WORDS.setdefault(_kind, set()).update(_words_of_row.split())
 
 
 def words_of(kind: str) -> frozenset[str]:
-    """The words of a kind.
+    """Return the words of a kind, as `words.txt` lists them.
 
     >>> sorted(words_of("CONSTANT CALL"))[:3]
     ['ARRAY', 'CURDATE', 'CURRENT_CATALOG']
@@ -202,5 +216,5 @@ NO_ALIAS_OF_SAIL = words_of("NO ALIAS OF SAIL")
 
 
 def is_reserved(word: str) -> bool:
-    """Whether a word without quotes, in either case, cannot name a pattern variable."""
+    """Return whether a word, in any case, needs quotes to be the name of a pattern variable."""
     return word.upper() in RESERVED
