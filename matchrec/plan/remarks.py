@@ -144,10 +144,10 @@ class EarlyRows:
         self.of_optional_parts: Mapping[str, Tested] = {}
         self.of_required_parts: Mapping[str, Tested] = {}
         if plan.staging is not None:
-            from matchrec.plan.stages import mapped_before  # SQL has no stages
+            from matchrec.plan.stages import find_mapped_before  # SQL has no stages
 
-            self.of_optional_parts = mapped_before(plan.staging.steps, is_needed=False)
-            self.of_required_parts = mapped_before(plan.staging.steps, is_needed=True)
+            self.of_optional_parts = find_mapped_before(plan.staging.steps, is_required=False)
+            self.of_required_parts = find_mapped_before(plan.staging.steps, is_required=True)
 
     def find_tested(self, variable: str, is_required: bool) -> Tested:
         """Return what a part of a condition is about, and which variables may have rows by then.

@@ -1,7 +1,7 @@
-"""Stages: the form of a pattern in which every step says which events may be skipped before it.
+"""Stages: a form of patterns in which every step says which events may be skipped before it.
 
-A test is the name of a condition: of a variable to which no row is mapped. Where a test is asked,
-the row that it is about is not mapped yet, so a reference to a stage reads the rows before it.
+A test is the name of a definition to which no row is mapped. While a test is evaluated, the row
+that it is about is not mapped yet, so a reference to a stage reads rows before it.
 
 Source: Flink CEP, "The Pattern API", contiguity of individual and of looping patterns.
 """
@@ -20,105 +20,116 @@ from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenatio
 class Contiguity(Enum):
     """Which events may be skipped before an event is accepted."""
 
-    STRICT = "next"  # none
-    RELAXED = "followed_by"  # those that do not satisfy the stage's own condition
-    ANY = "followed_by_any"  # all
+    STRICT = "next"  # no event
+    RELAXED = "followed_by"  # events that do not satisfy the stage's own condition
+    ANY = "followed_by_any"  # any event
 
 
 @dataclass(frozen=True, slots=True)
 class Single:
-    """One row, mapped to the variable `name` where `test` holds."""
+    """One row that satisfies a test, and is mapped to a variable."""
 
-    name: str
+    name: str  # of the variable, which is the name of the stage
     test: str
 
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """What ends a loop: `test`; its complement; and of a single stage its own test without it."""
+    """The tests of a loop that an event can end."""
 
-    test: str
-    complement: str
+    test: str  # the event ends the loop
+    complement: str  # it does not
+    # For a single stage: the event satisfies the stage, and does not end the loop.
     take: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RepeatedPart:
-    """A single stage or a group, `least` to `most` times; most None has no bound.
-
-    contiguity: before its first row; inner: before each further repetition. near, gap: tests that
-    say that the row mapped before is too far away, for each row of a single stage and for each
-    further repetition.
-    """
+    """A single stage or a group, repeated from `least` to `most` times."""
 
     content: Single | Steps
+    # Which events may be skipped before its first row.
     contiguity: Contiguity
     least: int = 1
-    most: int | None = 1
+    most: int | None = 1  # None if there is no limit
+    # Whether a match may have no row of it, whatever `least` is.
     optional: bool = False
+    # Whether it takes as many events as it can before the next step.
     greedy: bool = False
+    # Which events may be skipped before the second and each later repetition.
     inner: Contiguity = Contiguity.RELAXED
+    # The tests that end the loop.
     until: Until | None = None
+    # For a single stage: the test that a row is too far after the row mapped before it.
     near: str | None = None
+    # The test that a second or later repetition is too far after the row mapped before it.
     gap: str | None = None
 
     @property
     def has_choice(self) -> bool:
-        """Whether it may go on or leave after some repetition."""
+        """Whether there is a repetition after which a run may go on or leave."""
         return self.least != self.most
 
 
 @dataclass(frozen=True, slots=True)
 class ForbiddenEvent:
-    """No row for which `test` holds: directly after, or up to the next mapped one."""
+    """A NOT: no row may satisfy its test."""
 
     name: str
     test: str
+    # Whether only the next row may not satisfy it. Otherwise, no row up to the next mapped one may.
     only_next: bool
-    near: str | None = None  # at the end of the pattern, that a row is too far away to matter
+    # At the end of a pattern: the test that a row is too far away to matter.
+    near: str | None = None
 
 
-# A sequence, or the content of a group.
+# The steps of a pattern, or of a group.
 Steps = tuple[RepeatedPart | ForbiddenEvent, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """Matches that come out leave no room for those that start earlier than this.
+    """The row to skip to: a match drops all later matches that start before this row."""
 
-    to: a row after the match's first row or after its last, or the first or the last row of
-    `variable`. fails_on_miss: a match without such a row, or whose first row it is, is an error;
-    otherwise such a match leaves room for all.
-    """
-
+    # The row after the first or the last row of the match, or the first or last row of `variable`.
     to: SkipTo
     variable: str | None = None
+    # Whether it is an error if the match has no such row, or if it is the first row of the match.
+    # Otherwise such a match drops no match.
     fails_on_miss: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """When windows end. whole: that of the match, if it has one. near: those between neighbours."""
+    """When the windows of a run end."""
 
+    # The window of the whole match; None if it has none.
     whole: Scalar | None
+    # The windows between neighbouring events, as in `Staging.near`.
     near: tuple[Scalar, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Staging:
-    """What a plan of stages asks for beside its steps."""
+    """The stages of a plan, and what only plans of stages have."""
 
     steps: Steps
-    tests: tuple[str, ...]  # names of all conditions
-    near: tuple[str, ...] = ()  # those that say that the row before is too far away, least first
-    ends: tuple[str, ...] = ()  # when the window ends that begins with a row, as SQL over it
-    skip: Skip | None = None  # None where all matches come out
-    timeouts: Timeouts | None = None  # of runs whose window has ended; None where none come out
-    lengths: tuple[RowExpression, ...] = ()  # of the windows that `near` tests
+    # The names of all tests.
+    tests: tuple[str, ...]
+    # Those tests that say that the row mapped before is too far away, the shortest window first.
+    near: tuple[str, ...] = ()
+    # For each of `near`, when the window ends that begins with a row, as SQL over that row.
+    ends: tuple[str, ...] = ()
+    # The row to skip to after a match; None if all matches are output.
+    skip: Skip | None = None
+    # When the windows of runs end that timed out; None if such runs are not output.
+    timeouts: Timeouts | None = None
+    # For each of `near`, the length of the window.
+    lengths: tuple[RowExpression, ...] = ()
 
 
 def all_steps(steps: Steps) -> Iterator[RepeatedPart | ForbiddenEvent]:
-    """All steps, a group before those inside of it."""
+    """Yield all steps, a group before the steps inside it."""
     for step in steps:
         yield step
         if isinstance(step, RepeatedPart) and isinstance(step.content, tuple):
@@ -126,21 +137,25 @@ def all_steps(steps: Steps) -> Iterator[RepeatedPart | ForbiddenEvent]:
 
 
 def parts(steps: Steps) -> Iterator[RepeatedPart]:
-    """All parts, those inside of groups too."""
+    """Yield all single stages and groups, those inside groups included."""
     return (step for step in all_steps(steps) if isinstance(step, RepeatedPart))
 
 
 def nots(steps: Steps) -> Iterator[ForbiddenEvent]:
-    """All NOTs, those inside of groups too."""
+    """Yield all NOTs, those inside groups included."""
     return (step for step in all_steps(steps) if isinstance(step, ForbiddenEvent))
 
 
 def words(steps: Steps) -> RowPattern:
-    """The rows of matches as a row pattern: what follows what, whatever is skipped between."""
-    return concatenation(_word(step) for step in steps if isinstance(step, RepeatedPart))
+    """Return the row pattern of the rows of matches.
+
+    It says which stages follow each other, whatever events are skipped between them.
+    """
+    return concatenation(word_of_part(step) for step in steps if isinstance(step, RepeatedPart))
 
 
-def _word(part: RepeatedPart) -> RowPattern:
+def word_of_part(part: RepeatedPart) -> RowPattern:
+    """Return the row pattern of the rows of one part."""
     content = part.content
     inner = Variable(content.name) if isinstance(content, Single) else words(content)
     if (part.least, part.most) != (1, 1):
@@ -148,35 +163,52 @@ def _word(part: RepeatedPart) -> RowPattern:
     return Quantified(inner, 0, 1) if part.optional else inner
 
 
-def mapped_before(steps: Steps, *, is_needed: bool) -> dict[str, tuple[str, frozenset[str]]]:
-    """For each condition of the steps what it is of, and the stages that may have rows by then.
+def find_mapped_before(steps: Steps, *, is_required: bool) -> dict[str, tuple[str, frozenset[str]]]:
+    """Return which stages may have rows when a condition of a step is tested.
 
-    is_needed: the first event of a stage must satisfy it, too, when its loops have none yet.
+    Args:
+        steps: the steps of a pattern.
+        is_required: whether a part of the condition is meant that each event must satisfy. If so,
+            the first event of the stage must satisfy it, too, when the loops around it have no
+            other event yet.
+
+    Returns:
+        For each test of a condition, what it is about (a stage or "the group"), and those stages.
     """
-    found = {test: (of, names) for test, of, names in _tests(steps, frozenset(), in_loops=True)}
-    if is_needed:
-        at_first = _tests(steps, frozenset(), in_loops=False)
-        found |= {test: (of, names) for test, of, names in at_first}
-    return found
+    mapped_before = {
+        test: (subject, names)
+        for test, subject, names in _find_tests(steps, frozenset(), is_inside_loops=True)
+    }
+    if is_required:
+        for test, subject, names in _find_tests(steps, frozenset(), is_inside_loops=False):
+            mapped_before[test] = (subject, names)
+    return mapped_before
 
 
-def _tests(
-    steps: Steps, before: frozenset[str], *, in_loops: bool
+def _find_tests(
+    steps: Steps, before: frozenset[str], *, is_inside_loops: bool
 ) -> Iterator[tuple[str, str, frozenset[str]]]:
-    """The tests with all stages in their loops; without, those of stages as loops begin."""
+    """Yield tests, each with what it is about and the stages that may have rows before it.
+
+    Args:
+        steps: the steps of a pattern or of a group.
+        before: the stages before these steps.
+        is_inside_loops: whether loops may have been repeated, so that all of their stages may have
+            rows. Otherwise, only tests of single stages are yielded, as each loop begins.
+    """
     for step in steps:
         if isinstance(step, ForbiddenEvent):
-            if in_loops:
+            if is_inside_loops:
                 yield step.test, step.name, before
             continue
-        with_own = before.union(variable_names(_word(step)))
-        inside = with_own if in_loops and step.most != 1 else before
-        content, name = step.content, "the group"
-        if isinstance(content, tuple):
-            yield from _tests(content, inside, in_loops=in_loops)
+        after = before.union(variable_names(word_of_part(step)))
+        inside = after if is_inside_loops and step.most != 1 else before
+        if isinstance(step.content, tuple):
+            subject = "the group"
+            yield from _find_tests(step.content, inside, is_inside_loops=is_inside_loops)
         else:
-            name = content.name
-            yield content.test, name, inside
-        if in_loops and step.until is not None:
-            yield step.until.test, name, with_own
-        before = with_own
+            subject = step.content.name
+            yield step.content.test, subject, inside
+        if is_inside_loops and step.until is not None:
+            yield step.until.test, subject, after
+        before = after
