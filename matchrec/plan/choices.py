@@ -1,5 +1,7 @@
-"""A choice of an option, and a function of the match, is declared once: its words, what it looks at
-beside a match's own rows, and what it means, as `explain` says.
+"""Enums whose members declare everything about a choice of an option or a function of the match.
+
+Each member has the words of its choice, what the choice looks at beside a match's own rows, and
+what it means, for `explain`. So a choice is declared in one place.
 """
 
 from __future__ import annotations
@@ -10,7 +12,11 @@ from typing_extensions import Self
 
 
 class Beyond(Enum):
-    """What is looked at beside the values of a match's own rows, as what is said of a part."""
+    """What a part of a query looks at beside the values of a match's own rows.
+
+    The value completes a sentence that begins with the part. `compile.pruning.locality` decides by
+    these members which shortcuts a query allows.
+    """
 
     BETWEEN = "reads rows beside those of a match, between its first and its last row"
     BESIDE = "reads rows beside a match"
@@ -30,17 +36,24 @@ class Beyond(Enum):
 
 
 class OptionChoice(Enum):
-    """One of several that an option may be: its words, what it looks at, what it means."""
+    """One of the choices of an option.
 
-    _value_: str
-    beyond: tuple[Beyond, ...]
-    meaning: str
+    LONGEST = "LONGEST MATCH", (), "of the matches at each starting row the one with ..."
+    """
+
+    _value_: str  # the words
+    beyond: tuple[Beyond, ...]  # what it looks at beside a match's own rows
+    meaning: str  # what `explain` says; empty if the words say it
 
     def __new__(cls, words: str, beyond: tuple[Beyond, ...], meaning: str = "") -> Self:
+        """Make a member whose value is its words."""
         member = object.__new__(cls)
-        member._value_, member.beyond, member.meaning = words, beyond, meaning
+        member._value_ = words
+        member.beyond = beyond
+        member.meaning = meaning
         return member
 
     @property
     def words(self) -> str:
+        """The choice as one writes it in a clause."""
         return self._value_

@@ -1,10 +1,10 @@
-"""Which operators and functions an expression has, and what is known of each: may it fail?
+"""The operations of an expression, its operators and functions, and which of them can fail.
 
-    A.x / 2 > 1 AND name LIKE 'a%'   →   `/ n`, `>`, `AND`, `LIKE ''`      none fails
-    upper(name) = A.name OR x / y > 1   →   `UPPER()`, `=`, `OR`, `/`, `>`      `/` may
+    A.x / 2 > 1 AND name LIKE 'a%'      `/ n`, `>`, `AND`, `LIKE ''`       none can fail
+    upper(name) = A.name OR x / y > 1   `UPPER()`, `=`, `OR`, `/`, `>`    `/` can fail
 
-Whoever reads a text names them once; a function is written with parentheses. Text that nobody has
-read has an operation that no table lists, and what is listed in no table may fail.
+Parsers collect the operations of a text once. Functions have parentheses. An operation that no
+table lists can fail. A text that was not parsed has an operation that no table lists.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from matchrec.plan.text import words_of
 
 Operations = frozenset[str]
 
-NO_OPERATIONS: Operations = frozenset()  # those of a column, and of a literal
+# The operations of a column or a literal.
+NO_OPERATIONS: Operations = frozenset()
 
-UNREAD: Operations = frozenset({"?"})  # those of text that nobody has read
+# The operations of a text that was not parsed.
+UNREAD: Operations = frozenset({"?"})
 
 KEYWORDS = words_of("KEYWORD")
 
-# What fails only where its result is too large for its type.
+# Operations that fail only if the result is too large for its type.
 SUMS = frozenset({"+", "-", "*", "NEG", "ABS()", "NEGATIVE()", "CEIL()", "CEILING()", "FLOOR()"})
 
 _DIVISIONS = frozenset({"/", "%", "DIV"})
@@ -31,9 +33,10 @@ _UNITS = "YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND
 
 FUNCTIONS = words_of("NEVER FAILING")
 
-# What is known not to fail under ANSI, of values of the types that it takes: a division by a number
-# that is written and not zero, a pattern that is written. A decimal of 38 digits may still be too
-# large for the type of a result, and a text that Spark takes for a number may be none.
+# Operations that do not fail in ANSI mode if their operands have the right types. Among them are a
+# division by a literal that is not zero (`/ n`), and LIKE with a literal pattern (`LIKE ''`). Two
+# failures remain possible: a decimal of 38 digits may be too large for the type of the result, and
+# a text that Spark casts to a number may not be one.
 NEVER_FAILING = (
     (KEYWORDS - _DIVISIONS - _LIKENESSES - {"NEG"})
     | frozenset(_SIGNS.split())
@@ -46,7 +49,7 @@ NEVER_FAILING = (
 
 
 def named(operator: str) -> Operations:
-    """The operations of one operator or function.
+    """Return the operations of one operator or function.
 
     >>> sorted(named("IS NOT NULL")), named("ABS"), named("+")
     (['IS', 'NOT', 'NULL'], frozenset({'ABS()'}), frozenset({'+'}))
@@ -57,7 +60,11 @@ def named(operator: str) -> Operations:
 
 
 def with_constant(operator: str, written: str = "") -> str:
-    """An operation before a number or a text that is written there, or before anything else.
+    """Return the operation of an operator before an operand, which may be a literal.
+
+    Args:
+        operator: an operator.
+        written: the literal after it; empty if anything else follows.
 
     >>> with_constant("/", "2"), with_constant("/", "0.0"), with_constant("LIKE", "'a%'")
     ('/ n', '/', "LIKE ''")
@@ -68,7 +75,7 @@ def with_constant(operator: str, written: str = "") -> str:
 
 
 def _is_nonzero(written: str) -> bool:
-    """Whether it is a number, perhaps with a letter for its type, that is not zero."""
+    """Return whether a text is a number other than zero, perhaps with a letter for its type."""
     try:
         return written[:1].isdecimal() and float(written.rstrip("bdflsyBDFLSY")) != 0
     except ValueError:
@@ -76,23 +83,27 @@ def _is_nonzero(written: str) -> bool:
 
 
 def may_fail(operations: Operations) -> bool:
-    """Whether an expression may have no result under ANSI."""
+    """Return whether an expression with these operations can raise an error in ANSI mode."""
     return not operations <= NEVER_FAILING
 
 
 def is_partial(operations: Operations) -> bool:
-    """Whether it may fail but for its sums, which may be too large for their type."""
+    """Return whether it can fail for another reason than a result that is too large."""
     return may_fail(operations - SUMS)
 
 
-_SHORT = "SIZE CARDINALITY ARRAY_SIZE LENGTH CHAR_LENGTH ISNULL ISNOTNULL ISNAN ABS"
+_QUICK_FUNCTIONS = "SIZE CARDINALITY ARRAY_SIZE LENGTH CHAR_LENGTH ISNULL ISNOTNULL ISNAN ABS"
 
-# Functions that tell in no time how long or how large a value is, or whether there is one.
-QUICK = frozenset(f"{function}()" for function in _SHORT.split())
+# Functions that take no time worth counting.
+QUICK = frozenset(f"{function}()" for function in _QUICK_FUNCTIONS.split())
 
 
 def takes_long(operations: Operations) -> bool:
-    """Whether it calls a function, which may be the user's own, or has a query."""
+    """Return whether evaluating these operations may take long.
+
+    A function may be one of the user's, and a subquery or a text that was not parsed may do
+    anything.
+    """
     return any(
         operation.endswith(("()", "?")) or operation == "SELECT" for operation in operations - QUICK
     )

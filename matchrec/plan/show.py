@@ -1,4 +1,4 @@
-"""Shows parts of a plan as one would write them, for messages and explanations."""
+"""Show parts of a plan as one would write them, for messages and explanations."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ from matchrec.plan.pattern import show_name
 
 
 def show_scalar(scalar: Scalar) -> str:
+    """Return an expression with its references written out."""
     return render(scalar, show_reference)
 
 
 def show_reference(reference: Reference) -> str:
-    """A reference as one would write it.
+    """Return a reference as one would write it.
 
     >>> show_reference(ColumnReference(Navigation("A", physical_offset=-1), "price"))
     'PREV(A.price)'
@@ -40,27 +41,39 @@ def show_reference(reference: Reference) -> str:
             return show_classifier(navigation)
         case Aggregate(function=function, variable=variable) if function == MATCHED_ROWS:
             return show_matched_rows(variable)
-        case Aggregate(function=function, variable=variable, arguments=arguments):
-            written = ", ".join(show_scalar(argument) for argument in arguments)
-            distinct = "DISTINCT " if reference.distinct else ""
-            so_far = " so far" if reference.so_far else ""
-            called = f"{function}({distinct}{written or f'{qualifier(variable)}*'}{so_far})"
-            tested, frame = reference.condition, reference.frame
-            where = f" FILTER (WHERE {show_scalar(tested)})" if tested else ""
-            return called + where + (f" OVER ({show_frame(frame)})" if frame else "")
-        case MatchValue(called):
-            return f"{called.value}()"
+        case Aggregate():
+            return show_aggregate(reference)
+        case MatchValue(match_function):
+            return f"{match_function.value}()"
         case _:
             assert_never(reference)
 
 
+def show_aggregate(aggregate: Aggregate) -> str:
+    """Return an aggregate over the rows of a variable, or over a frame.
+
+    >>> show_aggregate(Aggregate("count", "A", ()))
+    'count(A.*)'
+    """
+    arguments = ", ".join(show_scalar(argument) for argument in aggregate.arguments)
+    distinct = "DISTINCT " if aggregate.distinct else ""
+    so_far = " so far" if aggregate.so_far else ""
+    content = arguments or f"{qualifier(aggregate.variable)}*"
+    text = f"{aggregate.function}({distinct}{content}{so_far})"
+    if aggregate.condition is not None:
+        text += f" FILTER (WHERE {show_scalar(aggregate.condition)})"
+    if aggregate.frame is not None:
+        text += f" OVER ({show_frame(aggregate.frame)})"
+    return text
+
+
 def show_matched_rows(variable: str | None) -> str:
-    """The rows of a match, or those of one of its variables, as a value."""
+    """Return the call that makes an array of the rows of a match, or of one of its variables."""
     return f"MATCHED_ROWS({show_name(variable) if variable else ''})"
 
 
 def show_frame(frame: Frame) -> str:
-    """A frame as one would write it.
+    """Return a frame as one would write it.
 
     >>> show_frame(Frame(-2, 0))
     'ROWS BETWEEN 2 PRECEDING AND CURRENT ROW'
@@ -70,47 +83,72 @@ def show_frame(frame: Frame) -> str:
 
 
 def show_bound(offset: int | None, side: str) -> str:
-    """A bound of a frame. side: on which it lies where it has no offset."""
+    """Return a bound of a frame.
+
+    Args:
+        offset: in rows from the current one; None for no bound.
+        side: PRECEDING or FOLLOWING, for a frame without a bound on that side.
+    """
     if offset is None:
         return f"UNBOUNDED {side}"
-    way = "PRECEDING" if offset < 0 else "FOLLOWING"
-    return f"{abs(offset)} {way}" if offset else "CURRENT ROW"
+    if offset == 0:
+        return "CURRENT ROW"
+    return f"{abs(offset)} {'PRECEDING' if offset < 0 else 'FOLLOWING'}"
 
 
 def show_navigation(navigation: Navigation, argument: str) -> str:
+    """Return a navigation with its argument, which gets the variable before it."""
     return at_position(navigation, f"{qualifier(navigation.variable)}{argument}")
 
 
 def show_classifier(navigation: Navigation) -> str:
+    """Return CLASSIFIER of the row that a navigation finds."""
     name = show_name(navigation.variable) if navigation.variable else ""
     return at_position(navigation, f"CLASSIFIER({name})")
 
 
 def at_position(navigation: Navigation, inner: str) -> str:
-    """The text at the row that a navigation finds; the last row needs no LAST."""
-    if not navigation.is_last:
+    """Return a text inside the steps of a navigation. The last row needs no LAST.
+
+    >>> at_position(Navigation(logical_offset=1, physical_offset=-2), "price")
+    'PREV(LAST(price, 1), 2)'
+    """
+    if navigation.is_last:
+        logical_step = inner
+    else:
         offset = f", {navigation.logical_offset}" if navigation.logical_offset else ""
-        inner = f"{navigation.end.value}({inner}{offset})"
-    return step(navigation.physical_offset, inner)
+        logical_step = f"{navigation.end.value}({inner}{offset})"
+    return step(navigation.physical_offset, logical_step)
 
 
 def step(offset: int, text: str) -> str:
+    """Return PREV or NEXT of a text; for an offset of 0, the text itself."""
+    if offset == 0:
+        return text
     distance = f", {abs(offset)}" if abs(offset) > 1 else ""
-    return f"{'PREV' if offset < 0 else 'NEXT'}({text}{distance})" if offset else text
+    return f"{'PREV' if offset < 0 else 'NEXT'}({text}{distance})"
 
 
 def qualifier(variable: str | None) -> str:
+    """Return the text before a column of a variable: `A.`; empty for the universal variable."""
     return f"{show_name(variable)}." if variable else ""
 
 
 def call_of_aggregate(
     call: Aggregate, arguments: Iterable[str], ordering: Iterable[str], condition: str | None
 ) -> str:
-    """The call of an aggregate as SQL over rows. ordering: the items of WITHIN GROUP."""
+    """Return the call of an aggregate as SQL over rows.
+
+    Args:
+        call: the aggregate.
+        arguments: its arguments as SQL.
+        ordering: the items of WITHIN GROUP as SQL.
+        condition: the condition of FILTER as SQL, or None.
+    """
     distinct = "DISTINCT " if call.distinct else ""
-    listed = ", ".join(arguments) or ("*" if call.function == "count" else "")
+    content = ", ".join(arguments) or ("*" if call.function == "count" else "")
     items = ", ".join(ordering)
-    within = f" WITHIN GROUP (ORDER BY {items})" if items else ""
-    rows = f" FILTER (WHERE {condition})" if condition else ""
-    nulls = " IGNORE NULLS" if call.ignore_nulls else ""
-    return f"{call.function}({distinct}{listed}){within}{rows}{nulls}"
+    within_group = f" WITHIN GROUP (ORDER BY {items})" if items else ""
+    filter_where = f" FILTER (WHERE {condition})" if condition else ""
+    ignore_nulls = " IGNORE NULLS" if call.ignore_nulls else ""
+    return f"{call.function}({distinct}{content}){within_group}{filter_where}{ignore_nulls}"

@@ -1,7 +1,7 @@
-"""Aggregates over all matches, which a search can compute without building them.
+"""Aggregates over all matches, which a search can compute without building the matches.
 
-The search gives a row for each group of matches; SQL puts the rows of several groups together. So a
-partition may be searched in parts.
+The search returns a row for each group of matches, and SQL combines the rows of several groups. So
+a partition may be searched in parts.
 """
 
 from __future__ import annotations
@@ -10,17 +10,21 @@ from dataclasses import dataclass
 
 from matchrec.plan.clauses import Grouping
 
+# The functions of aggregates over all matches.
 FUNCTIONS = ("count", "sum", "avg", "min", "max")
 DOUBLE = "DOUBLE"
 
 
 @dataclass(frozen=True, slots=True)
 class AskedTotal:
-    """An aggregate over all matches: count, sum, min, max or avg; of avg a search gives the sum."""
+    """An aggregate over all matches: `sum(profit)`."""
 
+    # One of FUNCTIONS. For avg, the search returns the sum.
     function: str
-    measure: str | None = None  # None of a count of matches
-    cast: str | None = None  # of a count or a sum: DOUBLE or a DECIMAL of 38 digits
+    # The measure that is aggregated; None to count the matches.
+    measure: str | None = None
+    # The type to which a count or a sum is cast: DOUBLE, or a DECIMAL of 38 digits.
+    cast: str | None = None
 
     def __str__(self) -> str:
         call = f"{self.function}({self.measure or '*'})"
@@ -28,22 +32,24 @@ class AskedTotal:
 
     @property
     def is_double(self) -> bool:
-        """Whether the search gives a double, whatever the measure is."""
+        """Whether the search returns a double, whatever the type of the measure is."""
         return self.cast == DOUBLE or self.function == "avg"
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What is asked of all matches in place of the matches.
+    """The aggregates over all matches that a query returns instead of matches.
 
-    A row comes out for each group that has a match: of the matches of a partition, or of those that
-    start, or end, with one row. keys: the measures that say which row that is.
+    The result has a row for each group that has a match.
     """
 
     asked: tuple[AskedTotal, ...]
+    # Which matches are one group: those of a partition, or those that start, or end, with one row.
     grouped: Grouping = Grouping.PARTITION
+    # The measures that identify this row.
     keys: tuple[str, ...] = ()
 
     @property
     def columns(self) -> dict[AskedTotal, str]:
-        return {asked: f"__total_{place}" for place, asked in enumerate(self.asked)}
+        """The column of the search's result that holds each aggregate."""
+        return {total: f"__total_{index}" for index, total in enumerate(self.asked)}
