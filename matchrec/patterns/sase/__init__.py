@@ -1,14 +1,16 @@
-"""SASE+: the language of event patterns; query text in, `MatchPlan` out.
+"""SASE+, a language of event patterns: from the text of a query to a `MatchPlan`.
 
-    parser   text → SaseQuery: its clauses, with expressions as the reader of SQL reads them
-    lower    SaseQuery → MatchPlan: components become variables, predicates their conditions
+    parser   reads a text to a `SaseQuery`; its expressions are read as those of SQL are
+    lower    makes a `MatchPlan` of it: components become variables, predicates their conditions
+
+An example, and what becomes of it:
 
     PATTERN SEQ(Stock+ a[], Stock b)                          a[1] a[i]* b
     WHERE skip_till_next_match(a[], b) {                      skip till next match
         [symbol] AND a[i].price > avg(a[..i-1].price) }       partitions; a condition of a[i]
     WITHIN 1 hour
 
-Dropped: layout and comments, and the names of events' types, which become conditions.
+A plan has no event types: they become conditions.
 Source: Agrawal, Diao, Gyllstrom, Immerman, "Efficient Pattern Matching over Event Streams", 2008.
 """
 
@@ -26,7 +28,15 @@ __all__ = ["Streams", "compile_sase"]
 
 
 def compile_sase(query: str | Source, streams: Streams) -> MatchPlan:
-    """The plan of a query's text; errors show their lines of it, or of what it was made of."""
+    """Return the plan of a query.
+
+    Args:
+        query: the text of the query, or a source whose text it is. Errors show the author's text.
+        streams: how events are ordered and divided.
+
+    Raises:
+        MatchRecognizeError: the query is wrong.
+    """
     source = Source(query) if isinstance(query, str) else query
     with shown_in(source, SASE):
         return lower(parse_once(source.text, source.origin), streams)

@@ -1,8 +1,8 @@
-"""Expressions of SASE+: those of SQL, whose columns are attributes of events.
+"""Read expressions of SASE+: those of SQL, whose columns are attributes of events.
 
-    b.volume < 80%*a[a.LEN].volume      →      < (b.volume, * (0.8, LAST(a.volume)))
+    b.volume < 80%*a[a.LEN].volume      becomes      b.volume < 0.8 * LAST(a.volume)
 
-What an identifier reads does not depend on where its conjunct is tested, see `sase.lower`.
+What an identifier reads does not depend on when its conjunct is tested, see `sase.lower`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from typing import NamedTuple
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import sase as errors
@@ -24,42 +25,55 @@ from matchrec.syntax.expressions.reader import ClausePart, Scope
 from matchrec.syntax.expressions.references import call_arguments
 from matchrec.syntax.tokens import Token, TokenKind, TokenSequence
 
-# The tokens of SQL, but `80%` before `*` is a number, `12hours` is a number and a word, and
-# a string is one with its doubled quotes.
+# The tokens of SQL, with three differences: `80%` before `*` is one number, `12hours` is a number
+# and a word, and a string with doubled quotes in it is one string.
 
-_COUNTED, _SHARE = re.compile(r"(\d+(?:\.\d+)?)([^\W\d]\w*)"), re.compile(r"\d+(\.\d+)?")
+_NUMBER_AND_WORD = re.compile(r"(\d+(?:\.\d+)?)([^\W\d]\w*)")
+_NUMBER = re.compile(r"\d+(\.\d+)?")
 
 
 def read_text(text: str) -> TokenSequence:
-    """The tokens of a query.
+    """Return the tokens of a query.
 
     >>> [token.text for token in read_text("WITHIN 12hours 80%*a.x").tokens]
     ['WITHIN', '12', 'hours', '0.8', '*', 'a', '.', 'x']
     """
-    own: list[Token] = []
+    result: list[Token] = []
     for token in tokens.tokens_of(tokens.sqlglot_tokens(text), text):
-        before, counted = own[-1] if own else token, _COUNTED.fullmatch(token.text)
         start, end = token.span.start, token.span.end
-        if token.is_string and before.span.end == start and before.text[-1] == token.text[0]:
-            own[-1] = Token(token.kind, before.text + token.text, before.span.to(token.span))
-        elif counted and token.kind in (TokenKind.WORD, TokenKind.SYMBOL):
-            middle = start + counted.end(1)
-            own.append(Token(TokenKind.NUMBER, counted[1], Span(start, middle)))
-            own.append(Token(TokenKind.WORD, counted[2], Span(middle, end)))
-        elif token.key == "*" and before.key == "%" and own[1:] and _SHARE.fullmatch(own[-2].text):
-            share = Decimal(own[-2].text).scaleb(-2).normalize()
-            own[-2:] = [Token(TokenKind.NUMBER, f"{share:f}", own[-2].span.to(before.span)), token]
+        before = result[-1] if result else token
+        number_and_word = _NUMBER_AND_WORD.fullmatch(token.text)
+        touches = before.span.end == start
+        if token.is_string and touches and before.text[-1] == token.text[0]:
+            # SQL has read a doubled quote as the end of one string and the start of the next.
+            result[-1] = Token(token.kind, before.text + token.text, before.span.to(token.span))
+        elif number_and_word and token.kind in (TokenKind.WORD, TokenKind.SYMBOL):
+            middle = start + number_and_word.end(1)
+            result.append(Token(TokenKind.NUMBER, number_and_word[1], Span(start, middle)))
+            result.append(Token(TokenKind.WORD, number_and_word[2], Span(middle, end)))
+        elif token.key == "*" and ends_with_percentage(result):
+            number, percent_sign = result[-2:]
+            share = Decimal(number.text).scaleb(-2).normalize()
+            span = number.span.to(percent_sign.span)
+            result[-2:] = [Token(TokenKind.NUMBER, f"{share:f}", span), token]
         else:
-            own.append(token)
-    return TokenSequence(text, tuple(own), tokens.pair_brackets(own))
+            result.append(token)
+    return TokenSequence(text, tuple(result), tokens.pair_brackets(result))
 
 
-# Strings of SASE+ as Spark SQL reads them in every session. Double quotes are for strings in SASE+;
-# in Spark SQL they are for names where the session says so.
+def ends_with_percentage(read: list[Token]) -> bool:
+    """Return whether the last two tokens are a number and a percent sign."""
+    if len(read) < 2 or read[-1].key != "%":
+        return False
+    return _NUMBER.fullmatch(read[-2].text) is not None
+
+
+# Strings of SASE+ in a form that Spark SQL reads as strings in every session. In SASE+, double
+# quotes are for strings; in Spark SQL they are for names if the session is set so.
 
 
 def in_single_quotes(text: str) -> str:
-    r"""The string of a token, with single quotes around it.
+    r"""Return the string of a token in single quotes.
 
     >>> in_single_quotes('"it\'s"'), in_single_quotes("'it''s'")
     ("'it\\'s'", "'it''s'")
@@ -67,18 +81,31 @@ def in_single_quotes(text: str) -> str:
     if text.endswith("'"):
         return text
     content = text[text.index('"') + 1 : -1].replace('""', '"')
-    if not text.startswith('"'):  # r"\d"
+    is_raw = not text.startswith('"')  # r"\d"
+    if is_raw:
         return string_literal(content)
-    escaped = re.sub(r"(?s)\\.|'", lambda one: "\\'" if one[0] == "'" else one[0], content)
+    # Escape single quotes, and keep what is escaped already.
+    escaped = re.sub(r"(?s)\\.|'", lambda match: "\\'" if match[0] == "'" else match[0], content)
     return f"'{escaped}'"
 
 
+# The functions that aggregate events.
 OVER_EVENTS = ("avg", "sum", "min", "max", "count")
+
+# The indexes that read several events.
 RANGES = (Index.SO_FAR, Index.ALL)
+
+# The indexes that are relative to the current event, of which RETURN has none.
 ELEMENTS = (Index.CURRENT, Index.PREVIOUS, Index.SO_FAR)
+
+# The operator of an equivalence test, until `split_predicates` removes it.
 EQUIVALENCE = "[]="
+
+# The kinds of tokens that can be names.
 NAMES = (TokenKind.WORD, TokenKind.QUOTED)
-_FOLLOWING = {
+
+# What must follow a token.
+_EXPECTED_AFTER = {
     ".": "a name",
     "AS": "a type",
     "INTERVAL": "a number or a text with a unit",
@@ -86,229 +113,365 @@ _FOLLOWING = {
 }
 
 
+class EquivalenceTest(NamedTuple):
+    """A test that attributes are equal in all events of a match: `[symbol]`."""
+
+    span: Span
+    attributes: tuple[Term, ...]
+
+
 class EventReader(ScalarReader):
     """Reads expressions of WHERE and RETURN.
 
-    components: what PATTERN declares. aggregate: the name of that whose argument is read; over:
-    what that reads. tests: those of equivalence, each with where it stands.
+    Methods whose names are nouns override the reader of SQL's expressions, which calls them.
     """
 
+    # The components that PATTERN declares.
+    components: Components
+    # The function of the aggregate whose argument is read; empty outside aggregates.
+    aggregate: str
+    # The identifiers that this argument reads.
+    identifiers: list[Identifier]
+    # The equivalence tests so far.
+    tests: list[EquivalenceTest]
+
     def __init__(self, text: TokenSequence) -> None:
+        """Begin to read a query."""
         self.components = Components(())
         self.aggregate = ""
-        self.over: list[Identifier] = []
-        self.tests: list[tuple[Span, tuple[Term, ...]]] = []
+        self.identifiers = []
+        self.tests = []
         super().__init__(text, Scope(ClausePart.PATTERN), "the query")
 
     def respell(self) -> Iterator[tuple[Span, str]]:
-        """What Spark is given for some tokens: percentages as numbers, strings in single quotes."""
+        """Yield the text of some tokens for Spark: percentages as numbers, strings in quotes."""
         for token in self.text.tokens:
             if token.is_string:
                 yield token.span, in_single_quotes(token.text)
             elif token.kind is TokenKind.NUMBER:
                 yield token.span, token.text
 
-    def wrong(self, expected: str) -> MatchRecognizeError:
-        """The error of the next token, or of the end of the query, where something else is due."""
+    def unexpected_token(self, expected: str) -> MatchRecognizeError:
+        """Return the error for the next token, or for the end of the query.
+
+        Args:
+            expected: everything that could be written instead.
+        """
         if self.position < self.end:
-            span, where = self.tokens[self.position].span, self.clause
+            span = self.tokens[self.position].span
             text = self.text.text_at(span)
-            return errors.unexpected_token(span, text=text, where=where, expected=expected)
+            return errors.unexpected_token(span, text=text, where=self.clause, expected=expected)
         end = self.text.whole.end
         return errors.unexpected_end(Span(end, end + 1), where=self.clause, expected=expected)
 
     def require(self, key: str, expected: str = "") -> None:
-        """Reads a keyword or a sign, or raises. expected: it and what else could stand there."""
-        if not self.accept(key):
-            raise self.wrong(expected or (key if key.isalpha() else f"`{key}`"))
+        """Read a keyword or a sign.
 
-    def taken(self, expected: str, *kinds: TokenKind) -> Token:
+        Args:
+            key: the keyword or sign.
+            expected: everything that could be written there, if that is more.
+
+        Raises:
+            MatchRecognizeError: the next token is another one.
+        """
+        if not self.accept(key):
+            raise self.unexpected_token(expected or (key if key.isalpha() else f"`{key}`"))
+
+    def read_token(self, expected: str, *kinds: TokenKind) -> Token:
+        """Read a token of one of these kinds, and return it.
+
+        Args:
+            expected: what messages say that it must be.
+            kinds: the kinds.
+
+        Raises:
+            MatchRecognizeError: the next token is of another kind.
+        """
         if self.kind_at(self.position) not in kinds:
-            raise self.wrong(expected)
+            raise self.unexpected_token(expected)
         self.position += 1
         return self.tokens[self.position - 1]
 
     def expect(self, *keys: str) -> None:
+        """Read keywords or signs. Raises as `require` does."""
         for key in keys:
-            before = _FOLLOWING.get(self.key_at(self.position - 1))
-            self.require(key, before or f"an operator or {key if key.isalpha() else f'`{key}`'}")
+            shown_key = key if key.isalpha() else f"`{key}`"
+            expected = _EXPECTED_AFTER.get(self.key_at(self.position - 1))
+            self.require(key, expected or f"an operator or {shown_key}")
 
     def unexpected(self) -> MatchRecognizeError:
+        """Return the error for a token that does not begin an operand."""
         before = self.tokens[self.position - 1]
-        due = "a unit of time" if before.is_constant else "a value such as a.x or 1"
-        return self.wrong(_FOLLOWING.get(before.key, due))
+        operand = "a unit of time" if before.is_constant else "a value such as a.x or 1"
+        return self.unexpected_token(_EXPECTED_AFTER.get(before.key, operand))
 
     def parameter(self) -> Term:
+        """Read a parameter. `?` is not one: SASE+ has it nowhere."""
         if self.key == "?" or self.key_at(self.position - 1) == "INTERVAL":
             raise self.unexpected()
         return super().parameter()
 
+    # Identifiers
+
     def operand(self) -> Scalar:
+        """Read an operand, which may be an equivalence test. RUNNING and FINAL can be names."""
         if self.key == "[":
-            return self.equivalence()
+            return self.read_equivalence_test()
         return self.column() if self.key in tokens.SEMANTICS else super().operand()
 
     def column(self) -> Term:
-        """What an identifier reads; a parameter of a lambda is SQL's."""
-        start, name = self.position, self.tokens[self.position]
+        """Read an identifier, or a parameter of a lambda as in SQL."""
+        start = self.position
+        name = self.tokens[start]
         if not name.is_word:
             raise self.unexpected()
-        if name.text.lower() in map(str.lower, self.parameters):
+        if name.text.lower() in {parameter.lower() for parameter in self.parameters}:
             return super().column()
         self.position += 1
-        index = self.index(name)
-        attribute = self.attribute() if self.accept(".") else None
-        span = self.last_read = self.span(start, self.position)
-        if self.position == start + 1 and name.text not in self.components.by_name:
+        index = self.read_index(name)
+        attribute = self.read_attribute() if self.accept(".") else None
+        span = self.span(start, self.position)
+        self.last_read = span
+        is_bare_name = self.position == start + 1
+        if is_bare_name and name.text not in self.components.by_name:
             if not self.ends_after(start):
-                raise self.wrong("an operator")
+                raise self.unexpected_token("an operator")
             raise errors.bare_name(span, name=name.text, clause=self.clause)
-        if self.position == start + 3 and self.key_at(start + 2) == "LEN":
-            return self.length(name, span)
-        return self.identifier(Identifier(name, index, attribute, span))
+        is_length = self.position == start + 3 and self.key_at(start + 2) == "LEN"
+        if is_length:
+            return self.make_length(name, span)
+        return self.make_reference(Identifier(name, index, attribute, span))
 
-    def index(self, name: Token) -> Index:
-        """Which events of a variable are read, by the brackets that stand next."""
+    def read_index(self, name: Token) -> Index:
+        """Read the brackets after the name of a variable, if there are any."""
         if self.key != "[":
             return Index.ALONE
-        start, variable = self.position, name.text
+        start = self.position
+        variable = name.text
         self.position = self.text.past(start)
-        written = "".join([variable, *(one.text for one in self.tokens[start : self.position])])
-        known = {index.of(variable).upper(): index for index in Index}
-        known[f"{variable}[..{variable}.LEN]".upper()] = Index.ALL
-        if written.upper() not in known:
+        brackets = "".join(token.text for token in self.tokens[start : self.position])
+        indexes = {index.of(variable).upper(): index for index in Index}
+        indexes[f"{variable}[..{variable}.LEN]".upper()] = Index.ALL
+        index = indexes.get(f"{variable}{brackets}".upper())
+        if index is None:
             span = self.span(start, self.position)
             raise errors.unknown_index(span, name=variable, written=self.text.text_at(span))
-        return known[written.upper()]
+        return index
 
-    def attribute(self) -> Term:
-        """The attribute whose first name stands next; quoted, because it may be called `from`."""
-        start, names = self.position, [self.taken("a name", *NAMES).text]
+    def read_attribute(self) -> Term:
+        """Read an attribute, perhaps of a struct. Its names are quoted: it may be called `from`."""
+        start = self.position
+        names = [self.read_token("a name", *NAMES).text]
         while self.accept("."):
-            names.append(self.taken("a name", *NAMES).text)
-        sql, span = ".".join(map(quoted, names)), self.span(start, self.position)
+            names.append(self.read_token("a name", *NAMES).text)
+        sql = ".".join(quoted(name) for name in names)
+        span = self.span(start, self.position)
         return expression.column_term(Navigation(), sql, span, tuple(names))
 
-    def component(self, name: Token) -> Component:
-        found = self.components.known(name, self.clause)
-        if found.negated and self.clause == "RETURN":
-            raise errors.negated_in_return(name.span, name=name.text)
-        return found
+    def find_component(self, name: Token) -> Component:
+        """Return the component of a name.
 
-    def identifier(self, node: Identifier) -> Term:
-        """What is read of an event, in an aggregate of each of its events."""
-        self.component(node.name)
-        if self.aggregate and node.index not in RANGES:
-            function = self.aggregate
-            raise errors.aggregate_of_one_event(node.span, function=function, clause=self.clause)
-        navigation = self.navigation(node)
-        if self.aggregate:
-            self.over.append(node)
-        elif node.attribute is None:
-            raise errors.missing_attribute(node.span, written=node.events, clause=self.clause)
-        if node.attribute is None:
-            return expression.column_term(navigation, "", node.span)
-        read = node.attribute
-        text, names = expression.row_text(read), expression.names_of(read)
-        return expression.column_term(navigation, text, node.span, names)
-
-    def navigation(self, node: Identifier) -> Navigation:
-        """The row that an identifier reads. Raises for an index that its component, or the clause,
-        does not have.
+        Raises:
+            MatchRecognizeError: there is none, or RETURN reads a negated one.
         """
-        name, span, clause, index = node.name.text, node.span, self.clause, node.index
-        kleene, written = self.component(node.name).kleene, node.events
-        if kleene and index is Index.ALONE:
-            first = expression.names_of(node.attribute)[0] if node.attribute else ""
-            whole, attribute = f"{name}.{first}".rstrip("."), first or "x"
-            raise errors.kleene_without_index(
-                span, written=whole, clause=clause, name=name, attribute=attribute
-            )
-        if not kleene and index is not Index.ALONE:
-            raise errors.index_of_one_event(span, written=written, clause=clause, name=name)
-        if index in ELEMENTS and clause == "RETURN":
-            raise errors.element_in_return(span, written=written, name=name)
+        component = self.components.find_component(name, self.clause)
+        if component.negated and self.clause == "RETURN":
+            raise errors.negated_in_return(name.span, name=name.text)
+        return component
+
+    def make_reference(self, identifier: Identifier) -> Term:
+        """Return what an identifier reads: of one event, or in an aggregate of each event.
+
+        Raises:
+            MatchRecognizeError: the identifier is not allowed at this place.
+        """
+        span = identifier.span
+        self.find_component(identifier.name)
+        if self.aggregate and identifier.index not in RANGES:
+            raise errors.aggregate_of_one_event(span, function=self.aggregate, clause=self.clause)
+        navigation = self.find_navigation(identifier)
+        if self.aggregate:
+            self.identifiers.append(identifier)
+        elif identifier.attribute is None:
+            raise errors.missing_attribute(span, written=identifier.events, clause=self.clause)
+        if identifier.attribute is None:
+            return expression.column_term(navigation, "", span)
+        text = expression.row_text(identifier.attribute)
+        names = expression.names_of(identifier.attribute)
+        return expression.column_term(navigation, text, span, names)
+
+    def find_navigation(self, identifier: Identifier) -> Navigation:
+        """Return the navigation to the event that an identifier reads.
+
+        In an aggregate, and for the last event, that is the last row of the variable.
+
+        Raises:
+            MatchRecognizeError: the component or the clause does not have the index.
+        """
+        self.check_index(identifier)
+        name = identifier.name.text
+        index = identifier.index
         if self.aggregate or index in (Index.ALONE, Index.LAST):
             return Navigation(name)
         if index in RANGES:
-            raise errors.range_outside_aggregate(span, written=written, clause=clause, name=name)
+            raise errors.range_outside_aggregate(
+                identifier.span, written=identifier.events, clause=self.clause, name=name
+            )
         if index is Index.PREVIOUS:
             return Navigation(name, logical_offset=1)
-        return Navigation(written)
+        return Navigation(identifier.events)
+
+    def check_index(self, identifier: Identifier) -> None:
+        """Check that the component has the index, and that it means something in the clause.
+
+        Raises:
+            MatchRecognizeError: it does not.
+        """
+        name = identifier.name.text
+        index = identifier.index
+        is_kleene = self.find_component(identifier.name).kleene
+        if is_kleene and index is Index.ALONE:
+            attribute = expression.names_of(identifier.attribute)[0] if identifier.attribute else ""
+            raise errors.kleene_without_index(
+                identifier.span,
+                written=f"{name}.{attribute}".rstrip("."),
+                clause=self.clause,
+                name=name,
+                attribute=attribute or "x",
+            )
+        if not is_kleene and index is not Index.ALONE:
+            raise errors.index_of_one_event(
+                identifier.span, written=identifier.events, clause=self.clause, name=name
+            )
+        if index in ELEMENTS and self.clause == "RETURN":
+            raise errors.element_in_return(identifier.span, written=identifier.events, name=name)
+
+    # Aggregates
 
     def call(self) -> Scalar:
+        """Read a call: an aggregate of events, or a function of SQL over one row."""
         token = self.tokens[self.position]
-        if not self.text.is_call(self.position) or token.key not in tokens.OF_SEVERAL_ROWS:
+        is_call = self.text.is_call(self.position)
+        if not is_call or token.key not in tokens.OF_SEVERAL_ROWS:
             return super().call()
-        span, name = token.span, token.text
-        if name.lower() in OVER_EVENTS:
-            return self.aggregated(name.lower())
-        raise errors.unknown_aggregate(span, function=name, clause=self.clause, known=OVER_EVENTS)
+        function = token.text.lower()
+        if function in OVER_EVENTS:
+            return self.read_aggregate(function)
+        raise errors.unknown_aggregate(
+            token.span, function=token.text, clause=self.clause, known=OVER_EVENTS
+        )
 
-    def length(self, name: Token, span: Span) -> Term:
-        if not self.component(name).kleene:
+    def make_length(self, name: Token, span: Span) -> Term:
+        """Return `a.LEN`, the number of events of a Kleene plus.
+
+        Raises:
+            MatchRecognizeError: the component is not a Kleene plus, or an aggregate reads it.
+        """
+        if not self.find_component(name).kleene:
             raise errors.length_of_one_event(span, name=name.text, clause=self.clause)
         if self.aggregate:
             raise errors.nested_aggregate(span, function=f"{name.text}.LEN", clause=self.clause)
         return Term((Aggregate("count", name.text, (), span=span),), span)
 
-    def aggregated(self, function: str) -> Term:
-        """One of the five over `a[..i-1]`, the events so far, or `a[]`, all of them."""
-        start, span = self.position, self.text.call_span(self.position)
+    def read_aggregate(self, function: str) -> Term:
+        """Read an aggregate over `a[..i-1]`, the events so far, or over `a[]`, all events.
+
+        Args:
+            function: one of OVER_EVENTS.
+
+        Raises:
+            MatchRecognizeError: the aggregate is nested, has several arguments or ranges, or lacks
+                an attribute that is not `count(a[])`.
+        """
+        start = self.position
+        span = self.text.call_span(start)
         if self.aggregate:
             raise errors.nested_aggregate(span, function=function, clause=self.clause)
         arguments = call_arguments(self, start)
         if len(arguments) != 1:
-            given = len(arguments)
-            raise errors.wrong_number_of_arguments(span, function=function, given=given)
-        self.position, self.aggregate, self.over = start + 2, function, []
-        terms: tuple[Scalar, ...] = (self.expression(),)
+            raise errors.wrong_number_of_arguments(span, function=function, given=len(arguments))
+        self.position = start + 2
+        self.aggregate = function
+        self.identifiers = []
+        argument = self.expression()
         self.expect(")")
-        first = self.range_of(function, span)
-        if any(one.attribute is None for one in self.over):
-            if function != "count" or terms[0].span != first.span:
-                place, written, clause = first.span, first.events, self.clause
-                raise errors.missing_attribute_of_several(place, written=written, clause=clause)
+        first = self.find_range(function, span)
+        terms: tuple[Scalar, ...] = (argument,)
+        if any(identifier.attribute is None for identifier in self.identifiers):
+            if function != "count" or argument.span != first.span:
+                raise errors.missing_attribute_of_several(
+                    first.span, written=first.events, clause=self.clause
+                )
             terms = ()
-        self.aggregate, self.last_read = "", span
+        self.aggregate = ""
+        self.last_read = span
         so_far = first.index is Index.SO_FAR
-        return Term((Aggregate(function, first.name.text, terms, so_far=so_far, span=span),), span)
+        aggregate = Aggregate(function, first.name.text, terms, so_far=so_far, span=span)
+        return Term((aggregate,), span)
 
-    def range_of(self, function: str, span: Span) -> Identifier:
-        """The range over which an aggregate runs: that of all identifiers in its argument."""
-        if not self.over:
+    def find_range(self, function: str, span: Span) -> Identifier:
+        """Return the first identifier in the argument of an aggregate.
+
+        Raises:
+            MatchRecognizeError: there is none, or another one reads other events.
+        """
+        if not self.identifiers:
             raise errors.aggregate_of_one_event(span, function=function, clause=self.clause)
-        first = self.over[0]
-        for other in self.over:
+        first = self.identifiers[0]
+        for other in self.identifiers:
             if other.events != first.events:
-                spans, ranges = (first.span, other.span), (first.events, other.events)
-                raise errors.two_ranges(spans, function=function, clause=self.clause, ranges=ranges)
+                raise errors.two_ranges(
+                    (first.span, other.span),
+                    function=function,
+                    clause=self.clause,
+                    ranges=(first.events, other.events),
+                )
         return first
 
-    def equivalence(self) -> Operation:
-        """`[symbol]`: an operation until the predicates are separated."""
+    # Equivalence tests
+
+    def read_equivalence_test(self) -> Operation:
+        """Read `[symbol]`, and return an operation in its place until predicates are split.
+
+        Raises:
+            MatchRecognizeError: it has no attributes, names a variable, or is in RETURN.
+        """
         start = self.position
         self.position += 1
         if self.accept("]"):
             raise errors.empty_equivalence(self.span(start, self.position))
-        attributes = self.several(self.attribute)
+        attributes = self.several(self.read_attribute)
         self.require("]", "`,`, `.` or `]`")
         for attribute in attributes:
-            variable, *names = expression.names_of(attribute)
-            if names and variable in self.components.by_name:
-                place, rest = attribute.span, ".".join(names)
-                raise errors.equivalence_of_variable(place, variable=variable, attribute=rest)
+            first_name, *other_names = expression.names_of(attribute)
+            if other_names and first_name in self.components.by_name:
+                raise errors.equivalence_of_variable(
+                    attribute.span, variable=first_name, attribute=".".join(other_names)
+                )
         span = self.span(start, self.position)
         if self.clause == "RETURN":
             raise errors.equivalence_inside(span, clause=self.clause)
-        self.tests.append((span, tuple(attributes)))
+        self.tests.append(EquivalenceTest(span, tuple(attributes)))
         return Operation(EQUIVALENCE, (self.written(span),), span)
 
-    def predicates(self, conditions: Iterable[Scalar]) -> tuple[Scalar, ...]:
-        """The parts of conjunctions but for the tests. Raises for a test inside of another part."""
-        parts = [part for one in conditions for part in expression.conjuncts(one)]
-        others = [one for one in parts if getattr(one, "operator", "") != EQUIVALENCE]
-        for span, _ in self.tests:
-            if any(other.span.holds(span) for other in others):
-                raise errors.equivalence_inside(span, clause=self.clause)
-        return tuple(others)
+    def split_predicates(self, conditions: Iterable[Scalar]) -> tuple[Scalar, ...]:
+        """Return the conjuncts of conditions without the equivalence tests.
+
+        Raises:
+            MatchRecognizeError: an equivalence test is inside another conjunct.
+        """
+        predicates = [
+            conjunct
+            for condition in conditions
+            for conjunct in expression.conjuncts(condition)
+            if not is_equivalence_test(conjunct)
+        ]
+        for test in self.tests:
+            if any(predicate.span.holds(test.span) for predicate in predicates):
+                raise errors.equivalence_inside(test.span, clause=self.clause)
+        return tuple(predicates)
+
+
+def is_equivalence_test(scalar: Scalar) -> bool:
+    """Return whether an expression is an equivalence test."""
+    return isinstance(scalar, Operation) and scalar.operator == EQUIVALENCE

@@ -1,5 +1,7 @@
-"""SaseQuery → MatchPlan: components become variables, or absences where they are negated,
-conjuncts parts of their conditions, and equivalence tests finer partitions.
+"""Lower a `SaseQuery` to a `MatchPlan`.
+
+Components become variables, and negated components become absences. Each conjunct of WHERE becomes
+a part of the condition of one variable. Equivalence tests become keys of partitions.
 """
 
 from __future__ import annotations
@@ -42,9 +44,13 @@ from matchrec.syntax.expressions.expression import key_expression
 
 
 def lower(query: SaseQuery, streams: nodes.Streams) -> MatchPlan:
-    """The plan of a query over events that are rows.
+    """Return the plan of a query over events that are rows.
 
-    Names of RETURN that differ in case are two where they are so for the session.
+    Items of RETURN may have names that differ only in case. Whether these are different names
+    depends on the session.
+
+    Raises:
+        MatchRecognizeError: the query is wrong.
 
     >>> from matchrec.patterns.sase.parser import parse
     >>> query = parse("PATTERN SEQ(Stock+ a[], Stock b) WHERE skip_till_any_match { a[i].x > 1 }")
@@ -53,169 +59,251 @@ def lower(query: SaseQuery, streams: nodes.Streams) -> MatchPlan:
     (('a[1]', 'a[i]', 'b'), 'SKIP TILL ANY MATCH')
     """
     components = query.components
-    conditions = tuple(definitions(query, key_expression(streams.type_column)))
+    definitions = tuple(list_definitions(query, key_expression(streams.type_column)))
     refuse_repeated([(item.name, item.span) for item in query.items], duplicate_measure)
-    # strict contiguity compares neighbours instead
-    equal = (RowExpression(row_text(test), test.span, names=names_of(test)) for test in query.tests)
-    is_finer = query.strategy is Strategy.PARTITION_CONTIGUITY  # strict, in finer partitions
-    within, loops = query.window, (one for one in components.positive if one.kleene)
+    window = query.window
+    has_closing = bool(definitions) and definitions[-1].variable == nodes.CLOSING
     plan = MatchPlan(
-        pattern=pattern(components),
-        partition_by=tuple(map(key_expression, streams.partition_by)),
-        equal=() if query.strategy is Strategy.STRICT_CONTIGUITY else tuple(equal),
+        pattern=build_pattern(components),
+        partition_by=tuple(key_expression(text) for text in streams.partition_by),
+        equal=tuple(list_equal_keys(query)),
         order_by=tuple(clauses.SortItem(key_expression(text)) for text in streams.order_by),
-        measures=query.items or tuple(event_arrays(components)),
-        within=clauses.Within(within) if isinstance(within, RowExpression) else None,
-        within_rows=within if isinstance(within, int) else None,
-        subsets=tuple(
-            clauses.Subset(one.name.text, variables_of(one), one.name.span) for one in loops
-        ),
-        definitions=conditions,
-        selection=clauses.EventSelection["STRICT_CONTIGUITY" if is_finer else query.strategy.name],
+        measures=query.items or tuple(list_event_arrays(components)),
+        within=clauses.Within(window) if isinstance(window, RowExpression) else None,
+        within_rows=window if isinstance(window, int) else None,
+        subsets=tuple(list_subsets(components)),
+        definitions=definitions,
+        selection=find_selection(query.strategy),
         output=streams.output,
         first_matches=query.first_matches,
-        absences=tuple(
-            clauses.Absence(one.name.text, *components.neighbours(one), one.name.span)
-            for one in components.negated
-        ),
-        closing=nodes.CLOSING if conditions and conditions[-1].variable == nodes.CLOSING else None,
+        absences=tuple(list_absences(components)),
+        closing=nodes.CLOSING if has_closing else None,
     )
     check(plan)
     return plan
 
 
-def pattern(components: Components) -> RowPattern:
-    """`a[1] a[i]* b` of `T+ a[], U b`."""
+def find_selection(strategy: Strategy) -> clauses.EventSelection:
+    """Return the event selection of a plan.
+
+    Partition contiguity is strict contiguity in finer partitions.
+    """
+    if strategy is Strategy.PARTITION_CONTIGUITY:
+        return clauses.EventSelection.STRICT_CONTIGUITY
+    return clauses.EventSelection[strategy.name]
+
+
+def build_pattern(components: Components) -> RowPattern:
+    """Return the row pattern of the positive components: `a[1] a[i]* b` for `T+ a[], U b`."""
     parts: list[RowPattern] = []
     for component in components.positive:
         first, *others = (Variable(name, component.name.span) for name in variables_of(component))
-        parts += [first, *(Quantified(other, 0, None) for other in others)]
+        parts.append(first)
+        parts += [Quantified(other, 0, None) for other in others]
     return concatenation(parts)
 
 
-def event_arrays(components: Components) -> Iterator[clauses.Measure]:
+def list_equal_keys(query: SaseQuery) -> Iterator[RowExpression]:
+    """Yield the attributes of equivalence tests as keys of partitions.
+
+    With strict contiguity there are none: there, conditions compare each event with the first one,
+    because an event with another value of the attribute ends the match.
+    """
+    if query.strategy is not Strategy.STRICT_CONTIGUITY:
+        for test in query.tests:
+            yield RowExpression(row_text(test), test.span, names=names_of(test))
+
+
+def list_event_arrays(components: Components) -> Iterator[clauses.Measure]:
+    """Yield, for each positive component, the array of its events with all their columns."""
     for component in components.positive:
-        name, span = component.name.text, component.name.span
+        name = component.name.text
+        span = component.name.span
         event = column_term(Navigation(name), "struct(*)", span)
         events = Aggregate("collect_list", name, (event,), Semantics.FINAL, span=span)
         yield clauses.Measure(name, Term((events,), span), span)
 
 
-def definitions(query: SaseQuery, type_column: RowExpression) -> Iterator[Definition]:
-    """A definition for each variable that has a condition, in the order of the plan."""
-    components, placed = query.components, dict[str, list[Scalar]]()
-    for predicate in query.predicates:
-        for conjunct in conjuncts(predicate):
-            placed.setdefault(place(conjunct, components), []).append(conjunct)
+def list_subsets(components: Components) -> Iterator[clauses.Subset]:
+    """Yield the union variable of each Kleene plus."""
+    for component in components.positive:
+        if component.kleene:
+            name = component.name
+            yield clauses.Subset(name.text, variables_of(component), name.span)
+
+
+def list_absences(components: Components) -> Iterator[clauses.Absence]:
+    """Yield the absence of each negated component."""
+    for component in components.negated:
+        preceding, following = components.find_neighbours(component)
+        name = component.name
+        yield clauses.Absence(name.text, after=preceding, before=following, span=name.span)
+
+
+def list_definitions(query: SaseQuery, type_column: RowExpression) -> Iterator[Definition]:
+    """Yield a definition for each variable that has a condition, in the order of the plan.
+
+    The definition of a complete match comes last, if it has one.
+    """
+    components = query.components
+    conjuncts_by_point = group_conjuncts(query)
     for component in (*components.positive, *components.negated):
         for variable in variables_of(component):
-            of_event = on_event(query, component, variable, type_column)
-            if own := [*of_event, *placed.get(variable, ())]:
-                yield Definition(variable, joined("AND", own), component.name.span)
-    if nodes.CLOSING in placed:
-        yield Definition(nodes.CLOSING, joined("AND", placed[nodes.CLOSING]))
+            conditions = [
+                *list_event_conditions(query, component, variable, type_column),
+                *conjuncts_by_point.get(variable, ()),
+            ]
+            if conditions:
+                yield Definition(variable, joined("AND", conditions), component.name.span)
+    if nodes.CLOSING in conjuncts_by_point:
+        yield Definition(nodes.CLOSING, joined("AND", conjuncts_by_point[nodes.CLOSING]))
 
 
-def on_event(
+def group_conjuncts(query: SaseQuery) -> dict[str, list[Scalar]]:
+    """Return the conjuncts of WHERE by the point at which each is tested."""
+    conjuncts_by_point: dict[str, list[Scalar]] = {}
+    for predicate in query.predicates:
+        for conjunct in conjuncts(predicate):
+            point = find_test_point(conjunct, query.components)
+            conjuncts_by_point.setdefault(point, []).append(conjunct)
+    return conjuncts_by_point
+
+
+def list_event_conditions(
     query: SaseQuery, component: Component, variable: str, type_column: RowExpression
 ) -> Iterator[Scalar]:
-    """The event's type, and the equivalence tests as they concern one event."""
-    first = query.components.places[0]
-    if (event_type := component.event_type) is not None:
-        text, names = type_column.text, type_column.names
-        kind = column_term(Navigation(variable), text, event_type.span, names)
-        yield comparison("=", kind, event_type)
+    """Yield the test of the event's type, and the equivalence tests as they concern one event.
+
+    An attribute of an equivalence test must not be NULL: NULL equals nothing.
+    """
+    first_variable = query.components.test_points[0]
+    if component.event_type is not None:
+        type_of_event = column_term(
+            Navigation(variable), type_column.text, component.event_type.span, type_column.names
+        )
+        yield comparison("=", type_of_event, component.event_type)
     for test in query.tests:
-        here = reference(variable, test)
-        if query.strategy is Strategy.STRICT_CONTIGUITY and variable != first:
-            yield comparison("=", here, reference(first, test))
+        attribute = read_attribute(variable, test)
+        if query.strategy is Strategy.STRICT_CONTIGUITY and variable != first_variable:
+            yield comparison("=", attribute, read_attribute(first_variable, test))
         else:
-            yield Operation("IS NOT NULL", (here, " IS NOT NULL"), test.span)
+            yield Operation("IS NOT NULL", (attribute, " IS NOT NULL"), test.span)
 
 
-def reference(variable: str, attribute: Term) -> Scalar:
-    """An attribute of the last row of a variable."""
-    return with_columns(attribute, lambda one: replace(one, navigation=Navigation(variable)))
+def read_attribute(variable: str, attribute: Term) -> Scalar:
+    """Return an attribute of the last row of a variable."""
+    return with_columns(attribute, lambda column: replace(column, navigation=Navigation(variable)))
 
 
-# Where a conjunct is tested: at its last identifier, the one that is bound latest.
+# When a conjunct is tested: at its last identifier, the one that is bound latest.
 #
 #     b, a[1]                  as a row is mapped to that variable (begin edge)
 #     a[i], a[i-1], a[..i-1]   as a row is mapped to a[i] (take edge)
 #     a[a.LEN], a[], a.LEN     as a row begins the next component, or at the end (proceed edge)
 #
-# What mentions a negated variable is tested of the events that must not be there.
+# A conjunct that mentions a negated variable is a condition on events that must not exist.
 # Source: section 3.2, step 2.
 
 
 class EventReading(NamedTuple):
-    """What a reference reads, and the place from which on it is bound."""
+    """What a reference reads, and when it is bound."""
 
-    variable: str
-    place: str
+    name: str  # of the component
+    test_point: str  # the first point at which all that it reads is known
     span: Span
 
 
-def place(conjunct: Scalar, components: Components) -> str:
-    """The variable to whose condition a conjunct belongs."""
-    found = [reading(reference, components) for reference in conjunct.references]
-    negated = [one for one in found if components.by_name[one.variable].negated]
+def find_test_point(conjunct: Scalar, components: Components) -> str:
+    """Return the variable to whose condition a conjunct belongs, or CLOSING.
+
+    Raises:
+        MatchRecognizeError: the conjunct mentions two negated variables, or compares `a[i]` with
+            events that are bound later.
+    """
+    readings = [find_reading(reference, components) for reference in conjunct.references]
+    if not readings:
+        return components.test_points[0]
+    negated = [reading for reading in readings if components.by_name[reading.name].negated]
     for other in negated[1:]:
-        if other.variable != negated[0].variable:
-            variables = (negated[0].variable, other.variable)
-            raise errors.two_negated((negated[0].span, other.span), names=variables)
-    bound = components.places.index
-    last = negated[0] if negated else max(found, key=lambda one: bound(one.place), default=None)
-    if last is None:
-        return components.places[0]
-    for one in found:
-        is_element = one.place == nodes.Index.CURRENT.of(one.variable)  # one event after another
-        if is_element and one.place != last.place:
-            raise errors.element_elsewhere((one.span, last.span), name=one.variable)
-    return last.place
+        if other.name != negated[0].name:
+            names = (negated[0].name, other.name)
+            raise errors.two_negated((negated[0].span, other.span), names=names)
+    if negated:
+        last = negated[0]
+    else:
+        last = max(readings, key=lambda reading: components.test_points.index(reading.test_point))
+    for reading in readings:
+        # `a[i]` stands for one event after another, so all else must be known by then.
+        is_element = reading.test_point == nodes.Index.CURRENT.of(reading.name)
+        if is_element and reading.test_point != last.test_point:
+            raise errors.element_elsewhere((reading.span, last.span), name=reading.name)
+    return last.test_point
 
 
-def reading(read: Reference, components: Components) -> EventReading:
-    assert isinstance(read, ColumnReference | Aggregate), read
-    name, span = variable_of(read), read.span
+def find_reading(reference: Reference, components: Components) -> EventReading:
+    """Return what a reference of a condition reads, and when it is bound."""
+    assert isinstance(reference, ColumnReference | Aggregate), reference
+    name = variable_of(reference)
+    span = reference.span
     assert name is not None
     assert span is not None
-    if (component := components.by_variable.get(name)) is not None:
+    component = components.by_variable.get(name)
+    if component is not None:
         return EventReading(component.name.text, name, span)
-    is_before = read.so_far if isinstance(read, Aggregate) else read.navigation.logical_offset > 0
-    where = nodes.Index.CURRENT.of(name)
-    if not is_before:  # after all rows of the Kleene plus
-        where = components.places[components.places.index(where) + 1]
-    return EventReading(name, where, span)
+    # The name is that of a Kleene plus: events before `a[i]`, or the last or all of its events.
+    if isinstance(reference, Aggregate):
+        is_before_current = reference.so_far
+    else:
+        is_before_current = reference.navigation.logical_offset > 0
+    current = nodes.Index.CURRENT.of(name)
+    if is_before_current:
+        return EventReading(name, current, span)
+    after_kleene = components.test_points[components.test_points.index(current) + 1]
+    return EventReading(name, after_kleene, span)
 
 
-# The conjunctive normal form of conditions: those that must all hold, each a disjunction.
+# The conjunctive normal form of conditions: conjuncts that must all hold, each a disjunction.
 #
-#     NOT (a.x = 1 OR b.y = 2)      →      NOT (a.x = 1),  NOT (b.y = 2)
+#     NOT (a.x = 1 OR b.y = 2)      becomes      NOT (a.x = 1),  NOT (b.y = 2)
 #
 # The laws of De Morgan and of distribution hold in three-valued logic. Source: section 3.2, step 2.
 
-MOST_CLAUSES = 32  # a disjunction that would be distributed over more conjunctions stays whole
+# A disjunction that would become more conjuncts than this is not distributed.
+MOST_CLAUSES = 32
 
 
 def conjuncts(condition: Scalar) -> tuple[Scalar, ...]:
-    return tuple(joined("OR", clause) for clause in disjunctions(condition))
+    """Return the conjuncts of a condition, from left to right."""
+    return tuple(joined("OR", parts) for parts in list_disjunctions(condition))
 
 
-def disjunctions(condition: Scalar) -> tuple[tuple[Scalar, ...], ...]:
-    """The conjuncts, each as the parts of a disjunction."""
+def list_disjunctions(condition: Scalar) -> tuple[tuple[Scalar, ...], ...]:
+    """Return the conjuncts of a condition, each as the parts of a disjunction."""
     match condition:
         case Operation("AND", operands):
-            return tuple(chain.from_iterable(disjunctions(operand) for operand in operands))
+            return tuple(chain.from_iterable(list_disjunctions(operand) for operand in operands))
         case Operation("OR", operands):
-            parts = [disjunctions(operand) for operand in operands]
-            if not 1 < prod(map(len, parts)) <= MOST_CLAUSES:
-                return ((condition,),)
-            return tuple(tuple(chain.from_iterable(choice)) for choice in product(*parts))
+            return distribute(condition, operands)
         case Operation("NOT", (Operation("NOT", (inner,)),)):
-            return disjunctions(inner)
+            return list_disjunctions(inner)
         case Operation("NOT", (Operation("AND" | "OR" as operator, operands),)):
-            other = "OR" if operator == "AND" else "AND"
-            return disjunctions(joined(other, [negation(operand) for operand in operands]))
+            dual_operator = "OR" if operator == "AND" else "AND"
+            negated = [negation(operand) for operand in operands]
+            return list_disjunctions(joined(dual_operator, negated))
         case _:
             return ((condition,),)
+
+
+def distribute(disjunction: Scalar, operands: tuple[Scalar, ...]) -> tuple[tuple[Scalar, ...], ...]:
+    """Distribute OR over the conjuncts of its operands: `a OR (b AND c)` is `a OR b`, `a OR c`.
+
+    Returns:
+        The conjuncts; the disjunction alone if there would be too many, or none of its operands is
+        a conjunction.
+    """
+    conjuncts_of_operands = [list_disjunctions(operand) for operand in operands]
+    count = prod(len(of_operand) for of_operand in conjuncts_of_operands)
+    if count == 1 or count > MOST_CLAUSES:
+        return ((disjunction,),)
+    choices = product(*conjuncts_of_operands)
+    return tuple(tuple(chain.from_iterable(choice)) for choice in choices)

@@ -1,4 +1,4 @@
-"""What a query of SASE+ is made of, and the variables of the plan that stand for its components.
+"""The parts of a SASE+ query, and the variables of the plan that stand for its components.
 
 Source: Agrawal et al., "Efficient Pattern Matching over Event Streams", section 2.
 """
@@ -19,21 +19,18 @@ from matchrec.syntax.tokens import Token
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One part of SEQ: `Stock a`, `Stock+ a[]` (kleene) or `~(Stock a)` (negated).
+    """One part of SEQ: `Stock a`, `Stock+ a[]` (Kleene plus) or `~(Stock a)` (negated)."""
 
-    event_type: the text that the event type must equal, or None for events of any type.
-    span: from the type to the name.
-    """
-
+    # The text that the event type must equal; None for events of any type.
     event_type: Term | None
     name: Token
-    span: Span
+    span: Span  # from the type to the name
     kleene: bool
     negated: bool = False
 
     @property
     def written(self) -> str:
-        """The variable as the strategy's list of components has it."""
+        """The variable as the list of a strategy has it: `a`, or `a[]` for a Kleene plus."""
         return f"{self.name.text}[]" if self.kleene else self.name.text
 
 
@@ -47,9 +44,9 @@ class Strategy(Enum):
 
 
 class Index(Enum):
-    """Which events of a variable an identifier reads."""
+    """Which events of a variable an identifier reads. The value is written for a variable `a`."""
 
-    ALONE = "b"
+    ALONE = "b"  # the only event; no Kleene plus
     FIRST = "a[1]"
     CURRENT = "a[i]"
     PREVIOUS = "a[i-1]"
@@ -58,101 +55,136 @@ class Index(Enum):
     ALL = "a[]"
 
     def of(self, variable: str) -> str:
+        """Return the index as one writes it for a variable.
+
+        >>> Index.LAST.of("up"), Index.ALONE.of("up")
+        ('up[up.LEN]', 'up')
+        """
         return variable if self is Index.ALONE else self.value.replace("a", variable)
 
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """`a[i].price`; without an attribute it is the events themselves, as in `count(a[])`."""
+    """What an expression reads of events: `a[i].price`."""
 
     name: Token
     index: Index
+    # None for the events themselves, as in `count(a[])`.
     attribute: Term | None
     span: Span
 
     @property
     def events(self) -> str:
+        """The identifier without its attribute: `a[i]`."""
         return self.index.of(self.name.text)
 
 
 @dataclass(frozen=True, slots=True)
 class Streams:
-    """What SQL says of its events, and SASE+ and a Pattern leave to the call.
+    """How events are ordered and divided, which SASE+ leaves to the caller.
 
-    All but output are SQL over one row; the type of an event is the value of type_column.
+    All texts are SQL over one row.
     """
 
     order_by: tuple[str, ...]
     partition_by: tuple[str, ...] = ()
+    # Its value is the type of an event.
     type_column: str = "event_type"
     output: MatchOutput = MatchOutput.ALL
 
 
 @dataclass(frozen=True, slots=True)
 class SaseQuery:
-    """A whole query. tests: the attributes that are equal in all events.
-
-    window: how long it is, or of how many events. items: of RETURN, seen from the end of the match.
-    """
+    """A SASE+ query, clause by clause."""
 
     components: Components
     sequence_span: Span
     strategy: Strategy
+    # The conditions of WHERE, without equivalence tests.
     predicates: tuple[Scalar, ...]
+    # The attributes of equivalence tests, which are equal in all events of a match.
     tests: tuple[Term, ...]
+    # The length of the window, or how many events it has.
     window: RowExpression | int | None = None
+    # The items of RETURN. They see all events of the match.
     items: tuple[Measure, ...] = ()
     first_matches: FirstMatches | None = None
 
 
-# A Kleene plus `T+ a[]` is two primary variables, `a[1]` and `a[i]`, which the union variable `a`
-# joins; any other component is one variable of its name.
+# A Kleene plus `T+ a[]` becomes two primary variables, `a[1]` and `a[i]`, and their union variable
+# `a`. Any other component becomes one variable with its name.
 
-CLOSING = "end of match"  # the variable whose condition must hold of a whole match
+# The variable whose condition a complete match must satisfy.
+CLOSING = "end of match"
+
+# The names of variables around an absence; None at an end of the query.
 Names = tuple[str, ...] | None
 
 
 def variables_of(component: Component) -> tuple[str, ...]:
+    """Return the primary variables of a component."""
     name = component.name.text
     return (Index.FIRST.of(name), Index.CURRENT.of(name)) if component.kleene else (name,)
 
 
 @dataclass(frozen=True)
 class Components:
+    """The components of SEQ, in order."""
+
     written: tuple[Component, ...]
 
     @cached_property
     def positive(self) -> tuple[Component, ...]:
+        """The components that are not negated."""
         return tuple(component for component in self.written if not component.negated)
 
     @cached_property
     def negated(self) -> tuple[Component, ...]:
+        """The negated components."""
         return tuple(component for component in self.written if component.negated)
 
     @cached_property
-    def places(self) -> tuple[str, ...]:
-        """Where a condition can be tested: as a row is mapped to a variable, then at the end."""
-        return (*(variable for one in self.positive for variable in variables_of(one)), CLOSING)
+    def test_points(self) -> tuple[str, ...]:
+        """When conditions can be tested, in order: as a row is mapped to a variable, or at the end.
+
+        A test point is the name of the variable, or CLOSING.
+        """
+        variables = [name for component in self.positive for name in variables_of(component)]
+        return (*variables, CLOSING)
 
     @cached_property
     def by_variable(self) -> Mapping[str, Component]:
         """The component of each primary variable, and of each negated one."""
-        return {variable: one for one in self.written for variable in variables_of(one)}
+        return {
+            variable: component
+            for component in self.written
+            for variable in variables_of(component)
+        }
 
     @cached_property
     def by_name(self) -> Mapping[str, Component]:
+        """The component of each name that SEQ declares."""
         return {component.name.text: component for component in self.written}
 
-    def known(self, name: Token, clause: str) -> Component:
-        """The component of a name in a clause. Raises MatchRecognizePlanError for none."""
-        if (found := self.by_name.get(name.text)) is None:
+    def find_component(self, name: Token, clause: str) -> Component:
+        """Return the component with a name.
+
+        Args:
+            name: a name in the query.
+            clause: where it is written, for the message.
+
+        Raises:
+            MatchRecognizePlanError: there is no such component.
+        """
+        component = self.by_name.get(name.text)
+        if component is None:
             known = {component.name.text: component.written for component in self.written}
             raise errors.unknown_component(name.span, name=name.text, clause=clause, known=known)
-        return found
+        return component
 
-    def neighbours(self, negated: Component) -> tuple[Names, Names]:
-        """The positive components around a negated one; None at the beginning and at the end."""
-        place = self.written.index(negated)
-        before = [one.name.text for one in self.written[:place] if not one.negated]
-        after = [one.name.text for one in self.written[place:] if not one.negated]
+    def find_neighbours(self, negated: Component) -> tuple[Names, Names]:
+        """Return the positive components before and after a negated one; None if there is none."""
+        index = self.written.index(negated)
+        before = [part.name.text for part in self.written[:index] if not part.negated]
+        after = [part.name.text for part in self.written[index:] if not part.negated]
         return tuple(before[-1:]) or None, tuple(after[:1]) or None

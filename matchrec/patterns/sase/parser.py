@@ -1,4 +1,7 @@
-"""SASE+ text → SaseQuery: its clauses, each with what could stand where something else does."""
+"""Parse SASE+ text to a `SaseQuery`, clause by clause.
+
+Errors list everything that could be written instead of the unexpected token.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +26,22 @@ from matchrec.syntax.tokens import (
     TokenKind,
     amount_of_interval,
     amount_of_number,
-    first_matches,
     refuse_unit_in_number,
     whole_number,
 )
+from matchrec.syntax.tokens import first_matches as make_first_matches
 
 
 def parse(text: str, origin: Origin | None = None) -> SaseQuery:
-    """A query of a text. origin: what it was made of, which errors show.
+    """Parse the text of a query.
+
+    Args:
+        text: a SASE+ query.
+        origin: what the text was translated from, which errors show instead; None if the user
+            wrote it.
+
+    Raises:
+        MatchRecognizeError: the text is not a query.
 
     >>> query = parse("PATTERN SEQ(Shelf a, ~(Register b), Exit c) WITHIN 12 hours")
     >>> [component.written for component in query.components.written], query.window.text
@@ -42,7 +53,7 @@ def parse(text: str, origin: Origin | None = None) -> SaseQuery:
             raise errors.empty_query(Span(0, len(text) or 1))
         reader = QueryReader(tokens)
         try:
-            return reader.query()
+            return reader.read_query()
         except RecursionError as error:
             raise expression_nested_too_deep(reader.here, where=reader.clause) from error
 
@@ -50,8 +61,8 @@ def parse(text: str, origin: Origin | None = None) -> SaseQuery:
 parse_once = once(parse)
 
 
-# What may stand after a clause.
-FOLLOWS = {
+# What may follow a clause, by its first word.
+EXPECTED_AFTER = {
     "PATTERN": "FIRST, RETURN, WHERE, WITHIN or the end",
     "WHERE": "RETURN, WITHIN or the end",
     "WITHIN": "RETURN or the end",
@@ -60,207 +71,329 @@ FOLLOWS = {
 
 
 class QueryReader(EventReader):
-    """Reads the clauses; a word is a keyword only where one is due: attributes may be `from`."""
+    """Reads the clauses of a query.
 
-    def query(self) -> SaseQuery:
+    A word is a keyword only where a keyword is expected: an attribute may be called `from`.
+    """
+
+    def read_query(self) -> SaseQuery:
+        """Read the whole query.
+
+        Raises:
+            MatchRecognizeError: the text is not a query.
+        """
         self.require("PATTERN")
-        self.clause, start = "PATTERN", self.position
-        self.components = self.sequence()
-        span, first = self.span(start, self.position), self.first_matches()
-        is_where = self.enters("WHERE", ClausePart.DEFINE)
-        strategy, predicates = self.where() if is_where else (Strategy.SKIP_TILL_NEXT_MATCH, ())
-        window = self.window() if self.enters("WITHIN", ClausePart.WITHIN) else None
-        if window is None:
-            for component in self.components.negated:
-                after, before = self.components.neighbours(component)
-                if after is None or before is None:
-                    end, side = ("beginning", "before") if after is None else ("end", "after")
-                    place, name = component.span, component.name.text
-                    raise errors.negation_without_window(place, name=name, end=end, side=side)
-        is_return = self.enters("RETURN", ClausePart.MEASURES)
-        items = tuple(self.several(self.item)) if is_return else ()
+        self.clause = "PATTERN"
+        start = self.position
+        self.components = self.read_sequence()
+        sequence_span = self.span(start, self.position)
+        first_matches = self.read_first_matches()
+        strategy = Strategy.SKIP_TILL_NEXT_MATCH
+        predicates: tuple[Scalar, ...] = ()
+        if self.enter_clause("WHERE", ClausePart.DEFINE):
+            strategy, predicates = self.read_where()
+        window = None
+        if self.enter_clause("WITHIN", ClausePart.WITHIN):
+            window = self.read_window()
+        else:
+            check_negations(self.components)
+        items: tuple[Measure, ...] = ()
+        if self.enter_clause("RETURN", ClausePart.MEASURES):
+            items = tuple(self.several(self.read_item))
         if self.position < self.end:
-            raise self.wrong(FOLLOWS[self.clause])
-        tests = tuple(attribute for _, attributes in self.tests for attribute in attributes)
-        return SaseQuery(self.components, span, strategy, predicates, tests, window, items, first)
+            raise self.unexpected_token(EXPECTED_AFTER[self.clause])
+        return SaseQuery(
+            self.components,
+            sequence_span,
+            strategy,
+            predicates,
+            tests=tuple(attribute for test in self.tests for attribute in test.attributes),
+            window=window,
+            items=items,
+            first_matches=first_matches,
+        )
 
-    def enters(self, word: str, part: ClausePart) -> bool:
-        """Whether a clause stands next, which is then the one that is read."""
-        if found := self.accept(word):
-            variables = tuple(map(str.upper, self.components.by_name))
-            self.clause, self.scope = word, Scope(part, variables)
-        return found
+    def enter_clause(self, word: str, part: ClausePart) -> bool:
+        """Read the first word of a clause if it is next, and return whether it was.
 
-    def sequence(self) -> Components:
+        Args:
+            word: the first word.
+            part: the part of an SQL clause whose expressions this clause has.
+        """
+        is_next = self.accept(word)
+        if is_next:
+            variables = tuple(name.upper() for name in self.components.by_name)
+            self.clause = word
+            self.scope = Scope(part, variables)
+        return is_next
+
+    # PATTERN
+
+    def read_sequence(self) -> Components:
+        """Read `SEQ(...)`."""
         start = self.position
         self.require("SEQ")
         self.require("(")
         if self.accept(")"):
             raise errors.empty_sequence(self.span(start, self.position))
-        found = self.several(self.part)
+        components = tuple(self.several(self.read_component))
         self.require(")", "`)`, `,` or `[`")
-        # variables become columns, whose case does not count
-        names = [(component.name.text, component.name.span) for component in found]
+        # Variables become columns, whose names are compared without case.
+        names = [(component.name.text, component.name.span) for component in components]
         refuse_repeated(names, errors.duplicate_variable, str.upper)
-        if all(component.negated for component in found):
+        if all(component.negated for component in components):
             raise errors.nothing_positive(self.span(start, self.position))
-        return Components(tuple(found))
+        return Components(components)
 
-    def part(self) -> Component:
+    def read_component(self) -> Component:
+        """Read a component, which may be negated: `~(Stock a)`."""
         start = self.position
-        if not (self.accept("~") or self.accept("!")):
-            return self.event()
-        in_parentheses, found = self.accept("("), self.event()
-        if in_parentheses:
+        is_negated = self.accept("~") or self.accept("!")
+        if not is_negated:
+            return self.read_event()
+        is_in_parentheses = self.accept("(")
+        event = self.read_event()
+        if is_in_parentheses:
             self.require(")")
-        if found.kleene:
-            raise errors.negated_kleene(self.span(start, self.position), variable=found.name.text)
-        return replace(found, negated=True)
+        if event.kleene:
+            raise errors.negated_kleene(self.span(start, self.position), variable=event.name.text)
+        return replace(event, negated=True)
 
-    def event(self) -> Component:
+    def read_event(self) -> Component:
+        """Read a type and a variable: `Stock a` or `Stock+ a[]`."""
         start = self.position
         if self.key == "SEQ" and self.key_at(start + 1) == "(":
             raise errors.nested_sequence(self.text.call_span(start))
-        event_type = self.event_type()
+        event_type = self.read_event_type()
         type_span = self.span(start, self.position)
-        plus = self.accept("+")
-        name = self.taken("a name" if plus else "`+` or a name", TokenKind.WORD)
-        if self.accept("[", "]") != plus:
-            written = self.text.text_at(type_span)
-            span = self.span(start, self.position)
-            raise errors.half_kleene(span, variable=name.text, event_type=written)
-        return Component(event_type, name, type_span.to(name.span), kleene=plus)
+        has_plus = self.accept("+")
+        name = self.read_token("a name" if has_plus else "`+` or a name", TokenKind.WORD)
+        has_brackets = self.accept("[", "]")
+        if has_brackets != has_plus:
+            raise errors.half_kleene(
+                self.span(start, self.position),
+                variable=name.text,
+                event_type=self.text.text_at(type_span),
+            )
+        return Component(event_type, name, type_span.to(name.span), kleene=has_plus)
 
-    def event_type(self) -> Term | None:
+    def read_event_type(self) -> Term | None:
+        """Read the type of an event as the text that it must equal; None for any type."""
         if self.accept("*") or self.accept("ANY"):
             return None
-        token = self.taken("an event type or `~` for a negation", *NAMES, TokenKind.STRING)
-        written = in_single_quotes(token.text) if token.is_string else string_literal(token.text)
-        return literal(written, token.span)
+        expected = "an event type or `~` for a negation"
+        token = self.read_token(expected, *NAMES, TokenKind.STRING)
+        text = in_single_quotes(token.text) if token.is_string else string_literal(token.text)
+        return literal(text, token.span)
 
-    def first_matches(self) -> FirstMatches | None:
-        """As of SQL, PATTERN (...) FIRST 10 MATCHES."""
+    def read_first_matches(self) -> FirstMatches | None:
+        """Read `FIRST 10 MATCHES` if it is next, as in SQL."""
         start = self.position
         if not self.accept("FIRST"):
             return None
-        number = self.taken("a number", TokenKind.NUMBER).text
+        number = self.read_token("a number", TokenKind.NUMBER).text
         if not self.accept("MATCH"):
             self.require("MATCHES")
-        return first_matches(number, self.span(start, self.position))
+        return make_first_matches(number, self.span(start, self.position))
 
-    # WHERE: the paper's way with braces, and the flat one of the SASE prototype
+    # WHERE: the form of the paper with braces, and the form of the SASE prototype without them.
+    #
+    #     WHERE skip_till_next_match(a[], b) { [symbol] AND b.price > 10 }
+    #     WHERE skip_till_next_match AND [symbol] AND b.price > 10
 
-    def where(self) -> tuple[Strategy, tuple[Scalar, ...]]:
-        """The strategy and the predicates but for equivalence tests."""
+    def read_where(self) -> tuple[Strategy, tuple[Scalar, ...]]:
+        """Read the strategy, and the predicates without equivalence tests."""
         start = self.position
-        self.taken("an event selection strategy such as skip_till_next_match", TokenKind.WORD)
+        self.read_token("an event selection strategy such as skip_till_next_match", TokenKind.WORD)
         while self.accept("-"):
-            self.taken("a name", TokenKind.WORD)
-        span = self.span(start, self.position)
-        strategy = strategy_named(self.text.text_at(span), span)
-        conditions, is_flat = [], self.key not in ("(", "{")
-        if self.key == "(":
-            self.check_list(strategy)
-        if not is_flat:
-            self.require("{")
-            if self.key != "}":
-                conditions.append(self.expression())
-            self.require("}", "an operator, AND, OR or `}`")
-        while is_flat and self.accept("AND"):
-            conditions.append(self.negation())
-        if is_flat and self.position < self.end and self.key not in ("WITHIN", "RETURN"):
-            begun = "" if conditions else " `(`, `{`,"
-            raise self.wrong(f"AND, RETURN,{begun} WITHIN or the end")
-        predicates = self.predicates(conditions)
+            self.read_token("a name", TokenKind.WORD)
+        strategy_span = self.span(start, self.position)
+        strategy = find_strategy(self.text.text_at(strategy_span), strategy_span)
+        if self.key in ("(", "{"):
+            conditions = self.read_braces(strategy)
+        else:
+            conditions = self.read_flat_conditions()
+        predicates = self.split_predicates(conditions)
         if strategy is Strategy.PARTITION_CONTIGUITY and not self.tests:
-            raise errors.nothing_to_partition_by(span)
+            raise errors.nothing_to_partition_by(strategy_span)
         return strategy, predicates
 
-    def check_list(self, strategy: Strategy) -> None:
-        """The strategy lists each positive component once; negated ones may be left out."""
+    def read_braces(self, strategy: Strategy) -> list[Scalar]:
+        """Read the list of components, which may be missing, and the condition in braces."""
+        if self.key == "(":
+            self.read_component_list(strategy)
+        self.require("{")
+        conditions = [] if self.key == "}" else [self.expression()]
+        self.require("}", "an operator, AND, OR or `}`")
+        return conditions
+
+    def read_flat_conditions(self) -> list[Scalar]:
+        """Read conditions, each after AND."""
+        conditions = []
+        while self.accept("AND"):
+            conditions.append(self.negation())
+        if self.position < self.end and self.key not in ("WITHIN", "RETURN"):
+            braces = "" if conditions else " `(`, `{`,"
+            raise self.unexpected_token(f"AND, RETURN,{braces} WITHIN or the end")
+        return conditions
+
+    def read_component_list(self, strategy: Strategy) -> None:
+        """Read the components of a strategy: each positive one once; negated ones are optional."""
         self.require("(")
-        start, found = self.position, self.several(self.listed)
+        start = self.position
+        listed = self.several(self.read_listed_component)
         span = self.span(start, self.position)
         self.require(")", "`)`, `,` or `[`")
-        refuse_repeated(found, errors.argument_twice)
-        names = dict(found)
-        if missing := [one.written for one in self.components.positive if one.written not in names]:
+        refuse_repeated(listed, errors.argument_twice)
+        names = {name for name, _ in listed}
+        missing = [
+            component.written
+            for component in self.components.positive
+            if component.written not in names
+        ]
+        if missing:
             raise errors.arguments_missing(span, strategy=strategy.value, missing=missing)
 
-    def listed(self) -> tuple[str, Span]:
-        start, name = self.position, self.taken("a name", TokenKind.WORD)
-        kleene, component = self.accept("[", "]"), self.components.known(name, self.clause)
-        span, due = self.span(start, self.position), component.written
-        if component.kleene != kleene:
+    def read_listed_component(self) -> tuple[str, Span]:
+        """Read a component in the list of a strategy, `a[]` or `b`, and return it and its span."""
+        start = self.position
+        name = self.read_token("a name", TokenKind.WORD)
+        has_brackets = self.accept("[", "]")
+        component = self.components.find_component(name, self.clause)
+        span = self.span(start, self.position)
+        if component.kleene != has_brackets:
             what = "a Kleene plus" if component.kleene else "one event"
-            raise errors.argument_written_otherwise(span, name=name.text, what=what, written=due)
-        return due, span
+            raise errors.argument_written_otherwise(
+                span, name=name.text, what=what, written=component.written
+            )
+        return component.written, span
 
-    def window(self) -> RowExpression | int:
-        """The window of an interval of SQL, or of numbers, each with its unit; or of events."""
+    # WITHIN and RETURN
+
+    def read_window(self) -> RowExpression | int:
+        """Read a window: an interval of SQL, numbers with their units, or a number of events.
+
+        INTERVAL 1 HOUR      1 hour 30 minutes      500      20 EVENTS
+        """
         if self.key == "INTERVAL":
             if not self.is_interval():
                 self.position += 1
-                raise self.wrong("a number or a text with a unit of time")
+                raise self.unexpected_token("a number or a text with a unit of time")
             interval = self.interval()
-            text, amount = self.written(interval.span), interval.amount
-            return RowExpression(text, interval.span, amount=amount, is_constant=amount is None)
+            text = self.written(interval.span)
+            is_constant = interval.amount is None
+            return RowExpression(
+                text, interval.span, amount=interval.amount, is_constant=is_constant
+            )
         start = self.position
         amounts: list[tuple[Token, Token | None]] = []
         while not amounts or self.kind_at(self.position) is TokenKind.NUMBER:
-            number = self.taken("INTERVAL or a number", TokenKind.NUMBER)
+            number = self.read_token("INTERVAL or a number", TokenKind.NUMBER)
             begins_clause = self.key in ("RETURN", "GROUP", "ORDER")
             has_unit = self.kind_at(self.position) is TokenKind.WORD and not begins_clause
-            amounts.append((number, self.taken("a unit", TokenKind.WORD) if has_unit else None))
-        (number, unit), *others = amounts
-        span = self.span(start, self.position)
-        if not others and unit is None:
-            refuse_unit_in_number(number)
-            amount = amount_of_number(number.text)
-            return RowExpression(number.text, span, amount=amount, is_constant=amount is None)
-        if not others and unit is not None and unit.text.upper() in ("EVENT", "EVENTS"):
-            events = whole_number(number.text) if number.text.isdigit() else 0
-            if events is None:
-                raise errors.too_many_events(number.span, limit=MOST)
-            if events == 0:
-                raise errors.not_a_number_of_events(number.span, number=number.text)
-            return events
-        words = [word for name, other in amounts for word in (name.text, unit_of(name, other))]
-        return RowExpression(f"INTERVAL {' '.join(words)}", span, amount=amount_of_interval(words))
+            unit = self.read_token("a unit", TokenKind.WORD) if has_unit else None
+            amounts.append((number, unit))
+        return make_window(amounts, self.span(start, self.position))
 
-    def item(self) -> Measure:
-        """An item of RETURN: an attribute gives its name, anything else its text."""
+    def read_item(self) -> Measure:
+        """Read an item of RETURN.
+
+        Without AS, its name is that of the attribute that it is, or else its text.
+        """
         value = with_final_semantics(self.expression())
         if self.accept("AS"):
-            name = self.taken("a name", *NAMES)
+            name = self.read_token("a name", *NAMES)
             return Measure(name.text, value, name.span)
-        names = names_of(value) or (" ".join(self.text.text_at(value.span).split()),)
-        return Measure(names[-1], value, value.span)
+        names = names_of(value)
+        text = " ".join(self.text.text_at(value.span).split())
+        return Measure(names[-1] if names else text, value, value.span)
 
 
-def strategy_named(written: str, span: Span) -> Strategy:
-    """The strategy that is written, in any case; hyphens are as good as underscores.
+def check_negations(components: Components) -> None:
+    """Check that a query without WITHIN has no negated component at its beginning or end.
 
-    >>> strategy_named("Skip-Till-Any-Match", Span(0, 19)).name
+    Raises:
+        MatchRecognizeError: it has. Only a window says how long such an event must be absent.
+    """
+    for component in components.negated:
+        preceding, following = components.find_neighbours(component)
+        if preceding is None or following is None:
+            end, side = ("beginning", "before") if preceding is None else ("end", "after")
+            raise errors.negation_without_window(
+                component.span, name=component.name.text, end=end, side=side
+            )
+
+
+def find_strategy(written: str, span: Span) -> Strategy:
+    """Return the strategy with a name, in any case, with hyphens or underscores.
+
+    Raises:
+        MatchRecognizePlanError: there is no such strategy.
+
+    >>> find_strategy("Skip-Till-Any-Match", Span(0, 19)).name
     'SKIP_TILL_ANY_MATCH'
     """
-    known = {strategy.value: strategy for strategy in Strategy}
-    if (found := known.get(written.lower().replace("-", "_"))) is None:
-        raise errors.unknown_strategy(span, name=written, known=list(known))
-    return found
+    strategies = {strategy.value: strategy for strategy in Strategy}
+    strategy = strategies.get(written.lower().replace("-", "_"))
+    if strategy is None:
+        raise errors.unknown_strategy(span, name=written, known=list(strategies))
+    return strategy
 
 
-def unit_of(number: Token, unit: Token | None) -> str:
+def make_window(amounts: list[tuple[Token, Token | None]], span: Span) -> RowExpression | int:
+    """Return the window of numbers with their units, or how many events it has.
+
+    Args:
+        amounts: one or more numbers, each with its unit or None.
+        span: where they are written.
+
+    Raises:
+        MatchRecognizeError: a number or a unit is wrong or missing.
+    """
+    number, unit = amounts[0]
+    if len(amounts) == 1 and unit is None:
+        refuse_unit_in_number(number)
+        amount = amount_of_number(number.text)
+        return RowExpression(number.text, span, amount=amount, is_constant=amount is None)
+    if len(amounts) == 1 and unit is not None and unit.text.upper() in ("EVENT", "EVENTS"):
+        return count_events(number)
+    words: list[str] = []
+    for number, unit in amounts:
+        words += [number.text, find_unit(number, unit)]
+    return RowExpression(f"INTERVAL {' '.join(words)}", span, amount=amount_of_interval(words))
+
+
+def count_events(number: Token) -> int:
+    """Return how many events a window has.
+
+    Raises:
+        MatchRecognizeError: it is not a whole number from 1, or too large.
+    """
+    events = whole_number(number.text) if number.text.isdigit() else 0
+    if events is None:
+        raise errors.too_many_events(number.span, limit=MOST)
+    if events == 0:
+        raise errors.not_a_number_of_events(number.span, number=number.text)
+    return events
+
+
+def find_unit(number: Token, unit: Token | None) -> str:
+    """Return the unit of an interval of SQL for the unit after a number.
+
+    Raises:
+        MatchRecognizeError: it is missing or unknown, has no fixed length, or counts events; or the
+            number has a fraction, which only seconds may have.
+    """
     if unit is None:
         raise errors.missing_unit(number.span, number=number.text)
-    found = unit.text.upper().removesuffix("S")
-    if found in ("MONTH", "YEAR"):
+    singular = unit.text.upper().removesuffix("S")
+    if singular in ("MONTH", "YEAR"):
         raise errors.calendar_unit(unit.span, unit=unit.text)
-    if found == "EVENT":
+    if singular == "EVENT":
         raise errors.mixed_units(unit.span)
-    if found not in MICROSECONDS:
-        known = [f"{one.lower()}s" for one in (*MICROSECONDS, "EVENT")]
+    if singular not in MICROSECONDS:
+        known = [f"{name.lower()}s" for name in (*MICROSECONDS, "EVENT")]
         raise errors.unknown_unit(unit.span, name=unit.text, known=known)
-    if not number.text.isdigit() and found != "SECOND":
+    if not number.text.isdigit() and singular != "SECOND":
         raise errors.fraction_of_unit(number.span.to(unit.span), number=number.text, unit=unit.text)
-    return found
+    return singular

@@ -1,6 +1,6 @@
-"""The Pattern API: calls go in, stages come out, and from them the same plan as of any query.
+"""The Pattern API: calls build stages, and stages are lowered to the same plan as any query.
 
     Pattern.begin("a").where("x > 1").followed_by("b").one_or_more()
 
-is two stages, of which the second is looped; a group is a stage of stages.
+builds two stages, of which the second one is a loop. A group is a stage that has stages.
 """
