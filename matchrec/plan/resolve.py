@@ -167,33 +167,44 @@ def with_earlier_measures(
     """
     if next(reads_of_earlier_measures(plan), None) is None:
         return plan
-    column_names = {columns.folded(name) for name in columns.names}
-    # The earlier measures by their folded names. Their own values are replaced already.
-    earlier: dict[str, Measure] = {}
+    earlier = EarlierMeasures(columns, is_known)
+    measures = []
+    for measure in plan.measures:
+        replaced = measure
+        if not measure.over_rows:
+            replaced = replace(measure, value=earlier.replace_names(measure.value))
+        earlier.add(replaced)
+        measures.append(replaced)
+    return replace(plan, measures=tuple(measures))
 
-    def find_value(piece: Piece) -> Scalar | None:
-        """Return the value of the measure that a piece names; None if it names no measure."""
-        if not isinstance(piece, ColumnReference):
-            return None
-        name = name_alone(piece)
-        if name is None or columns.folded(name) in column_names:
-            return None
-        measure = earlier.get(columns.folded(name))
-        if measure is None or is_known(piece.argument):
-            return None
-        for operation in sorted(written_operations(measure.value)):
-            function = operation.removesuffix("()")
-            if function in NONDETERMINISTIC:
-                raise changing_measure(piece.span, name=name, function=function.lower())
-        return measure.value
 
-    def replace_names(scalar: Scalar) -> Scalar:
+class EarlierMeasures:
+    """The measures before the current one, whose names it may read."""
+
+    def __init__(self, columns: InputColumns, is_known: Callable[[str], bool]) -> None:
+        """Begin without any measure. For the arguments see `with_earlier_measures`."""
+        self.columns = columns
+        self.is_known = is_known
+        self.column_names = {columns.folded(name) for name in columns.names}
+        # The measures by their folded names. Names in their values are already replaced.
+        self.measures: dict[str, Measure] = {}
+
+    def add(self, measure: Measure) -> None:
+        """Add a measure whose own value reads no earlier ones any more."""
+        self.measures[self.columns.folded(measure.known_as or measure.name)] = measure
+
+    def replace_names(self, scalar: Scalar) -> Scalar:
+        """Return an expression with names of measures replaced by their values.
+
+        Raises:
+            MatchRecognizePlanError: such a value is different each time it is computed.
+        """
         if isinstance(scalar, Operation):
-            return scalar.of_operands(replace_names)
+            return scalar.of_operands(self.replace_names)
         pieces: list[Piece] = []
         operations = scalar.own
         for piece in scalar.pieces:
-            value = find_value(piece)
+            value = self.find_value(piece)
             if value is None:
                 pieces.append(piece)
             else:
@@ -201,14 +212,25 @@ def with_earlier_measures(
                 operations |= written_operations(value)
         return replace(scalar, pieces=tuple(pieces), own=operations)
 
-    measures = []
-    for measure in plan.measures:
-        replaced = measure
-        if not measure.over_rows:
-            replaced = replace(measure, value=replace_names(measure.value))
-        earlier[columns.folded(measure.known_as or measure.name)] = replaced
-        measures.append(replaced)
-    return replace(plan, measures=tuple(measures))
+    def find_value(self, piece: Piece) -> Scalar | None:
+        """Return the value of the measure that a piece names; None if it names no measure.
+
+        Raises:
+            MatchRecognizePlanError: the value is different each time it is computed.
+        """
+        if not isinstance(piece, ColumnReference):
+            return None
+        name = name_alone(piece)
+        if name is None or self.columns.folded(name) in self.column_names:
+            return None
+        measure = self.measures.get(self.columns.folded(name))
+        if measure is None or self.is_known(piece.argument):
+            return None
+        for operation in sorted(written_operations(measure.value)):
+            function = operation.removesuffix("()")
+            if function in NONDETERMINISTIC:
+                raise changing_measure(piece.span, name=name, function=function.lower())
+        return measure.value
 
 
 def reads_of_earlier_measures(plan: MatchPlan) -> Iterator[ColumnReference]:
