@@ -47,7 +47,7 @@ def without_collector() -> Iterator[None]:
 def naming_extra() -> Iterator[None]:
     """Say how to install PySpark in the error if it is missing.
 
-    It is not a requirement of the package, because a cluster has a version of its own.
+    It is not a requirement of the package, because a cluster brings its version.
 
     >>> with naming_extra():
     ...     raise ModuleNotFoundError("No module named 'pyspark'", name="pyspark")

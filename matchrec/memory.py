@@ -41,7 +41,7 @@ MIMALLOC_SETTINGS = {f"{MIMALLOC_PREFIX}ALLOW_THP": "0", f"{MIMALLOC_PREFIX}PURG
 
 
 def has_room(needed: int) -> bool:
-    """Return whether a number of bytes is left, as far as that can be known.
+    """Return whether a number of bytes is left, if that can be known; otherwise True.
 
     >>> has_room(1), has_room(1 << 60)
     (True, False)

@@ -103,7 +103,7 @@ def in_force(shortcuts: Shortcuts) -> Iterator[None]:
 
 
 def each_under(shortcuts: Shortcuts, items: Callable[[], Iterator[T]]) -> Iterator[T]:
-    """Yield items, each of which is made while some shortcuts are in force.
+    """Yield items, and make each of them while some shortcuts are in force.
 
     `with in_force(...)` around a loop that yields would leave them in force for whoever consumes
     the generator.

@@ -187,8 +187,8 @@ def _choose_window(start: int, end: int, length: int) -> tuple[int, int]:
     """
     if length <= WIDTH:
         return 0, length
-    beside = max(WIDTH - (end - start), WIDTH // 3) // 2
-    left = max(0, min(start - beside, length - WIDTH))
+    margin = max(WIDTH - (end - start), WIDTH // 3) // 2
+    left = max(0, min(start - margin, length - WIDTH))
     return left, left + WIDTH
 
 

@@ -90,7 +90,7 @@ class ColumnReference:
     # The name of the column, perhaps after a qualifier: ("t", "price"). Empty if the argument is
     # not just a column.
     names: tuple[str, ...] = field(default=(), compare=False, repr=False)
-    # The columns of which the argument makes a struct. Empty if it is not a struct.
+    # The fields, if the argument is a struct of columns; otherwise empty.
     fields: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
@@ -401,7 +401,7 @@ def names_of(scalar: Scalar) -> tuple[str, ...]:
 
 
 def written_operations(scalar: Scalar) -> Operations:
-    """Return the operations of an expression itself, without those of the columns it reads."""
+    """Return the operations of an expression itself, without the columns it reads."""
     return NO_OPERATIONS.union(*(part.own for part in subexpressions(scalar)))
 
 
@@ -496,7 +496,7 @@ def joined(operator: str, parts: Sequence[Scalar], span: Span | None = None) -> 
 
     Args:
         operator: AND or OR.
-        parts: one or more conditions, of which each gets parentheses.
+        parts: one or more conditions. Each of several gets parentheses.
         span: of the result. None for the smallest span that covers the parts, if they are in the
             order of the text.
     """

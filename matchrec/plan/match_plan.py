@@ -89,12 +89,12 @@ class MatchPlan:
 
     @property
     def sorted_by(self) -> tuple[clauses.RowExpression, ...]:
-        """The keys of the partitions, then those of the order within a partition."""
+        """The expressions that divide the rows into partitions, then those that order them."""
         return (*self.keys, *(item.expression for item in self.order_by))
 
     @property
     def intervals(self) -> tuple[clauses.RowExpression, ...]:
-        """The lengths of windows: that of the whole match, then those inside the match."""
+        """The lengths of windows: of the whole match first, then of windows inside the match."""
         match_window = () if self.within is None else (self.within.interval,)
         return (*match_window, *(gap.interval for gap in self.gaps))
 
@@ -154,7 +154,7 @@ class MatchPlan:
 
     @property
     def absent(self) -> tuple[str, ...]:
-        """The variables under NOT, then those of absences."""
+        """The variables under NOT, then the variables of absences."""
         return (*negated_names(self.pattern), *(absence.variable for absence in self.absences))
 
     @property

@@ -329,7 +329,7 @@ def show_quantifier(loop: Quantified) -> str:
 
 
 def _show_parameters(loop: Quantified) -> str:
-    """Return a quantifier of which at least one bound is a parameter: `{:n}`, `{2,:most}`."""
+    """Return a quantifier with at least one parameter as a bound: `{:n}`, `{2,:most}`."""
     least_parameter, most_parameter = loop.parameters
     most_number = "" if loop.most is None else loop.most
     least = loop.least if least_parameter is None else least_parameter.written
@@ -385,10 +385,8 @@ def simplify(pattern: RowPattern) -> RowPattern:
 
 # Which variables have a row in every match, before another variable gets a row or at all.
 
-Names = frozenset[str]
 
-
-def always_precedes(pattern: RowPattern, members: Names, variable: str) -> bool:
+def always_precedes(pattern: RowPattern, members: frozenset[str], variable: str) -> bool:
     """Return whether, in every match, a row of a member comes before each row of the variable.
 
     Args:
@@ -416,7 +414,7 @@ def always_precedes(pattern: RowPattern, members: Names, variable: str) -> bool:
             return all(always_precedes(part, members, variable) for part in children(pattern))
 
 
-def has_row(pattern: RowPattern, members: Names) -> bool:
+def has_row(pattern: RowPattern, members: frozenset[str]) -> bool:
     """Return whether every match of the pattern has a row of a member.
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern

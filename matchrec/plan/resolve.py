@@ -158,8 +158,8 @@ def with_earlier_measures(
     Args:
         plan: the plan.
         columns: the columns of the input, which take precedence over measures.
-        is_known: returns whether Spark knows a name that is not a column, such as that of a
-            variable of the session.
+        is_known: returns whether Spark knows a name that is not a column, such as the name of a
+            session variable.
 
     Raises:
         MatchRecognizePlanError: a measure that is read has a different value each time it is
@@ -247,7 +247,7 @@ def reads_of_earlier_measures(plan: MatchPlan) -> Iterator[ColumnReference]:
 
 
 def name_alone(reference: ColumnReference) -> str | None:
-    """Return the name that a reference consists of; it may be that of an earlier measure.
+    """Return the name that a reference consists of, which may be an earlier measure.
 
     None for `t.peak` and `LAST(peak)`, which can only read columns.
     """

@@ -87,15 +87,16 @@ def run_together(left: str, right: str) -> bool:
     return all(edge.isalnum() or edge == "_" for edge in (left[-1:], right[:1]))
 
 
-Piece = TypeVar("Piece")
+# What a text is cut into, besides texts.
+Inner = TypeVar("Inner")
 
 # Spans of a text, each with the pieces that replace it.
-Replaced = Iterable[tuple[Span, Iterable[Piece]]]
+Replaced = Iterable[tuple[Span, Iterable[Inner]]]
 
 
 def in_place(
-    write: Callable[[Span], str], span: Span, holes: Replaced[Piece]
-) -> Iterator[str | Piece]:
+    write: Callable[[Span], str], span: Span, holes: Replaced[Inner]
+) -> Iterator[str | Inner]:
     """Yield the text at a span, in which other pieces replace some spans.
 
     Args:
@@ -117,7 +118,7 @@ def in_place(
     yield write(Span(position, span.end))
 
 
-def spaced(pieces: Iterable[Piece]) -> Iterator[str | Piece]:
+def spaced(pieces: Iterable[Inner]) -> Iterator[str | Inner]:
     """Yield the pieces, with a blank between two pieces whose words would become one.
 
     A hole counts as a word. So `)AS m` and `FROM(SELECT` need no blank, but they do if the name of
@@ -133,7 +134,7 @@ def spaced(pieces: Iterable[Piece]) -> Iterator[str | Piece]:
         text_before = text or text_before
 
 
-def joined_texts(pieces: Iterable[str | Piece]) -> tuple[str | Piece, ...]:
+def joined_texts(pieces: Iterable[str | Inner]) -> tuple[str | Inner, ...]:
     """Return the pieces with adjacent texts joined, and without empty texts.
 
     >>> joined_texts(["a", "", "b", View("t"), "c"])

@@ -44,7 +44,7 @@ class Totals:
     """
 
     asked: tuple[AskedTotal, ...]
-    # Which matches are one group: those of a partition, or those that start, or end, with one row.
+    # Which matches form a group: of one partition, or with the same first row or last row.
     grouped: Grouping = Grouping.PARTITION
     # The measures that identify this row.
     keys: tuple[str, ...] = ()

@@ -95,7 +95,7 @@ OVER_EVENTS = ("avg", "sum", "min", "max", "count")
 # The indexes that read several events.
 RANGES = (Index.SO_FAR, Index.ALL)
 
-# The indexes that are relative to the current event, of which RETURN has none.
+# The indexes that are relative to the current event. RETURN has no current event.
 ELEMENTS = (Index.CURRENT, Index.PREVIOUS, Index.SO_FAR)
 
 # The operator of an equivalence test, until `split_predicates` removes it.

@@ -250,7 +250,7 @@ def find_reading(reference: Reference, components: Components) -> EventReading:
     component = components.by_variable.get(name)
     if component is not None:
         return EventReading(component.name.text, name, span)
-    # The name is that of a Kleene plus: events before `a[i]`, or the last or all of its events.
+    # The name is a Kleene plus. It reads events before `a[i]`, or its last event or all of them.
     if isinstance(reference, Aggregate):
         is_before_current = reference.so_far
     else:

@@ -117,8 +117,8 @@ class SaseQuery:
 # The variable whose condition a complete match must satisfy.
 CLOSING = "end of match"
 
-# The names of variables around an absence; None at an end of the query.
-Names = tuple[str, ...] | None
+# The names of the variables on one side of an absence; None at an end of the query.
+Neighbours = tuple[str, ...] | None
 
 
 def variables_of(component: Component) -> tuple[str, ...]:
@@ -182,7 +182,7 @@ class Components:
             raise errors.unknown_component(name.span, name=name.text, clause=clause, known=known)
         return component
 
-    def find_neighbours(self, negated: Component) -> tuple[Names, Names]:
+    def find_neighbours(self, negated: Component) -> tuple[Neighbours, Neighbours]:
         """Return the positive components before and after a negated one; None if there is none."""
         index = self.written.index(negated)
         before = [part.name.text for part in self.written[:index] if not part.negated]

@@ -298,7 +298,7 @@ class QueryReader(EventReader):
     def read_item(self) -> Measure:
         """Read an item of RETURN.
 
-        Without AS, its name is that of the attribute that it is, or else its text.
+        Without AS, an attribute gives the item its name. Other expressions are named by their text.
         """
         value = with_final_semantics(self.expression())
         if self.accept("AS"):

@@ -471,7 +471,7 @@ class Pattern:
 
     @property
     def _about(self) -> str:
-        """What a call changes, for messages about its arguments: see `arguments.checked`."""
+        """The label of the stage that a call changes, for messages: see `arguments.checked`."""
         return self.stages[-1].label if self.stages else ""
 
     @property

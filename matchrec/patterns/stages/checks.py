@@ -22,7 +22,7 @@ END_STATE = "$endState$"
 
 
 def check_new_name(stages: tuple[Stage, ...], name: str, call: str) -> None:
-    """Check that a name can be that of a stage, and that no stage has it.
+    """Check that a name is allowed for a new stage, and that no stage has it.
 
     A stage becomes a column, so case does not tell names apart. A colon marks the names of tests,
     see `lower.TestDefinitions`.

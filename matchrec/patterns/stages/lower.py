@@ -435,7 +435,7 @@ class TestDefinitions(tree.StepBuilder):
 
     @cached_property
     def scope(self) -> Scope:
-        """What a condition may refer to."""
+        """The names that a condition may refer to."""
         return Scope(ClausePart.DEFINE, tuple(self.spellings))
 
     @cached_property

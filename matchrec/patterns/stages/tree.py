@@ -88,7 +88,7 @@ class Stage:
 
     @property
     def is_group(self) -> bool:
-        """Whether it is a pattern of its own."""
+        """Whether it is a group: a pattern inside the pattern."""
         return bool(self.stages)
 
     @property
@@ -100,7 +100,7 @@ class Stage:
 
     @property
     def label(self) -> str:
-        """What messages call it: stage `a`, or group (stage `a`, stage `b`)."""
+        """The name of the stage in messages: stage `a`, or group (stage `a`, stage `b`)."""
         if not self.is_group:
             return f"stage `{self.name}`"
         labels = ", ".join(stage.label for stage in self.stages)
