@@ -69,7 +69,7 @@ class Shortcuts:
     range_rows: int = 10_000
     # How many steps of a search Python takes before compiled code is waited for.
     few_steps: int = 1 << 14
-    # A partition is cut into ranges if it has at least one in this many of all rows.
+    # The rows of a key are cut into ranges if they are at least one in this many of all rows.
     large: int = 16
     # Looking for partitions without a needed row pays if at most one in this many rows is needed.
     few: int = 32
