@@ -1,9 +1,11 @@
-"""Who computes what of a DEFINE condition: Spark before the match, or the engine during it.
+"""Split a DEFINE condition: Spark computes a part before the match, the engine the rest during it.
 
-A conjunct that looks only at the row itself and at rows a fixed distance away is Spark's, and is
-one bit by the time a row reaches the engine. In every other conjunct, the largest parts that look
-at one position of the run are columns that Spark computes for every row and the engine reads there;
-what combines them is the engine's, and is a tree of `Step`s.
+A conjunct that reads only the row itself and rows at a fixed distance goes to Spark. When a row
+reaches the engine, the truth value of such a conjunct is one bit.
+
+Any other conjunct depends on the run. Its largest subexpressions that read one position of the run
+become columns: Spark computes them for every row, and the engine reads them at that position. The
+engine combines the values, as a tree of `Step`s says.
 
     price < PREV(price) AND price > 2 * LAST(A.price) AND count(A.*) < 9
       before:  price < lag(price)
@@ -15,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from operator import attrgetter
+from typing import NamedTuple
 
 from matchrec.conditions.aggregates import framed, split_aggregate
 from matchrec.conditions.functions import functions
@@ -89,141 +91,193 @@ from matchrec.source import Span
 
 
 class RowScope(Enum):
-    """Which rows Spark can compute a condition of, before the match.
+    """Which rows a condition may read that Spark computes before the match."""
 
-    NEIGHBOURS: the row itself and rows at a fixed distance. ROW: the row itself, as in a stream,
-    where the engine reads its neighbours. SORTED: the row itself, as the worker sorts the rows;
-    that computes what reads neighbours for all of them, before the match.
-    """
-
+    # The row itself and rows at a fixed distance from it.
     NEIGHBOURS = "the row and its neighbours"
+    # The row itself. In a stream, the engine reads its neighbours.
     ROW = "the row alone"
+    # The row itself. The worker sorts the rows; then it computes what reads neighbours for all
+    # rows, before the match.
     SORTED = "the row alone, before the worker sorts the rows"
 
 
 def split(plan: MatchPlan, scope: RowScope = RowScope.NEIGHBOURS) -> tuple[SplitCondition, ...]:
-    """The conditions of all variables that have one, in the order of DEFINE."""
+    """Return the split conditions of all variables that have one, in the order of DEFINE.
+
+    Args:
+        plan: the plan of the query.
+        scope: which rows the conditions that Spark computes may read.
+
+    Raises:
+        MatchRecognizeUnsupportedError: an expression reads several positions of the run, and the
+            engine cannot compute it.
+    """
     return tuple(
         ConditionSplitter(plan, definition.variable, scope).condition(definition.condition)
         for definition in plan.definitions
     )
 
 
-# Where a guard looks: at rows that are known before the match, or at one position of the run.
-GuardedRow = tuple[bool, Navigation | None]
+class RowsRead(NamedTuple):
+    """Which rows an expression reads. A guard can be added to an expression over the same rows."""
 
-ELSEWHERE: GuardedRow = (False, None)
+    is_fixed: bool  # it reads only the row itself and rows at a fixed distance
+    position: Navigation | None  # the position of the run, if all its columns are read at that one
+
+
+# The rows of any other expression: it reads several positions, or more than columns.
+OTHER_ROWS = RowsRead(is_fixed=False, position=None)
 
 
 @dataclass(frozen=True, slots=True)
 class ConditionSplitter:
-    """Splits the condition of one variable. guards: by their rows, what holds where it is asked."""
+    """Splits the condition of one variable."""
 
     plan: MatchPlan
     variable: str
     scope: RowScope = RowScope.NEIGHBOURS
-    guards: Mapping[GuardedRow, tuple[Scalar, ...]] = field(default_factory=dict)
+    # Conditions that hold wherever the expression is evaluated, by the rows that they read.
+    guards: Mapping[RowsRead, tuple[Scalar, ...]] = field(default_factory=dict)
 
     def condition(self, scalar: Scalar) -> SplitCondition:
-        """Conjuncts at a fixed distance go before the match, the others during it."""
-        known: list[RowColumn | Nearby] = []
-        rest: list[Scalar] = []
-        during: list[Step] = []
-        for splitter, part in self.in_turn((part, (), (part,)) for part in conjuncts(scalar)):
-            test = splitter.test(part)
-            if test is None:
-                rest.append(part)
-                during.append(splitter.step(self.with_own_name(part)))
-            else:
-                known.append(test)
-        before = tuple(test for test in known if isinstance(test, RowColumn))
-        nearby = [test for test in known if isinstance(test, Nearby)]
-        columns = tuple(map(attrgetter("column"), nearby))
+        """Split a condition into the conjuncts computed before the match and those during it.
+
+        Raises:
+            MatchRecognizeUnsupportedError: the engine cannot compute a conjunct over the run.
+        """
+        tests: list[RowColumn | Nearby] = []
+        run_conjuncts: list[Scalar] = []
+        run_steps: list[Step] = []
+        # A conjunct is evaluated only if all conjuncts before it are true.
+        parts = (GuardedPart(part, (), (part,)) for part in conjuncts(scalar))
+        for splitter, conjunct in self.pair_with_splitters(parts):
+            test = splitter.test(conjunct)
+            if test is not None:
+                tests.append(test)
+                continue
+            run_conjuncts.append(conjunct)
+            run_steps.append(splitter.build_step(self.replace_own_classifier(conjunct)))
+        row_tests = tuple(test for test in tests if isinstance(test, RowColumn))
+        nearby_tests = [test for test in tests if isinstance(test, Nearby)]
         return SplitCondition(
-            self.variable,
-            conjunction(before) if before else None,
-            all_of(during, scalar.span) if during else None,
-            scalar.span,
-            tuple(known),
-            tuple(rest),
-            Nearby(conjunction(columns), all_of([*map(attrgetter("step"), nearby)], scalar.span))
-            if nearby
-            else None,
+            variable=self.variable,
+            before=conjunction(row_tests) if row_tests else None,
+            during=all_of(run_steps, scalar.span) if run_steps else None,
+            span=scalar.span,
+            tests=tuple(tests),
+            rest=tuple(run_conjuncts),
+            nearby=join_nearby_tests(nearby_tests, scalar.span) if nearby_tests else None,
         )
 
     def test(self, scalar: Scalar) -> RowColumn | Nearby | None:
-        """A conjunct that Spark or the worker computes before the match; None of any other."""
+        """Return a conjunct as Spark or the worker computes it before the match.
+
+        None if it depends on the run.
+        """
         if self.is_fixed(scalar):
-            return self.fixed_column(scalar)
+            return self.build_fixed_column(scalar)
         if self.is_nearby(scalar):
             nearby = NearbySplitter(self.plan, self.variable, self.scope, self.guards)
-            return Nearby(self.fixed_column(scalar), nearby.step(scalar))
+            return Nearby(self.build_fixed_column(scalar), nearby.build_step(scalar))
         return None
 
-    def with_own_name(self, scalar: Scalar) -> Scalar:
-        """The expression with the variable's name for the CLASSIFIER of the row itself."""
+    def replace_own_classifier(self, scalar: Scalar) -> Scalar:
+        """Return the expression with CLASSIFIER() of the current row replaced by its value.
 
-        def named(one: Reference) -> Reference | str:
-            is_own = isinstance(one, Classifier) and self.distance(one) == 0
-            return string_literal(self.variable) if is_own else one
+        The current row is mapped to the variable that the condition defines.
+        """
 
-        return with_references(scalar, named)
+        def change(reference: Reference) -> Reference | str:
+            if isinstance(reference, Classifier) and self.distance(reference) == 0:
+                return string_literal(self.variable)
+            return reference
 
-    def in_turn(self, parts: Iterable[Asked]) -> Iterator[tuple[ConditionSplitter, Scalar]]:
-        """The parts, each with its splitter; what never fails needs no guards."""
-        asked, earlier = self, list[Scalar]()
-        for part, own, passed in parts:
+        return with_references(scalar, change)
+
+    def pair_with_splitters(
+        self, parts: Iterable[GuardedPart]
+    ) -> Iterator[tuple[ConditionSplitter, Scalar]]:
+        """Yield each part with a splitter that has its guards, those of earlier parts included.
+
+        A part that cannot fail needs no guards.
+        """
+        guarded_splitter: ConditionSplitter = self
+        pending_guards: list[Scalar] = []
+        for part, guards, later_guards in parts:
             if may_fail(part.operations):
-                asked, earlier = asked.where(earlier), []
-                yield asked.where(own), part
+                guarded_splitter = guarded_splitter.add_guards(pending_guards)
+                pending_guards = []
+                yield guarded_splitter.add_guards(guards), part
             else:
                 yield self, part
-            earlier += passed
+            pending_guards += later_guards
 
-    def where(self, guards: Sequence[Scalar]) -> ConditionSplitter:
+    def add_guards(self, guards: Sequence[Scalar]) -> ConditionSplitter:
+        """Return a splitter for expressions that are evaluated only if these guards hold too."""
         if not guards:
             return self
-        known = dict(self.guards)
-        for one in guards:
-            row = self.row_of(one)
-            known[row] = (*known.get(row, ()), one)
-        return replace(self, guards=known)
+        guards_by_rows = dict(self.guards)
+        for guard_condition in guards:
+            rows = self.find_rows_read(guard_condition)
+            guards_by_rows[rows] = (*guards_by_rows.get(rows, ()), guard_condition)
+        return replace(self, guards=guards_by_rows)
 
     def is_fixed(self, scalar: Scalar) -> bool:
-        """Whether it reads only rows that Spark can compute it of, before the match."""
-        distances = self.distances(scalar)
+        """Return whether Spark can compute an expression for every row, before the match."""
+        distances = self.find_distances(scalar)
         if None in distances:
             return False
         return self.scope is RowScope.NEIGHBOURS or not any(distances)
 
     def is_nearby(self, scalar: Scalar) -> bool:
-        """Whether the worker computes it for all rows, as it reads some at a fixed distance."""
-        known = None not in self.distances(scalar) and not self.is_fixed(scalar)
-        return known and self.scope is RowScope.SORTED
+        """Return whether the worker computes an expression for all rows, before the match.
 
-    def distances(self, scalar: Scalar) -> set[int | None]:
-        return set(map(self.distance, scalar.references))
+        It does so if it sorts the rows, and the expression reads neighbours at a fixed distance.
+        """
+        if self.scope is not RowScope.SORTED:
+            return False
+        return None not in self.find_distances(scalar) and not self.is_fixed(scalar)
+
+    def find_distances(self, scalar: Scalar) -> set[int | None]:
+        """Return the distances of all references in an expression, see `distance`."""
+        return {self.distance(reference) for reference in scalar.references}
 
     def distance(self, reference: Reference) -> int | None:
-        """How far from the current row the reference reads, or None where the run decides."""
+        """Return how many rows after the current row a reference reads, negative for rows before.
+
+        None if that depends on the run.
+        """
         if isinstance(reference, ColumnReference | Classifier):
             navigation = reference.navigation
-            here = self.plan.ids[self.variable] in self.plan.members[navigation.variable]
-            at_current = here and navigation.is_last
-            unmoved = navigation.physical_offset == 0 or isinstance(reference, ColumnReference)
-            return navigation.physical_offset if at_current and unmoved else None
-        return 0 if isinstance(reference, Aggregate) and reference.frame else None
+            own_id = self.plan.ids[self.variable]
+            is_own_variable = own_id in self.plan.members[navigation.variable]
+            if not is_own_variable or not navigation.is_last:
+                return None
+            # What a neighbour is mapped to depends on the run.
+            if isinstance(reference, Classifier) and navigation.physical_offset != 0:
+                return None
+            return navigation.physical_offset
+        if isinstance(reference, Aggregate) and reference.frame:
+            return 0
+        return None
 
-    def fixed_column(self, scalar: Scalar) -> RowColumn:
-        write = writing(scalar)
-        found = column_of(self.fixed_piece(piece, write) for piece in scalar.pieces)
-        return replace(found, may_fail=may_fail(scalar.operations), amount=amount_of(scalar))
+    def build_fixed_column(self, scalar: Scalar) -> RowColumn:
+        """Return the column of an expression that reads only rows at a fixed distance."""
+        write_reference = choose_writer(scalar)
+        column = column_of(
+            self.build_fixed_piece(piece, write_reference) for piece in scalar.pieces
+        )
+        return replace(column, may_fail=may_fail(scalar.operations), amount=amount_of(scalar))
 
-    def fixed_piece(self, piece: str | Reference, write: Write) -> str | Shifted | Framed:
+    def build_fixed_piece(
+        self, piece: str | Reference, write_reference: WriteReference
+    ) -> str | Shifted | Framed:
+        """Return a piece of such a column."""
         match piece:
             case ColumnReference(argument=argument):
                 distance = self.distance(piece) or 0
-                return Shifted(argument if distance else write(piece), distance)
+                return Shifted(argument if distance else write_reference(piece), distance)
             case Classifier():
                 return string_literal(self.variable)
             case Aggregate(frame=Frame()):
@@ -233,298 +287,463 @@ class ConditionSplitter:
             case _:
                 raise AssertionError(piece)
 
-    def step(self, scalar: Scalar) -> Step:
-        """What the engine computes for `scalar`."""
-        struct = scalar if isinstance(scalar, Operation) and scalar.operator == "STRUCT" else None
-        if struct and len(set(struct.words)) < len(struct.words):  # one name twice: not in Arrow
+    def build_step(self, scalar: Scalar) -> Step:
+        """Return what the engine computes for an expression during the match.
+
+        Raises:
+            MatchRecognizeUnsupportedError: the engine cannot compute it.
+        """
+        if has_repeated_field(scalar):
             raise not_computed(scalar)
         if self.is_fixed(scalar):
-            here, deferred = self.fixed_column(self.guarded(scalar)), self.defer(scalar)
-            return Value(here, None, None, scalar.span, deferred=deferred)
-        found = scalar.references
-        if is_bare(scalar) and isinstance(found[0], Aggregate):
-            names = variables_of_rows(self.plan, found[0])
-            return split_aggregate(found[0], names, self.of_row, scalar.span)
-        if found == (MATCH_NUMBER,) and is_bare(scalar):
-            return Typed(TriedMatchNumber(), BIGINT, scalar.span)
-        position = one_position(scalar)
+            column = self.build_fixed_column(self.add_row_guards(scalar))
+            deferred = self.build_deferred(scalar)
+            return Value(column, None, None, scalar.span, deferred=deferred)
+        if is_bare(scalar):
+            (reference,) = scalar.references
+            if isinstance(reference, Aggregate):
+                variables = find_listing_variables(self.plan, reference)
+                return split_aggregate(reference, variables, self.build_listed_step, scalar.span)
+            if reference == MATCH_NUMBER:
+                return Typed(TriedMatchNumber(), BIGINT, scalar.span)
+        position = find_single_position(scalar)
         if position is not None and looks_at_columns_only(scalar):
-            return self.move_inside(scalar, position)
-        combined = scalar if isinstance(scalar, Operation) and is_known(scalar.operator) else None
-        if position is not None and (combined is None or not may_fail(scalar.operations)):
-            return by_classifier(scalar, position, self.plan.variables)  # of CLASSIFIER alone
-        if combined is not None:
-            return self.combined(combined)
+            return self.read_at_position(scalar, position)
+        operation = None
+        if isinstance(scalar, Operation) and is_computed_in_run(scalar.operator):
+            operation = scalar
+        if position is not None and (operation is None or not may_fail(scalar.operations)):
+            # All references are the CLASSIFIER of one row.
+            return choose_by_classifier(scalar, position, self.plan.variables)
+        if operation is not None:
+            return self.combine_operands(operation)
         if self.is_nearby(scalar):
-            return Value(self.fixed_column(scalar), None, None, scalar.span)  # so Spark must sort
+            # A column of several rows: Spark must sort them, as only Spark can compute it.
+            return Value(self.build_fixed_column(scalar), None, None, scalar.span)
         raise not_computed(scalar)
 
-    def move_inside(self, scalar: Scalar, position: Navigation) -> Value:
-        """f(LAST(A.x)) as the column f(x) read at LAST(A); f(NULL) where there is no such row."""
-        asked = self.guarded(scalar)
-        column = row_column(render(asked, writing(asked)))
+    def read_at_position(self, scalar: Scalar, position: Navigation) -> Value:
+        """Return f(LAST(A.x)) as the column f(x) that is read at LAST(A).
+
+        If there is no such row, the value is f(NULL), which may differ from NULL.
+        """
+        guarded = self.add_row_guards(scalar)
+        column = row_column(render(guarded, choose_writer(guarded)))
         missing = None
-        if not is_null_on_null(scalar) and not is_there(self.plan, self.variable, position):
-            missing = row_column(render(scalar, lambda one: f"IF(FALSE, {argument_of(one)}, NULL)"))
-        return Value(column, position, missing, scalar.span, deferred=self.defer(scalar))
+        is_null = is_null_without_row(scalar)
+        if not is_null and not always_exists(self.plan, self.variable, position):
+            missing = row_column(render(scalar, write_typed_null))
+        deferred = self.build_deferred(scalar)
+        return Value(column, position, missing, scalar.span, deferred=deferred)
 
-    def combined(self, scalar: Operation) -> Combined:
-        parts = self.in_turn(guards_of(scalar))
-        operands = tuple(splitter.step(part) for splitter, part in parts)
-        return Combined(scalar.operator, operands, scalar.span, scalar.words)
+    def combine_operands(self, operation: Operation) -> Combined:
+        """Return an operation that the engine computes from the steps of its operands."""
+        steps = [
+            splitter.build_step(operand)
+            for splitter, operand in self.pair_with_splitters(guards_of(operation))
+        ]
+        return Combined(operation.operator, tuple(steps), operation.span, operation.words)
 
-    def defer(self, scalar: Scalar) -> Combined | None:
-        """What may fail, as an operation, where other rows tell whether it is asked."""
+    def build_deferred(self, scalar: Scalar) -> Combined | None:
+        """Return an expression that can fail as an operation that the engine computes.
+
+        Spark would compute it for every row, even where guards over other rows do not hold. None
+        if the column of Spark does as well, or if the engine cannot compute the expression.
+        """
         if not isinstance(scalar, Operation) or not may_fail(scalar.operations):
             return None
-        if not is_known(scalar.operator):
+        if not is_computed_in_run(scalar.operator):
             return None
-        if self.guards.keys() <= {self.row_of(scalar)} - {ELSEWHERE}:
-            return None
+        guarded_rows = {self.find_rows_read(scalar)} - {OTHER_ROWS}
+        if self.guards.keys() <= guarded_rows:
+            return None  # all guards are part of the column, see `add_row_guards`
         try:
-            return self.combined(scalar)
-        except MatchRecognizeUnsupportedError:  # a part that no engine has a value of
+            return self.combine_operands(scalar)
+        except MatchRecognizeUnsupportedError:
             return None
 
-    def guarded(self, scalar: Scalar) -> Scalar:
-        """What may fail, computed where the guards of the same row hold."""
+    def add_row_guards(self, scalar: Scalar) -> Scalar:
+        """Return an expression that is NULL unless the guards over its own rows hold.
+
+        An expression that cannot fail is returned as it is.
+        """
         if not may_fail(scalar.operations):
             return scalar
-        _, position = row = self.row_of(scalar)
-        known = None  # of the row as it is mapped
+        rows = self.find_rows_read(scalar)
+        guards = () if rows == OTHER_ROWS else self.guards.get(rows, ())
+        position = rows.position
         if position is not None and not position.physical_offset and is_partial(scalar.operations):
-            known = holds_of_rows(self.plan, position.variable)
-        same_row = () if row == ELSEWHERE else self.guards.get(row, ())
-        return guard(same_row if known is None else (known, *same_row), scalar)
+            # The row is mapped to the variable, so it satisfies the condition of the variable.
+            mapped_row_condition = holds_of_rows(self.plan, position.variable)
+            if mapped_row_condition is not None:
+                guards = (mapped_row_condition, *guards)
+        return guard(guards, scalar)
 
-    def row_of(self, scalar: Scalar) -> GuardedRow:
-        """The row, or rows, at which it looks: those before the match, or one of the run."""
-        is_fixed = self.is_fixed(scalar)
-        is_one = not is_fixed and looks_at_columns_only(scalar)
-        return is_fixed, one_position(scalar) if is_one else None
+    def find_rows_read(self, scalar: Scalar) -> RowsRead:
+        """Return which rows an expression reads."""
+        if self.is_fixed(scalar):
+            return RowsRead(is_fixed=True, position=None)
+        if looks_at_columns_only(scalar):
+            return RowsRead(is_fixed=False, position=find_single_position(scalar))
+        return OTHER_ROWS
 
-    def of_row(self, variable: str, term: Scalar) -> Step:
-        return replace(self, variable=variable, guards={}).step(term)
+    def build_listed_step(self, variable: str, term: Scalar) -> Step:
+        """Return what the engine computes for a term of an aggregate on a row that it lists.
+
+        Args:
+            variable: the variable to which the row is mapped.
+            term: an argument or the FILTER of the aggregate.
+        """
+        return replace(self, variable=variable, guards={}).build_step(term)
 
 
 class NearbySplitter(ConditionSplitter):
-    """Splits a condition over neighbours: what the worker computes of it, for all rows."""
+    """Splits a condition over neighbours that the worker computes for all rows."""
 
     __slots__ = ()
 
-    def step(self, scalar: Scalar) -> Step:
-        """What the worker computes for `scalar`; what only Spark knows is a column of its own."""
-        distances = self.distances(scalar)
+    def build_step(self, scalar: Scalar) -> Step:
+        """Return what the worker computes for an expression.
+
+        What only Spark can compute is a column that the worker reads.
+        """
         if self.is_fixed(scalar):
-            here = self.fixed_column(self.guarded(scalar))
-            return Value(here, None, None, scalar.span, formula(scalar, None), self.defer(scalar))
-        is_known = isinstance(scalar, Operation) and scalar.operator in OF_ALL_ROWS
-        if len(distances) == 1 and (is_null_on_null(scalar) or not is_known):
+            column = self.build_fixed_column(self.add_row_guards(scalar))
+            deferred = self.build_deferred(scalar)
+            return Value(column, None, None, scalar.span, build_formula(scalar, None), deferred)
+        distances = self.find_distances(scalar)
+        is_computed = isinstance(scalar, Operation) and scalar.operator in COMPUTED_BY_WORKER
+        if len(distances) == 1 and (is_null_without_row(scalar) or not is_computed):
             position = Navigation(physical_offset=distances.pop() or 0)
-            return replace(self.move_inside(scalar, position), formula=formula(scalar, position))
-        if isinstance(scalar, Operation) and is_known:
-            return self.combined(scalar)
-        return Value(self.fixed_column(scalar), None, None, scalar.span)
+            value = self.read_at_position(scalar, position)
+            return replace(value, formula=build_formula(scalar, position))
+        if isinstance(scalar, Operation) and is_computed:
+            return self.combine_operands(scalar)
+        return Value(self.build_fixed_column(scalar), None, None, scalar.span)
 
 
-Write = Callable[[Reference], str]
+# Questions about the form of an expression.
 
-OF_TEXTS = {"LIKE", "ILIKE", "RLIKE", "REGEXP_LIKE", "CONTAINS", "STARTSWITH", "ENDSWITH"}
+WriteReference = Callable[[Reference], str]
 
-# What the worker computes for all rows, before the match.
-OF_ALL_ROWS = BASIC | REWRITINGS.keys() | TRYING.keys()
+TEXT_PREDICATES = {
+    *("LIKE", "ILIKE", "RLIKE", "REGEXP_LIKE"),
+    *("CONTAINS", "STARTSWITH", "ENDSWITH"),
+}
+TRUTH_VALUED = COMPARISONS | LOGIC | TEXT_PREDICATES | {"BETWEEN", "IN"}
 
-OF_LAMBDAS = {"AGGREGATE", "EXISTS", "FILTER", "FORALL", "REDUCE", "TRANSFORM", "ZIP_WITH"} | {
-    *("MAP_FILTER", "MAP_ZIP_WITH", "TRANSFORM_KEYS", "TRANSFORM_VALUES")
+# Functions that take a lambda.
+LAMBDA_FUNCTIONS = {
+    *("AGGREGATE", "EXISTS", "FILTER", "FORALL", "REDUCE", "TRANSFORM", "ZIP_WITH"),
+    *("MAP_FILTER", "MAP_ZIP_WITH", "TRANSFORM_KEYS", "TRANSFORM_VALUES"),
 }
 
-TRUTH_VALUED = COMPARISONS | LOGIC | OF_TEXTS | {"BETWEEN", "IN"}
+# Operations of several rows that the worker computes for all rows, before the match.
+COMPUTED_BY_WORKER = BASIC | REWRITINGS.keys() | TRYING.keys()
 
 
-def is_known(operator: str) -> bool:
-    """Whether an operation of several rows is computed during the match, by engine or Python."""
-    by_engine = operator in OF_ALL_ROWS or operator in MATHEMATICAL or operator in CONVERSIONS
-    return by_engine or operator in functions()
+def is_computed_in_run(operator: str) -> bool:
+    """Return whether the engine, or Python for it, computes an operation during the match."""
+    if operator in COMPUTED_BY_WORKER or operator in MATHEMATICAL or operator in CONVERSIONS:
+        return True
+    return operator in functions()
 
 
-def all_of(steps: list[Step], span: Span) -> Step:
-    return steps[0] if len(steps) == 1 else Combined("AND", tuple(steps), span)
+def has_repeated_field(scalar: Scalar) -> bool:
+    """Return whether an expression is a struct with two fields of one name.
 
-
-def by_classifier(scalar: Scalar, position: Navigation, variables: Sequence[str]) -> VariableAt:
-    """The value for each variable that the row may be mapped to, then for none."""
-    names = (*map(string_literal, variables), "CAST(NULL AS STRING)")
-
-    def column(name: str) -> RowColumn:
-        return row_column(render(scalar, lambda _: name))
-
-    return VariableAt(position, tuple(map(column, names)), scalar.span)
-
-
-def one_position(scalar: Scalar) -> Navigation | None:
-    """The position that all references read, if it is one and they are of one sort."""
-    found = scalar.references
-    if set(map(type, found)) != {Classifier} and not looks_at_columns_only(scalar):
-        return None
-    positions = {
-        reference.navigation
-        for reference in found
-        if isinstance(reference, ColumnReference | Classifier)
-    }
-    return positions.pop() if len(positions) == 1 else None
+    Arrow has no such structs, so that no worker can get one.
+    """
+    if not isinstance(scalar, Operation) or scalar.operator != "STRUCT":
+        return False
+    field_names = scalar.words
+    return len(set(field_names)) < len(field_names)
 
 
 def is_truth(scalar: Scalar) -> bool:
+    """Return whether an expression is a truth value, judged by its form."""
     if not isinstance(scalar, Operation):
         return not scalar.references and render(scalar, str).upper() in ("TRUE", "FALSE", "NULL")
     if scalar.operator in COMPARED_CHOICES | {"CASE", "IF"}:
-        return all(map(is_truth, branches(scalar)[1]))
+        _, values = branches(scalar)
+        return all(is_truth(value) for value in values)
     return scalar.operator in TRUTH_VALUED or scalar.operator.startswith(("IS ", "NOT "))
 
 
 def is_bare(scalar: Scalar) -> bool:
-    """Whether the expression is nothing but one reference, perhaps in parentheses."""
+    """Return whether an expression is nothing but one reference, perhaps in parentheses."""
     return len(scalar.references) == 1 and all(
         not piece.strip(" \t\r\n()") for piece in scalar.pieces if isinstance(piece, str)
     )
 
 
-def is_null_on_null(scalar: Scalar) -> bool:
-    """Whether the value is NULL wherever any reference in it is; False where that is not known."""
+def is_null_without_row(scalar: Scalar) -> bool:
+    """Return whether an expression is surely NULL if the row that it reads does not exist.
+
+    All references are NULL then. `x + coalesce(x, 1)` is NULL, `coalesce(x, 1)` is not.
+    """
     if isinstance(scalar, Operation):
         return scalar.operator in NULL_IN_NULL_OUT and any(
-            operand.references and is_null_on_null(operand) for operand in scalar.operands
+            operand.references and is_null_without_row(operand) for operand in scalar.operands
         )
     return is_bare(scalar)
 
 
-def writing(scalar: Scalar) -> Write:
+def find_single_position(scalar: Scalar) -> Navigation | None:
+    """Return the position that all references of an expression read.
+
+    None if there are several positions, or if the references are neither all columns nor all
+    classifiers.
+    """
+    has_only_classifiers = bool(scalar.references) and all(
+        isinstance(reference, Classifier) for reference in scalar.references
+    )
+    if not has_only_classifiers and not looks_at_columns_only(scalar):
+        return None
+    positions = {
+        reference.navigation
+        for reference in scalar.references
+        if isinstance(reference, ColumnReference | Classifier)
+    }
+    return positions.pop() if len(positions) == 1 else None
+
+
+def always_exists(plan: MatchPlan, variable: str, position: Navigation) -> bool:
+    """Return whether a position has a row whenever the condition of a variable is evaluated.
+
+    False if that is not sure.
+    """
+    members = plan.members[position.variable]
+    variable_id = plan.ids[variable]
+    if position.logical_offset or position.physical_offset or plan.staging is not None:
+        return False
+    if variable_id in members:
+        return True  # the current row is one of the rows
+    if variable_id not in plan.members[None]:
+        return False  # no row is mapped to the variable, so nothing precedes such a row
+    member_names = frozenset(plan.variables[member] for member in members)
+    return always_precedes(plan.pattern, member_names, variable)
+
+
+def find_listing_variables(plan: MatchPlan, aggregate: Aggregate) -> tuple[str, ...]:
+    """Return for each primary variable the variable as whose rows an aggregate lists its rows.
+
+    That is the variable itself if the aggregate is over it, or else any one of the variables that
+    the aggregate is over, as rows of other variables are not listed.
+    """
+    members = plan.members[aggregate.variable]
+    substitute = plan.variables[min(members)]
+    return tuple(name if plan.ids[name] in members else substitute for name in plan.variables)
+
+
+# Parts of steps.
+
+
+def all_of(steps: list[Step], span: Span) -> Step:
+    """Return a step that is true if all of the steps are true."""
+    return steps[0] if len(steps) == 1 else Combined("AND", tuple(steps), span)
+
+
+def join_nearby_tests(tests: Sequence[Nearby], span: Span) -> Nearby:
+    """Return the test that a row passes if it passes all of the tests."""
+    column = conjunction(tuple(test.column for test in tests))
+    return Nearby(column, all_of([test.step for test in tests], span))
+
+
+def choose_by_classifier(
+    scalar: Scalar, position: Navigation, variables: Sequence[str]
+) -> VariableAt:
+    """Return an expression over one classifier as a choice among constants.
+
+    There is a value for each variable to which the row may be mapped, then one for no row.
+    """
+
+    def build_column(name: str) -> RowColumn:
+        return row_column(render(scalar, lambda _: name))
+
+    names = (*map(string_literal, variables), "CAST(NULL AS STRING)")
+    columns = tuple(build_column(name) for name in names)
+    return VariableAt(position, columns, scalar.span)
+
+
+def choose_writer(scalar: Scalar) -> WriteReference:
+    """Return the function that writes the column references of an expression as SQL.
+
+    In an operation, a reference may need parentheses.
+    """
     return argument_of if is_bare(scalar) else operand_of
 
 
-def is_there(plan: MatchPlan, variable: str, position: Navigation) -> bool:
-    """Whether there is such a row whenever the condition of a variable is asked."""
-    members, own = plan.members[position.variable], plan.ids[variable]
-    if position.logical_offset or position.physical_offset or plan.staging is not None:
-        return False
-    if own in members:
-        return True
-    names = frozenset(plan.variables[member] for member in members)
-    is_mapped = own in plan.members[None]
-    return is_mapped and always_precedes(plan.pattern, names, variable)
+def write_typed_null(reference: Reference) -> str:
+    """Return SQL that is NULL and has the type of what a reference reads."""
+    return f"IF(FALSE, {argument_of(reference)}, NULL)"
 
 
-def variables_of_rows(plan: MatchPlan, aggregate: Aggregate) -> tuple[str, ...]:
-    """By primary variable, itself; one of the aggregate's for those that it is not over."""
-    members, names = plan.members[aggregate.variable], plan.variables
-    return tuple(name if plan.ids[name] in members else names[min(members)] for name in names)
+def build_formula(scalar: Scalar, position: Navigation | None) -> Combined | None:
+    """Return arithmetic of constants and of columns, all read at one position.
+
+    None if the expression is anything else.
+    """
+    step = build_formula_part(scalar, position)
+    return step if isinstance(step, Combined) else None
 
 
-def named(scalar: Scalar) -> str:
-    if isinstance(scalar, Operation):
-        return scalar.operator
-    text = show_scalar(scalar)
-    return (text.split("(")[0].split() or text.split())[0] if " " in text else text
+def build_formula_part(scalar: Scalar, position: Navigation | None) -> Step | None:
+    """Return an operand of such arithmetic; None if the expression is no such operand."""
+    if is_bare(scalar) and isinstance(scalar.references[0], ColumnReference):
+        return Value(row_column(render(scalar, argument_of)), position, None, scalar.span)
+    amount = amount_of(scalar)
+    if amount is not None:
+        return Value(row_column(render(scalar, str), amount), None, None, scalar.span)
+    if not isinstance(scalar, Operation) or scalar.operator not in ("+", "-", "*"):
+        return None
+    operands = []
+    for operand in scalar.operands:
+        step = build_formula_part(operand, position)
+        if step is None:
+            return None
+        operands.append(step)
+    return Combined(scalar.operator, tuple(operands), scalar.span)
 
 
 def not_computed(scalar: Scalar) -> MatchRecognizeError:
+    """Return the error for an expression over the run that the engine cannot compute."""
     if isinstance(scalar, Operation) and scalar.operator == LONG_CHAIN:
         return operations_nested_too_deep(scalar.span, limit=DEEPEST)
-    takes_lambda = named(scalar).upper() in OF_LAMBDAS
-    refused = lambda_of_several_rows if takes_lambda else not_known_during_the_match
-    return refused(scalar.span, what=named(scalar))
+    name = name_expression(scalar)
+    if name.upper() in LAMBDA_FUNCTIONS:
+        return lambda_of_several_rows(scalar.span, what=name)
+    return not_known_during_the_match(scalar.span, what=name)
 
 
-def formula(scalar: Scalar, position: Navigation | None) -> Combined | None:
-    """Arithmetic of columns, all read at one position, and of constants; None of anything else."""
-    found = part_of_formula(scalar, position)
-    return found if isinstance(found, Combined) else None
+def name_expression(scalar: Scalar) -> str:
+    """Return what a message calls an expression: its operator, function or first word."""
+    if isinstance(scalar, Operation):
+        return scalar.operator
+    text = show_scalar(scalar)
+    if " " not in text:
+        return text
+    words = text.split("(")[0].split() or text.split()
+    return words[0]
 
 
-def part_of_formula(scalar: Scalar, position: Navigation | None) -> Step | None:
-    if is_bare(scalar) and isinstance(scalar.references[0], ColumnReference):
-        return Value(row_column(render(scalar, argument_of)), position, None, scalar.span)
-    if amount_of(scalar) is not None:
-        return Value(row_column(render(scalar, str), amount_of(scalar)), None, None, scalar.span)
-    if not isinstance(scalar, Operation) or scalar.operator not in ("+", "-", "*"):
-        return None
-    parts = [part_of_formula(part, position) for part in scalar.operands]
-    known = tuple(part for part in parts if part is not None)
-    return Combined(scalar.operator, known, scalar.span) if len(known) == len(parts) else None
-
-
-# Guards: conditions on a row under which something is asked of it at all.
+# Guards: conditions under which an expression over a row is evaluated.
 #
 #     x <> 0 AND 10 / x < A.y             →   CASE WHEN x <> 0 THEN 10 / x END < A.y
 #     A AS z > 0, B AS sum(1 / A.z) > 2   →   sum(CASE WHEN z > 0 THEN 1 / z END) > 2
 #
-# What Spark computes for every row before the match must not fail on rows on which the condition
-# would not have come to it, or to which its variable is not mapped.
+# Spark computes a column for every row before the match. So it must not fail on rows for which the
+# condition would not have evaluated the expression, or which are not mapped to its variable.
 
 
 def holds_of_rows(plan: MatchPlan, variable: str | None) -> Scalar | None:
-    """What holds of each row that is mapped to a variable, as SQL over that row; None: nothing."""
-    names = [plan.variables[member] for member in sorted(plan.members[variable])]
-    known = [_row_condition(plan, name) for name in names]
-    found = [term for term in dict.fromkeys(known) if term is not None]
-    return joined("OR", found) if found and None not in known else None
+    """Return a condition that every row mapped to a variable satisfies, as SQL over that row.
+
+    None if no such condition is known. The rows of a union variable satisfy the condition of one
+    of its members.
+    """
+    row_conditions: list[Scalar] = []
+    for member in sorted(plan.members[variable]):
+        row_condition = find_row_condition(plan, plan.variables[member])
+        if row_condition is None:
+            return None
+        if row_condition not in row_conditions:
+            row_conditions.append(row_condition)
+    return joined("OR", row_conditions) if row_conditions else None
 
 
-def _row_condition(plan: MatchPlan, variable: str) -> Term | None:
-    """What the condition of a variable asks of the row alone, but for what takes long to ask."""
-    conditions = (one.condition for one in plan.definitions if one.variable == variable)
-    parts = [part for condition in conditions for part in conjuncts(condition)]
+def find_row_condition(plan: MatchPlan, variable: str) -> Term | None:
+    """Return the conjuncts of a variable's condition that read only the row itself.
+
+    Conjuncts that take long are left out, because the result is evaluated once more for each row.
+    None if there are no other ones.
+    """
     splitter = ConditionSplitter(plan, variable)
-    own = (one for one in parts if looks_at_columns_only(one) and splitter.distances(one) <= {0})
-    quick = [part for part in own if not takes_long(part.operations)]
-    texts = [row_text(part) for part in quick]
-    text = texts[0] if len(quick) == 1 else " AND ".join(f"({one})" for one in texts)
-    operations = NO_OPERATIONS.union(*(part.operations for part in quick))
-    return Term((text,), parts[0].span, operations) if quick else None
+    all_conjuncts = [
+        conjunct
+        for definition in plan.definitions
+        if definition.variable == variable
+        for conjunct in conjuncts(definition.condition)
+    ]
+    row_conjuncts = [
+        conjunct
+        for conjunct in all_conjuncts
+        if looks_at_columns_only(conjunct)
+        and splitter.find_distances(conjunct) <= {0}
+        and not takes_long(conjunct.operations)
+    ]
+    if not row_conjuncts:
+        return None
+    texts = [row_text(conjunct) for conjunct in row_conjuncts]
+    text = texts[0] if len(texts) == 1 else " AND ".join(f"({text})" for text in texts)
+    operations = NO_OPERATIONS.union(*(conjunct.operations for conjunct in row_conjuncts))
+    return Term((text,), all_conjuncts[0].span, operations)
 
 
 def guard(guards: Sequence[Scalar], scalar: Scalar) -> Scalar:
-    """The expression where all guards hold, in their order; NULL elsewhere.
+    """Return an expression that has the value of `scalar` if all guards hold, and else is NULL.
 
-    A truth value is a number in between: a CASE of truth values may become AND and OR, of which
-    some sessions ask every part. So what may fail of the guards is in a CASE of its own.
+    The guards are evaluated in their order. A guard that can fail itself gets a CASE of its own
+    inside of the CASE of those before it: some sessions evaluate every operand of an AND. They also
+    turn a CASE of truth values into AND and OR, so that a truth value becomes a number in between:
+
+        1 / x > 2   →   CASE WHEN x <> 0 THEN CAST(1 / x > 2 AS INT) END = 1
     """
     if not guards:
         return scalar
     if is_truth(scalar):
         number = Operation("CAST", ("CAST(", scalar, " AS INT)"), scalar.span, words=("INT",))
         return comparison("=", guard(guards, number), number_term(1, scalar.span))
-    later = (place for place, one in enumerate(guards) if place and may_fail(one.operations))
-    first = next(later, len(guards))
-    asked = guard(guards[first:], scalar)
-    parts = "CASE WHEN ", joined("AND", guards[:first]), " THEN ", asked, " END"
+    count = 1  # how many guards the outer CASE checks
+    while count < len(guards) and not may_fail(guards[count].operations):
+        count += 1
+    inner = guard(guards[count:], scalar)
+    parts = ("CASE WHEN ", joined("AND", guards[:count]), " THEN ", inner, " END")
     return Operation("CASE", parts, scalar.span)
 
 
-# A part of an expression, with what must hold for it to be asked beside what must for those before
-# it: for this one alone, then for all after it.
-Asked = tuple[Scalar, Sequence[Scalar], Sequence[Scalar]]
+class GuardedPart(NamedTuple):
+    """A subexpression, and the guards that it adds to those of the parts before it."""
+
+    part: Scalar
+    guards: Sequence[Scalar]  # hold where this part is evaluated
+    later_guards: Sequence[Scalar]  # hold where the parts after it are evaluated
 
 
-def guards_of(operation: Operation) -> Iterator[Asked]:
-    """The operands, each with what of those before it must hold for it to be asked."""
-    passed = _PASSED.get(operation.operator)
-    branches = operation.operator in ("IF", "CASE")
-    for place, operand in enumerate(operation.operands):
-        if branches and place % 2:  # a value, whose condition holds, and does not for what follows
-            condition = operation.operands[place - 1]
-            yield operand, (condition,), (complement(condition),)
-        else:
-            yield operand, (), () if passed is None else (passed(operand),)
+def guards_of(operation: Operation) -> Iterator[GuardedPart]:
+    """Yield the operands of an operation with their guards.
+
+    In `IF(a, x, y)`, x has the guard a, and y the guard that a does not hold. In `a OR b`, b has
+    the guard that a does not hold.
+    """
+    if operation.operator in ("IF", "CASE"):
+        for index, operand in enumerate(operation.operands):
+            if index % 2 == 0:  # a condition, or the value after ELSE
+                yield GuardedPart(operand, (), ())
+            else:
+                condition = operation.operands[index - 1]
+                yield GuardedPart(operand, (condition,), (complement(condition),))
+        return
+    build_guard = _GUARDS_OF_NEXT.get(operation.operator)
+    for operand in operation.operands:
+        yield GuardedPart(operand, (), () if build_guard is None else (build_guard(operand),))
 
 
-def _unknown(scalar: Scalar) -> Operation:
+def _is_not_false(scalar: Scalar) -> Scalar:
+    """Return the condition that a truth value is true or NULL."""
+    return complement(negation(scalar))
+
+
+def _is_null(scalar: Scalar) -> Operation:
+    """Return the condition that a value is NULL."""
     return Operation("IS NULL", ("(", scalar, ") IS NULL"), scalar.span)
 
 
-# What must hold of an operand for the next one to be asked.
-_PASSED: Mapping[str, Callable[[Scalar], Scalar]] = {
-    "AND": lambda one: complement(negation(one)),
+# Functions that build the condition on an operand under which the next operand is evaluated.
+_GUARDS_OF_NEXT: Mapping[str, Callable[[Scalar], Scalar]] = {
+    "AND": _is_not_false,
     "OR": complement,
-    **dict.fromkeys(("COALESCE", "NVL", "IFNULL"), _unknown),
+    "COALESCE": _is_null,
+    "NVL": _is_null,
+    "IFNULL": _is_null,
 }
