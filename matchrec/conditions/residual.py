@@ -1,6 +1,7 @@
-"""Residual conditions: what of a condition is left for the engine, before and while it is typed.
+"""Residual conditions: the part of a condition that remains for the engine, as a tree of steps.
 
-Functions of several rows are written with the few operations that the engine has:
+`split` builds the tree before types are known; `typing` gives each step its type. An operation that
+the engine does not have is rewritten with the few basic operations that it has:
 
     COALESCE(a, b)   →   IF(a IS NOT NULL, a, b)
 
@@ -12,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
 from typing import Any
 
 from matchrec.conditions.row_column import RowColumn, row_column
@@ -24,88 +24,93 @@ from matchrec.source import Span
 
 NOWHERE = Span(0, 0)
 
-# The number zero in what a function is written as, which Spark is not asked about.
+# The number zero in rewritten functions. It is no column of the query: Spark is not asked its type.
 ZERO = row_column("0", Amount(Fraction(0)))
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A column read on the row that `navigation` finds; None is the current row.
-
-    missing: what takes its place, on the current row, where there is no such row; None is NULL.
-    formula: the same as arithmetic of columns and constants, if it is that. deferred: the same as
-    the engine computes it, where other rows tell whether it is asked, and it may fail.
-    """
+    """A column that is read on one row."""
 
     column: RowColumn
+    # Finds the row from the run; None for the current row.
     navigation: Navigation | None
+    # What is read on the current row instead if `navigation` finds no row; None for NULL.
     missing: RowColumn | None
     span: Span
+    # The same value as arithmetic of columns and constants, if it is that.
     formula: Combined | None = None
+    # The same value as the engine computes it, if it can fail and guards over other rows decide
+    # whether it is evaluated.
     deferred: Combined | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RunningAggregate:
-    """An aggregate that grows with the run, or of which the engine keeps all rows in a list, for
-    Python to compute it from: also a sum or an average of values that the engine cannot add.
+    """An aggregate over rows of the run.
 
-    function: its basic form, None where it has none. column: that it is over, None of rows that are
-    counted. columns: of a list what each primary variable's rows have, by id: the condition that
-    lets a row count, or TRUE, then the arguments.
+    The engine either updates its value with each row, or keeps its rows in a list from which Python
+    computes it. Python also computes sums and averages of values that the engine cannot add.
     """
 
+    # The basic form that the engine updates: count, sum, avg, min or max; None if there is none.
     function: str | None
+    # The aggregate as the user wrote it.
     aggregate: Aggregate
+    # The argument of the basic form; None if it counts rows.
     column: RowColumn | None
     span: Span
+    # If there may be a list, what it holds of a row, by the id of the row's primary variable: the
+    # FILTER condition or TRUE, which lets the row count, then the arguments.
     columns: tuple[tuple[Step, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class VariableAt:
-    """A value that depends only on the classifier of the row that `navigation` finds.
+    """A value that depends only on the classifier of one row."""
 
-    by_variable: for every primary variable, by id, the value with its name; the last is for
-    no row. Constant columns: they look at no row at all.
-    """
-
+    # Finds the row from the run.
     navigation: Navigation
+    # The value for each primary variable, by id, and last the value if there is no such row. These
+    # columns are constants: they read no row.
     by_variable: tuple[RowColumn, ...]
     span: Span
 
 
 @dataclass(frozen=True, slots=True)
 class Combined:
-    """An operation on values of the run. words: see `plan.expression.Operation`."""
+    """An operation on values of the run."""
 
     operator: str
     operands: tuple[Step, ...]
     span: Span
+    # What the operator needs besides its operands, such as a type; see `plan.expression.Operation`.
     words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A step that has its type: the expression that computes it, and the type of its value.
-
-    value: the column that it is, which Spark may still cast. parts: the operands of an operation as
-    it was written. size, depth: how many operations there are in it, and in one another, once it is
-    written with those of the engine. fails: whether it may have no result on some row.
-    """
+    """A step with its type."""
 
     expression: RunExpression
     type: ValueType
     span: Span = NOWHERE
+    # The step, if it is a column that Spark may still cast.
     value: Value | None = None
+    # The operands of an operation, as the user wrote it.
     parts: tuple[Typed, ...] = ()
+    # How many operations it consists of, once it is rewritten with those of the engine.
     size: int = 1
+    # How deep these operations are nested.
     depth: int = 0
+    # Whether it may have no result on some row.
     fails: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class TypedOperation(Combined):
+    """An operation whose operands have types, while its own type is not known yet."""
+
     operands: tuple[Typed, ...]
 
 
@@ -113,6 +118,7 @@ Step = Value | RunningAggregate | VariableAt | Combined | Typed
 
 
 def values_in(step: Step) -> Iterator[Value]:
+    """Yield the columns that an operation combines, at any depth; a column yields itself."""
     if isinstance(step, Value):
         yield step
     elif isinstance(step, Combined):
@@ -122,29 +128,30 @@ def values_in(step: Step) -> Iterator[Value]:
 
 @dataclass(frozen=True, slots=True)
 class Nearby:
-    """What the worker computes for all rows before the match: `column`, had Spark to compute it.
+    """A test over neighbours that the worker computes for all rows, before the match."""
 
-    Navigations of the step are physical ones from each row.
-    """
-
+    # The same test as Spark would compute it.
     column: RowColumn
+    # Its navigations are physical ones from the row itself.
     step: Step
 
 
 @dataclass(frozen=True, slots=True)
 class SplitCondition:
-    """One variable's condition; an absent part is true.
-
-    tests: the conjuncts of `before` and `nearby`. rest: those that `during` is made of, as they
-    were written. nearby: what the worker computes before the match, if it sorts the rows.
-    """
+    """The condition of one variable, in parts. A row satisfies it if all parts are true."""
 
     variable: str
+    # Computed by Spark before the match. None if there is nothing to test.
     before: RowColumn | None
+    # Computed by the engine during the match. None if there is nothing to test.
     during: Step | None
     span: Span | None
+    # The conjuncts of which `before` and `nearby` consist.
     tests: tuple[RowColumn | Nearby, ...] = ()
+    # The conjuncts of which `during` consists, as the user wrote them.
     rest: tuple[Scalar, ...] = ()
+    # Computed by the worker before the match. None if there is nothing to test, or if the worker
+    # does not sort the rows.
     nearby: Nearby | None = None
 
 
@@ -152,115 +159,154 @@ COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>"})
 BITS = frozenset({"&", "|", "^", "~", "<<", ">>", "SHIFTRIGHTUNSIGNED"})
 ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "DIV", "NEG"})
 LOGIC = frozenset({"AND", "OR", "NOT"})
+
+# Operations that the engine has, so that they are not rewritten.
 BASIC = COMPARISONS | ARITHMETIC | LOGIC | {"IS NULL", "IF", "DATEDIFF"}
+
+# Operations that are NULL if an operand is NULL.
 NULL_IN_NULL_OUT = (COMPARISONS - {"<=>"}) | ARITHMETIC | BITS | {"NOT", "ABS", "LIKE", "||"}
 
-Parts = tuple[Step, ...]
-Rewriting = Callable[[Parts, Span], Step]
-Form = Any  # a nested tuple, see `REWRITINGS`
+Operands = tuple[Step, ...]
+Rewriting = Callable[[Operands, Span], Step]
+Form = Any  # a template: a nested tuple, see `REWRITINGS`
 
 
 def rewrite(step: TypedOperation) -> Step | None:
-    """The value by basic operations; None of an operation that is basic."""
+    """Return an operation rewritten with others, one step closer to the basic ones.
+
+    None if the operation is not rewritten.
+    """
     if step.operator in CONVERSIONS and len(step.operands) == 1:
         return Combined("CAST", step.operands, step.span, (CONVERSIONS[step.operator],))
     rewriting = REWRITINGS.get(step.operator)
     if rewriting is None:
         return None
     if callable(rewriting):
-        found: Step = rewriting(step.operands, step.span)
-        return found
-    return step_of_form(rewriting, step.operands, step.span)
+        rewritten: Step = rewriting(step.operands, step.span)
+        return rewritten
+    return fill_form(rewriting, step.operands, step.span)
 
 
-def step_of_form(form: Form, parts: Parts, span: Span) -> Step:
+def fill_form(form: Form, operands: Operands, span: Span) -> Step:
+    """Return a form of `REWRITINGS` with these operands.
+
+    `("IF", ("IS NOT NULL", 0), 1, 2)` and the operands a, b, c: `IF(a IS NOT NULL, b, c)`, where
+    "IS NOT NULL" is an operation on a alone.
+    """
     match form:
         case int():
-            return parts[form]
+            return operands[form]
         case "0":
             return Value(ZERO, None, None, span)
         case str():
-            return Combined(form, parts, span)
+            return Combined(form, operands, span)
     operator, *forms = form
-    return Combined(operator, tuple(step_of_form(one, parts, span) for one in forms), span)
+    parts = tuple(fill_form(part, operands, span) for part in forms)
+    return Combined(operator, parts, span)
 
 
-def first_not_null(parts: Parts, span: Span) -> Step:
-    *before, last = parts
+def rewrite_coalesce(operands: Operands, span: Span) -> Step:
+    """Return the first operand that is not NULL: COALESCE, NVL and IFNULL.
 
-    def choose(rest: Step, part: Step) -> Step:
-        return Combined("IF", (Combined("IS NOT NULL", (part,), span), part, rest), span)
-
-    return reduce(choose, reversed(before), last)
-
-
-def extreme(comparison: str) -> Rewriting:
-    """GREATEST and LEAST: NULLs are left out."""
-    take_right = ("OR", ("IS NULL", 0), (comparison, 1, 0))
-    of_two = ("IF", ("IS NULL", 1), 0, ("IF", take_right, 1, 0))
-
-    def of_all(parts: Parts, span: Span) -> Step:
-        """By halves: each is asked for several times."""
-        middle = len(parts) // 2
-        halves = (parts[:middle], parts[middle:])
-        both = tuple(half[0] if len(half) == 1 else of_all(half, span) for half in halves)
-        return step_of_form(of_two, both, span)
-
-    return of_all
+    `COALESCE(a, b, c)` is `IF(a IS NOT NULL, a, IF(b IS NOT NULL, b, c))`.
+    """
+    *earlier_operands, step = operands
+    for operand in reversed(earlier_operands):
+        is_not_null = Combined("IS NOT NULL", (operand,), span)
+        step = Combined("IF", (is_not_null, operand, step), span)
+    return step
 
 
-def membership(parts: Parts, span: Span) -> Combined:
-    value, *others = parts
-    return Combined("OR", tuple(Combined("=", (value, one), span) for one in others), span)
+def build_extreme(comparison: str) -> Rewriting:
+    """Return the rewriting of GREATEST or LEAST, which leave NULLs out.
+
+    Args:
+        comparison: `>` for GREATEST, `<` for LEAST.
+    """
+    take_second = ("OR", ("IS NULL", 0), (comparison, 1, 0))
+    extreme_of_two = ("IF", ("IS NULL", 1), 0, ("IF", take_second, 1, 0))
+
+    def rewrite_extreme(operands: Operands, span: Span) -> Step:
+        # Each of two operands occurs several times in the form. With halves rather than one operand
+        # after the other, the depth and so the number of repetitions grows slowly.
+        if len(operands) == 1:
+            return operands[0]
+        middle = len(operands) // 2
+        first_half = rewrite_extreme(operands[:middle], span)
+        second_half = rewrite_extreme(operands[middle:], span)
+        return fill_form(extreme_of_two, (first_half, second_half), span)
+
+    return rewrite_extreme
 
 
-def case(parts: Parts, span: Span) -> Combined:
-    """CASE WHEN a THEN x WHEN b THEN y ELSE z END, from a on: IF(a, x, IF(b, y, z))."""
-    rest = parts[2:] if len(parts) <= 3 else (case(parts[2:], span),)
-    return Combined("IF", (*parts[:2], *rest), span)
+def rewrite_in(operands: Operands, span: Span) -> Combined:
+    """Return `x IN (a, b)` as `x = a OR x = b`."""
+    value, *candidates = operands
+    comparisons = [Combined("=", (value, candidate), span) for candidate in candidates]
+    return Combined("OR", tuple(comparisons), span)
 
 
-def case_by(comparison: str) -> Rewriting:
-    """CASE x WHEN a THEN ..., from x on, with the conditions x = a; or DECODE(x, a, y, ..., z),
-    where NULL is found too.
+def rewrite_case(operands: Operands, span: Span) -> Combined:
+    """Return CASE WHEN a THEN x WHEN b THEN y ELSE z END as IF(a, x, IF(b, y, z)).
+
+    Args:
+        operands: a, x, b, y, z. Without ELSE the last IF has no third operand.
+        span: where the CASE was written.
+    """
+    others = operands[2:]
+    if len(others) > 1:
+        others = (rewrite_case(others, span),)
+    return Combined("IF", (*operands[:2], *others), span)
+
+
+def build_compared_case(comparison: str) -> Rewriting:
+    """Return the rewriting of a CASE that compares one value with others.
+
+    Args:
+        comparison: `=` for CASE x WHEN a THEN y ELSE z END; `<=>` for DECODE(x, a, y, z), which
+            also finds NULL. The operands are x, a, y, z, and the conditions become x = a.
     """
 
-    def of_all(parts: Parts, span: Span) -> Combined:
-        value, *branches = parts
-        for place in range(0, len(branches) - 1, 2):
-            branches[place] = Combined(comparison, (value, branches[place]), span)
+    def rewrite_compared_case(operands: Operands, span: Span) -> Combined:
+        value, *branches = operands
+        for index in range(0, len(branches) - 1, 2):
+            branches[index] = Combined(comparison, (value, branches[index]), span)
         return Combined("CASE", tuple(branches), span)
 
-    return of_all
+    return rewrite_compared_case
 
 
-# A function that rewrites, or a form: an operation of other forms; a number is the part at that
-# place, a name that operation of all parts, and "0" the number zero.
+# How each operation is rewritten, by a function or by a form. In a form,
+#
+#     a tuple    is an operation: its operator, then the forms of its operands
+#     a number   is the operand with that index
+#     a name     is that operation on all operands
+#     "0"        is the number zero
 REWRITINGS: Mapping[str, Rewriting | Form] = {
-    "ABS": ("IF", ("<", 0, ("NEG", 0)), ("NEG", 0), 0),  # itself where it is NULL or NaN
+    "ABS": ("IF", ("<", 0, ("NEG", 0)), ("NEG", 0), 0),  # NULL and NaN stay as they are
     "NEGATIVE": "NEG",
     "MOD": "%",
     "ISNOTNULL": ("NOT", "IS NULL"),
     "ISNULL": "IS NULL",
-    "COALESCE": first_not_null,
-    "NVL": first_not_null,
-    "IFNULL": first_not_null,
+    "COALESCE": rewrite_coalesce,
+    "NVL": rewrite_coalesce,
+    "IFNULL": rewrite_coalesce,
     "NULLIF": ("IF", ("OR", ("IS NULL", "="), ("NOT", "=")), 0),
     "NANVL": ("IF", ("ISNAN", 0), 1, 0),
     "NVL2": ("IF", ("IS NOT NULL", 0), 1, 2),
-    "CASE": case,
-    "CASE OF": case_by("="),
-    "DECODE": case_by("<=>"),
-    "GREATEST": extreme(">"),
-    "LEAST": extreme("<"),
+    "CASE": rewrite_case,
+    "CASE OF": build_compared_case("="),
+    "DECODE": build_compared_case("<=>"),
+    "GREATEST": build_extreme(">"),
+    "LEAST": build_extreme("<"),
     "BETWEEN": ("AND", (">=", 0, 1), ("<=", 0, 2)),
-    **{f"NOT {one}": ("NOT", one) for one in ("BETWEEN", "IN", "LIKE", "ILIKE")},
-    "IN": membership,
-    **{f"IS NOT {one}": ("NOT", f"IS {one}") for one in ("NULL", "UNKNOWN", "TRUE", "FALSE")},
+    **{f"NOT {name}": ("NOT", name) for name in ("BETWEEN", "IN", "LIKE", "ILIKE")},
+    "IN": rewrite_in,
+    **{f"IS NOT {name}": ("NOT", f"IS {name}") for name in ("NULL", "UNKNOWN", "TRUE", "FALSE")},
     "IS UNKNOWN": "IS NULL",
     "IS NOT DISTINCT FROM": "<=>",
     "IS DISTINCT FROM": ("NOT", "<=>"),
-    "IS TRUE": ("AND", "IS NOT NULL", 0),  # false, not NULL, where it is NULL
+    "IS TRUE": ("AND", "IS NOT NULL", 0),  # NULL becomes false
     "IS FALSE": ("AND", "IS NOT NULL", "NOT"),
     "DATE_DIFF": "DATEDIFF",
     "DATE_ADD": "+",
@@ -271,6 +317,7 @@ REWRITINGS: Mapping[str, Rewriting | Form] = {
     "ZEROIFNULL": ("COALESCE", 0, "0"),
 }
 
+# Functions that are a cast to one type, with that type.
 CONVERSIONS: Mapping[str, str] = {
     "TO_DATE": "DATE",
     "TO_TIMESTAMP": "TIMESTAMP",
