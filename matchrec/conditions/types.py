@@ -1,4 +1,4 @@
-"""The types of values, as far as the match must tell them apart."""
+"""The types of values, as far as matching distinguishes them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from enum import Enum
 
 
 class Kind(Enum):
-    """How a value is held while matching."""
+    """How values are held during the match."""
 
     INTEGER = "int64"
     FLOATING = "float64"
 
 
 class Family(Enum):
-    """Types that compare and compute alike while matching; OTHER does neither."""
+    """Types that are compared and computed with alike during the match.
+
+    Values of OTHER can be neither compared nor computed with.
+    """
 
     BOOLEAN = "boolean"
     INTEGER = "integer"
@@ -37,98 +40,136 @@ class Family(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ValueType:
-    """A type, by its name in Spark. bits: of an INTEGER. precision, scale: of a DECIMAL.
-
-    parts: of an ARRAY its element, of a MAP its key and its value, of a STRUCT its fields.
-    """
+    """A type of Spark."""
 
     family: Family
+    # The name as Spark prints it, such as `decimal(10,2)`.
     name: str
+    # The width of an INTEGER.
     bits: int = 64
+    # The number of digits of a DECIMAL, and how many of them are after the point.
     precision: int = 0
     scale: int = 0
+    # The types inside: the element of an ARRAY, the key and the value of a MAP, the fields of a
+    # STRUCT.
     parts: tuple[ValueType, ...] = ()
+    # The names of the fields of a STRUCT.
     names: tuple[str, ...] = ()
 
     @property
     def element(self) -> ValueType | None:
+        """The type of the elements of an ARRAY; None for any other type."""
         return self.parts[0] if self.family is Family.ARRAY else None
 
     @property
     def is_ordered(self) -> bool:
-        """Whether its values compare: not if a map is among them."""
+        """Whether values of the type can be compared. Maps cannot, nor types with maps in them."""
         return self.family is not Family.MAP and all(part.is_ordered for part in self.parts)
 
     @property
     def kind(self) -> Kind:
+        """How values of the type are held during the match."""
         return Kind.FLOATING if self.family is Family.FLOATING else Kind.INTEGER
 
 
 BOOLEAN = ValueType(Family.BOOLEAN, "boolean")
-BIGINT = ValueType(Family.INTEGER, "bigint")
+TINYINT = ValueType(Family.INTEGER, "tinyint", 8)
+SMALLINT = ValueType(Family.INTEGER, "smallint", 16)
 INT = ValueType(Family.INTEGER, "int", 32)
+BIGINT = ValueType(Family.INTEGER, "bigint")
 FLOAT = ValueType(Family.FLOATING, "float")
 DOUBLE = ValueType(Family.FLOATING, "double")
-VOID = ValueType(Family.OTHER, "void")
+DATE = ValueType(Family.DATE, "date")
+TIMESTAMP = ValueType(Family.TIMESTAMP, "timestamp")
+TIMESTAMP_NTZ = ValueType(Family.TIMESTAMP_NTZ, "timestamp_ntz")
 INTERVAL = ValueType(Family.INTERVAL, "interval day to second")
 MONTHS = ValueType(Family.MONTHS, "interval year to month")
-DATE = ValueType(Family.DATE, "date")
 STRING = ValueType(Family.STRING, "string")
+BINARY = ValueType(Family.BINARY, "binary")
+VOID = ValueType(Family.OTHER, "void")  # the type of NULL
 
 NUMBERS = frozenset({Family.INTEGER, Family.FLOATING, Family.DECIMAL})
 TIMES = frozenset({Family.DATE, Family.TIMESTAMP, Family.TIMESTAMP_NTZ})
 
-# The families of intervals, each with the type of its sums, quotients and the like.
+# Intervals, with the type of their sums, quotients and so on.
 SPANS: Mapping[Family, ValueType] = {Family.INTERVAL: INTERVAL, Family.MONTHS: MONTHS}
 
 NESTED = frozenset({Family.ARRAY, Family.STRUCT, Family.MAP})
 
-# Types whose order and equality are left to Spark, but for conditions on the run.
+# Types whose values only Spark compares, except in conditions on the run.
 SPARKS_OWN = NESTED | {Family.OTHER}
 
+# Types of whose values the engine has only ranks, see `is_ranked`.
 RANKED = NESTED | {Family.STRING, Family.BINARY}
-NARROW_DIGITS = 18  # of a decimal that is held as an int64, at most
-MOST_DIGITS = 38  # of any decimal
+
+NARROW_DIGITS = 18  # the precision up to which an int64 holds every decimal
+MOST_DIGITS = 38  # the largest precision of a decimal
 
 
 def is_wide_decimal(type_: ValueType) -> bool:
-    """Whether a decimal has more digits than an int64 surely holds."""
+    """Return whether a type is a decimal with values that an int64 cannot hold."""
     return type_.family is Family.DECIMAL and type_.precision > NARROW_DIGITS
 
 
 def is_ranked(type_: ValueType) -> bool:
-    """Whether the engine knows values of a type by their rank only, and Python those computed."""
+    """Return whether the engine has ranks instead of the values of a type, to compare them.
+
+    Only Python has values of the type that are computed during the match: they have no rank.
+    """
     return type_.family in RANKED or is_wide_decimal(type_)
 
 
 def array(element: ValueType) -> ValueType:
+    """Return the type of arrays whose elements have this type."""
     return nested(Family.ARRAY, (), (element,))
 
 
 def nested(family: Family, names: tuple[str, ...], parts: tuple[ValueType, ...]) -> ValueType:
-    """The type of arrays, structs or maps of such parts. names: of the fields of a struct."""
-    before = [f"{name}:" for name in names] or [""] * len(parts)
-    shown = ",".join(name + part.name for name, part in zip(before, parts, strict=True))
-    return ValueType(family, f"{family.value}<{shown}>", parts=parts, names=names)
+    """Return a type of arrays, structs or maps.
+
+    >>> nested(Family.STRUCT, ("id", "name"), (INT, STRING)).name
+    'struct<id:int,name:string>'
+
+    Args:
+        family: ARRAY, STRUCT or MAP.
+        names: the names of the fields of a struct; empty for arrays and maps.
+        parts: see `ValueType.parts`.
+    """
+    prefixes = [f"{name}:" for name in names] or [""] * len(parts)
+    contents = ",".join(prefix + part.name for prefix, part in zip(prefixes, parts, strict=True))
+    return ValueType(family, f"{family.value}<{contents}>", parts=parts, names=names)
 
 
 def unnamed(type_: ValueType) -> ValueType:
-    """The type with other names of fields: structs compare that differ in these alone."""
-    names = tuple(map(str, range(len(type_.names))))
-    parts = tuple(map(unnamed, type_.parts))
-    return nested(type_.family, names, parts) if type_.family in NESTED else type_
+    """Return the type with numbers instead of the names of fields, at any depth.
+
+    Structs can be compared if their types differ in these names alone.
+    """
+    if type_.family not in NESTED:
+        return type_
+    numbers = tuple(str(index) for index in range(len(type_.names)))
+    parts = tuple(unnamed(part) for part in type_.parts)
+    return nested(type_.family, numbers, parts)
 
 
 def decimal(precision: int, scale: int) -> ValueType:
-    """The decimal type of so many digits, at most 38, `scale` of them after the point."""
-    precision = min(precision, 38)
-    return ValueType(Family.DECIMAL, f"decimal({precision},{scale})", 64, precision, scale)
+    """Return a type of decimals.
+
+    Args:
+        precision: the number of digits. A number above 38 becomes 38.
+        scale: how many of the digits are after the point.
+    """
+    precision = min(precision, MOST_DIGITS)
+    name = f"decimal({precision},{scale})"
+    return ValueType(Family.DECIMAL, name, precision=precision, scale=scale)
 
 
+# For each width of integers, the precision of the decimal type that holds all of them.
 DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
 
 
 def as_decimal(type_: ValueType) -> ValueType:
+    """Return the decimal type that holds all values of an integer or decimal type."""
     if type_.family is Family.INTEGER:
         return decimal(DIGITS[type_.bits], 0)
     assert type_.family is Family.DECIMAL
@@ -136,37 +177,49 @@ def as_decimal(type_: ValueType) -> ValueType:
 
 
 def common_type(one: ValueType, other: ValueType, ansi: bool) -> ValueType | None:
-    """The type in which Spark compares two numbers, or None where there is none."""
+    """Return the type to which Spark brings numbers of two types to compare them.
+
+    None if that would be a decimal with too many digits.
+    """
     families = {one.family, other.family}
-    if Family.FLOATING in families:  # without ANSI, an integer becomes a FLOAT beside one
-        others = [type_ for type_ in (one, other) if type_ != FLOAT]
-        whole = not ansi and len(others) == 1 and others[0].family is Family.INTEGER
-        return FLOAT if whole or not others else DOUBLE
+    if Family.FLOATING in families:
+        return common_floating(one, other, ansi)
     if families == {Family.INTEGER}:
         return one if one.bits >= other.bits else other
-    left, right = as_decimal(one), as_decimal(other)
+    left = as_decimal(one)
+    right = as_decimal(other)
     scale = max(left.scale, right.scale)
-    digits = max(left.precision - left.scale, right.precision - right.scale) + scale
-    return decimal(digits, scale) if digits <= 38 else None
+    precision = max(left.precision - left.scale, right.precision - right.scale) + scale
+    return decimal(precision, scale) if precision <= MOST_DIGITS else None
+
+
+def common_floating(left: ValueType, right: ValueType, ansi: bool) -> ValueType:
+    """Return the type to which Spark brings two numbers if at least one of them is floating.
+
+    FLOAT if both are; without ANSI also if one is, and the other is an integer. Else DOUBLE.
+    """
+    others = [type_ for type_ in (left, right) if type_ != FLOAT]
+    if not others:
+        return FLOAT
+    is_float_with_integer = len(others) == 1 and others[0].family is Family.INTEGER
+    return FLOAT if is_float_with_integer and not ansi else DOUBLE
 
 
 def sum_type(type_: ValueType) -> ValueType:
+    """Return the type of Spark's `sum` of numbers of a type."""
     if type_.family is Family.DECIMAL:
         return decimal(type_.precision + 10, type_.scale)
     return DOUBLE if type_.family is Family.FLOATING else BIGINT
 
 
 def average_type(type_: ValueType) -> ValueType:
+    """Return the type of Spark's `avg` of numbers of a type."""
     if type_.family is Family.DECIMAL:
-        return decimal(type_.precision + 4, min(38, type_.scale + 4))
+        return decimal(type_.precision + 4, min(MOST_DIGITS, type_.scale + 4))
     return DOUBLE
 
 
-SMALLINT = ValueType(Family.INTEGER, "smallint", 16)
-TINYINT = ValueType(Family.INTEGER, "tinyint", 8)
-TIMESTAMP = ValueType(Family.TIMESTAMP, "timestamp")
-TIMESTAMP_NTZ = ValueType(Family.TIMESTAMP_NTZ, "timestamp_ntz")
-BINARY = ValueType(Family.BINARY, "binary")
+# Names of types in SQL.
 
 NAMED = BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, STRING, BINARY, DATE
 NAMES = {type_.name.upper(): type_ for type_ in (*NAMED, TIMESTAMP, TIMESTAMP_NTZ)} | {
@@ -181,14 +234,19 @@ DECIMALS = frozenset({"DECIMAL", "DEC", "NUMERIC"})
 
 
 def type_named(name: str) -> ValueType | None:
-    """The type, or None where Python does not have its values.
+    """Return the type that SQL calls by this name, which is in upper case.
+
+    None if there is no such type, or if Python cannot compute its values.
 
     >>> type_named("DEC(5,2)").name, type_named("MAP<INT,INT>")
     ('decimal(5,2)', None)
     """
-    kind, _, written = name.removesuffix(")").partition("(")
-    digits = written.split(",") if written else ["10"]
-    if kind not in DECIMALS or len(digits) > 2 or not all(map(str.isdecimal, digits)):
+    word, _, arguments = name.removesuffix(")").partition("(")
+    if word not in DECIMALS:
         return NAMES.get(name)
-    precision, scale = map(int, (*digits, "0")[:2])
-    return decimal(precision, scale) if scale <= precision <= 38 else None
+    numbers = arguments.split(",") if arguments else ["10"]
+    if len(numbers) > 2 or not all(number.isdecimal() for number in numbers):
+        return None
+    precision = int(numbers[0])
+    scale = int(numbers[1]) if len(numbers) > 1 else 0
+    return decimal(precision, scale) if scale <= precision <= MOST_DIGITS else None
