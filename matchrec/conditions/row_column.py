@@ -1,4 +1,4 @@
-"""RowColumn: a column that Spark computes for every input row before the match, and tests of it."""
+"""Columns that Spark computes for every input row before the match, and the tests among them."""
 
 from __future__ import annotations
 
@@ -16,112 +16,153 @@ from matchrec.plan.text import Amount
 
 @dataclass(frozen=True, slots=True)
 class Shifted:
-    """The value of `argument`, SQL over one row, `offset` rows further on in the partition."""
+    """The value of an expression on another row of the partition."""
 
-    argument: str
-    offset: int
+    argument: str  # SQL over one row
+    offset: int  # how many rows after the row itself; negative for rows before
 
 
 @dataclass(frozen=True, slots=True)
 class Framed:
-    """An aggregate over a frame of the partition's rows; in `call`, `Shifted` are its columns."""
+    """An aggregate over a frame of rows of the partition."""
 
+    # The text of the call. Its columns are `Shifted` by 0.
     call: tuple[str | Shifted, ...]
     frame: Frame
 
 
+ColumnPiece = str | Shifted | Framed
+
+
 @dataclass(frozen=True, slots=True)
 class RowColumn:
-    """SQL over one row and rows at a fixed distance from it; equal pieces are one column.
+    """A column that Spark computes from a row and rows at a fixed distance from it.
 
-    What looks at one row is one text: see `column_of`.
-    may_fail: whether it may have no result under ANSI. amount: of a constant that is written.
-    fields: the columns of which it is a struct.
+    Columns with equal pieces are equal. SQL over the row alone is always a single piece of text;
+    `column_of` takes care of that.
 
     >>> RowColumn(("", Shifted("price", 0), " < ", Shifted("price", -1))).looks_at_one_row
     False
     """
 
-    pieces: tuple[str | Shifted | Framed, ...]
+    pieces: tuple[ColumnPiece, ...]
+    # Whether it may have no result under ANSI.
     may_fail: bool = field(default=True, compare=False, repr=False)
+    # The value, if the column is a number or an interval that the user wrote.
     amount: Amount | None = field(default=None, compare=False, repr=False)
+    # If the column is a struct, the columns that are its fields.
     fields: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def looks_at_one_row(self) -> bool:
+        """Whether the column reads no row but the row itself."""
         return len(self.pieces) == 1 and isinstance(self.pieces[0], str)
 
     @property
     def text(self) -> str:
+        """The SQL of a column that looks at one row."""
         assert self.looks_at_one_row
         return str(self.pieces[0])
 
 
-def arguments_of(piece: str | Shifted | Framed) -> tuple[str, ...]:
+def texts_in(column: RowColumn) -> tuple[str, ...]:
+    """Return the SQL over one row from which a column is computed.
+
+    For `price < PREV(price)` that is `price` twice.
+    """
+    if column.looks_at_one_row:
+        return (column.text,)
+    return tuple(text for piece in column.pieces for text in find_arguments(piece))
+
+
+def find_arguments(piece: ColumnPiece) -> tuple[str, ...]:
+    """Return the SQL over one row from which a piece of a column is computed."""
     match piece:
         case Shifted(argument=argument):
             return (argument,)
         case Framed(call=call):
-            return tuple(text for part in call for text in arguments_of(part))
+            return tuple(text for part in call for text in find_arguments(part))
         case _:
             return ()
 
 
-def texts_in(column: RowColumn) -> tuple[str, ...]:
-    if column.looks_at_one_row:
-        return (column.text,)
-    return tuple(text for piece in column.pieces for text in arguments_of(piece))
-
-
 def row_column(text: str, amount: Amount | None = None) -> RowColumn:
+    """Return the column of SQL over one row.
+
+    Args:
+        text: the SQL.
+        amount: the value, if it is a number or an interval that the user wrote.
+    """
     return RowColumn((text.strip(),), amount=amount)
 
 
-def column_of(pieces: Iterable[str | Shifted | Framed]) -> RowColumn:
-    """The column of these pieces.
+def column_of(pieces: Iterable[ColumnPiece]) -> RowColumn:
+    """Return the column that consists of these pieces.
 
-    >>> column_of(("abs(", Shifted("x", 0), ")")).text
-    'abs(x)'
+    They become a single text if none of them reads another row:
+
+    >>> column_of(("abs(", Shifted("x", 0), ")")).pieces
+    ('abs(x)',)
     """
-    found, texts = tuple(pieces), []
-    for piece in found:
-        if isinstance(piece, Framed) or (isinstance(piece, Shifted) and piece.offset):
-            return RowColumn(found)
+    pieces = tuple(pieces)
+    texts = []
+    for piece in pieces:
+        if isinstance(piece, Framed) or (isinstance(piece, Shifted) and piece.offset != 0):
+            return RowColumn(pieces)
         texts.append(piece.argument if isinstance(piece, Shifted) else piece)
     return row_column("".join(texts))
 
 
 def term_column(term: Scalar) -> RowColumn:
-    """The column of what an aggregate evaluates on each row, which looks at columns only."""
-    first, *others = term.pieces
-    fields = first.fields if isinstance(first, ColumnReference) and not others else ()
-    return replace(row_column(row_text(term)), fields=fields)
+    """Return the column of what an aggregate evaluates on each row.
+
+    Args:
+        term: an argument or the FILTER of the aggregate. It reads columns only.
+    """
+    column = row_column(row_text(term))
+    match term.pieces:
+        case (ColumnReference(fields=fields),):
+            return replace(column, fields=fields)
+        case _:
+            return column
 
 
 def cast(column: RowColumn, type_name: str) -> RowColumn:
+    """Return the column as another type of Spark."""
     return assembled(("CAST(", column, f" AS {type_name})"))
 
 
 def conjunction(columns: tuple[RowColumn, ...]) -> RowColumn:
-    """True where every column is true; one over one row may fail where an earlier one is not."""
+    """Return the column that is true if every column is true.
+
+    In a column of several rows, each text over one row is computed for every row by itself. A text
+    that fails unless an earlier one is true must stay together with it, so the columns over one
+    row then come first, as a conjunction of their own. From `x <> 0`, `x < PREV(x)` and
+    `1 / x > 2`:
+
+        ((x <> 0) AND (1 / x > 2)) AND (x < PREV(x))
+    """
     if len(columns) == 1:
         return columns[0]
-    rows = tuple(column for column in columns if column.looks_at_one_row)
-    if len(columns) > len(rows) and any(column.may_fail for column in rows[1:]):
-        others = (column for column in columns if not column.looks_at_one_row)
-        columns = (conjunction(rows), *others)
-    pieces: list[str | RowColumn] = []
+    row_columns = tuple(column for column in columns if column.looks_at_one_row)
+    has_other_columns = len(columns) > len(row_columns)
+    if has_other_columns and any(column.may_fail for column in row_columns[1:]):
+        other_columns = [column for column in columns if not column.looks_at_one_row]
+        columns = (conjunction(row_columns), *other_columns)
+    parts: list[str | RowColumn] = []
     for index, column in enumerate(columns):
-        pieces += [" AND (" if index else "(", column, ")"]
-    return assembled(pieces)
+        parts += [" AND (" if index else "(", column, ")"]
+    return assembled(parts)
 
 
 def true_unless(guard: RowColumn, column: RowColumn) -> RowColumn:
+    """Return the column if the guard is true, and else TRUE."""
     return assembled(("CASE WHEN ", guard, " THEN ", column, " ELSE TRUE END"))
 
 
 def assembled(parts: Sequence[str | RowColumn]) -> RowColumn:
-    pieces: list[str | Shifted | Framed] = []
+    """Return a column that is put together from text and columns."""
+    pieces: list[ColumnPiece] = []
     for part in parts:
         if isinstance(part, str):
             pieces.append(part)
@@ -133,16 +174,22 @@ def assembled(parts: Sequence[str | RowColumn]) -> RowColumn:
 
 
 def show_column(column: RowColumn) -> str:
-    """A column as one would write it, with rows at a distance as PREV and NEXT."""
-    return "".join(map(show_piece, column.pieces))
+    """Return a column as a user would write it, with PREV and NEXT for other rows.
+
+    >>> show_column(RowColumn((Shifted("price", 0), " < ", Shifted("price", -1))))
+    'price < PREV(price)'
+    """
+    return "".join(show_piece(piece) for piece in column.pieces)
 
 
-def show_piece(piece: str | Shifted | Framed) -> str:
+def show_piece(piece: ColumnPiece) -> str:
+    """Return a piece of a column as a user would write it."""
     match piece:
         case Shifted(argument=argument, offset=offset):
             return step(offset, argument)
         case Framed(call=call, frame=frame):
-            return f"{''.join(map(show_piece, call))} OVER ({show_frame(frame)})"
+            call_text = "".join(show_piece(part) for part in call)
+            return f"{call_text} OVER ({show_frame(frame)})"
         case _:
             return piece
 
@@ -150,46 +197,62 @@ def show_piece(piece: str | Shifted | Framed) -> str:
 EVERYWHERE = row_column("TRUE")  # the condition of a stage without one
 
 
-# WITHIN: the columns that say where the window of each row ends; the engine keeps to it.
+# WITHIN: the columns that say where the window of each row ends. The engine compares them.
 #
 # Rows are sorted ascending by the first ORDER BY column, so windows end in the order of their first
-# rows, and the last row of a match bounds all of them.
+# rows. It suffices to compare the last row of a match with the end of its window.
 
 
 @dataclass(frozen=True, slots=True)
 class OrderType:
-    """Of the first ORDER BY column. has_one_offset: the session's local times never go back."""
+    """The type of the first ORDER BY column."""
 
     type: ValueType
+    # Whether clocks in the session's time zone are never changed, so that local times never go
+    # back.
     has_one_offset: bool
 
 
 def check_order(plan: MatchPlan) -> None:
-    """Raises where the rows are not sorted as a window needs it."""
+    """Check that the rows are sorted as windows need it.
+
+    Raises:
+        MatchRecognizeUnsupportedError: there is a window, but no ORDER BY, or its first column is
+            descending.
+    """
     for interval in plan.intervals:
         if not plan.order_by or plan.order_by[0].descending:
             raise within_needs_ascending_order(interval.span)
 
 
 def near_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
-    """Where the windows between neighbours end that begin with a row, the smallest first."""
-    return () if plan.staging is None else tuple(row_column(one) for one in plan.staging.ends)
+    """Return where the windows between neighbours end that begin with a row, the shortest first.
+
+    Empty if the query has no stages.
+    """
+    if plan.staging is None:
+        return ()
+    return tuple(row_column(end) for end in plan.staging.ends)
 
 
 def window_columns(plan: MatchPlan, window: Within | Gap | None) -> tuple[RowColumn, ...]:
-    """The key along which a window is measured, and where the window of a row ends; or none.
-
-    Both are the key where SQL does not say where windows end.
-    """
+    """Return the columns that measure a window; none without a window. See `end_columns`."""
     return () if window is None else end_columns(plan, window.interval)
 
 
 def end_columns(plan: MatchPlan, interval: RowExpression) -> tuple[RowColumn, RowColumn]:
+    """Return the order column, and where the window that begins with a row ends.
+
+    Both are the order column if SQL does not say how long the window is.
+    """
     order = plan.order_by[0].expression.text
     end = f"({order}) + {length_of(interval)}" if interval.text else order
     return row_column(order), row_column(end)
 
 
 def length_of(interval: RowExpression) -> str:
-    """What is added to a key; a number is a BIGINT, so that the end of the last window fits."""
+    """Return the length of a window as SQL that can be added to the order column.
+
+    A number becomes a BIGINT: with an INT the end of the last window might be too large.
+    """
     return f"({interval.text}L)" if interval.text.isdigit() else f"({interval.text})"
