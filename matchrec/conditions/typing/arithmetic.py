@@ -45,7 +45,7 @@ from matchrec.conditions.typing.numbers import (
     integer_arithmetic,
     negative,
 )
-from matchrec.conditions.typing.typer import Typer, are_columns, are_other_times
+from matchrec.conditions.typing.typer import Typer, are_columns, are_different_times
 from matchrec.errors.conditions import (
     aggregate_cannot_take,
     cannot_combine,
@@ -85,8 +85,8 @@ def type_arithmetic(typer: Typer, step: TypedOperation) -> Typed:
     one, other = left.type, right.type
     if one.family in NUMBERS and other.family in NUMBERS:
         return type_of_numbers(typer, step, left, right)
-    if step.operator == "-" and are_other_times(one, other):
-        times = typer.times(step, left, right)
+    if step.operator == "-" and are_different_times(one, other):
+        times = typer.unify_times(step, left, right)
         return type_arithmetic(typer, replace(step, operands=times))
     return calls.type_of_times(typer, step)
 
@@ -99,12 +99,12 @@ def type_of_numbers(typer: Typer, step: TypedOperation, left: Typed, right: Type
     if is_on_decimals(one, other) and (operator is ArithmeticOperator.DIVIDE or too_wide):
         return calls.type_call(typer, step)
     if operator is ArithmeticOperator.DIVIDE:
-        values = typer.as_number(step, left, DOUBLE), typer.as_number(step, right, DOUBLE)
+        values = typer.convert_number(step, left, DOUBLE), typer.convert_number(step, right, DOUBLE)
     elif operator is ArithmeticOperator.MULTIPLY and Family.FLOATING not in families:
-        values = typer.as_number(step, left, one), typer.as_number(step, right, other)
+        values = typer.convert_number(step, left, one), typer.convert_number(step, right, other)
     else:
         common = common_type(one, other, typer.ansi) or one
-        values = typer.as_number(step, left, common), typer.as_number(step, right, common)
+        values = typer.convert_number(step, left, common), typer.convert_number(step, right, common)
     found = compute(operator, values[0], values[1], typer.ansi)
     if found is None:
         raise cannot_combine(step.operator, one.name, other.name, step.span)
@@ -154,7 +154,7 @@ def type_compared(typer: Typer, step: TypedOperation) -> tuple[Typed, Typed]:
     def typed(part: Typed) -> Typed:
         if part.type.family is Family.INTEGER:
             return bounded(part, common)
-        return typer.as_number(step, part, common)
+        return typer.convert_number(step, part, common)
 
     return typed(left), typed(right)
 
@@ -263,7 +263,7 @@ def type_mathematics(typer: Typer, step: TypedOperation) -> Typed:
 def as_float(typer: Typer, step: TypedOperation, part: Typed, target: ValueType = DOUBLE) -> Typed:
     own = part.type
     if own.family in NUMBERS and not is_wide_decimal(own):
-        return typer.as_number(step, part, target)
+        return typer.convert_number(step, part, target)
     return calls.as_argument(typer, step, part, target)
 
 

@@ -75,7 +75,7 @@ def needs_values(typer: Typer, step: TypedOperation) -> bool:
 def is_rank(expression: RunExpression, typer: Typer) -> bool:
     """Whether the engine knows of a decimal its rank; computed ones have their digits."""
     reads = (one for one in choices(expression) if isinstance(one, ReadValue | Reduce))
-    return any(typer.drafted[one.column][1] for one in reads if one.column is not None)
+    return any(typer.drafted[one.column].by_rank for one in reads if one.column is not None)
 
 
 def in_python(part: Typed) -> bool:
@@ -245,4 +245,4 @@ def unify(typer: Typer, step: TypedOperation, name: str, parts: Sequence[Typed])
             targets = [common, common]
     if not targets:
         return list(parts)
-    return [typer.as_type(step, *one) for one in zip(parts, targets, strict=True)]
+    return [typer.convert(step, *one) for one in zip(parts, targets, strict=True)]

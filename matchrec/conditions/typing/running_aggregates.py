@@ -63,7 +63,7 @@ def type_running_aggregate(typer: Typer, step: RunningAggregate) -> Typed:
 def reduce_column(
     typer: Typer, function: Reduction, step: RunningAggregate, column: RowColumn, type_: ValueType
 ) -> Reduce:
-    read, own = typer.read(column, type_, None), step.aggregate
+    read, own = typer.read_column(column, type_, None), step.aggregate
     return Reduce(function, own.variable, read.column, read.kind, own.so_far)
 
 
@@ -100,6 +100,6 @@ def type_list(typer: Typer, step: RunningAggregate) -> Typed:
 def collected(typer: Typer, step: Step) -> Collected:
     if isinstance(step, Value):
         type_ = typer.types[step.column]
-        return Collected(typer.read(step.column, type_, None), type_)
+        return Collected(typer.read_column(step.column, type_, None), type_)
     typed = typer.type_step(step)
     return Collected(typed.expression, typed.type)

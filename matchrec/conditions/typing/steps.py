@@ -88,7 +88,7 @@ class StepTyper(typer.Typer):
     def by_variable(self, step: VariableAt) -> Typed:
         """The value that belongs to the row's variable, NULL and all."""
         here, type_ = ReadClassifier(step.navigation), self.types[step.by_variable[0]]
-        *known, absent = (self.read(column, type_, None) for column in step.by_variable)
+        *known, absent = (self.read_column(column, type_, None) for column in step.by_variable)
         expression: RunExpression = absent
         for variable, value in enumerate(known):
             is_here = operate(Comparison.EQUAL, here, Constant(variable, Kind.INTEGER))

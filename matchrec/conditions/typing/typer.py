@@ -1,8 +1,8 @@
-"""What typing any kind of step needs: columns are read, two values brought to one type.
+"""What typing all kinds of steps needs: reading columns, and bringing two values to one type.
 
-Types follow Spark. Where two types meet, numbers are brought to one kind (see `numbers`), any other
-two must be one type. What Spark would coerce in a way that the engine cannot repeat is an
-error that says which CAST to write. So is a run condition that would become too large.
+Types follow Spark. Two numbers of different types are brought to one type, see `numbers`; two other
+values must have one type already. If Spark would convert a value in a way that the engine cannot
+repeat, an error says which CAST to write. A run condition that would become too large is rejected.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.function import Settings
@@ -59,85 +60,133 @@ from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.conditions import cannot_combine, not_boolean
 from matchrec.plan.expression import Navigation
 
+# The settings of sessions on which nothing depends.
+IN_UTC = Settings()
+
+# A column that is NULL if the row that is read does not exist, and else TRUE.
+TRUE_COLUMN = row_column("TRUE")
+
 
 def constant_of(step: Value, type_: ValueType) -> Typed | None:
-    """A column as a constant of a type, if a number or an interval is all that it is."""
-    found = step.column.amount
-    if step.navigation is not None or found is None:
+    """Return a column as a constant of a type, if the user wrote a number or an interval.
+
+    None if the column is anything else, or if the type does not hold the value exactly.
+    """
+    amount = step.column.amount
+    if step.navigation is not None or amount is None:
         return None
-    if found.is_time is not (type_.family is Family.INTERVAL):
+    if amount.is_time is not (type_.family is Family.INTERVAL):
         return None
     if type_ == DOUBLE:
-        return Typed(Constant(float(found.value), Kind.FLOATING), DOUBLE)
+        return Typed(Constant(float(amount.value), Kind.FLOATING), DOUBLE)
     if type_.family is Family.DECIMAL and not is_wide_decimal(type_):
-        held, limit = found.value * 10**type_.scale, 10**type_.precision
+        held_value = amount.value * 10**type_.scale
+        limit = 10**type_.precision
     elif type_.family in (Family.INTEGER, Family.INTERVAL):
-        held, limit = found.value, 2 ** (type_.bits - 1)
+        held_value = amount.value
+        limit = 2 ** (type_.bits - 1)
     else:
         return None
-    fits = held.denominator == 1 and abs(held) < limit
-    return Typed(Constant(held.numerator, Kind.INTEGER), type_) if fits else None
-
-
-TRUE_COLUMN = row_column("TRUE")
-IN_UTC = Settings()
+    if held_value.denominator != 1 or abs(held_value) >= limit:
+        return None
+    return Typed(Constant(held_value.numerator, Kind.INTEGER), type_)
 
 
 @dataclass(slots=True)
 class RunColumns:
-    """The columns that run conditions read, each with its index. ranked: those read by rank."""
+    """The columns that run conditions read, in the order in which the engine holds them."""
 
+    # For each column of integers its index.
     integers: dict[RowColumn, int] = field(default_factory=dict)
+    # For each column of floats its index.
     floats: dict[RowColumn, int] = field(default_factory=dict)
+    # The columns whose values are replaced by their ranks among the values of all these columns.
     ranked: set[RowColumn] = field(default_factory=set)
+
+
+class DraftedColumn(NamedTuple):
+    """A column that a typed step reads."""
+
+    column: RowColumn
+    by_rank: bool  # whether the engine has ranks instead of its values
 
 
 @dataclass(frozen=True)
 class Typer(ABC):
-    """Types the steps of one query's conditions, each kind of step by a function of its own.
+    """Types the steps of all conditions of one query.
 
-    types: of every column that the steps read. drafted: the columns of steps that have been typed,
-    and whether by their ranks; Spark may still cast one, or compute what they are of.
+    While a condition is typed, its expression reads `drafted` columns: Spark may still cast one of
+    them, or Python compute with the values of which it is made. Once the whole condition is typed,
+    `placed` replaces them by the `columns` that the engine reads.
     """
 
+    # The type of every column that the steps read.
     types: Mapping[RowColumn, ValueType]
+    # Whether the session is in ANSI mode.
     ansi: bool
     settings: Settings = IN_UTC
+    # The columns that the typed conditions read.
     columns: RunColumns = field(default_factory=RunColumns)
-    drafted: list[tuple[RowColumn, bool]] = field(default_factory=list)
+    # The columns that typed steps read, one for each read.
+    drafted: list[DraftedColumn] = field(default_factory=list)
 
     @abstractmethod
-    def type_step(self, step: Step) -> Typed: ...
+    def type_step(self, step: Step) -> Typed:
+        """Return a step of any kind with its type.
+
+        Raises:
+            MatchRecognizeUnsupportedError: the types do not allow an operation.
+        """
 
     @abstractmethod
     def type_operation(self, step: TypedOperation) -> Typed:
-        """An operation with its type. Raises where it would be too large or too deep."""
+        """Return an operation with its type.
+
+        Raises:
+            MatchRecognizeUnsupportedError: it is too large or too deep, or the types do not allow
+                it.
+        """
 
     def condition(self, step: Step) -> RunExpression:
+        """Return the expression of a whole condition, over the columns that the engine reads.
+
+        Raises:
+            MatchRecognizePlanError: the condition is not boolean.
+            MatchRecognizeUnsupportedError: the types do not allow an operation.
+        """
         return self.placed(self.truth(self.type_step(step)))
 
     def truth(self, typed: Typed) -> RunExpression:
+        """Return the expression of a truth value.
+
+        Raises:
+            MatchRecognizePlanError: the value is not boolean.
+        """
         if typed.type.family is not Family.BOOLEAN and typed.type != VOID:
             raise not_boolean(typed.span, type_name=typed.type.name)
         return typed.expression
 
     def placed(self, expression: RunExpression) -> RunExpression:
-        """The expression over the columns that conditions read, in place of those drafted."""
+        """Return an expression over drafted columns as one over the columns of the engine."""
         match expression:
             case ReadValue(column=int(column)) | Reduce(column=int(column)):
-                return replace(expression, column=self.place(column, expression.kind))
+                return replace(expression, column=self.number_column(column, expression.kind))
             case Aggregated():
                 columns = tuple(
-                    tuple(replace(one, expression=self.placed(one.expression)) for one in row)
+                    tuple(
+                        replace(collected, expression=self.placed(collected.expression))
+                        for collected in row
+                    )
                     for row in expression.columns
                 )
                 return replace(expression, columns=columns)
             case Operate(parts=parts) | Arithmetic(parts=parts) | Apply(parts=parts):
-                return replace(expression, parts=tuple(map(self.placed, parts)))
+                return replace(expression, parts=tuple(self.placed(part) for part in parts))
             case _:
                 return expression
 
-    def place(self, drafted: int, kind: Kind) -> int:
+    def number_column(self, drafted: int, kind: Kind) -> int:
+        """Return the index of a drafted column in `columns`, to which it is added on first use."""
         column, by_rank = self.drafted[drafted]
         if by_rank:
             self.columns.ranked.add(column)
@@ -145,107 +194,144 @@ class Typer(ABC):
         return columns.setdefault(column, len(columns))
 
     def read_value(self, step: Value, type_: ValueType) -> RunExpression:
-        """The column at its row, or what takes its place where there is no such row."""
-        there = self.read(step.column, type_, step.navigation)
-        if step.missing is None:
-            return there
-        is_missing = operate(Basic.IS_NULL, self.read(TRUE_COLUMN, BOOLEAN, step.navigation))
-        found = operate(Basic.NOT, is_missing)
-        return operate(Basic.CHOOSE, found, there, self.read(step.missing, type_, None))
+        """Return the expression that reads a column on its row.
 
-    def read(self, column: RowColumn, type_: ValueType, navigation: Navigation | None) -> ReadValue:
-        self.drafted.append((column, is_ranked(type_)))
+        If there is no such row, it has the value of `step.missing`.
+        """
+        value = self.read_column(step.column, type_, step.navigation)
+        if step.missing is None:
+            return value
+        true_on_row = self.read_column(TRUE_COLUMN, BOOLEAN, step.navigation)
+        has_row = operate(Basic.NOT, operate(Basic.IS_NULL, true_on_row))
+        missing = self.read_column(step.missing, type_, None)
+        return operate(Basic.CHOOSE, has_row, value, missing)
+
+    def read_column(
+        self, column: RowColumn, type_: ValueType, navigation: Navigation | None
+    ) -> ReadValue:
+        """Draft a column, and return the expression that reads it on one row."""
+        self.drafted.append(DraftedColumn(column, is_ranked(type_)))
         return ReadValue(len(self.drafted) - 1, type_.kind, navigation)
 
     def unify(self, step: TypedOperation, left: Typed, right: Typed) -> tuple[Typed, Typed]:
-        one, other = left.type, right.type
-        if one.family in NUMBERS and other.family in NUMBERS:
-            return self.numbers(step, left, right)
-        if one.family is Family.STRING and other.family in NUMBERS:
-            return self.numbers(step, self.as_compared(step, left, other), right)
-        if other.family is Family.STRING and one.family in NUMBERS:
-            return self.numbers(step, left, self.as_compared(step, right, one))
-        if one == VOID:
-            return null(other), right
-        if other == VOID:
-            return left, null(one)
-        if are_other_times(one, other):
-            return self.times(step, left, right)
-        if one.family is not other.family or one.family is Family.OTHER:
-            raise cannot_combine(step.operator, one.name, other.name, step.span)
-        is_compared = step.operator in COMPARISONS and unnamed(one) == unnamed(other)
-        if one.family in NESTED and one != other and not is_compared:
-            common = common_nested(one, other, self.ansi)
-            if common is None:
-                raise cannot_combine(step.operator, one.name, other.name, step.span)
-            return self.as_type(step, left, common), self.as_type(step, right, common)
-        return left, right
+        """Return two operands as values of one type, to which Spark would bring them.
 
-    def as_compared(self, step: TypedOperation, text: Typed, number: ValueType) -> Typed:
-        """A text as the number that Spark makes of it where it is compared with a number.
+        Raises:
+            MatchRecognizeUnsupportedError: there is no such type, or the engine cannot repeat what
+                Spark does.
+        """
+        left_type = left.type
+        right_type = right.type
+        if left_type.family in NUMBERS and right_type.family in NUMBERS:
+            return self.unify_numbers(step, left, right)
+        if left_type.family is Family.STRING and right_type.family in NUMBERS:
+            return self.unify_numbers(step, self.cast_compared_text(step, left, right_type), right)
+        if right_type.family is Family.STRING and left_type.family in NUMBERS:
+            return self.unify_numbers(step, left, self.cast_compared_text(step, right, left_type))
+        if left_type == VOID:
+            return null(right_type), right
+        if right_type == VOID:
+            return left, null(left_type)
+        if are_different_times(left_type, right_type):
+            return self.unify_times(step, left, right)
+        if left_type.family is not right_type.family or left_type.family is Family.OTHER:
+            raise cannot_combine(step.operator, left_type.name, right_type.name, step.span)
+        if left_type.family not in NESTED or left_type == right_type:
+            return left, right
+        if step.operator in COMPARISONS and unnamed(left_type) == unnamed(right_type):
+            return left, right  # the names of fields do not matter
+        common = common_nested(left_type, right_type, self.ansi)
+        if common is None:
+            raise cannot_combine(step.operator, left_type.name, right_type.name, step.span)
+        return self.convert(step, left, common), self.convert(step, right, common)
+
+    def cast_compared_text(self, step: TypedOperation, text: Typed, number: ValueType) -> Typed:
+        """Return a text as the number that Spark makes of it to compare it with a number.
 
         Source: Spark's AnsiTypeCoercion, findWiderTypeForString; TypeCoercion,
         findCommonTypeForBinaryComparison.
+
+        Raises:
+            MatchRecognizeUnsupportedError: the operation does not compare.
         """
         if step.operator not in COMPARISONS:
             raise cannot_combine(step.operator, text.type.name, number.name, step.span)
-        is_whole = number.family is Family.INTEGER
-        in_ansi = "BIGINT" if is_whole else "DOUBLE"
-        lenient = "DOUBLE" if number.family is Family.DECIMAL else number.name.upper()
-        words = (in_ansi if self.ansi else lenient,)
-        return self.type_operation(TypedOperation("CAST", (text,), step.span, words))
+        if self.ansi:
+            target = "BIGINT" if number.family is Family.INTEGER else "DOUBLE"
+        else:
+            target = "DOUBLE" if number.family is Family.DECIMAL else number.name.upper()
+        return self.type_operation(TypedOperation("CAST", (text,), step.span, (target,)))
 
-    def as_type(self, step: TypedOperation, part: Typed, type_: ValueType) -> Typed:
-        """A value as another type: Spark casts a column; integers are the same in any width."""
+    def convert(self, step: TypedOperation, part: Typed, type_: ValueType) -> Typed:
+        """Return an operand as another type. Spark casts a column.
+
+        Raises:
+            MatchRecognizeUnsupportedError: the engine cannot convert the value.
+        """
         if part.type == type_:
             return part
         if part.type == VOID:
             return null(type_)
         if part.value is not None:
             return self.cast_column(part, type_)
-        if holds_the_same(part.type, type_):
+        if has_same_values(part.type, type_):
             return Typed(part.expression, type_)
         if part.type.family in NUMBERS and type_.family in NUMBERS:
-            return self.as_number(step, part, type_)
-        one, other = (operand.type.name for operand in step.operands[-2:])
-        raise cannot_combine(step.operator, one, other, step.span)
+            return self.convert_number(step, part, type_)
+        left, right = step.operands[-2:]
+        raise cannot_combine(step.operator, left.type.name, right.type.name, step.span)
 
-    def numbers(self, step: TypedOperation, left: Typed, right: Typed) -> tuple[Typed, Typed]:
-        """Two numbers as one type.
+    def unify_numbers(self, step: TypedOperation, left: Typed, right: Typed) -> tuple[Typed, Typed]:
+        """Return two numbers as values of one type.
 
-        Decimals too wide for an int64 are cast by Spark, and ranked, where both are columns; where
-        the engine computed one of them, it fits an int64 or is an error.
+        If both are columns, Spark casts them to decimals too wide for an int64, and the engine has
+        their ranks. If the engine computed one of them, it fits an int64 or is an error.
+
+        Raises:
+            MatchRecognizeUnsupportedError: there is no such type, or the engine cannot convert one
+                of the numbers.
         """
         common = common_type(left.type, right.type, self.ansi)
         if common is None:
             raise cannot_combine(step.operator, left.type.name, right.type.name, step.span)
         if is_wide_decimal(common) and are_columns(left, right):
             return self.cast_column(left, common), self.cast_column(right, common)
-        return self.as_number(step, left, common), self.as_number(step, right, common)
+        return self.convert_number(step, left, common), self.convert_number(step, right, common)
 
-    def times(self, step: TypedOperation, left: Typed, right: Typed) -> tuple[Typed, Typed]:
-        """Two times of other families as one type, to which Spark casts a column.
+    def unify_times(self, step: TypedOperation, left: Typed, right: Typed) -> tuple[Typed, Typed]:
+        """Return two times of different types as one type, to which Spark casts a column.
 
-        A date is its midnight. Source: Spark's TypeCoercion, findWiderDateTimeType.
+        A date becomes its midnight. Source: Spark's TypeCoercion, findWiderDateTimeType.
+
+        Raises:
+            MatchRecognizeUnsupportedError: a value that must be cast is not a column.
         """
-        one, other = left.type, right.type
-        common = TIMESTAMP if TIMESTAMP in (one, other) else TIMESTAMP_NTZ
-        if not are_columns(*(part for part in (left, right) if part.type != common)):
-            raise cannot_combine(step.operator, one.name, other.name, step.span)
+        has_timestamp = TIMESTAMP in (left.type, right.type)
+        common = TIMESTAMP if has_timestamp else TIMESTAMP_NTZ
+        if not all(part.type == common or are_columns(part) for part in (left, right)):
+            raise cannot_combine(step.operator, left.type.name, right.type.name, step.span)
         return self.cast_column(left, common), self.cast_column(right, common)
 
-    def as_number(self, step: TypedOperation, part: Typed, type_: ValueType) -> Typed:
-        """A number as another type; Spark casts a decimal column to double, the engine the rest."""
-        own = part.type
-        to_double = own.family is Family.DECIMAL and type_.family is Family.FLOATING
-        if to_double and part.value is not None:
+    def convert_number(self, step: TypedOperation, part: Typed, type_: ValueType) -> Typed:
+        """Return a number as another type of numbers.
+
+        Spark casts a column of decimals to double, the engine converts anything else.
+
+        Raises:
+            MatchRecognizeUnsupportedError: the number is a decimal too wide for an int64.
+        """
+        is_decimal = part.type.family is Family.DECIMAL
+        if is_decimal and type_.family is Family.FLOATING and part.value is not None:
             return self.cast_column(part, type_)
-        if is_wide_decimal(own) and own != type_:
-            raise cannot_combine(step.operator, own.name, type_.name, step.span)
+        if is_wide_decimal(part.type) and part.type != type_:
+            raise cannot_combine(step.operator, part.type.name, type_.name, step.span)
         return widen(part, type_)
 
     def cast_column(self, part: Typed, type_: ValueType) -> Typed:
-        """A column as another type, cast by Spark before the match; what has the type as it is."""
+        """Return a column as another type. Spark casts it before the match.
+
+        A value that has the type already is returned as it is. It need not be a column.
+        """
         if part.type == type_:
             return part
         step = part.value
@@ -253,91 +339,112 @@ class Typer(ABC):
         constant = constant_of(step, type_) if type_.family in NUMBERS else None
         if constant is not None:
             return constant
-        is_local = part.type.family is Family.TIMESTAMP and type_ == TIMESTAMP_NTZ
+        is_instant_to_local = part.type.family is Family.TIMESTAMP and type_ == TIMESTAMP_NTZ
+        must_shift = is_instant_to_local and self.settings.casts_in_utc
 
-        def recast_column(column: RowColumn) -> RowColumn:
-            if is_local and self.settings.casts_in_utc:  # an instant with the same time in UTC
-                column = assembled(("from_utc_timestamp(", column, ", current_timezone())"))
-            return cast(column, type_.name)
+        def recast(column: RowColumn) -> RowColumn:
+            return cast(shift_to_utc(column) if must_shift else column, type_.name)
 
-        missing = step.missing and recast_column(step.missing)
-        recast = Value(recast_column(step.column), step.navigation, missing, step.span)
-        return Typed(self.read_value(recast, type_), type_)
+        missing = None if step.missing is None else recast(step.missing)
+        cast_step = Value(recast(step.column), step.navigation, missing, step.span)
+        return Typed(self.read_value(cast_step, type_), type_)
 
 
-def are_other_times(one: ValueType, other: ValueType) -> bool:
+def shift_to_utc(instant: RowColumn) -> RowColumn:
+    """Return the instant at which clocks in UTC show the local time of the session's zone."""
+    return assembled(("from_utc_timestamp(", instant, ", current_timezone())"))
+
+
+def are_different_times(one: ValueType, other: ValueType) -> bool:
+    """Return whether both types are dates or timestamps, but of different families."""
     return one.family is not other.family and {one.family, other.family} <= TIMES
 
 
-def holds_the_same(own: ValueType, type_: ValueType) -> bool:
-    """Whether values of one type are the same to Python as values of another."""
-    if own in (type_, VOID) or own.family is type_.family is Family.INTEGER:
+def has_same_values(source: ValueType, target: ValueType) -> bool:
+    """Return whether values of one type are values of the other, too, as Python has them.
+
+    Python has integers of any width.
+    """
+    if source in (target, VOID) or source.family is target.family is Family.INTEGER:
         return True
-    alike_in_form = own.family is type_.family and own.family in NESTED
-    return alike_in_form and all(map(holds_the_same, own.parts, type_.parts))
+    if source.family is not target.family or source.family not in NESTED:
+        return False
+    return all(map(has_same_values, source.parts, target.parts))
 
 
 def are_columns(*parts: Typed) -> bool:
-    """Whether Spark may cast all of them."""
+    """Return whether all values are columns, which Spark can cast."""
     return all(part.value is not None for part in parts)
 
 
 def null(type_: ValueType) -> Typed:
+    """Return NULL as a value of a type."""
     return Typed(Constant(None, type_.kind), type_)
 
 
 # Columns that the engine computes instead of Spark.
 #
-# What may fail, where other rows tell whether it is asked, is computed then, not before the match:
+# Spark computes a column for every row before the match. If an expression can fail, and guards over
+# other rows decide whether it is evaluated, the engine computes it during the match:
 #
-#     A.ok AND CAST(B.s AS INT) > A.x    on a row whose `s` is no number, after an A that is not ok
+#     A.ok AND CAST(B.s AS INT) > A.x    a row whose `s` is not a number must not fail after an A
+#                                        that is not ok
 #
-# Spark computes a column for every row; it would fail there. Types tell what may fail at all, such
-# as sums of integers, but not of doubles.
+# Only types tell whether an expression can fail at all: sums of integers can, sums of doubles
+# cannot.
 
 
 def type_formula(typer: Typer, step: Value) -> Typed | None:
-    """The value of a formula of integers and doubles; None where it is Spark's to compute."""
+    """Return the value of a formula of integers and doubles, which the engine computes.
+
+    None if the step has no formula, or if only Spark can compute it.
+    """
     type_ = typer.types[step.column]
     if step.formula is None or not is_plain(type_):
         return None
     for value in values_in(step.formula):
-        own = typer.types[value.column]
-        if not is_plain(own) and constant_of(value, own) is None:
+        value_type = typer.types[value.column]
+        if not is_plain(value_type) and constant_of(value, value_type) is None:
             return None
-    found = typer.type_step(step.formula)
-    return found if found.type == type_ else None
+    typed = typer.type_step(step.formula)
+    return typed if typed.type == type_ else None
 
 
 def is_plain(type_: ValueType) -> bool:
-    """Whether the engine computes with values of a type as Spark does, and holds the results."""
+    """Return whether the engine holds all values of a type and computes with them as Spark does."""
     return type_ == DOUBLE or type_.family is Family.INTEGER
 
 
+def type_deferred(typer: Typer, step: Value) -> Typed | None:
+    """Return the value of a step as the engine computes it during the match, if it can fail.
+
+    None if it cannot fail, or if the engine cannot compute it. Spark then computes the column.
+    """
+    if step.deferred is None or not typer.ansi:
+        return None
+    try:
+        typed = typer.type_step(step.deferred)
+    except MatchRecognizeUnsupportedError:
+        return None
+    return typed if typed.fails else None
+
+
+# Operators whose result may be too large for its type; the divisor of a quotient may also be zero.
 SUMS = frozenset({"+", "-", "*", "NEG", "NEGATIVE", "ABS"})
 QUOTIENTS = frozenset({"/", "%", "DIV", "MOD"})
 
 
-def type_deferred(typer: Typer, step: Value) -> Typed | None:
-    """The value as the engine computes it; None where it cannot fail, or is Spark's alone."""
-    if step.deferred is None or not typer.ansi:
-        return None
-    try:
-        found = typer.type_step(step.deferred)
-    except MatchRecognizeUnsupportedError:
-        return None
-    return found if found.fails else None
-
-
 def may_fail(step: TypedOperation, type_: ValueType) -> bool:
-    """Whether an operation of a type may have no result; its operands are not looked at."""
+    """Return whether an operation may have no result, apart from its operands.
+
+    Args:
+        step: the operation.
+        type_: the type of its result.
+    """
     if step.operator in SUMS:
         return overflows(type_)
     if step.operator in QUOTIENTS:
-        divisor = step.operands[1]
-        written = divisor.expression if divisor.value is not None else None
-        is_nonzero = isinstance(written, Constant) and written.value != 0
-        return overflows(type_) or not is_nonzero
+        return overflows(type_) or not is_nonzero_constant(step.operands[1])
     if step.operator == "CAST" or step.operator in CONVERSIONS:
         return cast_may_fail(step.operands[0].type, type_)
     if step.operator in BASIC:  # without the table of functions, which loads all of them
@@ -346,16 +453,29 @@ def may_fail(step: TypedOperation, type_: ValueType) -> bool:
     return function is not None and function.fails
 
 
-def overflows(type_: ValueType) -> bool:
-    """Whether sums of a type may have too many digits for it; those of times hardly have."""
-    wide = type_.family is Family.DECIMAL and type_.precision == MOST_DIGITS
-    return wide or type_.family is Family.INTEGER
-
-
-def cast_may_fail(own: ValueType, target: ValueType) -> bool:
-    if own == target or target.family in (Family.STRING, Family.BINARY):
+def is_nonzero_constant(part: Typed) -> bool:
+    """Return whether an operand is a number that the user wrote, other than zero."""
+    if part.value is None or not isinstance(part.expression, Constant):
         return False
-    if own.family in NUMBERS and target.family in NUMBERS:
-        is_wider = own.family is target.family is Family.INTEGER and own.bits <= target.bits
+    return part.expression.value != 0
+
+
+def overflows(type_: ValueType) -> bool:
+    """Return whether the result of a sum may be too large for its type.
+
+    Sums of dates and timestamps are not considered: they hardly ever are.
+    """
+    if type_.family is Family.DECIMAL:
+        return type_.precision == MOST_DIGITS  # narrower ones have a digit more than their operands
+    return type_.family is Family.INTEGER
+
+
+def cast_may_fail(source: ValueType, target: ValueType) -> bool:
+    """Return whether a value of one type may have no value of another type."""
+    if source == target or target.family in (Family.STRING, Family.BINARY):
+        return False
+    if source.family in NUMBERS and target.family in NUMBERS:
+        are_integers = source.family is target.family is Family.INTEGER
+        is_wider = are_integers and source.bits <= target.bits
         return not (is_wider or target.family is Family.FLOATING)
-    return not {own.family, target.family} <= TIMES
+    return not {source.family, target.family} <= TIMES
