@@ -39,11 +39,11 @@ from matchrec.conditions.types import (
 )
 from matchrec.conditions.typing import calls
 from matchrec.conditions.typing.numbers import (
-    bounded,
     compute,
-    in_int,
+    compute_days,
     integer_arithmetic,
-    negative,
+    negate,
+    widen_clamped,
 )
 from matchrec.conditions.typing.typer import Typer, are_columns, are_different_times
 from matchrec.errors.conditions import (
@@ -75,12 +75,12 @@ def type_arithmetic(typer: Typer, step: TypedOperation) -> Typed:
         value = step.operands[0]
         if value.type.family not in NUMBERS | {Family.INTERVAL}:
             raise aggregate_cannot_take("-", [value.type.name], step.span)
-        return negative(value, typer.ansi)
+        return negate(value, typer.ansi)
     if step.operator == "DATEDIFF":
         if not are_columns(*step.operands):
             return calls.type_call(typer, step)
         days = (typer.cast_column(part, DATE) for part in step.operands)
-        return Typed(in_int(ArithmeticOperator.SUBTRACT, *days), INT)
+        return Typed(compute_days(ArithmeticOperator.SUBTRACT, *days), INT)
     left, right = step.operands
     one, other = left.type, right.type
     if one.family in NUMBERS and other.family in NUMBERS:
@@ -141,7 +141,7 @@ def trying(expression: RunExpression) -> RunExpression:
             raise AssertionError(expression)
 
 
-def type_compared(typer: Typer, step: TypedOperation) -> tuple[Typed, Typed]:
+def unify_compared(typer: Typer, step: TypedOperation) -> tuple[Typed, Typed]:
     """The operands of a comparison as one type, an integer beside a decimal within an int64."""
     left, right = step.operands
     one, other = left.type, right.type
@@ -153,13 +153,13 @@ def type_compared(typer: Typer, step: TypedOperation) -> tuple[Typed, Typed]:
 
     def typed(part: Typed) -> Typed:
         if part.type.family is Family.INTEGER:
-            return bounded(part, common)
+            return widen_clamped(part, common)
         return typer.convert_number(step, part, common)
 
     return typed(left), typed(right)
 
 
-def in_38_digits(typer: Typer, step: TypedOperation) -> TypedOperation:
+def limit_to_38_digits(typer: Typer, step: TypedOperation) -> TypedOperation:
     """The step with decimals rounded where Spark has no 38 digits for all of theirs.
 
     It cuts them after the point, to compare them or to choose one: 3.33 = 3 of a DECIMAL(38, 0) is
@@ -200,7 +200,7 @@ def written_type(part: Typed) -> ValueType:
     return part.type
 
 
-def with_floats(typer: Typer, step: TypedOperation) -> TypedOperation:
+def unify_with_floats(typer: Typer, step: TypedOperation) -> TypedOperation:
     """Numbers of which some are floats, that Spark brings to one type, as values of it.
 
     9007199254740993 IN (0.5, 9007199254740992) is true. Without `ansi` IN compares numbers and

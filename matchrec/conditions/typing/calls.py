@@ -42,7 +42,7 @@ from matchrec.conditions.types import (
     is_wide_decimal,
     unnamed,
 )
-from matchrec.conditions.typing.numbers import common_nested, on_times, widen
+from matchrec.conditions.typing.numbers import common_nested, compute_times, widen
 from matchrec.conditions.typing.typer import Typer, are_columns, cast_may_fail, null
 from matchrec.errors import conditions
 
@@ -169,7 +169,7 @@ def type_of_times(typer: Typer, step: TypedOperation) -> Typed:
     if not by_engine and is_distance and are_columns(one, other):
         by_engine = True
         parts = tuple(typer.cast_column(part, TIMESTAMP_NTZ) for part in parts)
-    found = on_times(ArithmeticOperator(step.operator), *parts) if by_engine else None
+    found = compute_times(ArithmeticOperator(step.operator), *parts) if by_engine else None
     if found is not None:
         return found
     is_turned = one.type == INTERVAL and step.operator == "+"

@@ -1,8 +1,8 @@
 """Arithmetic of typed values: integers, floats, decimals, dates, timestamps and intervals.
 
-A decimal is held as its digits, an int64, and its type says where the point is. Results have the
-type that Spark gives them; a number that does not fit an int64 ends the query with an error that
-says so, which is earlier than Spark would for a decimal of more than 18 digits.
+A decimal is held as its digits, an int64; its type says where the point is. Results have the type
+that Spark gives them. A number that does not fit an int64 ends the query with an error that says
+so. For decimals of more than 18 digits, Spark would go on there.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ F = Family
 
 
 def common_nested(one: ValueType, other: ValueType, ansi: bool) -> ValueType | None:
-    """The type to which Spark brings parts of nested values, or None where there is none."""
+    """Return the type to which Spark brings parts of nested values, or None if there is none."""
     if one == other or other == VOID:
         return one
     if one == VOID:
@@ -51,14 +51,17 @@ def common_nested(one: ValueType, other: ValueType, ansi: bool) -> ValueType | N
         return common_type(one, other, ansi)
     if one.family is not other.family or one.family not in NESTED or one.names != other.names:
         return None
-    pairs = zip(one.parts, other.parts, strict=True)
-    parts = [common_nested(left, right, ansi) for left, right in pairs]
-    known = tuple(part for part in parts if part is not None)
-    return nested(one.family, one.names, known) if len(known) == len(parts) else None
+    parts = []
+    for left, right in zip(one.parts, other.parts, strict=True):
+        part = common_nested(left, right, ansi)
+        if part is None:
+            return None
+        parts.append(part)
+    return nested(one.family, one.names, tuple(parts))
 
 
 def widen(typed: Typed, type_: ValueType) -> Typed:
-    """A number as a wider type: an integer or decimal as a float, or with more decimal places."""
+    """Return a number as a wider type: an integer or decimal as a float, or with a larger scale."""
     if typed.type == type_:
         return typed
     scale = typed.type.scale
@@ -72,108 +75,146 @@ def widen(typed: Typed, type_: ValueType) -> Typed:
             power = Constant(float(10**scale), Kind.FLOATING)
             expression = Arithmetic(ArithmeticOperator.DIVIDE, (expression, power), Kind.FLOATING)
         return Typed(expression, type_)
-    shift = type_.scale - scale
-    if not shift:
+    added_digits = type_.scale - scale
+    if not added_digits:
         return Typed(typed.expression, type_)
-    power = Constant(10**shift, Kind.INTEGER)
+    power = Constant(10**added_digits, Kind.INTEGER)
     return Typed(integer_arithmetic(ArithmeticOperator.MULTIPLY, typed.expression, power), type_)
 
 
-def bounded(typed: Typed, type_: ValueType) -> Typed:
-    """An integer as a decimal to compare with others; too large ones are the largest int64."""
-    limit, found = LARGEST // 10**type_.scale, widen(typed, type_).expression
+def widen_clamped(typed: Typed, type_: ValueType) -> Typed:
+    """Return an integer as a decimal that is compared with others.
+
+    An integer that has too many digits for an int64 at the scale of the decimal becomes the largest
+    or the least int64. It compares as before, because the other decimals have at most 18 digits.
+    """
+    limit = LARGEST // 10**type_.scale
+    expression = widen(typed, type_).expression
     for comparison, sign in ((Comparison.LESS, -1), (Comparison.GREATER, 1)):
         is_beyond = operate(comparison, typed.expression, Constant(sign * limit, Kind.INTEGER))
-        found = operate(Basic.CHOOSE, is_beyond, Constant(sign * LARGEST, Kind.INTEGER), found)
-    return Typed(found, type_)
+        clamped = Constant(sign * LARGEST, Kind.INTEGER)
+        expression = operate(Basic.CHOOSE, is_beyond, clamped, expression)
+    return Typed(expression, type_)
 
 
 def integer_arithmetic(
     operator: ArithmeticOperator, left: RunExpression, right: RunExpression
 ) -> RunExpression:
-    """64-bit integer arithmetic, whose overflow is an error."""
+    """Return arithmetic of 64-bit integers. Its overflow is an error."""
     return Arithmetic(operator, (left, right), Kind.INTEGER)
 
 
 def compute(operator: ArithmeticOperator, left: Typed, right: Typed, ansi: bool) -> Typed | None:
-    """Arithmetic on two numbers of one family, or None where the engine has none.
-
-    Of decimals: + and - of one scale, * of any two; the quotient is Spark's alone.
-    """
+    """Return arithmetic on two numbers of one family, or None if the engine does not have it."""
     if Family.DECIMAL in (left.type.family, right.type.family):
-        one, other = as_decimal(left.type), as_decimal(right.type)
-        match operator:
-            case ArithmeticOperator.ADD | ArithmeticOperator.SUBTRACT:
-                type_ = decimal(max(one.precision, other.precision) + 1, one.scale)
-            case ArithmeticOperator.MULTIPLY:
-                type_ = decimal(one.precision + other.precision + 1, one.scale + other.scale)
-            case _:
-                return None
-        return Typed(integer_arithmetic(operator, left.expression, right.expression), type_)
+        return compute_decimals(operator, left, right)
     type_ = left.type if left.type.bits >= right.type.bits else right.type
-    sides = left.expression, right.expression
-    found = Arithmetic(operator, sides, type_.kind, type_.bits, ansi)
-    rounds = type_ == FLOAT and operator is not ArithmeticOperator.REMAINDER  # which is exact
-    return Typed(operate(Basic.NARROW, found) if rounds else found, type_)
+    operands = (left.expression, right.expression)
+    expression = Arithmetic(operator, operands, type_.kind, type_.bits, ansi)
+    # The engine computes with doubles. Results of floats are rounded; the remainder is exact.
+    if type_ == FLOAT and operator is not ArithmeticOperator.REMAINDER:
+        return Typed(operate(Basic.NARROW, expression), type_)
+    return Typed(expression, type_)
 
 
-def negative(value: Typed, ansi: bool) -> Typed:
-    """`-x` of a number or an interval."""
+def compute_decimals(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed | None:
+    """Return the sum or difference of decimals of one scale, or the product of any decimals.
+
+    None for any other operator: the engine cannot divide decimals as Spark does.
+    """
+    left_type = as_decimal(left.type)
+    right_type = as_decimal(right.type)
+    match operator:
+        case ArithmeticOperator.ADD | ArithmeticOperator.SUBTRACT:
+            precision = max(left_type.precision, right_type.precision) + 1
+            type_ = decimal(precision, left_type.scale)
+        case ArithmeticOperator.MULTIPLY:
+            precision = left_type.precision + right_type.precision + 1
+            type_ = decimal(precision, left_type.scale + right_type.scale)
+        case _:
+            return None
+    return Typed(integer_arithmetic(operator, left.expression, right.expression), type_)
+
+
+def negate(value: Typed, ansi: bool) -> Typed:
+    """Return `-x` for a number or an interval."""
     type_ = value.type
     if type_.kind is Kind.FLOATING:
-        times, minus_one = ArithmeticOperator.MULTIPLY, Constant(-1.0, Kind.FLOATING)
-        return Typed(Arithmetic(times, (minus_one, value.expression), Kind.FLOATING), type_)
-    minus, zero = ArithmeticOperator.SUBTRACT, Constant(0, Kind.INTEGER)
-    fails, parts = ansi or type_.family is not Family.INTEGER, (zero, value.expression)
-    return Typed(Arithmetic(minus, parts, Kind.INTEGER, type_.bits, fails), type_)
+        minus_one = Constant(-1.0, Kind.FLOATING)
+        operands: tuple[RunExpression, ...] = (minus_one, value.expression)
+        return Typed(Arithmetic(ArithmeticOperator.MULTIPLY, operands, Kind.FLOATING), type_)
+    operands = (Constant(0, Kind.INTEGER), value.expression)
+    fails = ansi or type_.family is not Family.INTEGER
+    difference = Arithmetic(
+        ArithmeticOperator.SUBTRACT, operands, Kind.INTEGER, bits=type_.bits, ansi=fails
+    )
+    return Typed(difference, type_)
 
 
-def decimal_average(total: RunExpression, count: RunExpression, type_: ValueType) -> Typed:
-    """Spark's avg(decimal(p,s)): the sum over the count with four more places, rounded half up."""
-    more = integer_arithmetic(ArithmeticOperator.MULTIPLY, total, Constant(10_000, Kind.INTEGER))
-    return Typed(integer_arithmetic(ArithmeticOperator.DIVIDE, more, count), average_type(type_))
+def average_decimals(total: RunExpression, count: RunExpression, type_: ValueType) -> Typed:
+    """Return Spark's `avg` of decimals, which has four more digits after the point.
 
-
-def on_times(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed | None:
-    """Arithmetic of dates, timestamps and day-time intervals, or None where there is none.
-
-    Two times are an interval apart; anything else is the time, or an interval.
+    Args:
+        total: the sum of the decimals.
+        count: how many they are.
+        type_: their type.
     """
-    found = integer_arithmetic(operator, left.expression, right.expression)
+    shifted_total = integer_arithmetic(
+        ArithmeticOperator.MULTIPLY, total, Constant(10_000, Kind.INTEGER)
+    )
+    # DIVIDE rounds half away from zero, as Spark does.
+    average = integer_arithmetic(ArithmeticOperator.DIVIDE, shifted_total, count)
+    return Typed(average, average_type(type_))
+
+
+def compute_times(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed | None:
+    """Return arithmetic of dates, timestamps and day-time intervals, or None if Spark has none.
+
+    The difference of two times is an interval. A time plus an interval is a time.
+    """
+    expression = integer_arithmetic(operator, left.expression, right.expression)
     match left.type.family, operator.value, right.type.family:
         case (F.DATE, "+" | "-", F.INTEGER) | (F.INTEGER, "+", F.DATE):
-            days = right if left.type == DATE else left  # for which Spark takes no bigint
-            is_bigint = days.type.bits > INT.bits
-            return None if is_bigint else Typed(in_int(operator, left, right), DATE)
+            days = right if left.type == DATE else left
+            if days.type.bits > INT.bits:
+                return None  # Spark does not add a bigint to a date
+            return Typed(compute_days(operator, left, right), DATE)
         case (F.INTERVAL, "*" | "/", F.INTEGER | F.DECIMAL):
-            return multiple(operator, left, right)
+            return scale_interval(operator, left, right)
         case (F.INTEGER | F.DECIMAL, "*", F.INTERVAL):
-            return multiple(operator, right, left)
+            return scale_interval(operator, right, left)
         case (F.TIMESTAMP | F.TIMESTAMP_NTZ | F.INTERVAL, "+" | "-", F.INTERVAL):
-            return Typed(found, left.type)
+            return Typed(expression, left.type)
         case (F.INTERVAL, "+", F.TIMESTAMP | F.TIMESTAMP_NTZ):
-            return Typed(found, right.type)
+            return Typed(expression, right.type)
         case (F.DATE, "-", F.DATE):
             day = Constant(MICROSECONDS_A_DAY, Kind.INTEGER)
-            return Typed(integer_arithmetic(ArithmeticOperator.MULTIPLY, found, day), INTERVAL)
+            microseconds = integer_arithmetic(ArithmeticOperator.MULTIPLY, expression, day)
+            return Typed(microseconds, INTERVAL)
         case (F.TIMESTAMP, "-", F.TIMESTAMP) | (F.TIMESTAMP_NTZ, "-", F.TIMESTAMP_NTZ):
-            return Typed(found, INTERVAL)
+            return Typed(expression, INTERVAL)
         case _:
             return None
 
 
-def multiple(operator: ArithmeticOperator, span: Typed, number: Typed) -> Typed | None:
-    """An interval times an exact number, or by it, rounded half away from zero."""
+def scale_interval(operator: ArithmeticOperator, interval: Typed, number: Typed) -> Typed | None:
+    """Return an interval times or divided by an exact number, rounded half away from zero.
+
+    None if the number is a decimal too wide for an int64.
+    """
     if is_wide_decimal(number.type):
         return None
-    times, by = number.expression, Constant(10**number.type.scale, Kind.INTEGER)
+    # The value of a decimal is its digits divided by this power.
+    power = Constant(10**number.type.scale, Kind.INTEGER)
+    factor: RunExpression = number.expression
+    divisor: RunExpression = power
     if operator is ArithmeticOperator.DIVIDE:
-        times, by = by, times
-    found = integer_arithmetic(ArithmeticOperator.MULTIPLY, span.expression, times)
-    return Typed(integer_arithmetic(ArithmeticOperator.DIVIDE, found, by), INTERVAL)
+        factor, divisor = divisor, factor
+    product = integer_arithmetic(ArithmeticOperator.MULTIPLY, interval.expression, factor)
+    return Typed(integer_arithmetic(ArithmeticOperator.DIVIDE, product, divisor), INTERVAL)
 
 
-def in_int(operator: ArithmeticOperator, left: Typed, right: Typed) -> RunExpression:
-    """Arithmetic of days, which wraps in 32 bits whatever the settings are."""
-    parts = left.expression, right.expression
-    return Arithmetic(operator, parts, Kind.INTEGER, INT.bits, ansi=False)
+def compute_days(operator: ArithmeticOperator, left: Typed, right: Typed) -> RunExpression:
+    """Return arithmetic of days. It wraps around in 32 bits, in ANSI mode, too."""
+    operands = (left.expression, right.expression)
+    return Arithmetic(operator, operands, Kind.INTEGER, INT.bits, ansi=False)

@@ -29,7 +29,7 @@ from matchrec.conditions.types import (
     is_wide_decimal,
     sum_type,
 )
-from matchrec.conditions.typing.numbers import decimal_average
+from matchrec.conditions.typing.numbers import average_decimals
 from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import aggregate_cannot_take, filter_not_boolean
 
@@ -55,7 +55,7 @@ def type_running_aggregate(typer: Typer, step: RunningAggregate) -> Typed:
         return Typed(reduce_column(typer, function, step, step.column, type_), sum_type(type_))
     if type_.family is Family.DECIMAL:
         total = reduce_column(typer, Reduction.SUM, step, step.column, type_)
-        return decimal_average(total, type_count(typer, step), type_)
+        return average_decimals(total, type_count(typer, step), type_)
     column = step.column if type_.family is Family.FLOATING else cast(step.column, "DOUBLE")
     return Typed(reduce_column(typer, function, step, column, DOUBLE), DOUBLE)
 

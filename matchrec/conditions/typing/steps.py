@@ -1,9 +1,8 @@
-"""Residual condition → run condition: each kind of step gets its type, columns get places."""
+"""Type residual conditions: give each step its type, and build the run condition."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from operator import attrgetter
 
 from typing_extensions import assert_never
 
@@ -40,92 +39,130 @@ from matchrec.errors.conditions import (
 )
 from matchrec.plan.expression import DEEPEST
 
+# How many operations of the engine a condition may consist of.
 MOST_OPERATIONS = 200_000
 
 
 @dataclass(frozen=True)
 class StepTyper(typer.Typer):
+    """Types steps of every kind. Other modules of the package do so for one kind of steps each."""
+
     def type_step(self, step: Step) -> Typed:
+        """Return a step of any kind with its type, see `Typer.type_step`."""
         match step:
             case Typed():
                 return step
             case Value():
-                type_ = INT if step.column == ZERO else self.types[step.column]
-                typed = typer.constant_of(step, type_) or typer.type_formula(self, step)
-                typed = typed or typer.type_deferred(self, step)
-                typed = typed or Typed(self.read_value(step, type_), type_)
-                found = replace(typed, value=step, parts=())
+                typed = replace(self.type_value(step), value=step, parts=())
             case Combined():
-                operands = tuple(map(self.type_step, step.operands))
-                whole = TypedOperation(step.operator, operands, step.span, step.words)
-                found = self.type_operation(whole)
+                operands = tuple(self.type_step(operand) for operand in step.operands)
+                operation = TypedOperation(step.operator, operands, step.span, step.words)
+                typed = self.type_operation(operation)
             case RunningAggregate():
-                found = type_running_aggregate(self, step)
+                typed = type_running_aggregate(self, step)
             case VariableAt():
-                found = self.by_variable(step)
+                typed = self.type_by_variable(step)
             case _:
                 assert_never(step)
-        return replace(found, span=step.span)
+        return replace(typed, span=step.span)
+
+    def type_value(self, step: Value) -> Typed:
+        """Return a column with its type.
+
+        It is a constant, or computed by the engine from other columns, or read.
+        """
+        type_ = INT if step.column == ZERO else self.types[step.column]
+        constant = typer.constant_of(step, type_)
+        if constant is not None:
+            return constant
+        formula = typer.type_formula(self, step)
+        if formula is not None:
+            return formula
+        deferred = typer.type_deferred(self, step)
+        if deferred is not None:
+            return deferred
+        return Typed(self.read_value(step, type_), type_)
 
     def type_operation(self, step: TypedOperation) -> Typed:
-        size = 1 + sum(map(attrgetter("size"), step.operands))
-        depth = 1 + max(map(attrgetter("depth"), step.operands), default=0)
+        """Return an operation with its type, see `Typer.type_operation`."""
+        size = 1 + sum(operand.size for operand in step.operands)
+        depth = 1 + max((operand.depth for operand in step.operands), default=0)
         if size > MOST_OPERATIONS:
             raise too_many_operations(step.span, limit=MOST_OPERATIONS)
         if depth > DEEPEST:
             raise operations_nested_too_deep(step.span, limit=DEEPEST)
-        found = self.combine(step)
+        typed = self.combine(step)
+        operand_fails = any(operand.fails for operand in step.operands)
         return Typed(
-            found.expression,
-            found.type,
-            step.span,
+            expression=typed.expression,
+            type=typed.type,
+            span=step.span,
             parts=step.operands,
-            size=max(size, found.size),
-            depth=max(depth, found.depth),
-            fails=typer.may_fail(step, found.type) or any(map(attrgetter("fails"), step.operands)),
+            size=max(size, typed.size),
+            depth=max(depth, typed.depth),
+            fails=operand_fails or typer.may_fail(step, typed.type),
         )
 
-    def by_variable(self, step: VariableAt) -> Typed:
-        """The value that belongs to the row's variable, NULL and all."""
-        here, type_ = ReadClassifier(step.navigation), self.types[step.by_variable[0]]
-        *known, absent = (self.read_column(column, type_, None) for column in step.by_variable)
-        expression: RunExpression = absent
-        for variable, value in enumerate(known):
-            is_here = operate(Comparison.EQUAL, here, Constant(variable, Kind.INTEGER))
-            expression = operate(Basic.CHOOSE, is_here, value, expression)
+    def type_by_variable(self, step: VariableAt) -> Typed:
+        """Return the value that belongs to the variable of a row; there is one for no row, too."""
+        classifier = ReadClassifier(step.navigation)
+        type_ = self.types[step.by_variable[0]]
+        *variable_values, value_without_row = [
+            self.read_column(column, type_, None) for column in step.by_variable
+        ]
+        expression: RunExpression = value_without_row
+        for variable, value in enumerate(variable_values):
+            is_variable = operate(Comparison.EQUAL, classifier, Constant(variable, Kind.INTEGER))
+            expression = operate(Basic.CHOOSE, is_variable, value, expression)
         return Typed(expression, type_)
 
     def combine(self, step: TypedOperation) -> Typed:
+        """Return an operation with its type. Its size, depth and operands are left to the caller.
+
+        Raises:
+            MatchRecognizeUnsupportedError: the types do not allow the operation.
+        """
         if step.operator in arithmetic.MATHEMATICAL:
             return arithmetic.type_mathematics(self, step)
-        step = arithmetic.in_38_digits(self, step)
+        step = arithmetic.limit_to_38_digits(self, step)
         if needs_python(self, step):
             return type_call(self, step)
-        basic = rewrite(arithmetic.with_floats(self, step))
-        if basic is not None:
-            return self.type_step(basic)
+        rewritten = rewrite(arithmetic.unify_with_floats(self, step))
+        if rewritten is not None:
+            return self.type_step(rewritten)
         operator = step.operator
         if operator in arithmetic.TRYING:
             return arithmetic.type_trying(self, step)
         if operator in LOGIC:
-            return Typed(Operate(Basic(operator), tuple(map(self.truth, step.operands))), BOOLEAN)
+            truth_values = tuple(self.truth(operand) for operand in step.operands)
+            return Typed(Operate(Basic(operator), truth_values), BOOLEAN)
         if operator == "IS NULL":
             return Typed(operate(Basic.IS_NULL, step.operands[0].expression), BOOLEAN)
         if operator == "IF":
-            return self.choice(step)
+            return self.type_if(step)
         if operator in COMPARISONS:
-            left, right = arithmetic.type_compared(self, step)
-            if not left.type.is_ordered:
-                raise cannot_combine(operator, left.type.name, right.type.name, step.span)
-            return Typed(operate(Comparison(operator), left.expression, right.expression), BOOLEAN)
+            return self.type_comparison(step)
         return arithmetic.type_arithmetic(self, step)
 
-    def choice(self, step: TypedOperation) -> Typed:
-        """IF(condition, then, otherwise); without a last operand it is NULL."""
+    def type_comparison(self, step: TypedOperation) -> Typed:
+        """Return a comparison with its type.
+
+        Raises:
+            MatchRecognizeUnsupportedError: the values cannot be compared.
+        """
+        left, right = arithmetic.unify_compared(self, step)
+        if not left.type.is_ordered:
+            raise cannot_combine(step.operator, left.type.name, right.type.name, step.span)
+        comparison = operate(Comparison(step.operator), left.expression, right.expression)
+        return Typed(comparison, BOOLEAN)
+
+    def type_if(self, step: TypedOperation) -> Typed:
+        """Return IF(condition, then, otherwise) with its type; `otherwise` is NULL by default."""
         condition = self.truth(step.operands[0])
-        then = step.operands[1]
-        otherwise = typer.null(then.type)
         if len(step.operands) > 2:
             then, otherwise = type_chosen(self, step)
-        values = then.expression, otherwise.expression
-        return Typed(operate(Basic.CHOOSE, condition, *values), then.type)
+        else:
+            then = step.operands[1]
+            otherwise = typer.null(then.type)
+        chosen = operate(Basic.CHOOSE, condition, then.expression, otherwise.expression)
+        return Typed(chosen, then.type)
