@@ -1,9 +1,12 @@
-"""Types arithmetic: `numbers` has what is compiled, `calls` leaves the rest to Python."""
+"""Type arithmetic and mathematical functions of values of the run.
+
+The engine computes what `numbers` has; Python computes anything else, see `calls`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial, reduce
+from functools import reduce
 from math import nan
 
 from matchrec.conditions.residual import COMPARISONS, Typed, TypedOperation
@@ -28,6 +31,7 @@ from matchrec.conditions.types import (
     DOUBLE,
     FLOAT,
     INT,
+    MOST_DIGITS,
     NUMBERS,
     Family,
     Kind,
@@ -52,7 +56,7 @@ from matchrec.errors.conditions import (
     not_known_during_the_match,
 )
 
-# Functions that are NULL where the operator would be an error.
+# Functions that are NULL if their operator would be an error, with the operator.
 TRYING = {
     "TRY_ADD": "+",
     "TRY_SUBTRACT": "-",
@@ -61,14 +65,19 @@ TRYING = {
     "TRY_MOD": "%",
 }
 
-# What Spark brings to one type, also more than two operands, before it computes.
-OF_ONE_TYPE = frozenset({"COALESCE", "GREATEST", "LEAST", "IN", "CASE"})
+# Operations whose operands, which may be more than two, Spark brings to one type.
+UNIFYING = frozenset({"COALESCE", "GREATEST", "LEAST", "IN", "CASE"})
 
-# What is one of its operands, or compares them.
-CHOOSING = OF_ONE_TYPE | {"IF", "IFNULL", "NVL", "NVL2"}
+# Operations that return one of their operands, or compare them.
+CHOOSING = UNIFYING | {"IF", "IFNULL", "NVL", "NVL2"}
 
 
 def type_arithmetic(typer: Typer, step: TypedOperation) -> Typed:
+    """Return arithmetic of numbers, times and intervals with its type.
+
+    Raises:
+        MatchRecognizeUnsupportedError: there is no such arithmetic on these types.
+    """
     if step.operator == "DIV":
         return type_quotient(typer, step)
     if step.operator == "NEG":
@@ -77,120 +86,165 @@ def type_arithmetic(typer: Typer, step: TypedOperation) -> Typed:
             raise aggregate_cannot_take("-", [value.type.name], step.span)
         return negate(value, typer.ansi)
     if step.operator == "DATEDIFF":
-        if not are_columns(*step.operands):
-            return calls.type_call(typer, step)
-        days = (typer.cast_column(part, DATE) for part in step.operands)
-        return Typed(compute_days(ArithmeticOperator.SUBTRACT, *days), INT)
+        return type_days_between(typer, step)
     left, right = step.operands
-    one, other = left.type, right.type
-    if one.family in NUMBERS and other.family in NUMBERS:
-        return type_of_numbers(typer, step, left, right)
-    if step.operator == "-" and are_different_times(one, other):
+    if left.type.family in NUMBERS and right.type.family in NUMBERS:
+        return type_number_arithmetic(typer, step, left, right)
+    if step.operator == "-" and are_different_times(left.type, right.type):
         times = typer.unify_times(step, left, right)
         return type_arithmetic(typer, replace(step, operands=times))
     return calls.type_of_times(typer, step)
 
 
-def type_of_numbers(typer: Typer, step: TypedOperation, left: Typed, right: Typed) -> Typed:
-    one, other = left.type, right.type
-    operator = ArithmeticOperator(step.operator)
-    families = {one.family, other.family}
-    too_wide = is_wide_decimal(one) or is_wide_decimal(other)
-    if is_on_decimals(one, other) and (operator is ArithmeticOperator.DIVIDE or too_wide):
+def type_days_between(typer: Typer, step: TypedOperation) -> Typed:
+    """Return DATEDIFF(end, start), a number of days, with its type.
+
+    Spark casts columns to dates. Python computes anything else.
+    """
+    if not are_columns(*step.operands):
         return calls.type_call(typer, step)
+    end, start = [typer.cast_column(part, DATE) for part in step.operands]
+    return Typed(compute_days(ArithmeticOperator.SUBTRACT, end, start), INT)
+
+
+def type_number_arithmetic(typer: Typer, step: TypedOperation, left: Typed, right: Typed) -> Typed:
+    """Return arithmetic of two numbers with its type.
+
+    Raises:
+        MatchRecognizeUnsupportedError: the engine cannot compute it.
+    """
+    operator = ArithmeticOperator(step.operator)
+    is_on_decimals = has_exact_decimal(left.type, right.type)
+    has_wide_decimal = is_wide_decimal(left.type) or is_wide_decimal(right.type)
+    if is_on_decimals and (operator is ArithmeticOperator.DIVIDE or has_wide_decimal):
+        return calls.type_call(typer, step)
+    has_float = Family.FLOATING in (left.type.family, right.type.family)
     if operator is ArithmeticOperator.DIVIDE:
-        values = typer.convert_number(step, left, DOUBLE), typer.convert_number(step, right, DOUBLE)
-    elif operator is ArithmeticOperator.MULTIPLY and Family.FLOATING not in families:
-        values = typer.convert_number(step, left, one), typer.convert_number(step, right, other)
+        targets = (DOUBLE, DOUBLE)
+    elif operator is ArithmeticOperator.MULTIPLY and not has_float:
+        targets = (left.type, right.type)
     else:
-        common = common_type(one, other, typer.ansi) or one
-        values = typer.convert_number(step, left, common), typer.convert_number(step, right, common)
-    found = compute(operator, values[0], values[1], typer.ansi)
-    if found is None:
-        raise cannot_combine(step.operator, one.name, other.name, step.span)
-    return found
+        common = common_type(left.type, right.type, typer.ansi) or left.type
+        targets = (common, common)
+    left_value = typer.convert_number(step, left, targets[0])
+    right_value = typer.convert_number(step, right, targets[1])
+    typed = compute(operator, left_value, right_value, typer.ansi)
+    if typed is None:
+        raise cannot_combine(step.operator, left.type.name, right.type.name, step.span)
+    return typed
 
 
-def is_on_decimals(one: ValueType, other: ValueType) -> bool:
-    """Whether arithmetic of two numbers has a decimal, or a quotient of decimals."""
+def has_exact_decimal(one: ValueType, other: ValueType) -> bool:
+    """Return whether arithmetic on numbers of these types has decimals and no floats."""
     families = {one.family, other.family}
     return Family.DECIMAL in families and Family.FLOATING not in families
 
 
 def type_trying(typer: Typer, step: TypedOperation) -> Typed:
-    """An operation on numbers that is NULL where it has no result."""
-    one, other = (part.type for part in step.operands)
-    if not {one.family, other.family} <= NUMBERS:
-        raise cannot_combine(step.operator, one.name, other.name, step.span)
-    basic = replace(step, operator=TRYING[step.operator])
-    # What does not fit an int64 is no error here, and may be a decimal.
-    is_call = is_on_decimals(one, other)
-    found = calls.type_call(typer, basic) if is_call else typer.type_operation(basic)
-    return Typed(trying(found.expression), found.type)
+    """Return an operation of `TRYING` on two numbers with its type.
+
+    Raises:
+        MatchRecognizeUnsupportedError: the operands are not numbers, or the engine cannot compute
+            the operation.
+    """
+    left_type, right_type = [part.type for part in step.operands]
+    if not {left_type.family, right_type.family} <= NUMBERS:
+        raise cannot_combine(step.operator, left_type.name, right_type.name, step.span)
+    operation = replace(step, operator=TRYING[step.operator])
+    if has_exact_decimal(left_type, right_type):
+        # Python computes it: a result that does not fit an int64 is no error, but a decimal.
+        typed = calls.type_call(typer, operation)
+    else:
+        typed = typer.type_operation(operation)
+    return Typed(make_null_on_error(typed.expression), typed.type)
 
 
-def trying(expression: RunExpression) -> RunExpression:
+def make_null_on_error(expression: RunExpression) -> RunExpression:
+    """Return arithmetic as one that is NULL if it would be an error."""
     match expression:
         case Arithmetic():
             return replace(expression, tries=True)
         case Operate(Basic.NARROW, (value,)):
-            return operate(Basic.NARROW, trying(value))
+            return operate(Basic.NARROW, make_null_on_error(value))
         case Apply(use=use):
             return replace(expression, use=replace(use, ansi=False))
         case _:
             raise AssertionError(expression)
 
 
+# Bringing operands to one type.
+
+
 def unify_compared(typer: Typer, step: TypedOperation) -> tuple[Typed, Typed]:
-    """The operands of a comparison as one type, an integer beside a decimal within an int64."""
+    """Return the operands of a comparison as values of one type.
+
+    An integer and a decimal are compared within an int64, even if their common type has more
+    digits.
+
+    Raises:
+        MatchRecognizeUnsupportedError: there is no such type.
+    """
     left, right = step.operands
-    one, other = left.type, right.type
-    is_one_of_each = {one.family, other.family} == {Family.INTEGER, Family.DECIMAL}
-    is_narrow = not (is_wide_decimal(one) or is_wide_decimal(other))
-    common = common_type(one, other, typer.ansi) if is_one_of_each and is_narrow else None
-    if common is None or not is_wide_decimal(common) or are_columns(left, right):
+    common = find_wide_common_type(typer, left.type, right.type)
+    if common is None or are_columns(left, right):
         return typer.unify(step, left, right)
 
-    def typed(part: Typed) -> Typed:
+    def convert(part: Typed) -> Typed:
         if part.type.family is Family.INTEGER:
             return widen_clamped(part, common)
         return typer.convert_number(step, part, common)
 
-    return typed(left), typed(right)
+    return convert(left), convert(right)
+
+
+def find_wide_common_type(typer: Typer, left: ValueType, right: ValueType) -> ValueType | None:
+    """Return the common type of an integer and a decimal if an int64 cannot hold all its values.
+
+    None if it can, or if the types are other ones.
+    """
+    if {left.family, right.family} != {Family.INTEGER, Family.DECIMAL}:
+        return None
+    if is_wide_decimal(left) or is_wide_decimal(right):
+        return None
+    common = common_type(left, right, typer.ansi)
+    return common if common is not None and is_wide_decimal(common) else None
 
 
 def limit_to_38_digits(typer: Typer, step: TypedOperation) -> TypedOperation:
-    """The step with decimals rounded where Spark has no 38 digits for all of theirs.
+    """Return an operation with decimals rounded if together they need more than 38 digits.
 
-    It cuts them after the point, to compare them or to choose one: 3.33 = 3 of a DECIMAL(38, 0) is
-    true. A whole number that is written has its own digits where it is compared.
-    Source: Spark's DecimalType.boundedPreferIntegralDigits, from version 4.0 on.
+    To compare decimals or to choose among them, Spark cuts digits after the point then: 3.33 = 3 is
+    true if 3 is a DECIMAL(38, 0). In a comparison, an integer that the user wrote has only its own
+    digits. Source: Spark's DecimalType.boundedPreferIntegralDigits, from version 4.0 on.
     """
-    written = step.operator in COMPARISONS
-    if not (written or step.operator in CHOOSING) or not typer.settings.cuts_decimals:
+    is_comparison = step.operator in COMPARISONS
+    if not (is_comparison or step.operator in CHOOSING) or not typer.settings.cuts_decimals:
         return step
     types = {
-        written_type(part) if written else part.type
+        find_written_type(part) if is_comparison else part.type
         for part in step.operands
         if part.type.family in NUMBERS
     }
-    if not any(map(is_wide_decimal, types)) or Family.FLOATING in {one.family for one in types}:
+    has_wide_decimal = any(is_wide_decimal(type_) for type_ in types)
+    has_float = any(type_.family is Family.FLOATING for type_ in types)
+    if not has_wide_decimal or has_float:
         return step
-    whole = max(as_decimal(type_).precision - type_.scale for type_ in types)
-    if whole + max(type_.scale for type_ in types) <= 38:
+    digits_before_point = max(as_decimal(type_).precision - type_.scale for type_ in types)
+    digits_after_point = max(type_.scale for type_ in types)
+    if digits_before_point + digits_after_point <= MOST_DIGITS:
         return step
-    word = decimal(38, 38 - whole).name.upper()
+    target = decimal(MOST_DIGITS, MOST_DIGITS - digits_before_point).name.upper()
 
-    def rounded(part: Typed) -> Typed:
+    def round_number(part: Typed) -> Typed:
         if part.type.family not in NUMBERS:
             return part
-        return typer.type_operation(TypedOperation("CAST", (part,), step.span, (word,)))
+        return typer.type_operation(TypedOperation("CAST", (part,), step.span, (target,)))
 
-    return replace(step, operands=tuple(map(rounded, step.operands)))
+    return replace(step, operands=tuple(round_number(part) for part in step.operands))
 
 
-def written_type(part: Typed) -> ValueType:
-    """The type of a number, of a whole one that is written the decimal that just holds it.
+def find_written_type(part: Typed) -> ValueType:
+    """Return the type of a number; for an integer that the user wrote, the least decimal type.
 
     Source: Spark's DecimalPrecision, integral literals.
     """
@@ -201,96 +255,148 @@ def written_type(part: Typed) -> ValueType:
 
 
 def unify_with_floats(typer: Typer, step: TypedOperation) -> TypedOperation:
-    """Numbers of which some are floats, that Spark brings to one type, as values of it.
+    """Return an operation whose numbers have one type if there is a float among them.
 
-    9007199254740993 IN (0.5, 9007199254740992) is true. Without `ansi` IN compares numbers and
-    texts as texts, which is an error.
+    Spark brings the operands of these operations to one type: 9007199254740993 IN (0.5,
+    9007199254740992) is true.
+
+    Raises:
+        MatchRecognizeUnsupportedError: IN has numbers and texts, and the session is not in ANSI
+            mode. Spark would compare all of them as texts.
     """
-    if step.operator not in OF_ONE_TYPE:
+    if step.operator not in UNIFYING:
         return step
     types = [part.type for part in step.operands]
-    numbers = [type_ for type_ in types if type_.family in NUMBERS]
-    texts = [type_ for type_ in types if type_.family is Family.STRING]
-    if step.operator == "IN" and numbers and texts and not typer.ansi:
-        raise cannot_combine(step.operator, types[0].name, (numbers + texts)[0].name, step.span)
-    floats = [type_ for type_ in numbers if type_.family is Family.FLOATING]
+    number_types = [type_ for type_ in types if type_.family in NUMBERS]
+    text_types = [type_ for type_ in types if type_.family is Family.STRING]
+    if step.operator == "IN" and number_types and text_types and not typer.ansi:
+        other_type = (number_types + text_types)[0]
+        raise cannot_combine(step.operator, types[0].name, other_type.name, step.span)
+    floats = [type_ for type_ in number_types if type_.family is Family.FLOATING]
     if not floats:
         return step
-    target = reduce(lambda a, b: common_type(a, b, typer.ansi) or DOUBLE, numbers, floats[0])
-    parts = (
+
+    def widen_type(one: ValueType, other: ValueType) -> ValueType:
+        return common_type(one, other, typer.ansi) or DOUBLE
+
+    target = reduce(widen_type, number_types, floats[0])
+    operands = tuple(
         as_float(typer, step, part, target) if part.type.family in NUMBERS else part
         for part in step.operands
     )
-    return replace(step, operands=tuple(parts))
+    return replace(step, operands=operands)
 
 
-# Types mathematical functions of several rows of a run: round, floor, ln, sqrt, power and so on.
+# Mathematical functions: round, floor, ln, sqrt, power and so on.
 #
-# Floats and the rounding of narrow decimals are compiled; the rest Python computes, also ROUND of a
-# float near the middle between two.
+# The engine computes floats, and rounds narrow decimals. Python computes anything else, also ROUND
+# of a float close to the middle between two results.
 
 MATHEMATICS = {function.value: function for function in MathFunction} | {
     "POW": MathFunction.POWER,
     "CEILING": MathFunction.CEILING,
     "SIGNUM": MathFunction.SIGN,
 }
-MATHEMATICAL = MATHEMATICS.keys() | {"ISNAN", "ROUND"}  # of numbers, or made of texts
-TWO = frozenset({MathFunction.POWER, MathFunction.LOG})
-MOST_PLACES = 18
+# The names of mathematical functions of numbers, or of texts that are cast to numbers.
+MATHEMATICAL = MATHEMATICS.keys() | {"ISNAN", "ROUND"}
+TWO_ARGUMENTS = frozenset({MathFunction.POWER, MathFunction.LOG})
+MOST_PLACES = 18  # to which ROUND can round
 
 
 def type_mathematics(typer: Typer, step: TypedOperation) -> Typed:
+    """Return a mathematical function with its type.
+
+    Raises:
+        MatchRecognizeUnsupportedError: it does not take these arguments.
+    """
     if step.operator == "ROUND":
         return type_rounding(typer, step)
     function = MATHEMATICS.get(step.operator)
     if function is MathFunction.LOG and len(step.operands) == 1:
         function = MathFunction.LN
-    if len(step.operands) != (2 if function in TWO else 1):
+    if len(step.operands) != (2 if function in TWO_ARGUMENTS else 1):
         raise not_known_during_the_match(step.span, what=step.operator)
-    family = step.operands[0].type.family
-    if function in WHOLE and family is Family.INTEGER:
-        return Typed(step.operands[0].expression, BIGINT)
-    if function in WHOLE and family is Family.DECIMAL:
-        return calls.type_call(typer, replace(step, operator=function.value))
+    if function is None:
+        return type_isnan(typer, step)
+    if function in WHOLE:
+        return type_whole(typer, step, function)
     arguments = tuple(as_float(typer, step, part).expression for part in step.operands)
-    if function is not None:
-        return Typed(Operate(function, arguments), BIGINT if function in WHOLE else DOUBLE)
-    is_nan = operate(Comparison.EQUAL, *arguments, Constant(nan, Kind.FLOATING))
-    is_there = operate(Basic.NOT, operate(Basic.IS_NULL, *arguments))  # NULL is a number to ISNAN
-    return Typed(operate(Basic.AND, is_there, is_nan), BOOLEAN)
+    return Typed(Operate(function, arguments), DOUBLE)
+
+
+def type_isnan(typer: Typer, step: TypedOperation) -> Typed:
+    """Return ISNAN(x) with its type. It is false if x is NULL."""
+    value = as_float(typer, step, step.operands[0]).expression
+    is_nan = operate(Comparison.EQUAL, value, Constant(nan, Kind.FLOATING))
+    is_not_null = operate(Basic.NOT, operate(Basic.IS_NULL, value))
+    return Typed(operate(Basic.AND, is_not_null, is_nan), BOOLEAN)
+
+
+def type_whole(typer: Typer, step: TypedOperation, function: MathFunction) -> Typed:
+    """Return FLOOR or CEIL with its type: a bigint, or a decimal for a decimal."""
+    value = step.operands[0]
+    if value.type.family is Family.INTEGER:
+        return Typed(value.expression, BIGINT)
+    if value.type.family is Family.DECIMAL:
+        return calls.type_call(typer, replace(step, operator=function.value))
+    return Typed(operate(function, as_float(typer, step, value).expression), BIGINT)
 
 
 def as_float(typer: Typer, step: TypedOperation, part: Typed, target: ValueType = DOUBLE) -> Typed:
-    own = part.type
-    if own.family in NUMBERS and not is_wide_decimal(own):
+    """Return an argument as a float.
+
+    Raises:
+        MatchRecognizeUnsupportedError: Spark does not cast it implicitly.
+    """
+    if part.type.family in NUMBERS and not is_wide_decimal(part.type):
         return typer.convert_number(step, part, target)
     return calls.as_argument(typer, step, part, target)
 
 
 def type_rounding(typer: Typer, step: TypedOperation) -> Typed:
-    part, places = step.operands[0], places_of(step)
-    own = part.type
-    if own.family is Family.INTEGER and places >= 0:
-        return Typed(part.expression, own)
-    if own.family is Family.DECIMAL and not is_wide_decimal(own) and places >= 0:
-        left = min(own.scale, places)
-        type_ = decimal(own.precision - own.scale + 1 + left, left)
-        if left == own.scale:
-            return Typed(part.expression, type_)
-        unit = Constant(10 ** (own.scale - left), Kind.INTEGER)  # whole numbers round half away
-        return Typed(integer_arithmetic(ArithmeticOperator.DIVIDE, part.expression, unit), type_)
-    exact = calls.type_call(typer, replace(step, operands=(part,), words=(str(places),)))
-    if own.family is not Family.FLOATING or isinstance(part.expression, Call):
-        return exact
-    value = as_float(typer, step, part).expression, Constant(float(places), Kind.FLOATING)
-    quick = Operate(MathFunction.ROUND, value)
-    quick = operate(Basic.NARROW, quick) if own == FLOAT else quick
-    is_uncertain = operate(Basic.IS_NULL, quick)
-    return Typed(operate(Basic.CHOOSE, is_uncertain, exact.expression, quick), own)
+    """Return ROUND(x) or ROUND(x, places) with its type.
+
+    Raises:
+        MatchRecognizeUnsupportedError: `places` is not a whole number that the user wrote, or the
+            function does not take x.
+    """
+    value = step.operands[0]
+    type_ = value.type
+    places = find_places(step)
+    if type_.family is Family.INTEGER and places >= 0:
+        return Typed(value.expression, type_)
+    if type_.family is Family.DECIMAL and not is_wide_decimal(type_) and places >= 0:
+        return round_decimal(value, places)
+    by_python = calls.type_call(typer, replace(step, operands=(value,), words=(str(places),)))
+    if type_.family is not Family.FLOATING or isinstance(value.expression, Call):
+        return by_python
+    double = as_float(typer, step, value).expression
+    by_engine = operate(MathFunction.ROUND, double, Constant(float(places), Kind.FLOATING))
+    if type_ == FLOAT:
+        by_engine = operate(Basic.NARROW, by_engine)
+    is_uncertain = operate(Basic.IS_NULL, by_engine)
+    return Typed(operate(Basic.CHOOSE, is_uncertain, by_python.expression, by_engine), type_)
 
 
-def places_of(step: TypedOperation) -> int:
-    """The second argument of ROUND, a whole number that is written there."""
+def round_decimal(value: Typed, places: int) -> Typed:
+    """Return a decimal rounded to at most `places` digits after the point."""
+    type_ = value.type
+    scale = min(type_.scale, places)
+    rounded_type = decimal(type_.precision - type_.scale + 1 + scale, scale)
+    if scale == type_.scale:
+        return Typed(value.expression, rounded_type)
+    # DIVIDE of integers rounds half away from zero.
+    power = Constant(10 ** (type_.scale - scale), Kind.INTEGER)
+    rounded = integer_arithmetic(ArithmeticOperator.DIVIDE, value.expression, power)
+    return Typed(rounded, rounded_type)
+
+
+def find_places(step: TypedOperation) -> int:
+    """Return the second argument of ROUND, which is 0 by default.
+
+    Raises:
+        MatchRecognizeUnsupportedError: it is not an INT that the user wrote, or too large.
+    """
     if len(step.operands) == 1:
         return 0
     match step.operands[1:]:
@@ -301,12 +407,22 @@ def places_of(step: TypedOperation) -> int:
 
 
 def type_quotient(typer: Typer, step: TypedOperation) -> Typed:
-    """`a DIV b` of integers: a bigint, rounded towards zero."""
-    left, right = (part.type for part in step.operands)
-    if left.family is not Family.INTEGER or right.family is not Family.INTEGER:
-        raise cannot_combine("DIV", left.name, right.name, step.span)
-    one, other = (part.expression for part in step.operands)
-    whole = partial(Arithmetic, kind=Kind.INTEGER, ansi=typer.ansi)
-    rest = whole(ArithmeticOperator.REMAINDER, (one, other))
-    exact = whole(ArithmeticOperator.SUBTRACT, (one, rest))
-    return Typed(whole(ArithmeticOperator.DIVIDE, (exact, other)), BIGINT)
+    """Return `a DIV b` of integers, a bigint rounded towards zero, as `(a - a % b) / b`.
+
+    Raises:
+        MatchRecognizeUnsupportedError: an operand is not an integer.
+    """
+    left, right = step.operands
+    if left.type.family is not Family.INTEGER or right.type.family is not Family.INTEGER:
+        raise cannot_combine("DIV", left.type.name, right.type.name, step.span)
+
+    def calculate(
+        operator: ArithmeticOperator, one: RunExpression, other: RunExpression
+    ) -> RunExpression:
+        return Arithmetic(operator, (one, other), Kind.INTEGER, ansi=typer.ansi)
+
+    dividend = left.expression
+    divisor = right.expression
+    remainder = calculate(ArithmeticOperator.REMAINDER, dividend, divisor)
+    multiple = calculate(ArithmeticOperator.SUBTRACT, dividend, remainder)
+    return Typed(calculate(ArithmeticOperator.DIVIDE, multiple, divisor), BIGINT)
