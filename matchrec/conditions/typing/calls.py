@@ -1,8 +1,8 @@
-"""Types what Python computes: functions over one another, and over values of the run.
+"""Type what Python computes: functions of values of the run, and of one another.
 
     levenshtein(name || '.', LAST(A.name))   →   LEVENSHTEIN(||(name, '.'), name at A)
 
-Arguments are brought to what a function takes, as Spark does.
+Arguments are cast to the types that a function takes, as Spark does.
 """
 
 from __future__ import annotations
@@ -44,205 +44,302 @@ from matchrec.conditions.types import (
 )
 from matchrec.conditions.typing.numbers import common_nested, compute_times, widen
 from matchrec.conditions.typing.typer import Typer, are_columns, cast_may_fail, null
-from matchrec.errors import conditions
+from matchrec.errors import MatchRecognizeError, conditions
 
-# Basic operations that the engine does, whatever their values are.
+# Basic operations that the engine computes for values of any type.
 NEVER_IN_PYTHON = LOGIC | {"DIV", "IF"}
 
 
 def needs_python(typer: Typer, step: TypedOperation) -> bool:
-    """Whether Python computes an operation: nothing else can, or it alone has what it is of."""
+    """Return whether Python must compute an operation.
+
+    That is if the engine does not have it, or does not have the values of its operands.
+    """
     if step.operator in NEVER_IN_PYTHON:
         return False
     if step.operator not in BASIC:
         return step.operator in functions()
-    return any(map(in_python, step.operands)) or needs_values(typer, step)
+    if any(may_be_in_python(operand) for operand in step.operands):
+        return True
+    return needs_values_of_ranks(typer, step)
 
 
-def needs_values(typer: Typer, step: TypedOperation) -> bool:
-    """Whether it is of numbers of which the engine knows some by their rank, and needs more.
+def needs_values_of_ranks(typer: Typer, step: TypedOperation) -> bool:
+    """Return whether an operation on numbers needs values of which the engine has only ranks.
 
-    Ranks of one type compare; columns of two types are brought to one by Spark.
+    Ranks of one type can be compared. Columns of different types are cast to one type by Spark.
     """
     numbers = [operand for operand in step.operands if operand.type.family in NUMBERS]
-    ranked = [is_wide_decimal(one.type) and is_rank(one.expression, typer) for one in numbers]
-    if not any(ranked) or step.operator == "NEG":
-        return any(ranked)
-    of_one_type = all(ranked) and len({number.type for number in numbers}) == 1
-    return not of_one_type and not are_columns(*numbers)
+    are_ranks = [
+        is_wide_decimal(number.type) and is_rank(number.expression, typer) for number in numbers
+    ]
+    if not any(are_ranks) or step.operator == "NEG":
+        return any(are_ranks)
+    have_one_type = len({number.type for number in numbers}) == 1
+    can_compare_ranks = all(are_ranks) and have_one_type
+    return not can_compare_ranks and not are_columns(*numbers)
 
 
 def is_rank(expression: RunExpression, typer: Typer) -> bool:
-    """Whether the engine knows of a decimal its rank; computed ones have their digits."""
-    reads = (one for one in choices(expression) if isinstance(one, ReadValue | Reduce))
-    return any(typer.drafted[one.column].by_rank for one in reads if one.column is not None)
+    """Return whether the engine has a rank instead of a decimal, or may have one.
+
+    Of a decimal that it has computed it has the digits.
+    """
+    reads = [
+        value for value in find_possible_values(expression) if isinstance(value, ReadValue | Reduce)
+    ]
+    return any(typer.drafted[read.column].by_rank for read in reads if read.column is not None)
 
 
-def in_python(part: Typed) -> bool:
-    """Whether only Python has the value of a step, or may have it."""
-    return is_ranked(part.type) and any(isinstance(one, Call) for one in choices(part.expression))
+def may_be_in_python(part: Typed) -> bool:
+    """Return whether only Python has a value, or may have it: it was computed during the match."""
+    possible_values = find_possible_values(part.expression)
+    return is_ranked(part.type) and any(isinstance(value, Call) for value in possible_values)
 
 
-def choices(expression: RunExpression) -> Iterator[RunExpression]:
-    """What an expression is one of: itself, or what conditions choose."""
+def find_possible_values(expression: RunExpression) -> Iterator[RunExpression]:
+    """Yield the expressions among which conditions choose the value; else the expression itself."""
     match expression:
         case Operate(Basic.CHOOSE, (_, *values)):
             for value in values:
-                yield from choices(value)
+                yield from find_possible_values(value)
         case _:
             yield expression
 
 
 def type_chosen(typer: Typer, step: TypedOperation) -> tuple[Typed, Typed]:
-    """The two values of IF as one type; what only Python has of it, Python computes."""
+    """Return the two values of IF as values of one type.
+
+    If Python has one of them, or must make it from a rank, the other one becomes a value that
+    Python can have, too.
+
+    Raises:
+        MatchRecognizeUnsupportedError: there is no such type.
+    """
     _, then, otherwise = step.operands
-    one, other = then.type, otherwise.type
-    if not (in_python(then) or in_python(otherwise) or needs_values(typer, step)):
+    then_type = then.type
+    other_type = otherwise.type
+    is_in_python = may_be_in_python(then) or may_be_in_python(otherwise)
+    if not is_in_python and not needs_values_of_ranks(typer, step):
         return typer.unify(step, then, otherwise)
-    if {one.family, other.family} <= NUMBERS:
-        # decimals that have more than 38 digits together keep all places
-        widest = decimal(one.precision + other.precision, max(one.scale, other.scale))
-        type_ = common_type(one, other, typer.ansi) or widest
+    if {then_type.family, other_type.family} <= NUMBERS:
+        # If the decimals have more than 38 digits together, they keep all digits after the point.
+        precision = then_type.precision + other_type.precision
+        widest = decimal(precision, max(then_type.scale, other_type.scale))
+        type_ = common_type(then_type, other_type, typer.ansi) or widest
     else:
         then, otherwise = typer.unify(step, then, otherwise)
         type_ = then.type
-    return as_chosen(typer, step, then, type_), as_chosen(typer, step, otherwise, type_)
+    return convert_chosen(typer, step, then, type_), convert_chosen(typer, step, otherwise, type_)
 
 
-def as_chosen(typer: Typer, step: TypedOperation, part: Typed, type_: ValueType) -> Typed:
-    """A value as one that Python may have: a rank, or what Python computes or makes of it."""
-    known = in_python(part) or is_rank(part.expression, typer) or not is_ranked(type_)
+def convert_chosen(typer: Typer, step: TypedOperation, part: Typed, type_: ValueType) -> Typed:
+    """Return a value of IF in a form that a value in Python can be an alternative to.
+
+    That is a rank, a value that Python has, or NULL. Python makes it from any other value.
+    """
     is_null = part.expression == null(type_).expression
-    if part.type == type_ and (known or is_null):
+    if part.type == type_ and (
+        is_null or not is_ranked(type_) or may_be_in_python(part) or is_rank(part.expression, typer)
+    ):
         return part
-    return cast_by_python(typer, step, part, type_)
+    return cast_in_python(typer, step, part, type_)
 
 
-def cast_by_python(typer: Typer, step: TypedOperation, part: Typed, target: ValueType) -> Typed:
-    own = part.type
-    use = FunctionUse((own,), (target.name.upper(),), typer.ansi, typer.settings.time_zone)
+def cast_in_python(typer: Typer, step: TypedOperation, part: Typed, target: ValueType) -> Typed:
+    """Return a value as another type, cast by Python.
+
+    Raises:
+        MatchRecognizeUnsupportedError: Python does not have this cast.
+    """
+    words = (target.name.upper(),)
+    use = FunctionUse((part.type,), words, typer.ansi, typer.settings.time_zone)
     if functions()["CAST"].result(use) is None:
-        raise conditions.cannot_combine(step.operator, own.name, target.name, step.span)
+        raise conditions.cannot_combine(step.operator, part.type.name, target.name, step.span)
     return Typed(Apply("CAST", (part.expression,), use, target), target)
 
 
 def type_call(typer: Typer, step: TypedOperation) -> Typed:
+    """Return a function that Python computes with its type.
+
+    Raises:
+        MatchRecognizeUnsupportedError: the function does not take these arguments, or depends on a
+            time zone that Python does not know.
+    """
     from matchrec.conditions.functions.casts import CASTS
 
     name = step.operator
     function = functions()[name]
-    parts = [
-        as_argument(typer, step, part, function.parameter(place))
-        for place, part in enumerate(step.operands)
+    arguments = [
+        as_argument(typer, step, operand, function.parameter(index))
+        for index, operand in enumerate(step.operands)
     ]
-    parts = unify(typer, step, name, parts)
+    arguments = unify_arguments(typer, step, arguments)
     words = step.words
     if name in CASTS and typer.settings.timestamp_type == "timestamp_ntz":
         words = tuple("TIMESTAMP_NTZ" if word == "TIMESTAMP" else word for word in words)
-    use = FunctionUse(tuple(one.type for one in parts), words, typer.ansi, typer.settings.time_zone)
-    if not function.takes(len(parts)):
-        raise conditions.not_known_during_the_match(step.span, what=step.operator)
+    types = tuple(argument.type for argument in arguments)
+    use = FunctionUse(types, words, typer.ansi, typer.settings.time_zone)
+    if not function.takes(len(arguments)):
+        raise conditions.not_known_during_the_match(step.span, what=name)
     type_ = function.result(use)
     if type_ is None:
-        names = [part.type.name for part in parts]
-        if len(names) == 1:
-            value = f"{names[0]} as {step.words[0]}" if step.words else names[0]
-            raise conditions.does_not_take(step.span, function=step.operator, value=value)
-        raise conditions.cannot_combine(step.operator, ", ".join(names[:-1]), names[-1], step.span)
-    zone, instants = typer.settings.time_zone, (*use.types, type_)
-    if any(one.family is Family.TIMESTAMP for one in instants) and not is_known(zone):
-        raise conditions.unknown_time_zone(step.span, function=name, name=zone)
-    return Typed(Apply(name, tuple(part.expression for part in parts), use, type_), type_)
+        raise arguments_not_taken(step, types)
+    check_time_zone(typer, step, (*types, type_))
+    expressions = tuple(argument.expression for argument in arguments)
+    return Typed(Apply(name, expressions, use, type_), type_)
+
+
+def arguments_not_taken(step: TypedOperation, types: Sequence[ValueType]) -> MatchRecognizeError:
+    """Return the error for a function that has no result for arguments of these types."""
+    type_names = [type_.name for type_ in types]
+    if len(type_names) == 1:
+        value = f"{type_names[0]} as {step.words[0]}" if step.words else type_names[0]
+        return conditions.does_not_take(step.span, function=step.operator, value=value)
+    first_names = ", ".join(type_names[:-1])
+    return conditions.cannot_combine(step.operator, first_names, type_names[-1], step.span)
+
+
+def check_time_zone(typer: Typer, step: TypedOperation, types: Sequence[ValueType]) -> None:
+    """Check that Python knows the local times of instants, if a function has to do with instants.
+
+    Raises:
+        MatchRecognizeUnsupportedError: Python does not know the time zone of the session.
+    """
+    time_zone = typer.settings.time_zone
+    has_instant = any(type_.family is Family.TIMESTAMP for type_ in types)
+    if has_instant and not is_known(time_zone):
+        raise conditions.unknown_time_zone(step.span, function=step.operator, name=time_zone)
 
 
 def type_of_times(typer: Typer, step: TypedOperation) -> Typed:
-    """Arithmetic of a time or an interval.
+    """Return arithmetic of times and intervals with its type.
 
-    What is between two instants, or an interval from one, is counted in local time. Where clocks
-    change, two columns are cast to local times by Spark; anything else is Python's.
+    The distance of two instants, and an instant plus an interval, are counted in local time. If
+    clocks change in the session's time zone, the engine cannot do that: Spark then casts two
+    columns to local times, and Python computes anything else.
+
+    Raises:
+        MatchRecognizeUnsupportedError: there is no such arithmetic on these types.
     """
-    one, other = parts = step.operands
-    families = {one.type.family, other.type.family}
-    of_instants = Family.TIMESTAMP in families and families <= {Family.TIMESTAMP, Family.INTERVAL}
-    by_engine = not of_instants or has_one_offset(typer.settings.time_zone)
-    is_distance = step.operator == "-" and families == {Family.TIMESTAMP}
-    if not by_engine and is_distance and are_columns(one, other):
-        by_engine = True
-        parts = tuple(typer.cast_column(part, TIMESTAMP_NTZ) for part in parts)
-    found = compute_times(ArithmeticOperator(step.operator), *parts) if by_engine else None
-    if found is not None:
-        return found
-    is_turned = one.type == INTERVAL and step.operator == "+"
-    parts = (other, one) if is_turned else step.operands
-    use = FunctionUse(tuple(part.type for part in parts))
+    left, right = step.operands
+    families = {left.type.family, right.type.family}
+    is_on_instants = Family.TIMESTAMP in families and families <= {
+        Family.TIMESTAMP,
+        Family.INTERVAL,
+    }
+    operator = ArithmeticOperator(step.operator)
+    typed = None
+    if not is_on_instants or has_one_offset(typer.settings.time_zone):
+        typed = compute_times(operator, left, right)
+    elif step.operator == "-" and families == {Family.TIMESTAMP} and are_columns(left, right):
+        local_left = typer.cast_column(left, TIMESTAMP_NTZ)
+        local_right = typer.cast_column(right, TIMESTAMP_NTZ)
+        typed = compute_times(operator, local_left, local_right)
+    if typed is not None:
+        return typed
+    if left.type == INTERVAL and step.operator == "+":
+        operands = (right, left)  # the functions take the interval second
+    else:
+        operands = (left, right)
+    use = FunctionUse(tuple(operand.type for operand in operands))
     name = f"TIME {step.operator}"
     function = functions().get(name)
     if function is None or function.result(use) is None:
-        raise conditions.cannot_combine(step.operator, one.type.name, other.type.name, step.span)
-    return type_call(typer, replace(step, operator=name, operands=parts))
+        raise conditions.cannot_combine(step.operator, left.type.name, right.type.name, step.span)
+    return type_call(typer, replace(step, operator=name, operands=operands))
 
 
-# Arguments as functions take them: what Spark casts implicitly is cast here, and nowhere else.
+# Arguments: what Spark casts implicitly is cast here, and nowhere else.
 #
 # left(A.s, B.l)     left(A.s, CAST(B.l AS INT)): without ANSI 4294967297 is 1, under ANSI an error
 #
 # What a function takes is its signature, the `parameters` in `functions`. Source: Spark's rules of
 # implicit casts, `TypeCoercion.implicitCast`; the tests ask Spark which types it takes.
 
-OF_NUMBERS = NUMBERS | {Family.STRING}
+CAST_TO_NUMBERS = NUMBERS | {Family.STRING}
 
-# What Spark casts to a type of a family. Of binary values it has functions by the same names.
+# For types of each family, the families that Spark casts to them. Binary values are left out:
+# functions of them have the same names.
 IMPLICIT: Mapping[Family, frozenset[Family]] = {
-    Family.INTEGER: OF_NUMBERS,
-    Family.FLOATING: OF_NUMBERS,
+    Family.INTEGER: CAST_TO_NUMBERS,
+    Family.FLOATING: CAST_TO_NUMBERS,
     Family.STRING: frozenset(Family) - NESTED - {Family.BINARY, Family.OTHER},
 }
 
-# What Spark casts NULL to where any type of a family is taken.
-OF_NULL = {Family.BOOLEAN: BOOLEAN, Family.INTEGER: INT, Family.STRING: STRING}
+# The type as which Spark takes NULL if a function takes any type of a family.
+TYPES_OF_NULL = {Family.BOOLEAN: BOOLEAN, Family.INTEGER: INT, Family.STRING: STRING}
 
 
 def as_argument(typer: Typer, step: TypedOperation, part: Typed, parameter: Parameter) -> Typed:
-    own = part.type
+    """Return a value as an argument that a function takes.
+
+    Raises:
+        MatchRecognizeUnsupportedError: Spark does not cast it implicitly, or Python cannot.
+    """
     if parameter is None:
         return part
+    type_ = part.type
     if isinstance(parameter, Family):
-        if own == VOID and parameter in OF_NULL:
-            return null(OF_NULL[parameter])
-        if own.family is not parameter:
-            raise conditions.does_not_take(step.span, function=step.operator, value=own.name)
+        if type_ == VOID and parameter in TYPES_OF_NULL:
+            return null(TYPES_OF_NULL[parameter])
+        if type_.family is not parameter:
+            raise conditions.does_not_take(step.span, function=step.operator, value=type_.name)
         return part
-    if own == VOID:
+    if type_ == VOID:
         return null(parameter)
-    if own.family not in IMPLICIT[parameter.family]:
-        raise conditions.does_not_take(step.span, function=step.operator, value=own.name)
-    if own.family is parameter.family and own.bits <= parameter.bits:
-        return part if own.family is Family.STRING else Typed(part.expression, parameter)
-    if part.value is not None and not (typer.ansi and cast_may_fail(own, parameter)):
-        return typer.cast_column(part, parameter)  # by Spark, which cannot fail on any row
-    if parameter.family is Family.FLOATING and own.family in NUMBERS and not is_wide_decimal(own):
-        return widen(part, parameter)
-    return cast_by_python(typer, step, part, parameter)
+    if type_.family not in IMPLICIT[parameter.family]:
+        raise conditions.does_not_take(step.span, function=step.operator, value=type_.name)
+    if type_.family is parameter.family and type_.bits <= parameter.bits:
+        return part if type_.family is Family.STRING else Typed(part.expression, parameter)
+    return cast_implicitly(typer, step, part, parameter)
 
 
-# Brings nested values and their elements to one type, as Spark does before it computes.
+def cast_implicitly(typer: Typer, step: TypedOperation, part: Typed, target: ValueType) -> Typed:
+    """Return an argument cast to a type by Spark, the engine or Python.
+
+    Spark casts a column for every row, so it does so only if the cast cannot fail.
+    """
+    type_ = part.type
+    if part.value is not None and not (typer.ansi and cast_may_fail(type_, target)):
+        return typer.cast_column(part, target)
+    is_narrow_number = type_.family in NUMBERS and not is_wide_decimal(type_)
+    if target.family is Family.FLOATING and is_narrow_number:
+        return widen(part, target)
+    return cast_in_python(typer, step, part, target)
+
+
+# Nested values and their elements are brought to one type, as Spark does before it computes.
 #
 # array_contains(A.tags, B.name)     collect_list(A.i) = B.longs
 
-BROUGHT_TO_ONE = COMPARISONS | frozenset({"ARRAY_INTERSECT", "ARRAYS_OVERLAP"})
+UNIFYING = COMPARISONS | frozenset({"ARRAY_INTERSECT", "ARRAYS_OVERLAP"})
 
 
-def unify(typer: Typer, step: TypedOperation, name: str, parts: Sequence[Typed]) -> list[Typed]:
-    """The arguments of a function, those that Spark brings to one type as values of that type."""
-    types, targets = [part.type for part in parts], list[ValueType]()
+def unify_arguments(typer: Typer, step: TypedOperation, arguments: Sequence[Typed]) -> list[Typed]:
+    """Return the arguments of a function, with nested values brought to one type."""
+    targets = find_common_types(typer, step.operator, [argument.type for argument in arguments])
+    if targets is None:
+        return list(arguments)
+    return [
+        typer.convert(step, argument, target)
+        for argument, target in zip(arguments, targets, strict=True)
+    ]
+
+
+def find_common_types(
+    typer: Typer, name: str, types: Sequence[ValueType]
+) -> list[ValueType] | None:
+    """Return the types to which Spark brings the arguments of a function.
+
+    None if they keep their types.
+    """
     if name == "ARRAY_CONTAINS" and types[0].element is not None:
-        if (element := common_nested(types[0].element, types[1], typer.ansi)) is not None:
-            targets = [array(element), element]
-    elif name in BROUGHT_TO_ONE and any(type_.family in NESTED for type_ in types):
-        common = common_nested(types[0], types[1], typer.ansi)
-        is_compared = name in COMPARISONS and len(set(map(unnamed, types))) == 1
-        if common is not None and not is_compared:
-            targets = [common, common]
-    if not targets:
-        return list(parts)
-    return [typer.convert(step, *one) for one in zip(parts, targets, strict=True)]
+        element = common_nested(types[0].element, types[1], typer.ansi)
+        return None if element is None else [array(element), element]
+    if name not in UNIFYING or all(type_.family not in NESTED for type_ in types):
+        return None
+    if name in COMPARISONS and len({unnamed(type_) for type_ in types}) == 1:
+        return None  # the names of fields do not matter
+    common = common_nested(types[0], types[1], typer.ansi)
+    return None if common is None else [common, common]
