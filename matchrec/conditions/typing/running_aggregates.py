@@ -1,7 +1,7 @@
-"""Types aggregates: count, sum, avg, min and max, which the engine grows with a run, and others.
+"""Type aggregates: count, sum, avg, min and max, which the engine updates, and all others.
 
-SUM of integers is bigint, AVG is double, as in Spark. Python computes the others from a list of
-rows, among them sums of wide decimals and intervals.
+As in Spark, SUM of integers is a bigint, and AVG of them a double. Python computes the other
+aggregates from a list of rows, also sums of wide decimals and of intervals.
 """
 
 from __future__ import annotations
@@ -35,43 +35,66 @@ from matchrec.errors.conditions import aggregate_cannot_take, filter_not_boolean
 
 
 def type_running_aggregate(typer: Typer, step: RunningAggregate) -> Typed:
+    """Return an aggregate with its type.
+
+    Raises:
+        MatchRecognizeUnsupportedError: it does not take arguments of these types.
+        MatchRecognizePlanError: its FILTER is not boolean.
+    """
     if step.function is None:
         return type_list(typer, step)
     function = Reduction(step.function)
     if function is Reduction.COUNT:
         return Typed(type_count(typer, step), BIGINT)
-    if step.column is None:
+    column = step.column
+    if column is None:
         raise aggregate_cannot_take(step.function, [], step.span)
-    type_ = typer.types[step.column]
+    type_ = typer.types[column]
     if function in (Reduction.MIN, Reduction.MAX):
         if type_.family is Family.OTHER or not type_.is_ordered:
             raise aggregate_cannot_take(step.function, [type_.name], step.span)
-        return Typed(reduce_column(typer, function, step, step.column, type_), type_)
+        return Typed(reduce_column(typer, function, step, column, type_), type_)
     if step.columns and (is_wide_decimal(type_) or type_.family in SPANS):
         return type_list(typer, step)
     if type_.family not in NUMBERS:
         raise aggregate_cannot_take(step.function, [type_.name], step.span)
     if function is Reduction.SUM:
-        return Typed(reduce_column(typer, function, step, step.column, type_), sum_type(type_))
+        return Typed(reduce_column(typer, function, step, column, type_), sum_type(type_))
     if type_.family is Family.DECIMAL:
-        total = reduce_column(typer, Reduction.SUM, step, step.column, type_)
+        total = reduce_column(typer, Reduction.SUM, step, column, type_)
         return average_decimals(total, type_count(typer, step), type_)
-    column = step.column if type_.family is Family.FLOATING else cast(step.column, "DOUBLE")
+    if type_.family is not Family.FLOATING:
+        column = cast(column, "DOUBLE")
     return Typed(reduce_column(typer, function, step, column, DOUBLE), DOUBLE)
 
 
 def reduce_column(
     typer: Typer, function: Reduction, step: RunningAggregate, column: RowColumn, type_: ValueType
 ) -> Reduce:
-    read, own = typer.read_column(column, type_, None), step.aggregate
-    return Reduce(function, own.variable, read.column, read.kind, own.so_far)
+    """Return an aggregate of a column that the engine updates with each row.
+
+    Args:
+        typer: drafts the column.
+        function: the aggregate function.
+        step: says over which rows the aggregate is.
+        column: the column.
+        type_: its type.
+    """
+    read = typer.read_column(column, type_, None)
+    aggregate = step.aggregate
+    return Reduce(function, aggregate.variable, read.column, read.kind, aggregate.so_far)
 
 
 def type_count(typer: Typer, step: RunningAggregate) -> RunExpression:
+    """Return the count of rows, or of the values that are not NULL.
+
+    The engine counts numbers. Any other value becomes the number 1 for that.
+    """
     if step.column is None:
-        own = step.aggregate
-        return Reduce(Reduction.COUNT, own.variable, None, Kind.INTEGER, own.so_far)
-    column, type_ = step.column, typer.types[step.column]
+        aggregate = step.aggregate
+        return Reduce(Reduction.COUNT, aggregate.variable, None, Kind.INTEGER, aggregate.so_far)
+    column = step.column
+    type_ = typer.types[column]
     if type_.family not in NUMBERS or is_wide_decimal(type_):
         column = row_column(f"IF(({column.text}) IS NULL, NULL, 1)")
         type_ = INT
@@ -79,25 +102,49 @@ def type_count(typer: Typer, step: RunningAggregate) -> RunExpression:
 
 
 def type_list(typer: Typer, step: RunningAggregate) -> Typed:
+    """Return an aggregate that Python computes from a list of rows, with its type.
+
+    Raises:
+        MatchRecognizeUnsupportedError: it does not take arguments of these types.
+        MatchRecognizePlanError: its FILTER is not boolean.
+    """
     from matchrec.conditions.accumulators import AGGREGATES, CHOOSING
 
-    own, function = step.aggregate, step.aggregate.function
-    rows = tuple(tuple(collected(typer, one) for one in row) for row in step.columns)
-    counts, *first = (one.type for one in rows[0])
-    if counts.family is not Family.BOOLEAN and counts != VOID:
-        raise filter_not_boolean(step.span, function=function, type_name=counts.name)
-    use = AggregateUse(tuple(first), own.distinct, own.ignore_nulls, typer.ansi)
+    aggregate = step.aggregate
+    function = aggregate.function
+    columns_by_variable = tuple(
+        tuple(collect_value(typer, column) for column in columns) for columns in step.columns
+    )
+    condition, *arguments = columns_by_variable[0]
+    if condition.type.family is not Family.BOOLEAN and condition.type != VOID:
+        type_name = condition.type.name
+        raise filter_not_boolean(step.span, function=function, type_name=type_name)
+    types = tuple(argument.type for argument in arguments)
+    use = AggregateUse(types, aggregate.distinct, aggregate.ignore_nulls, typer.ansi)
     use = use.under(typer.settings)
-    compared = first[1:] if function in CHOOSING and not own.distinct else first
-    unread = any(one.family is Family.OTHER and one != VOID for one in first)
-    unread |= not all(one.is_ordered for one in compared)
-    type_ = None if unread else AGGREGATES[function].result(use)
-    if type_ is None:
-        raise aggregate_cannot_take(function, [one.name for one in first], step.span)
-    return Typed(Aggregated(function, own.variable, rows, use, type_, own.so_far), type_)
+    # `CHOOSING` functions do not compare their first argument, unless DISTINCT does.
+    is_value_compared = function not in CHOOSING or aggregate.distinct
+    compared_types = types if is_value_compared else types[1:]
+    has_unknown_type = any(type_.family is Family.OTHER and type_ != VOID for type_ in types)
+    if has_unknown_type or not all(type_.is_ordered for type_ in compared_types):
+        result_type = None
+    else:
+        result_type = AGGREGATES[function].result(use)
+    if result_type is None:
+        raise aggregate_cannot_take(function, [type_.name for type_ in types], step.span)
+    aggregated = Aggregated(
+        name=function,
+        variable=aggregate.variable,
+        columns=columns_by_variable,
+        use=use,
+        type=result_type,
+        so_far=aggregate.so_far,
+    )
+    return Typed(aggregated, result_type)
 
 
-def collected(typer: Typer, step: Step) -> Collected:
+def collect_value(typer: Typer, step: Step) -> Collected:
+    """Return a value that a list holds of each row."""
     if isinstance(step, Value):
         type_ = typer.types[step.column]
         return Collected(typer.read_column(step.column, type_, None), type_)
