@@ -1,7 +1,8 @@
-"""Aggregates of conditions on the run: a few basic forms that the engine grows, and lists of rows.
+"""Aggregates in conditions on the run, as a few basic forms and as lists of rows.
 
-Several of Spark's aggregates are one of five in other words: `count_if(c)` counts `IF(c, 1, NULL)`,
-`bool_and(c)` is the least of the truth values, a FILTER is a NULL in the argument.
+The engine updates the basic forms with each row. Several of Spark's aggregates are one of these
+forms in other words: `count_if(c)` counts `IF(c, 1, NULL)`, `bool_and(c)` is the least of the truth
+values, and a FILTER is a NULL in the argument. Python computes all other aggregates from a list.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from matchrec.plan import expression
 from matchrec.plan.text import string_literal
 from matchrec.source import Span
 
+# The basic form of each aggregate that has one.
 BASIC = by_name(
     {
         "count count_if": "count",
@@ -27,62 +29,96 @@ BASIC = by_name(
     }
 )
 
-OF_TRUTH_VALUES = frozenset({"bool_and", "every", "bool_or", "some", "any"})
+TRUTH_AGGREGATES = frozenset({"bool_and", "every", "bool_or", "some", "any"})
 
 
 def basic(aggregate: expression.Aggregate) -> RunningAggregate | None:
+    """Return the basic form of an aggregate, or None if it has none."""
     function = BASIC.get(aggregate.function)
     distinct_matters = aggregate.distinct and function not in ("min", "max")
     if function is None or distinct_matters or len(aggregate.arguments) > 1 or aggregate.ordering:
         return None
     if not all(expression.looks_at_columns_only(term) for term in expression.terms(aggregate)):
         return None
-    text = expression.row_text(aggregate.arguments[0]) if aggregate.arguments else None
-    if aggregate.function == "count_if":
-        text = f"IF({text}, 1, NULL)"
-    if aggregate.function in OF_TRUTH_VALUES:  # so that Spark refuses what is none
-        text = f"NOT (NOT ({text}))"
-    if aggregate.condition is not None:
-        text = f"IF({expression.row_text(aggregate.condition)}, {text or 1}, NULL)"
-    column = None if text is None else row_column(text)  # NULL where a value is left out
+    text = write_basic_argument(aggregate)
+    column = None if text is None else row_column(text)
     return RunningAggregate(function, aggregate, column, aggregate.span or NOWHERE)
 
 
+def write_basic_argument(aggregate: expression.Aggregate) -> str | None:
+    """Return the argument of a basic form as SQL, NULL on rows that do not count.
+
+    None if the form counts rows.
+    """
+    text = expression.row_text(aggregate.arguments[0]) if aggregate.arguments else None
+    if aggregate.function == "count_if":
+        text = f"IF({text}, 1, NULL)"
+    if aggregate.function in TRUTH_AGGREGATES:
+        text = f"NOT (NOT ({text}))"  # so that Spark rejects what is not a truth value
+    if aggregate.condition is not None:
+        text = f"IF({expression.row_text(aggregate.condition)}, {text or 1}, NULL)"
+    return text
+
+
+# Splits a term of an aggregate on a row that is mapped to the variable with this name.
 SplitTerm = Callable[[str, expression.Scalar], Step]
 
 
 def split_aggregate(
-    aggregate: expression.Aggregate, variables: Sequence[str], split: SplitTerm, span: Span
+    aggregate: expression.Aggregate, variables: Sequence[str], split_term: SplitTerm, span: Span
 ) -> RunningAggregate:
-    """An aggregate reference as one that the engine grows, or else as one over a list.
+    """Return an aggregate in its basic form, or with what a list of its rows holds.
 
-    variables: by the id of each primary variable, as whose rows its own are listed. split: what a
-    term is made of on a row that is mapped to a variable.
+    Sums and averages have both, because the engine cannot add values of all types.
+
+    Args:
+        aggregate: the aggregate.
+        variables: for each primary variable, by id, the variable as whose rows its rows are listed.
+        split_term: splits a term that reads more than columns.
+        span: where the aggregate was written.
+
+    Raises:
+        MatchRecognizeUnsupportedError: there is no such aggregate in conditions, or one of its
+            arguments must be a constant.
     """
-    form = basic(aggregate)
-    if form is not None and form.function not in ("sum", "avg"):
-        return replace(form, span=span)
-    from matchrec.conditions.accumulators import AGGREGATES, INSTEAD
-
-    name = f"{aggregate.function} WITHIN GROUP" if aggregate.ordering else aggregate.function
-    known = AGGREGATES.get(name)
-    if known is None:
-        cure = f"write {INSTEAD[name]}" if name in INSTEAD else AS_MEASURE
-        raise aggregate_not_grown(span, function=name, cure=cure)
-    for place, argument in enumerate(aggregate.arguments):
-        if place == known.constant and argument.references:
-            raise not_a_constant(argument.span, place=place + 1, function=aggregate.function)
-    columns = tuple(listed_columns(aggregate, one, split, span) for one in variables)
-    form = form or RunningAggregate(None, aggregate, None, span)
+    basic_form = basic(aggregate)
+    if basic_form is not None and basic_form.function not in ("sum", "avg"):
+        return replace(basic_form, span=span)
+    check_listed(aggregate, span)
+    columns = tuple(
+        build_listed_columns(aggregate, variable, split_term, span) for variable in variables
+    )
+    form = basic_form or RunningAggregate(None, aggregate, None, span)
     return replace(form, span=span, columns=columns)
 
 
-def listed_columns(
-    aggregate: expression.Aggregate, variable: str, split: SplitTerm, span: Span
-) -> tuple[Step, ...]:
-    """What a row of a list has that is mapped to a variable: see `RunningAggregate`."""
+def check_listed(aggregate: expression.Aggregate, span: Span) -> None:
+    """Check that Python can compute an aggregate from a list.
 
-    def write(reference: expression.Reference) -> str:
+    Raises:
+        MatchRecognizeUnsupportedError: it cannot, or one of the arguments must be a constant.
+    """
+    from matchrec.conditions.accumulators import AGGREGATES, INSTEAD
+
+    name = f"{aggregate.function} WITHIN GROUP" if aggregate.ordering else aggregate.function
+    function = AGGREGATES.get(name)
+    if function is None:
+        cure = f"write {INSTEAD[name]}" if name in INSTEAD else AS_MEASURE
+        raise aggregate_not_grown(span, function=name, cure=cure)
+    for index, argument in enumerate(aggregate.arguments):
+        if index == function.constant and argument.references:
+            raise not_a_constant(argument.span, place=index + 1, function=aggregate.function)
+
+
+def build_listed_columns(
+    aggregate: expression.Aggregate, variable: str, split_term: SplitTerm, span: Span
+) -> tuple[Step, ...]:
+    """Return what a list holds of a row that is mapped to a variable.
+
+    See `RunningAggregate.columns`. CLASSIFIER() in an argument is the name of the variable.
+    """
+
+    def write_reference(reference: expression.Reference) -> str:
         match reference:
             case expression.ColumnReference():
                 return expression.operand_of(reference)
@@ -91,23 +127,30 @@ def listed_columns(
             case _:
                 raise aggregate_not_grown(span, function=aggregate.function, cure=AS_MEASURE)
 
-    def listed(term: expression.Scalar) -> Step:
+    def build_step(term: expression.Scalar) -> Step:
         if expression.MATCH_NUMBER in term.references:
-            return split(variable, term)
-        column = row_column(expression.render(term, write), expression.amount_of(term))
-        return Value(column, None, None, span)
+            return split_term(variable, term)
+        text = expression.render(term, write_reference)
+        return Value(row_column(text, expression.amount_of(term)), None, None, span)
 
-    condition = aggregate.condition
-    counts = Value(row_column("TRUE"), None, None, span) if condition is None else listed(condition)
-    return counts, *map(listed, aggregate.arguments)
+    if aggregate.condition is None:
+        condition: Step = Value(row_column("TRUE"), None, None, span)
+    else:
+        condition = build_step(aggregate.condition)
+    return (condition, *[build_step(argument) for argument in aggregate.arguments])
 
 
 def framed(aggregate: expression.Aggregate) -> Framed:
-    """An aggregate over a frame as what Spark computes for every row; a constant stays written."""
+    """Return an aggregate over a frame as a piece of a column that Spark computes for every row.
+
+    An argument without columns remains text, as Spark may need a constant there.
+    """
     assert aggregate.frame is not None
     call: list[str | Shifted] = [f"{aggregate.function}("]
-    for number, argument in enumerate(aggregate.arguments):
+    for index, argument in enumerate(aggregate.arguments):
         text = expression.row_text(argument)
-        call += [", " if number else "", Shifted(text, 0) if argument.references else text]
-    call += [")" if aggregate.arguments else "*)", " IGNORE NULLS" * aggregate.ignore_nulls]
+        call.append(", " if index else "")
+        call.append(Shifted(text, 0) if argument.references else text)
+    call.append(")" if aggregate.arguments else "*)")
+    call.append(" IGNORE NULLS" if aggregate.ignore_nulls else "")
     return Framed(tuple(call), aggregate.frame)
