@@ -1,11 +1,12 @@
-"""The condition of a variable under NOT, as it is asked of a row that is mapped to another one.
+"""Conditions under NOT, rewritten so that they can be tested on a row that is mapped elsewhere.
 
-In `A NOT B C` the row that C takes must not satisfy B's condition, as if it were mapped to B after
-the rows so far. It is asked when the row has been mapped to C, or at the end of a pattern when the
-row before it has been mapped; so references to rows of the match are counted from there.
+In `A NOT B C`, the row that C takes must not satisfy the condition of B, as if it were mapped to B
+after the rows so far. The test is made when this row has been mapped to C. If NOT is at the end of
+the pattern, it is made when the row before has been mapped. References to rows of the match are
+rewritten to count from there:
 
-    B AS x > 2 * LAST(C.x)     of the row that C takes: x > 2 * LAST(C.x, 1)
-                               of the row after that of A: NEXT(x) > 2 * LAST(C.x)
+    B AS x > 2 * LAST(C.x)     tested on the row that C takes: x > 2 * LAST(C.x, 1)
+                               tested one row before: NEXT(x) > 2 * LAST(C.x)
 """
 
 from __future__ import annotations
@@ -40,107 +41,160 @@ from matchrec.source import Span
 
 
 class Forbidden(IntEnum):
-    """Which row must not be there: the one that is mapped, or the one after it."""
+    """Which row must not satisfy the condition, as the number of rows after the mapped one."""
 
-    HERE = 0
-    AFTER = 1
+    HERE = 0  # the row that is mapped
+    AFTER = 1  # the row after it
 
 
 @dataclass(frozen=True, slots=True)
 class Viewpoint:
-    """From where a condition is asked: of variable `negated`, of a row mapped to another one.
+    """A condition under NOT, and the row from which it is tested.
 
-    least: how many rows are mapped to some variables before the row that it is about, at least.
+    The *candidate* below is the row that must not satisfy the condition.
     """
 
     plan: MatchPlan
+    # The variable under NOT.
     negated: str
+    # The variable to which the row is mapped from which the condition is tested.
     mapped: str
+    # Which row is the candidate.
     row: Forbidden
+    # Returns how many rows are mapped to some variables before the candidate, at least.
     least: Callable[[frozenset[int]], int]
 
     def absence(self) -> Scalar:
-        """That the row does not satisfy the condition, or is not there."""
-        definitions = (one for one in self.plan.definitions if one.variable == self.negated)
-        asked = [with_references(definition.condition, self.read) for definition in definitions]
+        """Return the condition that the candidate does not satisfy that of the negated variable.
+
+        It also holds if there is no candidate.
+
+        Raises:
+            MatchRecognizeUnsupportedError: a reference cannot be rewritten.
+        """
+        conditions = [
+            with_references(definition.condition, self.rewrite_reference)
+            for definition in self.plan.definitions
+            if definition.variable == self.negated
+        ]
         if self.row is Forbidden.AFTER:
-            is_there = column_term(self.candidate(0), "TRUE")  # NULL where no row comes after
-            asked = [is_there, *asked]
-        return complement(all_of(asked)) if asked else literal("FALSE", NOWHERE)
+            has_row = column_term(self.candidate(0), "TRUE")  # NULL if no row comes after
+            conditions.insert(0, has_row)
+        return complement(all_of(conditions)) if conditions else literal("FALSE", NOWHERE)
 
-    def candidate(self, physical: int) -> Navigation:
-        return Navigation(self.mapped, physical_offset=physical + self.row)
+    def candidate(self, physical_offset: int) -> Navigation:
+        """Return the navigation to the candidate, or to a row at an offset from it."""
+        return Navigation(self.mapped, physical_offset=physical_offset + self.row)
 
-    def read(self, reference: Reference) -> Piece:
+    def rewrite_reference(self, reference: Reference) -> Piece:
+        """Return a reference of the condition as it is written from the mapped row."""
         match reference:
             case ColumnReference(navigation=navigation):
-                return replace(reference, navigation=self.navigation(navigation, reference.span))
+                rewritten = self.rewrite_navigation(navigation, reference.span)
+                return replace(reference, navigation=rewritten)
             case Classifier():
-                return self.classifier(reference)
+                return self.rewrite_classifier(reference)
             case Aggregate():
-                return self.aggregate(reference)
+                return self.rewrite_aggregate(reference)
             case MatchValue():
                 return reference
 
-    def includes(self, variable: str | None) -> tuple[bool, bool]:
-        """Whether a name stands for the negated variable, and for that of the row itself."""
-        members, ids = self.plan.members[variable], self.plan.ids
-        is_mapped = self.row is Forbidden.HERE and ids[self.mapped] in members
-        return variable is None or ids[self.negated] in members, is_mapped
+    def includes_candidate(self, variable: str | None) -> bool:
+        """Return whether the candidate is one of a variable's rows, as the condition sees it."""
+        return variable is None or self.plan.ids[self.negated] in self.plan.members[variable]
 
-    def navigation(self, navigation: Navigation, span: Span | None) -> Navigation:
-        is_candidate, is_mapped = self.includes(navigation.variable)
-        offset = navigation.logical_offset
+    def includes_mapped(self, variable: str | None) -> bool:
+        """Return whether the candidate is one of a variable's rows, as it is really mapped."""
+        if self.row is not Forbidden.HERE:
+            return False
+        return self.plan.ids[self.mapped] in self.plan.members[variable]
+
+    def rewrite_navigation(self, navigation: Navigation, span: Span | None) -> Navigation:
+        """Return the navigation that finds the same row from the mapped row."""
         if navigation.end is End.FIRST:
-            return self.first_row(navigation, span)
-        if is_candidate and offset == 0:
+            return self.rewrite_first(navigation, span)
+        is_candidate = self.includes_candidate(navigation.variable)
+        if is_candidate and navigation.logical_offset == 0:
             return self.candidate(navigation.physical_offset)
-        before = offset - is_candidate  # the last row before is number 0
-        return replace(navigation, logical_offset=before + is_mapped)
+        # Count rows before the candidate. The condition counts the candidate if it is one of the
+        # variable's rows there; the engine counts it if it is really mapped to the variable.
+        rows_before = navigation.logical_offset - is_candidate
+        offset = rows_before + self.includes_mapped(navigation.variable)
+        return replace(navigation, logical_offset=offset)
 
-    def first_row(self, navigation: Navigation, span: Span | None) -> Navigation:
-        """The row that FIRST finds, unless it may be the row that the condition is about."""
-        is_candidate, is_mapped = self.includes(navigation.variable)
-        least = self.least(self.plan.members[navigation.variable])
-        if is_candidate == is_mapped or least > navigation.logical_offset:
+    def rewrite_first(self, navigation: Navigation, span: Span | None) -> Navigation:
+        """Return the row that FIRST finds, unless it may be the candidate.
+
+        Raises:
+            MatchRecognizeUnsupportedError: it may be the candidate or another row.
+        """
+        variable = navigation.variable
+        if self.includes_candidate(variable) == self.includes_mapped(variable):
             return navigation
-        if navigation.variable == self.negated and navigation.logical_offset == 0:
+        if self.least(self.plan.members[variable]) > navigation.logical_offset:
+            return navigation  # a row before the candidate
+        if variable == self.negated and navigation.logical_offset == 0:
             return self.candidate(navigation.physical_offset)
-        hint = "read a row that the match has in any case, such as FIRST of its first variable"
         raise reads_forbidden_row(
-            span, what="FIRST of rows that may be missing", name=self.negated, hint=hint
+            span,
+            what="FIRST of rows that may be missing",
+            name=self.negated,
+            hint="read a row that the match has in any case, such as FIRST of its first variable",
         )
 
-    def classifier(self, reference: Classifier) -> Piece:
-        """The variable of a row of the match; that of the row itself is the negated one."""
+    def rewrite_classifier(self, reference: Classifier) -> Piece:
+        """Return the variable of a row; that of the candidate is the negated variable.
+
+        Raises:
+            MatchRecognizeUnsupportedError: it may be the variable of a row after the candidate.
+        """
         navigation = reference.navigation
-        is_candidate, _ = self.includes(navigation.variable)
+        is_candidate = self.includes_candidate(navigation.variable)
         if is_candidate and navigation.is_last and navigation.physical_offset == 0:
             return string_literal(self.negated)
         if navigation.physical_offset > 0:
-            hint = "read the classifier of a row before, with PREV or LAST"
             raise reads_forbidden_row(
-                reference.span, what="NEXT(CLASSIFIER())", name=self.negated, hint=hint
+                reference.span,
+                what="NEXT(CLASSIFIER())",
+                name=self.negated,
+                hint="read the classifier of a row before, with PREV or LAST",
             )
-        found = self.navigation(navigation, reference.span)  # a row before, of any variable
-        return replace(reference, navigation=replace(found, variable=navigation.variable))
+        # It is a row before the candidate, of whatever variable.
+        rewritten = self.rewrite_navigation(navigation, reference.span)
+        return replace(reference, navigation=replace(rewritten, variable=navigation.variable))
 
-    def aggregate(self, aggregate: Aggregate) -> Aggregate:
-        """The aggregate over the rows before, or with the row where it counts here too."""
+    def rewrite_aggregate(self, aggregate: Aggregate) -> Aggregate:
+        """Return an aggregate over the same rows.
+
+        Raises:
+            MatchRecognizeUnsupportedError: it is over the candidate, which is not mapped to its
+                variable.
+        """
         if aggregate.frame is not None:
-            # the rows around the row that must not be there, counted from the one that is mapped
-            bounds = aggregate.frame.start, aggregate.frame.end
-            own = (None if one is None else one + self.row for one in bounds)
-            return replace(aggregate, frame=Frame(*own))
-        is_candidate, is_mapped = self.includes(aggregate.variable)
-        inner = inner_references(aggregate)
-        if is_candidate and (not is_mapped or any(isinstance(one, Classifier) for one in inner)):
-            what, hint = f"{aggregate.function} over the row itself", "aggregate rows of variables"
+            return replace(aggregate, frame=self.rewrite_frame(aggregate.frame))
+        is_candidate = self.includes_candidate(aggregate.variable)
+        is_mapped = self.includes_mapped(aggregate.variable)
+        has_classifier = any(
+            isinstance(reference, Classifier) for reference in inner_references(aggregate)
+        )
+        if is_candidate and (not is_mapped or has_classifier):
             raise reads_forbidden_row(
-                aggregate.span, what=what, name=self.negated, hint=f"{hint} of the match"
+                aggregate.span,
+                what=f"{aggregate.function} over the row itself",
+                name=self.negated,
+                hint="aggregate rows of variables of the match",
             )
-        return replace(aggregate, so_far=True) if is_mapped and not is_candidate else aggregate
+        if is_mapped and not is_candidate:
+            return replace(aggregate, so_far=True)  # without the candidate
+        return aggregate
+
+    def rewrite_frame(self, frame: Frame) -> Frame:
+        """Return the frame around the candidate, counted from the mapped row."""
+        start = None if frame.start is None else frame.start + self.row
+        end = None if frame.end is None else frame.end + self.row
+        return Frame(start, end)
 
 
 def all_of(parts: Sequence[Scalar]) -> Scalar:
+    """Return the condition that all parts are true."""
     return joined("AND", parts, parts[-1].span)
