@@ -1,12 +1,13 @@
-"""Columns of CHAR(n) in DEFINE: of several rows they are compared as Spark compares those of one.
+"""Pad CHAR(n) columns in DEFINE, so that values of several rows compare as in Spark.
 
-In a table of Spark's, `c CHAR(3)` of 'a' is 'a  ', and Spark pads with blanks what is compared with
-it: `c = 'a'` holds. It does so beside the column itself, which during the match is no more there.
+In a table of Spark, `c CHAR(3)` holds 'a' as 'a  '. In `c = 'a'`, Spark pads the constant with
+blanks, so that the condition is true. It does so only beside the column itself, and the values that
+the engine reads on other rows are texts like any other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from matchrec.conditions.split import is_bare
@@ -18,53 +19,70 @@ from matchrec.plan.remarks import COMPARISONS
 
 @dataclass(frozen=True)
 class Padding:
-    """Pads what is compared.
+    """Pads texts that a condition compares."""
 
-    length_of: the n of a column of CHAR(n), by its names. is_text: whether a constant is a text.
-    """
-
+    # Returns the n of a CHAR(n) column with these names, None for any other column.
     length_of: Callable[[tuple[str, ...]], int | None]
+    # Returns whether a constant, as SQL, is a text.
     is_text: Callable[[str], bool]
 
     def of_plan(self, plan: MatchPlan) -> MatchPlan:
-        """The plan, in whose conditions a CHAR(n) of another row is padded as one of their own.
+        """Return the plan with padding in conditions that compare CHAR(n) of several rows.
 
-        Measures are as they were: Spark computes them of columns of CHAR(n).
+        Measures need none: Spark computes them from CHAR(n) columns.
         """
 
         def change(scalar: Scalar, variable: str | None) -> Scalar:
             if variable is None:
                 return scalar
-            return expression.with_operations(scalar, lambda one: self.padded(one, variable))
+            return expression.with_operations(
+                scalar, lambda operation: self.pad_operation(operation, variable)
+            )
 
         return with_expressions(plan, change)
 
-    def padded(self, operation: Operation, variable: str) -> Operation:
-        """The operation with what it compares of one length, if Spark would make it so.
+    def pad_operation(self, operation: Operation, variable: str) -> Operation:
+        """Return the operation with the texts that it compares padded to one length.
 
-        That is if all of it is columns of CHAR(n) and constants. variable: that is defined.
+        An operation is returned unchanged if it reads only the current row, because Spark pads
+        there, or if it compares anything but CHAR(n) columns and constants.
+
+        Args:
+            operation: an operation in a condition.
+            variable: the variable that the condition defines.
         """
-        compared = compared_by(operation)
-        if all(is_here(one, variable) for part in compared for one in part.references):
+        compared = find_compared(operation)
+        if all(
+            is_on_current_row(reference, variable)
+            for operand in compared
+            for reference in operand.references
+        ):
             return operation
-        lengths: Mapping[int, str | None] = {id(one): self.length(one) for one in compared}
-        found = {*lengths.values()}
-        columns = any(part.references for part in compared)
-        if None in found or len(found) == 1 or not columns:
+        lengths: dict[int, str] = {}  # the length of each compared operand, by its `id`
+        for operand in compared:
+            length = self.find_length(operand)
+            if length is None:
+                return operation
+            lengths[id(operand)] = length
+        has_columns = any(operand.references for operand in compared)
+        if len(set(lengths.values())) == 1 or not has_columns:
             return operation
-        longest = f"GREATEST({', '.join(sorted(filter(None, found)))})"
+        longest = f"GREATEST({', '.join(sorted(set(lengths.values())))})"
 
-        def pad(one: Scalar) -> Scalar:
-            if id(one) not in lengths:
-                return one
-            return Operation("RPAD", ("RPAD(", one, f", {longest}, ' ')"), one.span)
+        def pad(operand: Scalar) -> Scalar:
+            if id(operand) not in lengths:
+                return operand
+            return Operation("RPAD", ("RPAD(", operand, f", {longest}, ' ')"), operand.span)
 
         return operation.of_operands(pad)
 
-    def length(self, scalar: Scalar) -> str | None:
-        """The length of a text that is a constant or of CHAR(n), as SQL; None of anything else."""
+    def find_length(self, scalar: Scalar) -> str | None:
+        """Return the length of a constant text or of a CHAR(n) column, as SQL.
+
+        None for any other expression.
+        """
         if not scalar.references:
-            text = "".join(map(str, scalar.pieces))
+            text = "".join(str(piece) for piece in scalar.pieces)
             return f"LENGTH({text})" if self.is_text(text) else None
         column = scalar.references[0]
         if not is_bare(scalar) or not isinstance(column, expression.ColumnReference):
@@ -73,21 +91,26 @@ class Padding:
         return None if length is None else str(length)
 
 
-def compared_by(operation: Operation) -> tuple[Scalar, ...]:
-    """The operands that Spark makes of one length, as it pads nothing in BETWEEN or NULLIF.
+def find_compared(operation: Operation) -> tuple[Scalar, ...]:
+    """Return the operands that Spark pads to one length. It pads nothing in BETWEEN and NULLIF.
 
     Source: Spark's ApplyCharTypePadding.
     """
     operands = operation.operands
     if operation.operator in expression.COMPARED_CHOICES:
-        return expression.branches(operation)[0]
-    of_constants = operation.operator == "IN" and not any(one.references for one in operands[1:])
-    return operands if of_constants or operation.operator in COMPARISONS else ()
+        compared, _ = expression.branches(operation)
+        return compared
+    if operation.operator in COMPARISONS:
+        return operands
+    if operation.operator == "IN" and not any(operand.references for operand in operands[1:]):
+        return operands
+    return ()
 
 
-def is_here(reference: Reference, variable: str) -> bool:
+def is_on_current_row(reference: Reference, variable: str) -> bool:
+    """Return whether a reference is a column of the row that may be mapped to the variable."""
     if not isinstance(reference, expression.ColumnReference):
         return False
-    asked = reference.navigation
-    own = asked.variable in (None, variable)
-    return own and asked.is_last and not asked.physical_offset
+    navigation = reference.navigation
+    is_own_variable = navigation.variable in (None, variable)
+    return is_own_variable and navigation.is_last and not navigation.physical_offset
