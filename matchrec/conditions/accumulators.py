@@ -1,10 +1,10 @@
-"""The aggregates that Python computes, each as an accumulator: rows are added one by one, in order.
+"""The aggregates that Python computes, each as an accumulator to which rows are added in order.
 
-Every one follows Spark's own update of its buffer, operation by operation, so that floating-point
-results agree to the last bit with Spark's where it adds the rows in the same order. Values are
-equal, and are sorted, as Spark has it.
+Each one updates its state as Spark updates its buffer, operation by operation. So floating-point
+results agree to the last bit if Spark adds the rows in the same order. Values are compared and
+sorted as in Spark.
 
-Source: Spark's CentralMomentAgg and Covariance, whose updates the moments are.
+Source: Spark's CentralMomentAgg and Covariance for the moments of statistics.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from matchrec.conditions.types import (
     NESTED,
     NUMBERS,
     SPANS,
+    VOID,
     Family,
     ValueType,
     array,
@@ -42,173 +43,197 @@ from matchrec.conditions.types import (
     sum_type,
 )
 
-State = Any  # what an aggregate keeps of the rows so far
-Key = Any  # what compares with other keys
-Step = Callable[..., State]
+AggregateState = Any  # what an aggregate keeps of the rows so far
+SortKey = Any  # can be compared with other sort keys
+AddRow = Callable[..., AggregateState]  # returns the state after a row, from the state and values
+ResultType = Callable[[AggregateUse], ValueType | None]
 
 
 @dataclass(slots=True)
 class Accumulator:
-    """The rows of a list so far. state: what is kept of them. finish: the aggregate, of that."""
+    """The rows of a list so far, as far as an aggregate needs them."""
 
-    state: State
-    step: Step
-    finish: Callable[[State], Value]
+    state: AggregateState
+    # Returns the state after one more row, from the state and the arguments of the aggregate.
+    step: AddRow
+    # Returns the aggregate of the rows so far, from the state.
+    finish: Callable[[AggregateState], Value]
 
     def add(self, *values: Value) -> None:
+        """Add a row with these arguments of the aggregate."""
         self.state = self.step(self.state, *values)
 
     def result(self) -> Value:
+        """Return the aggregate of the rows so far."""
         return self.finish(self.state)
-
-
-Result = Callable[[AggregateUse], ValueType | None]
 
 
 @dataclass(frozen=True, slots=True)
 class AggregateFunction:
-    """An aggregate of Spark. result: its type, or None where the arguments do not fit. constant:
-    the argument that must be the same on all rows, by its place. ignores_repeats: whether DISTINCT
-    changes nothing, so that Spark leaves it out.
-    """
+    """An aggregate function of Spark."""
 
-    result: Result
+    # Returns the type of the aggregate, or None if the arguments do not fit.
+    result: ResultType
+    # Returns an accumulator without rows. DISTINCT is left to `begin_rows`.
     begin: Callable[[AggregateUse], Accumulator]
+    # The index of the argument that must be the same on all rows.
     constant: int | None = None
+    # Whether DISTINCT changes nothing, so that Spark leaves it out.
     ignores_repeats: bool = False
 
     def begin_rows(self, use: AggregateUse) -> Accumulator:
-        """An accumulator without rows, which counts equal rows once where that is asked for."""
-        rows = self.begin(use)
-        return distinct(rows) if use.distinct and not self.ignores_repeats else rows
+        """Return an accumulator without rows. With DISTINCT, it counts equal rows once."""
+        accumulator = self.begin(use)
+        if use.distinct and not self.ignores_repeats:
+            return skip_repeats(accumulator)
+        return accumulator
 
 
-def distinct(rows: Accumulator) -> Accumulator:
-    """The first of equal rows only. A floating zero loses its sign, as where Spark groups by it."""
+def skip_repeats(accumulator: Accumulator) -> Accumulator:
+    """Return an accumulator that adds only the first of equal rows to another one.
 
-    def step(seen: set[tuple[Value, ...]], *values: Value) -> set[tuple[Value, ...]]:
-        key = tuple(map(normalized, values))
-        if key not in seen:
-            seen.add(key)
-            rows.add(*key)
-        return seen
+    A floating zero loses its sign, as it does if Spark groups by it.
+    """
 
-    return Accumulator(set(), step, lambda _: rows.result())
+    def step(added_rows: set[tuple[Value, ...]], *values: Value) -> set[tuple[Value, ...]]:
+        row = tuple(map(normalized, values))
+        if row not in added_rows:
+            added_rows.add(row)
+            accumulator.add(*row)
+        return added_rows
+
+    return Accumulator(set(), step, lambda _: accumulator.result())
 
 
 # Results for lists that share their rows.
 
-MOST_KEPT = 64  # accumulators, of lists that may get one row more; results as long as a list
-MOST_RESULTS = 1 << 16  # numbers and the like
+MOST_KEPT = 64  # accumulators of lists that may get one more row; also results as long as a list
+MOST_RESULTS = 1 << 16  # results of a fixed size, such as numbers
 
 
 class SharedLists(Protocol):
-    """Lists by number, each of which shares its rows with the list before its last one."""
+    """Lists with numbers from 1. A list is another one and one more row."""
 
     def before(self, number: int) -> int:
-        """The number of the list without the last row; 0 has none."""
+        """Return the number of the list without the last row of this one; 0 for no rows."""
 
     def values(self, number: int) -> tuple[Value, ...]:
-        """The values of the last row."""
+        """Return the values of the last row of a list."""
 
 
 def fold(begin: Callable[[], Accumulator]) -> Compute:
-    """An aggregate of lists; where a list is a recent one and one row, that row is added to it.
+    """Return a function that computes an aggregate of a list.
 
-    Results are kept beside accumulators, which go on to the next list: other runs that have the
-    same list ask for the same result.
+    If the list is one that was computed recently and one more row, only this row is added. The
+    accumulator then goes on to the new list, while the result is kept: other runs with the same
+    list need the same result.
+
+    Args:
+        begin: returns an accumulator without rows.
     """
-    accumulators: OrderedDict[int, Accumulator] = OrderedDict()
-    results: OrderedDict[int, Value] = OrderedDict()
-    without_rows = begin().result()
+    accumulators: OrderedDict[int, Accumulator] = OrderedDict()  # by list, least recent first
+    results: OrderedDict[int, Value] = OrderedDict()  # by list, least recent first
+    result_without_rows = begin().result()
 
     def compute(number: int, lists: SharedLists) -> Value:
         if not number:
-            return without_rows
+            return result_without_rows
         if number in results:
             results.move_to_end(number)
             return results[number]
-        rows, added = accumulators.pop(lists.before(number), None), [number]
-        if rows is None:
-            rows = begin()
-            while before := lists.before(added[-1]):
-                added.append(before)
-        for place in reversed(added):
-            rows.add(*lists.values(place))
-        value = results[number] = rows.result()
-        accumulators[number] = rows
+        new_rows = [number]  # the lists whose last rows are added, the last one first
+        accumulator = accumulators.pop(lists.before(number), None)
+        if accumulator is None:
+            accumulator = begin()
+            while shorter := lists.before(new_rows[-1]):
+                new_rows.append(shorter)
+        for new_row in reversed(new_rows):
+            accumulator.add(*lists.values(new_row))
+        result = accumulator.result()
+        accumulators[number] = accumulator
         if len(accumulators) > MOST_KEPT:
             accumulators.popitem(last=False)
-        most = MOST_KEPT if isinstance(value, str | bytes | tuple) else MOST_RESULTS
-        while len(results) > most:
+        results[number] = result
+        most_results = MOST_KEPT if isinstance(result, str | bytes | tuple) else MOST_RESULTS
+        while len(results) > most_results:
             results.popitem(last=False)
-        return value
+        return result
 
     return compute
 
 
-def sort_key(type_: ValueType) -> Callable[[Value], Key]:
-    """By what values of a type are sorted, NULL left out: NaN is the greatest number."""
+def find_sort_key(type_: ValueType) -> Callable[[Value], SortKey]:
+    """Return the function whose results sort values of a type other than NULL as Spark does.
+
+    NaN is the greatest number.
+    """
     if type_.family is Family.FLOATING or type_.family in NESTED:
         return rank
     return lambda value: value
 
 
-# Aggregates that give the value of a row. Their state is that row's, its value last; None is none.
+# Aggregates that return the value of a row. Their state is None, or a tuple that ends with it.
 
 
-def last_of(best: State) -> Value:
-    return None if best is None else best[-1]
+def take_value(state: AggregateState) -> Value:
+    """Return the value of the row in the state, or NULL if there is none."""
+    return None if state is None else state[-1]
 
 
-def extreme(use: AggregateUse, *, largest: bool) -> Accumulator:
-    """The first extreme value; of two arguments, the value on the last row of extreme ordering."""
-    key_of, is_better = sort_key(use.types[-1]), operator.gt if largest else operator.lt
+def begin_extreme(use: AggregateUse, *, is_largest: bool) -> Accumulator:
+    """Begin MIN or MAX, of equal values the first; or MIN_BY or MAX_BY, of equal rows the last."""
+    sort_key = find_sort_key(use.types[-1])
+    is_better = operator.gt if is_largest else operator.lt
 
-    def step(best: State, value: Value, *ordering: Value) -> State:
-        by = ordering[0] if ordering else value
-        if by is None:
+    def step(best: AggregateState, value: Value, *ordering: Value) -> AggregateState:
+        compared = ordering[0] if ordering else value
+        if compared is None:
             return best
-        key = key_of(by)
+        key = sort_key(compared)
         if best is None or is_better(key, best[0]) or (ordering and key == best[0]):
             return key, value
         return best
 
-    return Accumulator(None, step, last_of)
+    return Accumulator(None, step, take_value)
 
 
-def value_at_end(use: AggregateUse, *, first: bool) -> Accumulator:
-    """The value of the first or the last row, or of that without NULL."""
+def begin_value_at_end(use: AggregateUse, *, is_first: bool) -> Accumulator:
+    """Begin FIRST_VALUE or LAST_VALUE, perhaps without NULL values."""
 
-    def step(found: State, value: Value, *treatment: Value) -> State:
-        ignored = value is None and (use.ignore_nulls or True in treatment)
-        return found if ignored or (first and found is not None) else (value,)
+    def step(state: AggregateState, value: Value, *ignore_nulls: Value) -> AggregateState:
+        is_ignored = value is None and (use.ignore_nulls or True in ignore_nulls)
+        if is_ignored or (is_first and state is not None):
+            return state
+        return (value,)
 
-    return Accumulator(None, step, last_of)
+    return Accumulator(None, step, take_value)
 
 
-def count_values(counts: dict[Value, int], value: Value, *_: Value) -> dict[Value, int]:
-    """How often each value that is not NULL comes, in the order in which they first come."""
+def count_value(counts: dict[Value, int], value: Value, *_: Value) -> dict[Value, int]:
+    """Count a value that is not NULL. The counts are in the order in which values come first."""
     if value is not None:
         key = normalized(value)
         counts[key] = counts.get(key, 0) + 1
     return counts
 
 
-def mode(use: AggregateUse) -> Accumulator:
-    """The most frequent value; of several the least, though Spark may give another one of them."""
-    key_of = sort_key(use.types[0])
+def begin_mode(use: AggregateUse) -> Accumulator:
+    """Begin MODE: the most frequent value, and of several the least.
+
+    Spark may return another one of them.
+    """
+    sort_key = find_sort_key(use.types[0])
 
     def finish(counts: dict[Value, int]) -> Value:
         most = max(counts.values(), default=0)
-        found = (value for value, count in counts.items() if count == most)
-        return min(found, key=key_of, default=None)
+        values = (value for value, count in counts.items() if count == most)
+        return min(values, key=sort_key, default=None)
 
-    return Accumulator({}, count_values, finish)
+    return Accumulator({}, count_value, finish)
 
 
-def collect_list(_: AggregateUse) -> Accumulator:
-    """The values without NULL, in the order of the rows."""
+def begin_list(_: AggregateUse) -> Accumulator:
+    """Begin COLLECT_LIST: the values without NULL, in the order of the rows."""
 
     def step(values: list[Value], value: Value) -> list[Value]:
         if value is not None:
@@ -218,30 +243,40 @@ def collect_list(_: AggregateUse) -> Accumulator:
     return Accumulator([], step, tuple)
 
 
-def listagg(_: AggregateUse) -> Accumulator:
-    """Texts one after the other, with a delimiter, in the order of the rows."""
+def begin_set(_: AggregateUse) -> Accumulator:
+    """Begin COLLECT_SET: different values without NULL, in the order in which they come first."""
+    return Accumulator({}, count_value, tuple)
 
-    def step(state: State, text: Value, delimiter: Value = None) -> State:
+
+def begin_joined_texts(_: AggregateUse) -> Accumulator:
+    """Begin LISTAGG: texts without NULL, in the order of the rows, with a delimiter in between."""
+
+    def step(state: AggregateState, text: Value, delimiter: Value = None) -> AggregateState:
         texts, _ = state
         if text is not None:
             texts.append(text)
         return texts, delimiter
 
-    def finish(state: State) -> Value:
+    def finish(state: AggregateState) -> Value:
         texts, delimiter = state
-        return (texts[0][:0] if delimiter is None else delimiter).join(texts) if texts else None
+        if not texts:
+            return None
+        if delimiter is None:
+            delimiter = texts[0][:0]  # an empty text, or empty bytes
+        return delimiter.join(texts)
 
     return Accumulator(([], None), step, finish)
 
 
-# Counts, sums and averages. What does not fit a sum is an error under ANSI, and for intervals
-# always; else integers wrap and decimals are NULL.
+# Counts, sums and averages. A sum that does not fit its type is an error under ANSI, and for
+# intervals always. Else integers wrap around, and decimals become NULL.
 
-DIGITS_OF_A_DOUBLE = 15  # up to which Spark divides the sum of decimals as a double
-PLACES_OF_A_QUOTIENT = 39  # that Spark computes before it rounds to those of the result
+DIGITS_OF_A_DOUBLE = 15  # the precision up to which Spark divides sums of decimals as doubles
+PLACES_OF_A_QUOTIENT = 39  # digits after the point that Spark computes before it rounds a quotient
 
 
 def decimal_of(digits: int, scale: int) -> Decimal:
+    """Return the decimal with these digits, `scale` of them after the point."""
     return Decimal(digits).scaleb(-scale, EXACT)
 
 
@@ -249,89 +284,113 @@ class TooLargeError(OverflowError):
     """A sum that its type cannot hold."""
 
 
-def added(
+def begin_total(
     start: Value, add: Callable[[Value, Value], Value], finish: Callable[[Value, int], Value]
 ) -> Accumulator:
-    """What values that are not NULL make together; NULL without such.
+    """Begin a total of values without NULL, which is NULL if there are no values.
 
-    add: the total after a value. finish: the result, of the total and of how many there are.
+    Args:
+        start: the total before the first value.
+        add: returns the total after one more value.
+        finish: returns the aggregate from the total and the number of values.
     """
 
     def step(state: tuple[Value, int], value: Value) -> tuple[Value, int]:
-        total, rows = state
-        return state if value is None else (add(total, value), rows + 1)
+        if value is None:
+            return state
+        total, count = state
+        return add(total, value), count + 1
 
-    return Accumulator((start, 0), step, lambda state: finish(*state) if state[1] else None)
+    def finish_total(state: tuple[Value, int]) -> Value:
+        total, count = state
+        return finish(total, count) if count else None
+
+    return Accumulator((start, 0), step, finish_total)
 
 
-def sum_of(use: AggregateUse, *, averages: bool = False) -> Accumulator:
-    """SUM, or AVG: of integers and floats as doubles, of intervals rounded to whole ones."""
+def take_total(total: Value, _: int) -> Value:
+    """Return the total itself."""
+    return total
+
+
+def begin_sum(use: AggregateUse, *, is_average: bool = False) -> Accumulator:
+    """Begin SUM or AVG. AVG of integers adds doubles, AVG of intervals is rounded."""
     family = use.types[0].family
     if family is Family.DECIMAL:
-        return decimal_sum(use, averages=averages)
-    if family is Family.FLOATING or (averages and family is Family.INTEGER):
-        quotient = operator.truediv if averages else lambda total, _: total
-        return added(0.0, lambda total, value: total + float(value), quotient)
+        return begin_decimal_sum(use, is_average=is_average)
+    if family is Family.FLOATING or (is_average and family is Family.INTEGER):
+        finish = operator.truediv if is_average else take_total
+        return begin_total(0.0, lambda total, value: total + float(value), finish)
     bits = 32 if family is Family.MONTHS else 64
 
     def add(total: int, value: int) -> int:
-        found = total + value
-        if fits(found, bits):
-            return found
+        new_total = total + value
+        if fits(new_total, bits):
+            return new_total
         if use.ansi or family is not Family.INTEGER:
             raise TooLargeError
-        return wrap(found, bits)
+        return wrap(new_total, bits)
 
-    return added(0, add, divided if averages else lambda total, _: total)
+    return begin_total(0, add, divided if is_average else take_total)
 
 
-def decimal_sum(use: AggregateUse, *, averages: bool) -> Accumulator:
-    """A sum of decimals, kept as a number of last places; or their average, see `average_type`."""
+def begin_decimal_sum(use: AggregateUse, *, is_average: bool) -> Accumulator:
+    """Begin SUM or AVG of decimals. The total is an integer: the digits of the sum."""
     (type_,) = use.types
-    scale, limit = type_.scale, 10 ** sum_type(type_).precision
+    scale = type_.scale
+    result_scale = average_type(type_).scale if is_average else scale
+    limit: int = 10 ** sum_type(type_).precision
 
     def add(total: int, value: Decimal) -> int:
-        found = total + int(value.scaleb(scale, EXACT))  # in last places
-        # what has once been too large is NULL in Spark's buffer, and stays so
-        return found if abs(total) < limit else limit
+        if abs(total) >= limit:
+            return limit  # a sum that was too large once is NULL in Spark's buffer, and remains so
+        return total + int(value.scaleb(scale, EXACT))
 
-    def finish(total: int, rows: int) -> Decimal | None:
-        known = abs(total) < limit
-        found = (decimal_average(total, rows, type_) if averages else total) if known else None
-        if found is not None:
-            return decimal_of(found, average_type(type_).scale if averages else scale)
+    def finish(total: int, count: int) -> Decimal | None:
+        digits = None
+        if abs(total) < limit:
+            digits = average_digits(total, count, type_) if is_average else total
+        if digits is not None:
+            return decimal_of(digits, result_scale)
         if use.ansi:
             raise TooLargeError
         return None
 
-    return added(0, add, finish)
+    return begin_total(0, add, finish)
 
 
-def decimal_average(total: int, rows: int, type_: ValueType) -> int | None:
-    """The last places of an average of decimals; None where there are too many digits."""
-    result = average_type(type_)
+def average_digits(total: int, count: int, type_: ValueType) -> int | None:
+    """Return the digits of an average of decimals, or None if there are too many.
+
+    Args:
+        total: the digits of the sum.
+        count: the number of decimals.
+        type_: the type of the decimals.
+    """
+    result_type = average_type(type_)
     if type_.precision + 4 <= DIGITS_OF_A_DOUBLE:
-        quotient = Decimal(repr(total / rows / 10.0**type_.scale))
-        return int(quotient.scaleb(result.scale, EXACT).to_integral_value(ROUND_HALF_UP))
-    digits = divided(total * 10 ** (PLACES_OF_A_QUOTIENT - type_.scale), rows)
-    found = divided(digits, 10 ** (PLACES_OF_A_QUOTIENT - result.scale))
-    return found if abs(found) < 10**result.precision else None
+        quotient = Decimal(repr(total / count / 10.0**type_.scale))
+        return int(quotient.scaleb(result_type.scale, EXACT).to_integral_value(ROUND_HALF_UP))
+    quotient_digits = divided(total * 10 ** (PLACES_OF_A_QUOTIENT - type_.scale), count)
+    digits = divided(quotient_digits, 10 ** (PLACES_OF_A_QUOTIENT - result_type.scale))
+    return digits if abs(digits) < 10**result_type.precision else None
 
 
-def count(_: AggregateUse) -> Accumulator:
-    """Rows without NULL."""
+def begin_count(_: AggregateUse) -> Accumulator:
+    """Begin COUNT: the number of rows on which no argument is NULL."""
     return Accumulator(0, lambda rows, *values: rows + (None not in values), int)
 
 
-def count_if(_: AggregateUse) -> Accumulator:
-    return Accumulator(0, lambda rows, value: rows + (value is True), int)
+def begin_count_if(_: AggregateUse) -> Accumulator:
+    """Begin COUNT_IF: the number of rows on which a condition is true."""
+    return Accumulator(0, lambda rows, condition: rows + (condition is True), int)
 
 
-# Statistics. The state begins with the number of rows.
+# Statistics. Their state begins with the number of rows.
 
 
-def add_to_moments(state: State, x: float) -> State:
-    """The average, and the sum of the squares of the distances from it."""
+def add_to_moments(state: AggregateState, x: float) -> AggregateState:
+    """Return the number of rows, the average, and the sum of the squared distances from it."""
     n, average, m2 = state
     n += 1.0
     delta = x - average
@@ -339,8 +398,12 @@ def add_to_moments(state: State, x: float) -> State:
     return n, average + part, m2 + delta * (delta - part)
 
 
-def add_point(state: State, y: float, x: float) -> State:
-    """Of regr_slope(y, x): averages, products of distances of both, squares of those of x."""
+def add_point(state: AggregateState, y: float, x: float) -> AggregateState:
+    """Return the state of regr_slope(y, x).
+
+    That is the number of rows, the averages of x and y, the sum of the products of their distances
+    from these, and the sum of the squared distances of x.
+    """
     n, average_x, average_y, xy, m2 = state
     n += 1.0
     from_x = x - average_x
@@ -350,161 +413,229 @@ def add_point(state: State, y: float, x: float) -> State:
     return n, average_x + part, average_y, xy, m2 + from_x * (from_x - part)
 
 
-def statistic(
-    evaluate: Callable[[State], Value], *, step: Step = add_to_moments, sample: bool = False
+def build_statistic(
+    evaluate: Callable[[AggregateState], Value],
+    *,
+    step: AddRow = add_to_moments,
+    is_of_sample: bool = False,
 ) -> AggregateFunction:
-    """A statistic of numbers without NULL. sample: whether one row has none."""
-    size, arguments = (3, 1) if step is add_to_moments else (5, 2)
+    """Return a statistic of numbers, which leaves out rows with NULL.
 
-    def result(use: AggregateUse) -> ValueType | None:
-        fit = len(use.types) == arguments and all(type_.family in NUMBERS for type_ in use.types)
-        return DOUBLE if fit else None
+    Args:
+        evaluate: returns the statistic from the state after at least one row.
+        step: `add_to_moments` or `add_point`.
+        is_of_sample: whether the statistic of a single row is not defined.
+    """
+    state_size, argument_count = (3, 1) if step is add_to_moments else (5, 2)
+
+    def find_type(use: AggregateUse) -> ValueType | None:
+        are_numbers = all(type_.family in NUMBERS for type_ in use.types)
+        return DOUBLE if are_numbers and len(use.types) == argument_count else None
 
     def begin(use: AggregateUse) -> Accumulator:
-        def add(state: State, *values: Value) -> State:
+        def add(state: AggregateState, *values: Value) -> AggregateState:
             return state if None in values else step(state, *map(float, values))
 
-        def finish(state: State) -> Value:
-            if sample and state[0] == 1.0:
+        def finish(state: AggregateState) -> Value:
+            count = state[0]
+            if is_of_sample and count == 1.0:
                 return math.nan if use.legacy_statistics else None
-            return evaluate(state) if state[0] else None
+            return evaluate(state) if count else None
 
-        return Accumulator((0.0,) * size, add, finish)
+        return Accumulator((0.0,) * state_size, add, finish)
 
-    return AggregateFunction(result, begin)
+    return AggregateFunction(find_type, begin)
 
 
 def root(value: float) -> float:
+    """Return the square root of a number, NaN for a negative number."""
     return math.nan if value < 0.0 else math.sqrt(value)
 
 
-# Percentiles. The state is the values in ascending order, and the part of them.
+# Percentiles. Their state is the values in ascending order, and which part of them is below.
 
 
-def percentile(use: AggregateUse) -> Accumulator:
-    """The value below which a part of the values lies, of a median a half."""
+def begin_percentile(use: AggregateUse) -> Accumulator:
+    """Begin PERCENTILE: the value below which a part of the values is; or MEDIAN, that is a half.
+
+    The accumulator raises FunctionError if the part is not between 0 and 1.
+    """
     is_number = use.types[0].family in NUMBERS
 
-    def step(state: State, value: Value, part: Value = 0.5) -> State:
+    def step(state: AggregateState, value: Value, part: Value = 0.5) -> AggregateState:
         values, _ = state
         if value is not None:
             insort(values, value, key=rank)
-        part = None if part is None else float(part)
-        if part is not None and not 0.0 <= part <= 1.0:
-            raise FunctionError(f"The percentage must be between [0.0, 1.0], it is {part}")
-        return values, part
+        return values, None if part is None else check_percentage(float(part))
 
-    def finish(state: State) -> Value:
+    def finish(state: AggregateState) -> Value:
         values, part = state
         if not values or part is None:
             return None
-        found = interpolate(values, part, weighs_both=use.weighs_both)
-        return found if is_number else int(found)
+        value = interpolate(values, part, weighs_both=use.weighs_both)
+        return value if is_number else int(value)
 
     return Accumulator(([], None), step, finish)
 
 
+def check_percentage(part: float) -> float:
+    """Return the part if it is between 0 and 1.
+
+    Raises:
+        FunctionError: it is not.
+    """
+    if not 0.0 <= part <= 1.0:
+        raise FunctionError(f"The percentage must be between [0.0, 1.0], it is {part}")
+    return part
+
+
 def interpolate(values: Sequence[Value], part: float, *, weighs_both: bool) -> float:
-    """The value at that part of the way, or between those beside it, to the last bit as Spark."""
+    """Return the value at a part of the way through the values, to the last bit as Spark has it.
+
+    Between two values it is a number between them.
+
+    Args:
+        values: the values in ascending order.
+        part: the part of the way, from 0 to 1.
+        weighs_both: see `AggregateUse`.
+    """
     position = (len(values) - 1) * part
-    lower, higher = math.floor(position), math.ceil(position)
-    low, high = float(values[lower]), float(values[higher])
-    if lower == higher or low == high:
-        return low
+    lower = math.floor(position)
+    higher = math.ceil(position)
+    lower_value = float(values[lower])
+    higher_value = float(values[higher])
+    if lower == higher or lower_value == higher_value:
+        return lower_value
     if weighs_both:
-        return (higher - position) * low + (position - lower) * high
-    return low + (position - lower) * (high - low)
+        return (higher - position) * lower_value + (position - lower) * higher_value
+    return lower_value + (position - lower) * (higher_value - lower_value)
 
 
-def of_one(type_of: Callable[[ValueType], ValueType | None]) -> Result:
-    return lambda use: type_of(use.types[0]) if len(use.types) == 1 else None
+# The types of results. They are None if the arguments do not fit.
 
 
-def of_number(type_of: Callable[[ValueType], ValueType]) -> Result:
-    return of_one(lambda one: type_of(one) if one.family in NUMBERS else SPANS.get(one.family))
+def require_one(find_type: Callable[[ValueType], ValueType | None]) -> ResultType:
+    """Return the rule for the type of an aggregate with one argument.
+
+    Args:
+        find_type: returns the type from that of the argument.
+    """
+    return lambda use: find_type(use.types[0]) if len(use.types) == 1 else None
 
 
-def of_truth_values(type_: ValueType) -> Result:
-    return of_one(lambda one: type_ if one.family is Family.BOOLEAN else None)
+def require_number(find_type: Callable[[ValueType], ValueType]) -> ResultType:
+    """Return the rule for the type of an aggregate of numbers or intervals.
+
+    Args:
+        find_type: returns the type from that of the numbers. Intervals keep their type.
+    """
+    return require_one(
+        lambda type_: find_type(type_) if type_.family in NUMBERS else SPANS.get(type_.family)
+    )
 
 
-def type_of_value(type_: ValueType) -> ValueType | None:
+def require_truth_value(result_type: ValueType) -> ResultType:
+    """Return the rule for the type of an aggregate of truth values, which is always this one."""
+    return require_one(lambda type_: result_type if type_.family is Family.BOOLEAN else None)
+
+
+def keep_type(type_: ValueType) -> ValueType:
+    """Return the type of the argument as the type of the result."""
+    return type_
+
+
+def find_percentile_type(type_: ValueType) -> ValueType | None:
+    """Return the type of a percentile of values of a type."""
     if type_.family in NUMBERS:
         return DOUBLE
     return type_ if type_.family is Family.TIME else SPANS.get(type_.family)
 
 
-def type_beside(use: AggregateUse) -> ValueType | None:
-    """The type of the first of two arguments; a third would ask for several rows."""
+def find_type_of_value_by(use: AggregateUse) -> ValueType | None:
+    """Return the type of the first of two arguments.
+
+    Spark takes a third one, the number of values to return. It is not supported.
+    """
     return use.types[0] if len(use.types) == 2 else None
 
 
-def type_of_chosen(use: AggregateUse) -> ValueType | None:
-    """The type of the first argument; a second one says whether to ignore NULL."""
-    families = [type_.family for type_ in use.types[1:]]
-    return use.types[0] if use.types and families in ([], [Family.BOOLEAN]) else None
+def find_type_of_value(use: AggregateUse) -> ValueType | None:
+    """Return the type of the first argument. A second one says whether to ignore NULL."""
+    option_families = [type_.family for type_ in use.types[1:]]
+    return use.types[0] if use.types and option_families in ([], [Family.BOOLEAN]) else None
 
 
-def type_of_text(use: AggregateUse) -> ValueType | None:
-    """The type of the texts, which the delimiter has too."""
-    family = use.types[0].family if use.types else None
-    alike = all(type_.family is family or type_.name == "void" for type_ in use.types)
-    if len(use.types) > 2 or not alike or family not in (Family.STRING, Family.BINARY):
+def find_type_of_texts(use: AggregateUse) -> ValueType | None:
+    """Return the type of the texts, which the delimiter must have, too."""
+    if not use.types or len(use.types) > 2:
         return None
-    return use.types[0]
+    family = use.types[0].family
+    if family not in (Family.STRING, Family.BINARY):
+        return None
+    has_one_family = all(type_.family is family or type_ == VOID for type_ in use.types)
+    return use.types[0] if has_one_family else None
 
 
-def type_of_percentile(use: AggregateUse) -> ValueType | None:
-    """Of a value and the part; how many times a value counts is no third argument here."""
+def find_type_of_part(use: AggregateUse) -> ValueType | None:
+    """Return the type of a percentile from those of the value and the part.
+
+    Spark takes a third argument, how many times a value counts. It is not supported.
+    """
     if len(use.types) != 2 or use.types[1].family not in NUMBERS:
         return None
-    return type_of_value(use.types[0])
+    return find_percentile_type(use.types[0])
 
 
-least, greatest = partial(extreme, largest=False), partial(extreme, largest=True)
-first_value, last_value = partial(value_at_end, first=True), partial(value_at_end, first=False)
+begin_min = partial(begin_extreme, is_largest=False)
+begin_max = partial(begin_extreme, is_largest=True)
+begin_first_value = partial(begin_value_at_end, is_first=True)
+begin_last_value = partial(begin_value_at_end, is_first=False)
+begin_average = partial(begin_sum, is_average=True)
 
 AGGREGATES: Mapping[str, AggregateFunction] = by_name(
     {
-        "count": AggregateFunction(lambda _: BIGINT, count),
-        "count_if": AggregateFunction(of_truth_values(BIGINT), count_if),
-        "bool_and every": AggregateFunction(of_truth_values(BOOLEAN), least),
-        "bool_or some any": AggregateFunction(of_truth_values(BOOLEAN), greatest),
-        "min": AggregateFunction(of_one(lambda one: one), least, ignores_repeats=True),
-        "max": AggregateFunction(of_one(lambda one: one), greatest, ignores_repeats=True),
-        "min_by": AggregateFunction(type_beside, least),
-        "max_by": AggregateFunction(type_beside, greatest),
-        "sum": AggregateFunction(of_number(sum_type), sum_of),
-        "avg mean": AggregateFunction(of_number(average_type), partial(sum_of, averages=True)),
-        "any_value first_value": AggregateFunction(type_of_chosen, first_value, constant=1),
-        "last_value": AggregateFunction(type_of_chosen, last_value, constant=1),
-        "mode": AggregateFunction(type_of_chosen, mode, constant=1),
-        "collect_list array_agg": AggregateFunction(of_one(array), collect_list),
-        "collect_set": AggregateFunction(
-            of_one(array), lambda _: Accumulator({}, count_values, tuple), ignores_repeats=True
+        "count": AggregateFunction(lambda _: BIGINT, begin_count),
+        "count_if": AggregateFunction(require_truth_value(BIGINT), begin_count_if),
+        "bool_and every": AggregateFunction(require_truth_value(BOOLEAN), begin_min),
+        "bool_or some any": AggregateFunction(require_truth_value(BOOLEAN), begin_max),
+        "min": AggregateFunction(require_one(keep_type), begin_min, ignores_repeats=True),
+        "max": AggregateFunction(require_one(keep_type), begin_max, ignores_repeats=True),
+        "min_by": AggregateFunction(find_type_of_value_by, begin_min),
+        "max_by": AggregateFunction(find_type_of_value_by, begin_max),
+        "sum": AggregateFunction(require_number(sum_type), begin_sum),
+        "avg mean": AggregateFunction(require_number(average_type), begin_average),
+        "any_value first_value": AggregateFunction(
+            find_type_of_value, begin_first_value, constant=1
         ),
-        "listagg string_agg": AggregateFunction(type_of_text, listagg, constant=1),
-        "stddev stddev_samp std": statistic(
-            lambda state: root(state[2] / (state[0] - 1.0)), sample=True
+        "last_value": AggregateFunction(find_type_of_value, begin_last_value, constant=1),
+        "mode": AggregateFunction(find_type_of_value, begin_mode, constant=1),
+        "collect_list array_agg": AggregateFunction(require_one(array), begin_list),
+        "collect_set": AggregateFunction(require_one(array), begin_set, ignores_repeats=True),
+        "listagg string_agg": AggregateFunction(find_type_of_texts, begin_joined_texts, constant=1),
+        "stddev stddev_samp std": build_statistic(
+            lambda state: root(state[2] / (state[0] - 1.0)), is_of_sample=True
         ),
-        "stddev_pop": statistic(lambda state: root(state[2] / state[0])),
-        "variance var_samp": statistic(lambda state: state[2] / (state[0] - 1.0), sample=True),
-        "var_pop": statistic(lambda state: state[2] / state[0]),
-        "regr_slope": statistic(
+        "stddev_pop": build_statistic(lambda state: root(state[2] / state[0])),
+        "variance var_samp": build_statistic(
+            lambda state: state[2] / (state[0] - 1.0), is_of_sample=True
+        ),
+        "var_pop": build_statistic(lambda state: state[2] / state[0]),
+        "regr_slope": build_statistic(
             lambda state: state[3] / state[4] if state[4] else None, step=add_point
         ),
-        "median": AggregateFunction(of_one(type_of_value), percentile),
-        "percentile": AggregateFunction(type_of_percentile, percentile, constant=1),
+        "median": AggregateFunction(require_one(find_percentile_type), begin_percentile),
+        "percentile": AggregateFunction(find_type_of_part, begin_percentile, constant=1),
     }
 )
 
-# Aggregates that do not compare their first argument, which may have maps.
+# Aggregates that do not compare their first argument, which may therefore contain maps.
 CHOOSING = {
     *("count", "any_value", "first_value", "last_value", "min_by", "max_by"),
     *("collect_list", "array_agg", "listagg", "string_agg"),
 }
 
-# For some of those that are not here: approximate ones, and those that few ask for.
+# What to write instead of some aggregates that conditions do not have: approximate ones, and those
+# that are rarely needed.
 INSTEAD: Mapping[str, str] = {
     "approx_count_distinct": "count(DISTINCT x), which is exact",
     "approx_percentile": "percentile(x, p), which is exact",
