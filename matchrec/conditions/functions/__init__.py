@@ -1,11 +1,13 @@
-"""Functions of Spark over several rows of a run that Python computes while a kernel searches.
+"""Functions of Spark over several rows of a run, which Python computes while a kernel searches.
 
-What looks at one row is Spark's, and what is arithmetic is compiled; this is for the rest, such as
-`levenshtein(name, LAST(A.name)) < 2`. It is slower, about a microsecond for each value, and
-`explain` names it. A function is here only if it gives what Spark gives; the tests ask Spark.
+Spark computes what reads one row, and kernels compute arithmetic. This package has other functions,
+as in `levenshtein(name, LAST(A.name)) < 2`. They are slower, about a microsecond for each value,
+and `explain` names them. A function is here only if its values are those of Spark. The tests
+compare them.
 
-    function     what a function takes, what it gives, how it is computed
-    and beside it, by what they are of: `texts`, `numerals`, `times`, `casts`, `nested`
+    function     what a function takes and returns, and how it is computed
+    comparisons, numerals, texts, times, casts, nested    the functions, by what they are about
+    calendar     days and time zones
 """
 
 from __future__ import annotations
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
 
 @cache
 def functions() -> Mapping[str, Function]:
-    """All functions by name, loaded when a condition first asks: most conditions call none."""
+    """Return all functions by their names.
+
+    They are loaded when a condition first needs one, because most conditions need none.
+    """
     from matchrec.conditions.functions.casts import CASTS
     from matchrec.conditions.functions.comparisons import COMPARISONS
     from matchrec.conditions.functions.nested import NESTED_FUNCTIONS

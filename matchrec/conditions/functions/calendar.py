@@ -1,8 +1,11 @@
 """Days of the Gregorian calendar, for all of time, and local times of a time zone.
 
-Python's dates end with 9999. A day is counted from 1970-01-01. Spark's dates are those of ISO 8601,
-also before 1582. A local time that a zone leaves out is as much later as it leaves out, and one
-that it has twice is the first. Source: java.time.ZonedDateTime.ofLocal, which Spark uses.
+A day is a number of days since 1970-01-01. Python's dates end with the year 9999, so other days are
+moved by whole cycles of 400 years. As in Spark, dates before 1582 are those of ISO 8601.
+
+If clocks are put forward, a local time that is left out is moved forward by as much. If they are
+put back, a local time that comes twice is the first one. Source: java.time.ZonedDateTime.ofLocal,
+which Spark uses.
 """
 
 from __future__ import annotations
@@ -17,28 +20,34 @@ from zoneinfo import ZoneInfo, available_timezones
 from matchrec.conditions.functions.function import FunctionError
 
 DAYS_OF_400_YEARS = 146_097
-DAYS_BEFORE_1970 = 719_162  # from 0001-01-01 on
-DAY = 86_400_000_000  # in microseconds
+DAYS_BEFORE_1970 = 719_162  # since 0001-01-01
+
+# In microseconds.
 SECOND = 1_000_000
-MINUTE, HOUR = 60 * SECOND, 3600 * SECOND
-
-
-def month_of(day: int) -> tuple[int, int]:
-    """The month of a day, counted from year 0 on, and the day in it."""
-    era, within = divmod(day + DAYS_BEFORE_1970, DAYS_OF_400_YEARS)
-    there = date.fromordinal(within + 1)
-    return (era * 400 + there.year) * 12 + there.month, there.day
-
-
-CYCLE = DAYS_OF_400_YEARS * DAY  # after which the calendar and the rules of zones repeat
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+CYCLE = DAYS_OF_400_YEARS * DAY  # after which the calendar and the rules of time zones repeat
 EARLIEST = -62_104_060_800 * SECOND  # 0002-01-01
 LATEST = 253_370_764_800 * SECOND  # 9999-01-01
+
 EPOCH = datetime(1970, 1, 1)
 OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?")
 
-# What Spark makes of short names, of which Python has regions. Other short names are not known.
-# Source: java.time.ZoneId.SHORT_IDS.
+# The offsets that Spark has for some short names. Python has regions of these names. There are no
+# other short names. Source: java.time.ZoneId.SHORT_IDS.
 FIXED = {"EST": "-05:00", "MST": "-07:00", "HST": "-10:00"}
+
+
+def month_of(day: int) -> tuple[int, int]:
+    """Return the month of a day, counted from the year 0, and the number of the day in it.
+
+    >>> month_of(0) == (1970 * 12 + 1, 1)
+    True
+    """
+    cycle, day_of_cycle = divmod(day + DAYS_BEFORE_1970, DAYS_OF_400_YEARS)
+    moved = date.fromordinal(day_of_cycle + 1)
+    return (cycle * 400 + moved.year) * 12 + moved.month, moved.day
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,55 +57,73 @@ class Zone:
     rules: tzinfo
 
     def offset_at(self, instant: int) -> int:
-        """How much later local times are than those of UTC."""
-        moved = datetime.fromtimestamp(0, timezone.utc) + timedelta(microseconds=in_range(instant))
-        return microseconds_of(moved.astimezone(self.rules).utcoffset())
+        """Return how much local time is ahead of UTC at an instant."""
+        since_1970 = timedelta(microseconds=move_into_range(instant))
+        moved = datetime.fromtimestamp(0, timezone.utc) + since_1970
+        return count_microseconds(moved.astimezone(self.rules).utcoffset())
 
-    def offset_before(self, local: int, fold: int = 0) -> int:
-        """The offset with which a local time is read; `fold` 1: the one after a change."""
-        there = EPOCH + timedelta(microseconds=in_range(local))
-        return microseconds_of(there.replace(tzinfo=self.rules, fold=fold).utcoffset())
+    def offset_of_local(self, local: int, fold: int = 0) -> int:
+        """Return how much a local time is ahead of UTC.
 
-    def local(self, instant: int) -> int:
+        If clocks are changed, this is the offset before the change, and with `fold` 1 the offset
+        after it.
+        """
+        moved = EPOCH + timedelta(microseconds=move_into_range(local))
+        return count_microseconds(moved.replace(tzinfo=self.rules, fold=fold).utcoffset())
+
+    def to_local(self, instant: int) -> int:
+        """Return the local time at an instant."""
         return instant + self.offset_at(instant)
 
-    def instant(self, local: int) -> int:
-        return local - self.offset_before(local)
+    def to_instant(self, local: int) -> int:
+        """Return the instant of a local time."""
+        return local - self.offset_of_local(local)
 
     def start_of(self, day: int) -> int:
-        """The instant with which a day begins, which need not be midnight."""
+        """Return the instant at which a day begins, which need not be at midnight."""
         local = day * DAY
-        late = self.instant(local)
-        if self.local(late) == local:
+        late = self.to_instant(local)
+        if self.to_local(late) == local:
             return late
-        early, offset = local - self.offset_before(local, 1), self.offset_at(late)
-        times = range(early, late)  # of which one is that when the clocks are changed
-        return early + bisect_left(times, True, key=lambda time: self.offset_at(time) == offset)
+        # The clocks skip midnight. The day begins when they are changed, which is between two
+        # instants, one for each of the two offsets.
+        early = local - self.offset_of_local(local, fold=1)
+        new_offset = self.offset_at(late)
+        instants = range(early, late)
+        skipped = bisect_left(
+            instants, True, key=lambda instant: self.offset_at(instant) == new_offset
+        )
+        return early + skipped
 
 
-def in_range(instant: int) -> int:
-    """A time of the same place in the cycle that Python has as a date."""
-    while instant < EARLIEST:
-        instant += CYCLE * max(1, (EARLIEST - instant) // CYCLE)
-    while instant >= LATEST:
-        instant -= CYCLE * max(1, (instant - LATEST) // CYCLE)
-    return instant
+def move_into_range(time: int) -> int:
+    """Return a time moved by whole cycles of the calendar, so that Python has a date for it."""
+    while time < EARLIEST:
+        time += CYCLE * max(1, (EARLIEST - time) // CYCLE)
+    while time >= LATEST:
+        time -= CYCLE * max(1, (time - LATEST) // CYCLE)
+    return time
 
 
-def microseconds_of(offset: timedelta | None) -> int:
+def count_microseconds(offset: timedelta | None) -> int:
+    """Return an offset in microseconds."""
     assert offset is not None
     return offset // timedelta(microseconds=1)
 
 
 @cache
 def find_zone(name: str) -> Zone:
-    """The zone of that name, in any case: a region or an offset."""
+    """Return the time zone with a name, which is a region or an offset, in upper or lower case.
+
+    Raises:
+        FunctionError: Python does not have it.
+    """
     name = FIXED.get(name.upper(), name)
     if name.upper() in ("Z", "UTC", "GMT", "UT"):
         return Zone(timezone.utc)
-    found = OFFSET.fullmatch(name.upper())
-    if found is not None:
-        sign, hours, minutes, seconds = found.groups()
+    match = OFFSET.fullmatch(name.upper())
+    if match is not None:
+        sign, hours, minutes, seconds = match.groups()
         offset = timedelta(hours=int(hours), minutes=int(minutes or 0), seconds=int(seconds or 0))
         return Zone(timezone(-offset if sign == "-" else offset))
     regions = {region.lower(): region for region in available_timezones()}
@@ -106,6 +133,7 @@ def find_zone(name: str) -> Zone:
 
 
 def is_known(name: str) -> bool:
+    """Return whether Python has a time zone."""
     try:
         find_zone(name)
     except FunctionError:
@@ -114,5 +142,5 @@ def is_known(name: str) -> bool:
 
 
 def has_one_offset(name: str) -> bool:
-    """Whether a zone's clocks are never changed."""
+    """Return whether a time zone is one whose clocks are never changed."""
     return is_known(name) and isinstance(find_zone(name).rules, timezone)

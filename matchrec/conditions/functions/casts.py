@@ -1,7 +1,8 @@
 """CAST, TRY_CAST and `::` between numbers, texts, booleans, dates and timestamps.
 
-What Spark's text of a floating-point number is depends on the version of Java; and nobody puts
-together the text of a time of several rows. These casts are refused when the query is built.
+Casts of floating-point numbers and of times to texts are not here, so that they are rejected when
+the query is built. The text of a floating-point number depends on the version of Java, and the
+texts of times from several rows are hardly ever needed.
 """
 
 from __future__ import annotations
@@ -21,132 +22,187 @@ from matchrec.conditions.types import FLOAT, STRING, Family, ValueType, is_wide_
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """From one type to another, in the time zone of the session."""
+    """A cast from one type to another."""
 
-    own: ValueType
+    source: ValueType
     target: ValueType
+    # The time zone of the session.
     time_zone: str
 
     @property
     def zone(self) -> Zone:
+        """The time zone of the session, with its rules."""
         return find_zone(self.time_zone)
 
     @property
-    def is_single(self) -> bool:
+    def is_to_single(self) -> bool:
+        """Whether the result is a floating-point number of 32 bits."""
         return self.target == FLOAT
 
 
-# How a value of one type becomes one of another. Raises NoValueError where there is none.
-Rule = Callable[[Value, Cast], Value]
+# Returns a value as another type. Raises NoValueError if it has no such value.
+Converter = Callable[[Value, Cast], Value]
 
 TRUE = frozenset({"t", "true", "y", "yes", "1"})
 FALSE = frozenset({"f", "false", "n", "no", "0"})
 
 
 def cast_type(use: FunctionUse) -> ValueType | None:
+    """Return the target of a cast, or None if Python does not have the cast."""
     target = type_named(use.words[0]) if use.words else None
     if target is None:
         return None
-    own = use.types[0]
-    return target if own == target or (own.family, target.family) in RULES else None
+    source = use.types[0]
+    is_known = source == target or (source.family, target.family) in CONVERTERS
+    return target if is_known else None
 
 
-def cast_strictly(use: FunctionUse) -> Compute:
-    """Under ANSI, where what does not fit is an error; that says what was cast."""
-    (own,), target = use.types, cast_type(use)
+def build_strict_cast(use: FunctionUse) -> Compute:
+    """Return a cast as in ANSI mode: it raises NoValueError if the value does not fit."""
+    (source,) = use.types
+    target = cast_type(use)
     assert target is not None
-    asked = Cast(own, target, use.time_zone)
-    rule: Rule = (lambda value, _: value) if own == target else RULES[own.family, target.family]
+    cast = Cast(source, target, use.time_zone)
+    converter = keep_value if source == target else CONVERTERS[source.family, target.family]
 
-    def cast(value: Value) -> Value:
+    def compute(value: Value) -> Value:
         try:
-            return rule(value, asked)
+            return converter(value, cast)
         except NoValueError:
             raise NoValueError(
-                f"{value!r} of type {own.name} cannot be cast to {target.name}"
+                f"{value!r} of type {source.name} cannot be cast to {target.name}"
             ) from None
 
-    return cast
+    return compute
 
 
-def cast_leniently(use: FunctionUse) -> Compute:
-    return null_without(cast_strictly(use))
+def keep_value(value: Value, _: Cast) -> Value:
+    """Return a value that has the type already."""
+    return value
 
 
-def cast_as_set(use: FunctionUse) -> Compute:
-    """Without ANSI, whole numbers are wrapped around, and what else does not fit is NULL."""
+def build_lenient_cast(use: FunctionUse) -> Compute:
+    """Return a cast that is NULL if the value does not fit."""
+    return make_null_without_value(build_strict_cast(use))
+
+
+def build_cast(use: FunctionUse) -> Compute:
+    """Return a cast as in the session.
+
+    Without ANSI, integers wrap around, and other values that do not fit become NULL.
+    """
     target = cast_type(use)
+    source = use.types[0]
     if use.ansi:
-        return cast_strictly(use)
+        return build_strict_cast(use)
     if target is not None and target.family is Family.INTEGER:
-        wrapping = WRAPPING.get(use.types[0].family)
-        if wrapping is not None:
-            return partial(wrapping, target.bits)
-        if use.types[0].family is Family.STRING:
-            asked = Cast(STRING, target, use.time_zone)
-            return null_without(lambda text: whole(numerals.read_whole_part(text), asked))
-    if use.types[0].family is Family.DECIMAL and target == STRING:
+        wrapping_converter = WRAPPING.get(source.family)
+        if wrapping_converter is not None:
+            return partial(wrapping_converter, target.bits)
+        if source.family is Family.STRING:
+            cast = Cast(STRING, target, use.time_zone)
+            return make_null_without_value(
+                lambda text: check_integer(numerals.read_whole_part(text), cast)
+            )
+    if source.family is Family.DECIMAL and target == STRING:
         return str
-    return cast_leniently(use)
+    return build_lenient_cast(use)
 
 
-def null_without(convert: Compute) -> Compute:
-    def cast(value: Value) -> Value:
+def make_null_without_value(convert: Compute) -> Compute:
+    """Return a conversion that is NULL if `convert` raises NoValueError."""
+
+    def compute(value: Value) -> Value:
         try:
             return convert(value)
         except NoValueError:
             return None
 
-    return cast
+    return compute
 
 
-def whole(number: int, cast: Cast) -> int:
+# Converters. They raise NoValueError if there is no value of the target.
+
+
+def check_integer(number: int, cast: Cast) -> int:
+    """Return an integer if it has no more bits than the target."""
     if not numerals.fits(number, cast.target.bits):
         raise NoValueError
     return number
 
 
-def truncated(number: float) -> int:
-    if number - number != 0:  # not finite
+def truncate(number: float) -> int:
+    """Return a floating-point number without its fraction, if it is finite."""
+    if number - number != 0:  # NaN or infinite
         raise NoValueError
     return int(number)
 
 
-def floating_to_integer(number: float, cast: Cast) -> int:
-    """2 ** 63 passes Spark's test of a bigint, and becomes the largest one."""
-    found = truncated(number)
-    return whole(found - (cast.target.bits == 64 and found == 1 << 63), cast)
+def convert_floating_to_integer(number: float, cast: Cast) -> int:
+    """Return a floating-point number without its fraction.
+
+    2 ** 63 passes Spark's test of a bigint, and becomes the largest one.
+    """
+    integer = truncate(number)
+    if cast.target.bits == 64 and integer == 1 << 63:
+        integer -= 1
+    return check_integer(integer, cast)
 
 
-def decimal_to_integer(number: Decimal, cast: Cast) -> int:
-    """Spark tests a decimal of many digits as a floating-point number."""
-    if is_wide_decimal(cast.own) and cast.target.bits < 64:
-        return whole(truncated(float(number)), cast)
-    return whole(numerals.whole_part(number), cast)
+def convert_decimal_to_integer(number: Decimal, cast: Cast) -> int:
+    """Return a decimal without its fraction.
+
+    Spark tests whether a wide decimal fits as a floating-point number.
+    """
+    if is_wide_decimal(cast.source) and cast.target.bits < 64:
+        return check_integer(truncate(float(number)), cast)
+    return check_integer(numerals.whole_part(number), cast)
 
 
-def exact_to_floating(number: int | Decimal, cast: Cast) -> float:
-    return numerals.to_single(Fraction(number)) if cast.is_single else float(number)
+def convert_exact_to_floating(number: int | Decimal, cast: Cast) -> float:
+    """Return an integer or a decimal as a floating-point number of the target's width."""
+    return numerals.to_single(Fraction(number)) if cast.is_to_single else float(number)
 
 
-def to_floating(number: float, cast: Cast) -> float:
-    return numerals.narrow(number) if cast.is_single else number
+def convert_floating(number: float, cast: Cast) -> float:
+    """Return a floating-point number as one of the target's width."""
+    return numerals.narrow(number) if cast.is_to_single else number
 
 
-def to_decimal(number: Decimal, cast: Cast) -> Decimal:
+def convert_text_to_floating(text: str, cast: Cast) -> float:
+    """Return a text as a floating-point number of the target's width."""
+    return numerals.read_floating(text, is_single=cast.is_to_single)
+
+
+def convert_instant_to_floating(instant: int, cast: Cast) -> float:
+    """Return the seconds from the beginning of 1970 to an instant."""
+    return convert_floating(float(instant) / SECOND, cast)
+
+
+def convert_to_decimal(number: Decimal, cast: Cast) -> Decimal:
+    """Return a decimal as one of the target's precision and scale."""
     try:
         return numerals.rescale(number, cast.target.precision, cast.target.scale)
     except InvalidOperation:
         raise NoValueError from None
 
 
+def convert_seconds_to_instant(seconds: int) -> int:
+    """Return the instant some seconds after 1970 began; beyond 64 bits the first or last one."""
+    return max(-(1 << 63), min((1 << 63) - 1, seconds * SECOND))
+
+
 def read_boolean(text: str) -> bool:
+    """Return a text as a truth value."""
     word = text.strip(numerals.BLANK).lower()
-    if word in TRUE or word in FALSE:
-        return word in TRUE
+    if word in TRUE:
+        return True
+    if word in FALSE:
+        return False
     raise NoValueError
 
 
+# How numbers become integers of some bits without ANSI.
 WRAPPING: Mapping[Family, Callable[[int, Value], int]] = {
     Family.INTEGER: lambda bits, number: wrap(number, bits),
     Family.FLOATING: numerals.wrap_floating,
@@ -154,26 +210,27 @@ WRAPPING: Mapping[Family, Callable[[int, Value], int]] = {
 }
 
 F = Family
-RULES: Mapping[tuple[Family, Family], Rule] = {
-    (F.INTEGER, F.INTEGER): whole,
-    (F.FLOATING, F.INTEGER): floating_to_integer,
-    (F.DECIMAL, F.INTEGER): decimal_to_integer,
-    (F.STRING, F.INTEGER): lambda text, cast: whole(numerals.read_whole(text), cast),
+# All casts that Python has, by the families of source and target.
+CONVERTERS: Mapping[tuple[Family, Family], Converter] = {
+    (F.INTEGER, F.INTEGER): check_integer,
+    (F.FLOATING, F.INTEGER): convert_floating_to_integer,
+    (F.DECIMAL, F.INTEGER): convert_decimal_to_integer,
+    (F.STRING, F.INTEGER): lambda text, cast: check_integer(numerals.read_whole(text), cast),
     (F.BOOLEAN, F.INTEGER): lambda value, _: int(value),
-    (F.TIMESTAMP, F.INTEGER): lambda instant, cast: whole(instant // SECOND, cast),
-    (F.INTEGER, F.FLOATING): exact_to_floating,
-    (F.FLOATING, F.FLOATING): to_floating,
-    (F.DECIMAL, F.FLOATING): exact_to_floating,
-    (F.STRING, F.FLOATING): lambda text, cast: numerals.read_floating(text, single=cast.is_single),
+    (F.TIMESTAMP, F.INTEGER): lambda instant, cast: check_integer(instant // SECOND, cast),
+    (F.INTEGER, F.FLOATING): convert_exact_to_floating,
+    (F.FLOATING, F.FLOATING): convert_floating,
+    (F.DECIMAL, F.FLOATING): convert_exact_to_floating,
+    (F.STRING, F.FLOATING): convert_text_to_floating,
     (F.BOOLEAN, F.FLOATING): lambda value, _: float(value),
-    (F.TIMESTAMP, F.FLOATING): lambda instant, cast: to_floating(float(instant) / SECOND, cast),
-    (F.INTEGER, F.DECIMAL): lambda number, cast: to_decimal(Decimal(number), cast),
-    (F.DECIMAL, F.DECIMAL): to_decimal,
+    (F.TIMESTAMP, F.FLOATING): convert_instant_to_floating,
+    (F.INTEGER, F.DECIMAL): lambda number, cast: convert_to_decimal(Decimal(number), cast),
+    (F.DECIMAL, F.DECIMAL): convert_to_decimal,
     (F.FLOATING, F.DECIMAL): lambda number, cast: numerals.floating_to_decimal(
         number, cast.target.precision, cast.target.scale
     ),
-    (F.STRING, F.DECIMAL): lambda text, cast: to_decimal(numerals.read_decimal(text), cast),
-    (F.BOOLEAN, F.DECIMAL): lambda value, cast: to_decimal(Decimal(int(value)), cast),
+    (F.STRING, F.DECIMAL): lambda text, cast: convert_to_decimal(numerals.read_decimal(text), cast),
+    (F.BOOLEAN, F.DECIMAL): lambda value, cast: convert_to_decimal(Decimal(int(value)), cast),
     (F.INTEGER, F.BOOLEAN): lambda number, _: bool(number),
     (F.FLOATING, F.BOOLEAN): lambda number, _: bool(number),
     (F.DECIMAL, F.BOOLEAN): lambda number, _: bool(number),
@@ -184,15 +241,14 @@ RULES: Mapping[tuple[Family, Family], Rule] = {
     (F.STRING, F.BINARY): lambda text, _: str.encode(text),
     (F.DATE, F.TIMESTAMP): lambda day, cast: cast.zone.start_of(day),
     (F.DATE, F.TIMESTAMP_NTZ): lambda day, _: day * DAY,
-    (F.TIMESTAMP, F.DATE): lambda instant, cast: cast.zone.local(instant) // DAY,
+    (F.TIMESTAMP, F.DATE): lambda instant, cast: cast.zone.to_local(instant) // DAY,
     (F.TIMESTAMP_NTZ, F.DATE): lambda local, _: local // DAY,
-    (F.TIMESTAMP, F.TIMESTAMP_NTZ): lambda instant, cast: cast.zone.local(instant),
-    (F.TIMESTAMP_NTZ, F.TIMESTAMP): lambda local, cast: cast.zone.instant(local),
-    # what leaves 64 bits is the first or the last instant
-    (F.INTEGER, F.TIMESTAMP): lambda n, _: max(-(1 << 63), min((1 << 63) - 1, n * SECOND)),
+    (F.TIMESTAMP, F.TIMESTAMP_NTZ): lambda instant, cast: cast.zone.to_local(instant),
+    (F.TIMESTAMP_NTZ, F.TIMESTAMP): lambda local, cast: cast.zone.to_instant(local),
+    (F.INTEGER, F.TIMESTAMP): lambda seconds, _: convert_seconds_to_instant(seconds),
 }
 
 CASTS: Mapping[str, Function] = {
-    "CAST": Function((None,), cast_type, cast_as_set),
-    "TRY_CAST": Function((None,), cast_type, cast_leniently),
+    "CAST": Function((None,), cast_type, build_cast),
+    "TRY_CAST": Function((None,), cast_type, build_lenient_cast),
 }

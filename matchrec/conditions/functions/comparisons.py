@@ -1,4 +1,4 @@
-"""Comparisons and choices among values that only Python holds, such as texts put together."""
+"""Comparisons of values that only Python has, such as concatenated texts."""
 
 from __future__ import annotations
 
@@ -10,17 +10,27 @@ from matchrec.conditions.functions.function import Compute, Function, FunctionUs
 from matchrec.conditions.types import BOOLEAN, NESTED, NUMBERS, VOID, Family, ValueType, unnamed
 
 
-def same_type(use: FunctionUse) -> ValueType | None:
-    """Boolean, if both are of one type, family or numbers, and compare; NULL with anything."""
-    known = {unnamed(type_) for type_ in use.types if type_ != VOID}
-    families = {type_.family for type_ in known}
-    plain = families <= NUMBERS or (len(families) == 1 and not families & NESTED)
-    is_ordered = known and all(type_.is_ordered for type_ in known)
-    return BOOLEAN if is_ordered and (plain or len(known) == 1) else None
+def find_comparison_type(use: FunctionUse) -> ValueType | None:
+    """Return BOOLEAN if the operands can be compared, else None.
+
+    They must have one type, which has an order, or types of one family, or be numbers. NULL can be
+    compared with anything.
+    """
+    types = {unnamed(type_) for type_ in use.types if type_ != VOID}
+    if not types or not all(type_.is_ordered for type_ in types):
+        return None
+    families = {type_.family for type_ in types}
+    are_numbers = families <= NUMBERS
+    have_plain_family = len(families) == 1 and not families & NESTED
+    return BOOLEAN if are_numbers or have_plain_family or len(types) == 1 else None
 
 
 def comparison(compare: Callable[[Value, Value], bool]) -> Function:
-    """Of two values of one type, or of two numbers."""
+    """Return the function that compares two values of one type, or two numbers.
+
+    Args:
+        compare: compares two values of Python that are not NaN.
+    """
 
     def build(use: FunctionUse) -> Compute:
         families = {type_.family for type_ in use.types}
@@ -30,11 +40,11 @@ def comparison(compare: Callable[[Value, Value], bool]) -> Function:
             return compare
         return lambda left, right: compare(rank(float(left)), rank(float(right)))
 
-    return Function((None, None), same_type, build)
+    return Function((None, None), find_comparison_type, build)
 
 
-def null_safe(use: FunctionUse) -> Compute:
-    """`<=>`: NULL is equal to NULL, and to nothing else."""
+def build_null_safe_equal(use: FunctionUse) -> Compute:
+    """Return the function for `<=>`: NULL equals NULL, and nothing else."""
     equal = EQUAL.build(use)
 
     def compute(left: Value, right: Value) -> bool:
@@ -46,7 +56,7 @@ def null_safe(use: FunctionUse) -> Compute:
 
 
 def normalized(value: Value) -> Value:
-    """The value that stands for all that are equal to it: one NaN, and a zero without sign."""
+    """Return the representative of all equal values: the same NaN, and zero without a sign."""
     if isinstance(value, tuple):
         return tuple(map(normalized, value))
     if isinstance(value, float):
@@ -57,14 +67,14 @@ def normalized(value: Value) -> Value:
 
 
 def rank(value: Value) -> tuple[Value, ...]:
-    """By what values are compared where some may be NaN, which is the greatest.
+    """Return a key that sorts values among which there may be NaN, which is the greatest.
 
-    Nested values by their parts, of which NULL is the least.
+    Nested values are compared part by part. A part that is NULL is the least.
     """
     if isinstance(value, tuple):
         return tuple((False,) if part is None else (True, rank(part)) for part in value)
-    nan = value != value
-    return nan, 0 if nan else value
+    is_nan = value != value
+    return is_nan, 0 if is_nan else value
 
 
 EQUAL = comparison(operator.eq)
@@ -76,6 +86,6 @@ COMPARISONS: Mapping[str, Function] = {
     "<=": comparison(operator.le),
     ">": comparison(operator.gt),
     ">=": comparison(operator.ge),
-    "<=>": Function((None, None), same_type, null_safe, takes_nulls=True),
+    "<=>": Function((None, None), find_comparison_type, build_null_safe_equal, takes_nulls=True),
     "IS NULL": function((None,), BOOLEAN, lambda value: value is None, takes_nulls=True),
 }

@@ -1,8 +1,9 @@
-"""What a function takes, what it gives, and how it is computed.
+"""What a function takes and returns, and how it is computed.
 
-Values are Python's: bool, int, float, Decimal, str, bytes; NULL is None. A date is its day, a
-timestamp or an interval its microseconds, a time of day its nanoseconds, all since 1970 began or
-the day did. An array is a tuple of its elements, a struct of its fields, a map of pairs.
+Values are those of Python: bool, int, float, Decimal, str, bytes, and None for NULL. A date is a
+number of days since 1970-01-01. A timestamp is a number of microseconds since then, an interval one
+of microseconds, a time of day one of nanoseconds since midnight. An array is a tuple of its
+elements, a struct a tuple of its fields, a map a tuple of pairs.
 """
 
 from __future__ import annotations
@@ -14,120 +15,140 @@ from typing import Any, TypeVar
 from matchrec.conditions.types import Family, ValueType
 
 Value = Any
-Meant = TypeVar("Meant")  # by a name
+Named = TypeVar("Named")
 Compute = Callable[..., Value]
 
 
 class FunctionError(Exception):
-    """A value for which a function has no result; the message says why, in Spark's terms."""
+    """A function has no result for a value. The message says why, in Spark's terms."""
 
 
 class AnsiError(FunctionError):
-    """A value for which a function has no result under ANSI; without, the result is NULL."""
+    """A function has no result for a value in ANSI mode. Without ANSI, the result is NULL."""
 
 
 class UndecidedError(FunctionError):
-    """A value for which Spark's result depends on what Python does not know."""
+    """The result of Spark depends on something that Python does not know."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Settings of a session, in lower case.
-
-    casts_in_utc: whether CAST takes the local time of an instant for that in UTC. cuts_decimals:
-    whether decimals that have more than 38 digits together lose those after the point, as in Spark
-    from 4.0 on. legacy_statistics, weighs_both: see `AggregateUse`.
-    """
+    """Settings of a session that functions and aggregates depend on, in lower case."""
 
     time_zone: str = "UTC"
+    # See `AggregateUse`.
     legacy_statistics: bool = False
+    # What the session calls TIMESTAMP: `timestamp_ltz` or `timestamp_ntz`.
     timestamp_type: str = "timestamp_ltz"
+    # Whether CAST of an instant to a TIMESTAMP_NTZ returns the time in UTC, not the local time.
     casts_in_utc: bool = False
+    # Whether decimals that have more than 38 digits together lose digits after the point, as in
+    # Spark from 4.0 on.
     cuts_decimals: bool = True
+    # See `AggregateUse`.
     weighs_both: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionUse:
-    """One call of a function, as far as it is known before there are values.
+    """One call of a function, as far as it is known before there are values."""
 
-    types: of the arguments, after they have been brought to the function's parameters. words: what
-    it takes that is no value, such as the unit of TIMESTAMPDIFF or the type of a CAST. ansi:
-    whether what has no result is an error.
-    """
-
+    # The types of the arguments, after casts to the function's parameters.
     types: tuple[ValueType, ...]
+    # What the function takes besides values, such as the unit of TIMESTAMPDIFF or the type of CAST.
     words: tuple[str, ...] = ()
+    # Whether it is an error if there is no result; else it is NULL.
     ansi: bool = True
+    # The time zone of the session.
     time_zone: str = "UTC"
 
 
 @dataclass(frozen=True, slots=True)
 class AggregateUse:
-    """One aggregate of a query.
+    """One aggregate of a query."""
 
-    legacy_statistics: whether NaN is the statistic of a single row, not NULL. weighs_both: whether
-    a percentile between two values adds a part of each, as in Spark before 4.3, and not a part of
-    their distance to the lower one.
-    """
-
+    # The types of the arguments.
     types: tuple[ValueType, ...]
     distinct: bool = False
     ignore_nulls: bool = False
+    # Whether it is an error if there is no result; else it is NULL.
     ansi: bool = True
+    # Whether the statistic of a single row is NaN, not NULL.
     legacy_statistics: bool = False
+    # Whether a percentile between two values adds up a part of each, as in Spark before 4.3. Else
+    # it is the lower value plus a part of their distance.
     weighs_both: bool = False
 
     def under(self, session: Settings) -> AggregateUse:
+        """Return the same aggregate with the settings of a session."""
         return replace(
             self, legacy_statistics=session.legacy_statistics, weighs_both=session.weighs_both
         )
 
 
-Result = Callable[[FunctionUse], ValueType | None]
+FindType = Callable[[FunctionUse], ValueType | None]
 
-# What an argument is cast to implicitly; or the family that it must be of; or any type.
+# What a function takes as an argument: a type, to which Spark casts implicitly, any type of a
+# family, or, if it is None, any type.
 Parameter = ValueType | Family | None
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of Spark.
+    """A function of Spark."""
 
-    parameters: Spark's own signature. returns: its type, or what tells it of a use. build: what
-    computes it. least: how many arguments it takes at least; None: all of them.
-    takes_nulls: whether it may give something for NULL; otherwise it is computed only where no
-    argument is NULL. fails: whether it has no result for some values under ANSI; of casts their
-    types tell. repeats: whether further arguments are as the last one.
-    """
-
+    # The signature. All parameters are positional.
     parameters: tuple[Parameter, ...]
-    returns: ValueType | Result
+    # The type of the values, or a function that returns it: None if the arguments do not fit.
+    returns: ValueType | FindType
+    # Returns what computes a value from the arguments.
     build: Callable[[FunctionUse], Compute]
+    # The least number of arguments; None if it takes exactly those of the signature.
     least: int | None = None
+    # Whether the value may depend on arguments that are NULL. Else it is NULL without being
+    # computed if any argument is.
     takes_nulls: bool = False
+    # Whether any number of further arguments may follow, which are like the last one.
     repeats: bool = False
+    # Whether some values are an error in ANSI mode. For casts that depends on their types.
     fails: bool = False
 
-    def parameter(self, place: int) -> Parameter:
-        return self.parameters[min(place, len(self.parameters) - 1)]
+    def parameter(self, index: int) -> Parameter:
+        """Return what the argument with an index must be."""
+        return self.parameters[min(index, len(self.parameters) - 1)]
 
     def takes(self, arguments: int) -> bool:
+        """Return whether the function takes this number of arguments."""
         most = len(self.parameters)
         least = most if self.least is None else self.least
         return least <= arguments and (self.repeats or arguments <= most)
 
     def result(self, use: FunctionUse) -> ValueType | None:
-        """The type of its values, or None where the arguments do not fit."""
+        """Return the type of the values, or None if the arguments do not fit."""
         return self.returns if isinstance(self.returns, ValueType) else self.returns(use)
 
 
 def function(
-    parameters: tuple[Parameter, ...], returns: ValueType | Result, compute: Compute, **more: Any
+    parameters: tuple[Parameter, ...],
+    returns: ValueType | FindType,
+    compute: Compute,
+    **options: Any,
 ) -> Function:
-    return Function(parameters, returns, lambda _: compute, **more)
+    """Return a function that is computed in the same way wherever it is used.
+
+    Args:
+        parameters: see `Function`.
+        returns: see `Function`.
+        compute: computes a value from the arguments.
+        options: other fields of `Function`.
+    """
+    return Function(parameters, returns, lambda _: compute, **options)
 
 
-def by_name(table: Mapping[str, Meant]) -> dict[str, Meant]:
-    """A table of what has several names, such as `LENGTH LEN`."""
-    return {name: one for names, one in table.items() for name in names.split()}
+def by_name(table: Mapping[str, Named]) -> dict[str, Named]:
+    """Return a table with one entry for each of the names that an entry has.
+
+    >>> by_name({"LENGTH LEN": 1, "UPPER": 2})
+    {'LENGTH': 1, 'LEN': 1, 'UPPER': 2}
+    """
+    return {name: named for names, named in table.items() for name in names.split()}

@@ -23,94 +23,120 @@ ARRAY, INTEGER = Family.ARRAY, Family.INTEGER
 Array = tuple[Value, ...]
 
 
-def element_type(use: FunctionUse) -> ValueType | None:
+# The types of results. They are None if the arguments do not fit.
+
+
+def find_element_type(use: FunctionUse) -> ValueType | None:
+    """Return the type of the elements of the first argument."""
     return use.types[0].element
 
 
-def counted_element_type(use: FunctionUse) -> ValueType | None:
-    """Spark takes no bigint as a number from 1 on."""
-    return element_type(use) if use.types[1].bits <= INT.bits else None
+def find_numbered_element_type(use: FunctionUse) -> ValueType | None:
+    """Return the type of the elements, if their number is not a bigint, which Spark rejects."""
+    return find_element_type(use) if use.types[1].bits <= INT.bits else None
 
 
-def where_contained(use: FunctionUse) -> ValueType | None:
-    own, element = use.types
-    return BOOLEAN if own.element == element and own.is_ordered else None
+def find_containment_type(use: FunctionUse) -> ValueType | None:
+    """Return BOOLEAN for an array and a value of the type of its elements, which are ordered."""
+    array_type, element_type = use.types
+    if array_type.element != element_type or not array_type.is_ordered:
+        return None
+    return BOOLEAN
 
 
-def same_arrays(use: FunctionUse) -> ValueType | None:
-    own, other = use.types
-    return own if own == other and own.is_ordered else None
+def find_common_type(use: FunctionUse) -> ValueType | None:
+    """Return the type of two arrays of one type, whose elements are ordered."""
+    left, right = use.types
+    return left if left == right and left.is_ordered else None
 
 
-def different(values: Iterable[Value]) -> Array:
-    """Each value once, where it is first; 0.0 for -0.0."""
+def find_overlap_type(use: FunctionUse) -> ValueType | None:
+    """Return BOOLEAN for two arrays of one type, whose elements are ordered."""
+    return None if find_common_type(use) is None else BOOLEAN
+
+
+# Functions.
+
+
+def remove_repeats(values: Iterable[Value]) -> Array:
+    """Return each value once, in the order in which they come first. -0.0 becomes 0.0."""
     return tuple(dict.fromkeys(map(normalized, values)))
 
 
-def contains(values: Sequence[Value], wanted: Value) -> bool | None:
-    """NULL where it may be one of the NULLs."""
-    if normalized(wanted) in map(normalized, values):
+def contains(values: Sequence[Value], value: Value) -> bool | None:
+    """Return whether an array contains a value, or NULL if the value may be one of its NULLs."""
+    if normalized(value) in map(normalized, values):
         return True
     return None if None in values else False
 
 
-def element_at(use: FunctionUse) -> Compute:
-    """From 1, or from the end; beyond it NULL, or an error under ANSI."""
+def build_element_at(use: FunctionUse) -> Compute:
+    """Return the function that returns an element by its number, from 1, or -1 for the last one.
+
+    Beyond the array it is NULL, or an error in ANSI mode.
+    """
 
     def compute(values: Sequence[Value], number: int) -> Value:
         if number == 0:
             raise FunctionError("INVALID_INDEX_OF_ZERO: elements are counted from 1")
-        return at(values, number - 1 if number > 0 else len(values) + number, use.ansi)
+        index = number - 1 if number > 0 else len(values) + number
+        return find_element(values, index, use.ansi)
 
     return compute
 
 
-def subscript(use: FunctionUse) -> Compute:
-    """`x[i]`, from 0; of a bigint Java takes 32 bits."""
-    return lambda values, place: at(values, wrap(place, INT.bits), use.ansi)
+def build_subscript(use: FunctionUse) -> Compute:
+    """Return the function for `x[i]`, from 0. Of a bigint, Java takes the lowest 32 bits."""
+    return lambda values, index: find_element(values, wrap(index, INT.bits), use.ansi)
 
 
-def at(values: Sequence[Value], place: int, ansi: bool) -> Value:
-    if 0 <= place < len(values):
-        return values[place]
+def find_element(values: Sequence[Value], index: int, ansi: bool) -> Value:
+    """Return the element with an index from 0. Beyond the array it is NULL, or an error."""
+    if 0 <= index < len(values):
+        return values[index]
     if ansi:
         raise AnsiError(f"INVALID_ARRAY_INDEX: an array of {len(values)} elements")
     return None
 
 
-def intersection(left: Array, right: Array) -> Array:
-    keys = set(map(normalized, right))
-    return different(value for value in left if normalized(value) in keys)
+def intersect(left: Array, right: Array) -> Array:
+    """Return each value once that is in both arrays, in the order of the left one."""
+    right_values = set(map(normalized, right))
+    return remove_repeats(value for value in left if normalized(value) in right_values)
 
 
 def overlap(left: Sequence[Value], right: Sequence[Value]) -> bool | None:
-    """NULL where a NULL may be what both have."""
-    if (set(map(normalized, left)) & set(map(normalized, right))) - {None}:
+    """Return whether arrays have a value in common, or NULL if a NULL may be one."""
+    common = set(map(normalized, left)) & set(map(normalized, right))
+    if common - {None}:
         return True
     return None if left and right and (None in left or None in right) else False
 
 
-def try_element_at(_: FunctionUse) -> Compute:
-    return element_at(FunctionUse((), ansi=False))
+def build_try_element_at(_: FunctionUse) -> Compute:
+    """Return the function for ELEMENT_AT that is always NULL beyond the array."""
+    return build_element_at(FunctionUse((), ansi=False))
 
 
-def size(use: FunctionUse) -> Compute:
-    """Of NULL without ANSI -1."""
-    of_null = None if use.ansi else -1
-    return lambda values: of_null if values is None else len(values)
+def build_size(use: FunctionUse) -> Compute:
+    """Return the function that counts elements. `size(NULL)` is -1 unless ANSI mode is on."""
+    size_of_null = None if use.ansi else -1
+    return lambda values: size_of_null if values is None else len(values)
 
 
 NESTED_FUNCTIONS: Mapping[str, Function] = by_name(
     {
-        "SIZE CARDINALITY": Function((ARRAY,), INT, size, takes_nulls=True),
+        "SIZE CARDINALITY": Function((ARRAY,), INT, build_size, takes_nulls=True),
         "ARRAY_SIZE": function((ARRAY,), INT, len),
-        "ARRAY_CONTAINS": function((ARRAY, None), where_contained, contains),
-        "ARRAY_INTERSECT": function((ARRAY, ARRAY), same_arrays, intersection),
-        "ARRAYS_OVERLAP": function(
-            (ARRAY, ARRAY), lambda use: same_arrays(use) and BOOLEAN, overlap
+        "ARRAY_CONTAINS": function((ARRAY, None), find_containment_type, contains),
+        "ARRAY_INTERSECT": function((ARRAY, ARRAY), find_common_type, intersect),
+        "ARRAYS_OVERLAP": function((ARRAY, ARRAY), find_overlap_type, overlap),
+        "ELEMENT_AT": Function(
+            (ARRAY, INTEGER), find_numbered_element_type, build_element_at, fails=True
         ),
-        "ELEMENT_AT": Function((ARRAY, INTEGER), counted_element_type, element_at, fails=True),
-        "TRY_ELEMENT_AT": Function((ARRAY, INTEGER), counted_element_type, try_element_at),
-        "[]": Function((ARRAY, INTEGER), element_type, subscript, fails=True),
+        "TRY_ELEMENT_AT": Function(
+            (ARRAY, INTEGER), find_numbered_element_type, build_try_element_at
+        ),
+        "[]": Function((ARRAY, INTEGER), find_element_type, build_subscript, fails=True),
     }
 )

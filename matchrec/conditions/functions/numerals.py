@@ -1,4 +1,4 @@
-"""Numbers as texts, and of one width as of another; decimals and floats, which are rounded.
+"""Numbers: read from texts, as numbers of another width, and arithmetic of decimals.
 
 Source: Spark's decimal types, with the default of `spark.sql.decimalOperations.allowPrecisionLoss`.
 """
@@ -31,42 +31,54 @@ from matchrec.conditions.functions.function import (
 from matchrec.conditions.types import FLOAT, Family, ValueType, as_decimal, decimal
 
 JAVA_BLANK = "".join(map(chr, range(33)))  # what Java trims
-BLANK = JAVA_BLANK + "\x7f"  # what Spark trims from a whole number or a boolean
+BLANK = JAVA_BLANK + "\x7f"  # what Spark trims from an integer or a boolean
 WHOLE = re.compile(r"[+-]?[0-9]+")
 WHOLE_WITH_FRACTION = re.compile(r"([+-]?[0-9]*)(?:\.[0-9]*)?")
 FLOATING = re.compile(r"[+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)")
 HEXADECIMAL = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?[0-9]+")
-FRACTIONAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,10})?")  # any digits
+FRACTIONAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,10})?")  # any Unicode digits
 SPECIAL = re.compile(r"[+-]?inf(?:inity)?|nan", re.ASCII | re.IGNORECASE)
 WIDE = Context(prec=1000)
 CERTAIN = re.compile(r"-?[0-9.]{1,16}")  # 15 digits and the point
 
 
 class NoValueError(AnsiError):
-    """What is cast has no value of the type."""
+    """A value that is cast has no equivalent in the target type."""
 
 
 def wrap(number: int, bits: int) -> int:
-    """The lowest bits of a number, with a sign."""
+    """Return the integer that the lowest bits of a number are, with a sign.
+
+    >>> wrap(127, 8), wrap(128, 8)
+    (127, -128)
+    """
     half = 1 << (bits - 1)
     return (number + half) % (2 * half) - half
 
 
 def wrap_floating(bits: int, number: float) -> int:
-    """As Java does: to the nearest number of 32 or 64 bits, whose lowest ones are kept."""
+    """Return a floating-point number as an integer, as Java does.
+
+    It becomes the nearest integer of 32 or 64 bits, and then the lowest bits of that.
+    """
     if number != number:
         return 0
-    last = (1 << (max(bits, 32) - 1)) - 1
-    if abs(number) > last:
-        return wrap(last if number > 0 else -last - 1, bits)
+    largest = (1 << (max(bits, 32) - 1)) - 1
+    if abs(number) > largest:
+        return wrap(largest if number > 0 else -largest - 1, bits)
     return wrap(int(number), bits)
 
 
 def fits(number: int, bits: int) -> bool:
+    """Return whether an integer has no more bits."""
     return -(1 << (bits - 1)) <= number < 1 << (bits - 1)
 
 
+# Numbers as texts. These functions raise NoValueError if the text is not such a number.
+
+
 def read_whole(text: str) -> int:
+    """Read an integer."""
     stripped = text.strip(BLANK)
     if WHOLE.fullmatch(stripped) is None:
         raise NoValueError
@@ -74,65 +86,89 @@ def read_whole(text: str) -> int:
 
 
 def read_whole_part(text: str) -> int:
-    """A whole number, after which a fraction may stand, and even `.` alone."""
+    """Read a number that may have a fraction, and return it without. `.` alone is 0."""
     stripped = text.strip(BLANK)
-    found = WHOLE_WITH_FRACTION.fullmatch(stripped)
-    if found is None or stripped in ("", "+", "-"):
+    match = WHOLE_WITH_FRACTION.fullmatch(stripped)
+    if match is None or stripped in ("", "+", "-"):
         raise NoValueError
-    return int(found[1]) if found[1] not in ("", "+", "-") else 0
+    whole = match[1]
+    return int(whole) if whole not in ("", "+", "-") else 0
 
 
-def read_floating(text: str, *, single: bool) -> float:
-    """A number as Java reads it."""
+def read_floating(text: str, *, is_single: bool) -> float:
+    """Read a floating-point number of 32 or 64 bits as Java does."""
     stripped = text.strip(JAVA_BLANK)
-    plain = stripped[:-1] if stripped[-1:] in ("f", "F", "d", "D") else stripped
-    if FLOATING.fullmatch(plain) is not None:
-        double = float(plain)
-        whole = not single or not math.isfinite(double) or double == 0
-        return double if whole else to_single(Fraction(plain))
-    if HEXADECIMAL.fullmatch(plain) is not None:
-        double = float.fromhex(plain)
-        return narrow(double) if single else double
+    without_suffix = stripped[:-1] if stripped[-1:] in ("f", "F", "d", "D") else stripped
+    if FLOATING.fullmatch(without_suffix) is not None:
+        double = float(without_suffix)
+        if is_single and math.isfinite(double) and double != 0:
+            # Not from the double: it would be rounded twice.
+            return to_single(Fraction(without_suffix))
+        return double
+    if HEXADECIMAL.fullmatch(without_suffix) is not None:
+        double = float.fromhex(without_suffix)
+        return narrow(double) if is_single else double
     if SPECIAL.fullmatch(stripped) is not None:
         return float(stripped)
     raise NoValueError
 
 
 def read_decimal(text: str) -> Decimal:
+    """Read a number that may have a fraction and an exponent."""
     stripped = text.strip(JAVA_BLANK)
     if FRACTIONAL.fullmatch(stripped) is None or max(stripped) > "\uffff":
         raise NoValueError
     return Decimal(stripped)
 
 
+# Numbers of another width.
+
+
 def to_single(number: Fraction) -> float:
-    """The nearest number of 24 binary digits; a tie goes to the even one."""
+    """Return the nearest number of 24 binary digits. Of two such numbers it is the even one."""
     if number == 0:
         return 0.0
-    size = abs(number)
-    exponent = size.numerator.bit_length() - size.denominator.bit_length()
-    if size < Fraction(2) ** exponent:
+    magnitude = abs(number)
+    exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
+    if magnitude < Fraction(2) ** exponent:
         exponent -= 1
-    unit = Fraction(2) ** max(exponent - 23, -149)
-    rounded = round(size / unit) * unit
-    found = math.inf if rounded >= Fraction(2) ** 128 else float(rounded)
-    return found if number > 0 else -found
+    unit = Fraction(2) ** max(exponent - 23, -149)  # -149: the exponent of the least number
+    rounded = round(magnitude / unit) * unit
+    single = math.inf if rounded >= Fraction(2) ** 128 else float(rounded)
+    return single if number > 0 else -single
 
 
 def narrow(number: float) -> float:
+    """Return the nearest floating-point number of 32 bits."""
     return to_single(Fraction(number)) if math.isfinite(number) and number else number
 
 
 def rescale(number: Decimal, precision: int, scale: int) -> Decimal:
-    """The number with so many places after the point, rounded half up."""
-    found = number.quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, WIDE)
-    if found.adjusted() + 1 + scale > precision and found != 0:
+    """Return a decimal rounded half up. A zero loses its sign.
+
+    Args:
+        number: the decimal.
+        precision: the most digits that the result may have.
+        scale: how many digits it has after the point.
+
+    Raises:
+        NoValueError: it would have more digits.
+    """
+    rounded = number.quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, WIDE)
+    if rounded.adjusted() + 1 + scale > precision and rounded != 0:
         raise NoValueError
-    return abs(found) if found == 0 else found
+    return abs(rounded) if rounded == 0 else rounded
 
 
 def floating_to_decimal(number: float, precision: int, scale: int) -> Decimal | None:
-    """The text that Java gives the number, rescaled; NULL, also under ANSI, without digits."""
+    """Return the decimal that Java writes for a floating-point number, rescaled.
+
+    NaN and infinity become NULL, in ANSI mode, too.
+
+    Raises:
+        NoValueError: the decimal does not have that precision.
+        UndecidedError: the result depends on the version of Java.
+    """
     if not math.isfinite(number):
         return None
     try:
@@ -142,37 +178,51 @@ def floating_to_decimal(number: float, precision: int, scale: int) -> Decimal | 
 
 
 def rescale_if_certain(number: float, precision: int, scale: int) -> Decimal:
-    """The number rescaled, where all texts that are read as it give the same."""
+    """Return a floating-point number rescaled, if all texts that are read as it give the same.
+
+    Java writes one of these texts. Which one, if there are many digits, depends on its version.
+
+    Raises:
+        UndecidedError: the texts give different results.
+    """
     text = repr(number)
     if CERTAIN.fullmatch(text) is not None or (number.is_integer() and abs(number) < 1e7):
         return rescale(Decimal(text), precision, scale)
-    beside = (Fraction(math.nextafter(number, far)) for far in (-math.inf, math.inf))
-    middles = [(Fraction(number) + one) / 2 for one in beside]
-    exact = Context(prec=2000)
-    written = (exact.divide(Decimal(one.numerator), Decimal(one.denominator)) for one in middles)
-    low, high = (rescale(one, precision, scale) for one in written)
-    if low != high:
+    # The texts are those between the middles to the numbers before and after.
+    before = Fraction(math.nextafter(number, -math.inf))
+    after = Fraction(math.nextafter(number, math.inf))
+    lowest = rescale(to_exact_decimal((Fraction(number) + before) / 2), precision, scale)
+    highest = rescale(to_exact_decimal((Fraction(number) + after) / 2), precision, scale)
+    if lowest != highest:
         raise UndecidedError(f"how {number} is rounded to {scale} places depends on Java's version")
-    return low
+    return lowest
+
+
+def to_exact_decimal(number: Fraction) -> Decimal:
+    """Return a fraction over a power of two as a decimal."""
+    return Context(prec=2000).divide(Decimal(number.numerator), Decimal(number.denominator))
 
 
 def whole_part(number: Decimal) -> int:
+    """Return a decimal without its fraction."""
     return int(number.to_integral_value(ROUND_DOWN))
 
 
 def divided(dividend: int, divisor: int) -> int:
-    """The quotient rounded half away from zero. divisor: positive."""
-    whole, rest = divmod(abs(dividend), divisor)
-    whole += 2 * rest >= divisor
-    return whole if dividend >= 0 else -whole
+    """Return a quotient rounded half away from zero. The divisor is positive."""
+    quotient, rest = divmod(abs(dividend), divisor)
+    if 2 * rest >= divisor:
+        quotient += 1
+    return quotient if dividend >= 0 else -quotient
 
 
-# Arithmetic of decimals, of which an integer is one.
+# Arithmetic of decimals and integers.
 
-EXACT = Context(prec=200, rounding=ROUND_HALF_UP)  # arithmetic of decimals that loses no digit
+EXACT = Context(prec=200, rounding=ROUND_HALF_UP)  # loses no digit of a sum or product
 
-_MOST, _LEAST_SCALE = 38, 6
-_SMALLEST = Decimal(1).scaleb(-_MOST)  # of what Spark computes of a quotient before it rounds
+_MOST_DIGITS = 38
+_LEAST_SCALE = 6  # to which the scale of a result is cut, at most
+_SMALLEST = Decimal(1).scaleb(-_MOST_DIGITS)  # to which Spark computes a quotient before it rounds
 
 OPERATIONS: Mapping[str, Callable[[Decimal, Decimal], Decimal]] = {
     "+": EXACT.add,
@@ -184,109 +234,140 @@ OPERATIONS: Mapping[str, Callable[[Decimal, Decimal], Decimal]] = {
 
 
 def type_of_decimals(operator: str, left: ValueType, right: ValueType) -> ValueType:
-    """A type of at most 38 digits: places after the point go first, down to six of them."""
+    """Return the type of an operation on decimals.
+
+    If it would have more than 38 digits, it loses digits after the point, down to six of them.
+    """
     scale = max(left.scale, right.scale)
-    whole = left.precision - left.scale, right.precision - right.scale
+    left_whole_digits = left.precision - left.scale
+    right_whole_digits = right.precision - right.scale
     match operator:
         case "*":
             scale = left.scale + right.scale
             digits = left.precision + right.precision + 1
         case "/":
             scale = max(_LEAST_SCALE, left.scale + right.precision + 1)
-            digits = whole[0] + right.scale + scale
+            digits = left_whole_digits + right.scale + scale
         case "%":
-            digits = min(whole) + scale
+            digits = min(left_whole_digits, right_whole_digits) + scale
         case _:
-            digits = max(whole) + scale + 1
-    if digits > _MOST:
-        scale = max(_MOST - (digits - scale), min(scale, _LEAST_SCALE))
+            digits = max(left_whole_digits, right_whole_digits) + scale + 1
+    if digits > _MOST_DIGITS:
+        whole_digits = digits - scale
+        scale = max(_MOST_DIGITS - whole_digits, min(scale, _LEAST_SCALE))
     return decimal(digits, scale)
 
 
-def arithmetic(operator: str) -> Function:
-    """An operation on two decimals; half up, and what has no result is an error or NULL."""
+def build_arithmetic(operator: str) -> Function:
+    """Return the function for an operation on two decimals, which rounds half up.
 
-    def result(use: FunctionUse) -> ValueType | None:
+    If there is no result, it is an error in ANSI mode, and else NULL.
+    """
+
+    def find_type(use: FunctionUse) -> ValueType | None:
         if not {type_.family for type_ in use.types} <= {Family.DECIMAL, Family.INTEGER}:
             return None
-        return type_of_decimals(operator, *map(as_decimal, use.types))
+        left, right = use.types
+        return type_of_decimals(operator, as_decimal(left), as_decimal(right))
 
     def build(use: FunctionUse) -> Compute:
-        type_ = result(use)
+        type_ = find_type(use)
         assert type_ is not None
-        unit, most = Decimal(1).scaleb(-type_.scale), Decimal(10) ** (type_.precision - type_.scale)
+        unit = Decimal(1).scaleb(-type_.scale)
+        limit = Decimal(10) ** (type_.precision - type_.scale)
 
         def compute(left: Value, right: Value) -> Decimal | None:
-            why = "division by zero"
+            reason = "division by zero"
             if right or operator not in ("/", "%"):
                 value = OPERATIONS[operator](Decimal(left), Decimal(right))
                 rounded = value.quantize(unit, context=EXACT)
-                if abs(rounded) < most:
+                if abs(rounded) < limit:
                     return rounded
-                why = f"{value} cannot be represented as {type_.name}"
+                reason = f"{value} cannot be represented as {type_.name}"
             if use.ansi:
-                raise AnsiError(why)
+                raise AnsiError(reason)
             return None
 
         return compute
 
-    return Function((None, None), result, build)
+    return Function((None, None), find_type, build)
 
 
 # Rounding, half away from zero.
 
-_OF_A_FLOAT = Context(prec=800)
+_EXACT_DOUBLE = Context(prec=800)  # has all digits of a double
 
 
-def rounded_type(use: FunctionUse) -> ValueType | None:
-    """Of a float or an integer its own, of a decimal one of fewer places."""
-    (own,), places = use.types, int(use.words[0])
-    if own.family is not Family.DECIMAL:
-        return own if own.family in (Family.INTEGER, Family.FLOATING) else None
-    whole, scale = own.precision - own.scale + 1, min(max(places, 0), own.scale)
-    return decimal(max(whole + scale, 1 - places), scale)
+def find_rounded_type(use: FunctionUse) -> ValueType | None:
+    """Return the type of ROUND: for a decimal one with fewer digits after the point.
+
+    For an integer or a floating-point number it is the type of the number.
+    """
+    (type_,) = use.types
+    places = int(use.words[0])
+    if type_.family in (Family.INTEGER, Family.FLOATING):
+        return type_
+    if type_.family is not Family.DECIMAL:
+        return None
+    whole_digits = type_.precision - type_.scale + 1
+    scale = min(max(places, 0), type_.scale)
+    return decimal(max(whole_digits + scale, 1 - places), scale)
 
 
-def rounding(use: FunctionUse) -> Compute:
-    """ROUND. A float is rounded as the decimal that it is written as."""
-    (own,), places = use.types, int(use.words[0])
-    unit, type_ = Decimal(1).scaleb(-places), rounded_type(use)
-    assert type_ is not None
-    last = Decimal(1).scaleb(-type_.scale)
+def build_rounding(use: FunctionUse) -> Compute:
+    """Return the function for ROUND.
 
-    def of_a_float(value: float) -> float:
+    A floating-point number is rounded as the shortest decimal that is read as it.
+    """
+    (type_,) = use.types
+    places = int(use.words[0])
+    unit = Decimal(1).scaleb(-places)
+    result_type = find_rounded_type(use)
+    assert result_type is not None
+    result_unit = Decimal(1).scaleb(-result_type.scale)
+
+    def round_floating(value: float) -> float:
         if not math.isfinite(value):
             return value
-        found = float(Decimal(repr(value)).quantize(unit, ROUND_HALF_UP, _OF_A_FLOAT))
-        return narrow(found) if own == FLOAT else found
+        rounded = float(Decimal(repr(value)).quantize(unit, ROUND_HALF_UP, _EXACT_DOUBLE))
+        return narrow(rounded) if type_ == FLOAT else rounded
 
-    def of_a_decimal(value: Decimal) -> Decimal:
+    def round_decimal(value: Decimal) -> Decimal:
         rounded = value.quantize(unit, context=EXACT) if places < 0 else value
-        return EXACT.plus(rounded.quantize(last, context=EXACT))
+        return EXACT.plus(rounded.quantize(result_unit, context=EXACT))
 
-    def of_an_integer(value: int) -> int:
-        found = divided(value, 10**-places) * 10**-places
-        if use.ansi and not fits(found, own.bits):
-            raise AnsiError(f"{found} cannot be represented as {own.name}")
-        return wrap(found, own.bits)
+    def round_integer(value: int) -> int:
+        rounded = divided(value, 10**-places) * 10**-places
+        if use.ansi and not fits(rounded, type_.bits):
+            raise AnsiError(f"{rounded} cannot be represented as {type_.name}")
+        return wrap(rounded, type_.bits)
 
-    if own.family is Family.DECIMAL:
-        return of_a_decimal
-    return of_a_float if own.family is Family.FLOATING else of_an_integer
+    if type_.family is Family.DECIMAL:
+        return round_decimal
+    return round_floating if type_.family is Family.FLOATING else round_integer
 
 
-def whole_decimal(toward: str) -> Function:
-    return function(
-        (Family.DECIMAL,),
-        lambda use: decimal(use.types[0].precision - use.types[0].scale + 1, 0),
-        lambda value: EXACT.plus(value.to_integral_value(toward)),
-    )
+def build_whole_decimal(rounding: str) -> Function:
+    """Return the function for FLOOR or CEIL of a decimal.
+
+    Args:
+        rounding: a rounding mode of Python's `decimal`.
+    """
+
+    def find_type(use: FunctionUse) -> ValueType:
+        (type_,) = use.types
+        return decimal(type_.precision - type_.scale + 1, 0)
+
+    def compute(value: Decimal) -> Decimal:
+        return EXACT.plus(value.to_integral_value(rounding))
+
+    return function((Family.DECIMAL,), find_type, compute)
 
 
 NUMERALS: Mapping[str, Function] = {
     "NEG": function((Family.DECIMAL,), lambda use: use.types[0], EXACT.minus),
-    "ROUND": Function((None,), rounded_type, rounding, fails=True),
-    "FLOOR": whole_decimal(ROUND_FLOOR),
-    "CEIL": whole_decimal(ROUND_CEILING),
-    **{operator: arithmetic(operator) for operator in OPERATIONS},
+    "ROUND": Function((None,), find_rounded_type, build_rounding, fails=True),
+    "FLOOR": build_whole_decimal(ROUND_FLOOR),
+    "CEIL": build_whole_decimal(ROUND_CEILING),
+    **{operator: build_arithmetic(operator) for operator in OPERATIONS},
 }

@@ -1,18 +1,18 @@
-"""Functions of days, instants and local times: distances, shifts, parts; arithmetic of intervals.
+"""Functions of days, instants and local times, and arithmetic of intervals.
 
-An instant is read in the session's time zone; a TIMESTAMP_NTZ is local time in any zone.
+An instant is read in the session's time zone. A TIMESTAMP_NTZ is a local time in any time zone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
 
 from matchrec.conditions import types
 from matchrec.conditions.functions.calendar import DAY, HOUR, MINUTE, Zone, find_zone, month_of
-from matchrec.conditions.functions.casts import cast_strictly
-from matchrec.conditions.functions.function import Compute, Function, FunctionUse, Result, by_name
+from matchrec.conditions.functions.casts import build_strict_cast
+from matchrec.conditions.functions.function import Compute, FindType, Function, FunctionUse, by_name
 from matchrec.conditions.functions.numerals import fits, wrap
 from matchrec.conditions.types import INT, TIMES, Family, ValueType
 from matchrec.plan.text import MICROSECONDS
@@ -20,79 +20,113 @@ from matchrec.plan.text import MICROSECONDS
 UTC = find_zone("UTC")
 
 
-def zone_of(use: FunctionUse) -> Zone:
-    """The zone in which the first argument is read: a local time is in none."""
-    local = use.types[0].family is not Family.TIMESTAMP
-    return UTC if local else find_zone(use.time_zone)
+def find_reading_zone(use: FunctionUse) -> Zone:
+    """Return the time zone in which the first argument is read; for a local time it is UTC."""
+    is_instant = use.types[0].family is Family.TIMESTAMP
+    return find_zone(use.time_zone) if is_instant else UTC
 
 
-def arguments_as(target: ValueType, use: FunctionUse) -> Iterator[Compute]:
-    """What casts each argument, a day, an instant or a local time, to one of these."""
-    for own in use.types:
-        yield cast_strictly(replace(use, types=(own,), words=(target.name.upper(),)))
+def build_argument_casts(use: FunctionUse, target: ValueType) -> list[Compute]:
+    """Return the casts of all arguments to one type of time."""
+    return [
+        build_strict_cast(replace(use, types=(type_,), words=(target.name.upper(),)))
+        for type_ in use.types
+    ]
 
 
-def of_times(type_: ValueType, *families: frozenset[Family]) -> Result:
-    def result(use: FunctionUse) -> ValueType | None:
-        known = zip(use.types, families, strict=False)
-        return type_ if all(one.family in family for one, family in known) else None
+def require_families(result_type: ValueType, *families: frozenset[Family]) -> FindType:
+    """Return the rule for a type that is the result if the arguments are of these families.
 
-    return result
+    Args:
+        result_type: the type of the result.
+        families: for each argument the families of which it may be.
+    """
+
+    def find_type(use: FunctionUse) -> ValueType | None:
+        for type_, argument_families in zip(use.types, families, strict=False):
+            if type_.family not in argument_families:
+                return None
+        return result_type
+
+    return find_type
 
 
-def toward_zero(number: int, divisor: int) -> int:
+def divide_toward_zero(number: int, divisor: int) -> int:
+    """Return a quotient without its fraction. The divisor is positive."""
     return number // divisor if number >= 0 else -(-number // divisor)
 
 
+# Units of TIMESTAMPDIFF, in microseconds or in months.
 UNITS = MICROSECONDS | {"DAYOFYEAR": DAY}
 MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 
 
-def distance(use: FunctionUse) -> Compute:
-    """TIMESTAMPDIFF: whole units between the local times of two instants."""
+def build_distance(use: FunctionUse) -> Compute:
+    """Return TIMESTAMPDIFF: the number of whole units between the local times of two instants."""
     (unit,) = use.words
     zone = find_zone(use.time_zone)
-    starts, ends = arguments_as(types.TIMESTAMP, use)
+    cast_start, cast_end = build_argument_casts(use, types.TIMESTAMP)
 
     def compute(start: int, end: int) -> int:
-        one, other = zone.local(starts(start)), zone.local(ends(end))
-        if unit not in MONTHS:
-            return toward_zero(other - one, UNITS[unit])
-        (first, day), (last, other_day) = month_of(one // DAY), month_of(other // DAY)
-        months, rest = last - first, (other_day - day) * DAY + other % DAY - one % DAY
-        if (months > 0 and rest < 0) or (months < 0 and rest > 0):  # the last one is not whole
-            months -= 1 if months > 0 else -1
-        return toward_zero(months, MONTHS[unit])
+        local_start = zone.to_local(cast_start(start))
+        local_end = zone.to_local(cast_end(end))
+        if unit in MONTHS:
+            return divide_toward_zero(count_months(local_start, local_end), MONTHS[unit])
+        return divide_toward_zero(local_end - local_start, UNITS[unit])
 
     return compute
 
 
-def distance_type(use: FunctionUse) -> ValueType | None:
-    known = bool(use.words) and use.words[0] in UNITS.keys() | MONTHS.keys()
-    return of_times(types.BIGINT, TIMES, TIMES)(use) if known else None
+def count_months(start: int, end: int) -> int:
+    """Return the number of whole months from one local time to another, perhaps negative."""
+    start_month, start_day = month_of(start // DAY)
+    end_month, end_day = month_of(end // DAY)
+    months = end_month - start_month
+    # How much later in its month the end is than the start.
+    rest = (end_day - start_day) * DAY + end % DAY - start % DAY
+    if months > 0 and rest < 0:
+        return months - 1
+    if months < 0 and rest > 0:
+        return months + 1
+    return months
 
 
-def days_between(use: FunctionUse) -> Compute:
-    ends, starts = arguments_as(types.DATE, use)
-    return lambda end, start: wrap(ends(end) - starts(start), INT.bits)
+def find_distance_type(use: FunctionUse) -> ValueType | None:
+    """Return BIGINT for two times and a unit that is known, else None."""
+    if not use.words or use.words[0] not in UNITS.keys() | MONTHS.keys():
+        return None
+    return require_families(types.BIGINT, TIMES, TIMES)(use)
 
 
-# Parts of intervals, as EXTRACT has them; times with intervals.
-#
-# Instants are moved along the calendar of the session's time zone: by whole days, which are not all
-# as long, then by the rest.
+def build_days_between(use: FunctionUse) -> Compute:
+    """Return DATEDIFF(end, start): the number of days between two days."""
+    cast_end, cast_start = build_argument_casts(use, types.DATE)
+    return lambda end, start: wrap(cast_end(end) - cast_start(start), INT.bits)
 
 
-def remainder(number: int, divisor: int) -> int:
-    """With the sign of the number."""
-    return number - toward_zero(number, divisor) * divisor
+# Parts of intervals, as EXTRACT has them.
 
 
+def find_remainder(number: int, divisor: int) -> int:
+    """Return the remainder of a division toward zero. It has the sign of the number."""
+    return number - divide_toward_zero(number, divisor) * divisor
+
+
+# For each part its type, and the function that returns it from an interval in microseconds.
 PARTS: Mapping[str, tuple[ValueType, Compute]] = {
-    "DAY": (INT, lambda span: toward_zero(span, DAY)),
-    "HOUR": (types.TINYINT, lambda span: toward_zero(remainder(span, DAY), HOUR)),
-    "MINUTE": (types.TINYINT, lambda span: toward_zero(remainder(span, HOUR), MINUTE)),
-    "SECOND": (types.decimal(8, 6), lambda span: Decimal(remainder(span, MINUTE)).scaleb(-6)),
+    "DAY": (INT, lambda interval: divide_toward_zero(interval, DAY)),
+    "HOUR": (
+        types.TINYINT,
+        lambda interval: divide_toward_zero(find_remainder(interval, DAY), HOUR),
+    ),
+    "MINUTE": (
+        types.TINYINT,
+        lambda interval: divide_toward_zero(find_remainder(interval, HOUR), MINUTE),
+    ),
+    "SECOND": (
+        types.decimal(8, 6),
+        lambda interval: Decimal(find_remainder(interval, MINUTE)).scaleb(-6),
+    ),
 }
 
 # What EXTRACT calls the parts of a day-time interval.
@@ -106,59 +140,82 @@ SPELLINGS = by_name(
 )
 
 
-def part_type(use: FunctionUse) -> ValueType | None:
+def find_part_type(use: FunctionUse) -> ValueType | None:
+    """Return the type of a part of an interval, or None if there is no such part."""
     part = SPELLINGS.get(use.words[0]) if use.words else None
-    is_span = use.types[0].family is Family.INTERVAL
-    return PARTS[part][0] if part is not None and is_span else None
+    if part is None or use.types[0].family is not Family.INTERVAL:
+        return None
+    part_type, _ = PARTS[part]
+    return part_type
 
 
-def later(zone: Zone, instant: int, local: int) -> int:
-    """The instant of another local time, if it can be by the offset of the instant before it."""
+def build_part(use: FunctionUse) -> Compute:
+    """Return EXTRACT of a part of an interval."""
+    _, compute = PARTS[SPELLINGS[use.words[0]]]
+    return compute
+
+
+# Times plus intervals.
+#
+# An instant is moved along the calendar of the session's time zone by whole days, which differ in
+# length, and then along the clock by the rest.
+
+
+def find_moved_instant(zone: Zone, instant: int, local: int) -> int:
+    """Return the instant of a local time to which an instant is moved.
+
+    If the local time comes twice, it is the one with the offset of the instant before.
+    """
     offset = zone.offset_at(instant)
-    return local - offset if zone.offset_at(local - offset) == offset else zone.instant(local)
+    same_offset = local - offset
+    return same_offset if zone.offset_at(same_offset) == offset else zone.to_instant(local)
 
 
-def add_span(zone: Zone, instant: int, span: int) -> int:
-    """Whole days along the calendar, then the rest along the clock."""
-    days = toward_zero(span, DAY)
-    found = later(zone, instant, zone.local(instant) + days * DAY) + span - days * DAY
-    if not fits(found, 64):
+def add_interval(zone: Zone, instant: int, interval: int) -> int:
+    """Return an instant plus an interval.
+
+    Raises:
+        OverflowError: the sum does not fit 64 bits.
+    """
+    whole_days = divide_toward_zero(interval, DAY) * DAY
+    local = zone.to_local(instant) + whole_days
+    moved = find_moved_instant(zone, instant, local) + interval - whole_days
+    if not fits(moved, 64):
         raise OverflowError
-    return found
+    return moved
 
 
-def added(sign: int) -> Compute:
-    def build(use: FunctionUse) -> Compute:
-        zone = zone_of(use)
-        return lambda time, span: add_span(zone, time, sign * span)
-
-    return build
+def build_sum(use: FunctionUse) -> Compute:
+    """Return a time plus an interval."""
+    zone = find_reading_zone(use)
+    return lambda time, interval: add_interval(zone, time, interval)
 
 
-def moved_type(use: FunctionUse) -> ValueType | None:
-    time, span = use.types
-    is_moved = time.family in TIMES - {Family.DATE} and span.family is Family.INTERVAL
-    return time if is_moved else None
+def find_sum_type(use: FunctionUse) -> ValueType | None:
+    """Return the type of a timestamp plus an interval, else None."""
+    time, interval = use.types
+    is_timestamp = time.family in TIMES - {Family.DATE}
+    return time if is_timestamp and interval.family is Family.INTERVAL else None
 
 
-def subtracted_type(use: FunctionUse) -> ValueType | None:
-    both = all(type_.family is Family.TIMESTAMP for type_ in use.types)
-    return types.INTERVAL if both else moved_type(use)
+def find_difference_type(use: FunctionUse) -> ValueType | None:
+    """Return the type of a timestamp minus an interval, or of a distance of instants, else None."""
+    are_instants = all(type_.family is Family.TIMESTAMP for type_ in use.types)
+    return types.INTERVAL if are_instants else find_sum_type(use)
 
 
-def subtracted(use: FunctionUse) -> Compute:
-    """An interval from a time; or between two instants, which Spark measures in local time."""
-    if use.types[1].family is not Family.TIMESTAMP:
-        compute: Compute = added(-1)(use)
-        return compute
-    local = zone_of(use).local
-    return lambda end, start: local(end) - local(start)
+def build_difference(use: FunctionUse) -> Compute:
+    """Return a time minus an interval, or the distance of two instants in local time."""
+    zone = find_reading_zone(use)
+    if use.types[1].family is Family.TIMESTAMP:
+        return lambda end, start: zone.to_local(end) - zone.to_local(start)
+    return lambda time, interval: add_interval(zone, time, -interval)
 
 
 TIME_FUNCTIONS: Mapping[str, Function] = {
-    "TIMESTAMPDIFF": Function((None, None), distance_type, distance),
-    "DATEDIFF": Function((None, None), of_times(INT, TIMES, TIMES), days_between),
-    "EXTRACT": Function((None,), part_type, lambda use: PARTS[SPELLINGS[use.words[0]]][1]),
-    "TIME +": Function((None, None), moved_type, added(1)),
-    "TIME -": Function((None, None), subtracted_type, subtracted),
+    "TIMESTAMPDIFF": Function((None, None), find_distance_type, build_distance),
+    "DATEDIFF": Function((None, None), require_families(INT, TIMES, TIMES), build_days_between),
+    "EXTRACT": Function((None,), find_part_type, build_part),
+    "TIME +": Function((None, None), find_sum_type, build_sum),
+    "TIME -": Function((None, None), find_difference_type, build_difference),
 }
