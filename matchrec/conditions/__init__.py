@@ -1,10 +1,11 @@
-"""Who computes what of a condition: Spark before the match, the engine during it.
+"""Decide who computes each part of a DEFINE condition: Spark before the match, or the engine.
 
-    split      condition → a column of truth values for Spark, and a residual condition for the run
-    typing     residual condition → run condition, in which every value has a type and a place
+1. `split` divides a condition into columns of truth values for Spark, and a residual condition.
+2. `typing` gives every value of the residual condition a type and the index of its column. The
+   result is a run condition, which `evaluate` compiles and the engine evaluates during the match.
 
-The rest names what passes between them: `RowColumn`, `residual`, `run_condition`, `types`. Text and
-spans end here; afterwards a condition reads numbered columns.
+`row_column`, `residual`, `run_condition` and `types` define what passes between these steps. A run
+condition has no SQL text and no spans any more; it reads numbered columns.
 
     price < PREV(price) AND price > 2 * LAST(A.price)
       before:  price < lag(price)

@@ -44,14 +44,14 @@ from matchrec.conditions.types import (
 )
 
 AggregateState = Any  # what an aggregate keeps of the rows so far
-SortKey = Any  # can be compared with other sort keys
+OrderingKey = Any  # can be compared with other ordering keys
 AddRow = Callable[..., AggregateState]  # returns the state after a row, from the state and values
 ResultType = Callable[[AggregateUse], ValueType | None]
 
 
 @dataclass(slots=True)
 class Accumulator:
-    """The rows of a list so far, as far as an aggregate needs them."""
+    """What an aggregate keeps of the rows of a list that have been added so far."""
 
     state: AggregateState
     # Returns the state after one more row, from the state and the arguments of the aggregate.
@@ -162,7 +162,7 @@ def fold(begin: Callable[[], Accumulator]) -> Compute:
     return compute
 
 
-def find_sort_key(type_: ValueType) -> Callable[[Value], SortKey]:
+def find_sort_key(type_: ValueType) -> Callable[[Value], OrderingKey]:
     """Return the function whose results sort values of a type other than NULL as Spark does.
 
     NaN is the greatest number.
@@ -518,7 +518,7 @@ def require_one(find_type: Callable[[ValueType], ValueType | None]) -> ResultTyp
     """Return the rule for the type of an aggregate with one argument.
 
     Args:
-        find_type: returns the type from that of the argument.
+        find_type: returns the type of the aggregate from the type of the argument.
     """
     return lambda use: find_type(use.types[0]) if len(use.types) == 1 else None
 
@@ -527,7 +527,8 @@ def require_number(find_type: Callable[[ValueType], ValueType]) -> ResultType:
     """Return the rule for the type of an aggregate of numbers or intervals.
 
     Args:
-        find_type: returns the type from that of the numbers. Intervals keep their type.
+        find_type: returns the type of the aggregate from the type of the numbers. Intervals keep
+            their type.
     """
     return require_one(
         lambda type_: find_type(type_) if type_.family in NUMBERS else SPANS.get(type_.family)
@@ -577,7 +578,7 @@ def find_type_of_texts(use: AggregateUse) -> ValueType | None:
 
 
 def find_type_of_part(use: AggregateUse) -> ValueType | None:
-    """Return the type of a percentile from those of the value and the part.
+    """Return the type of a percentile from the types of the value and the part.
 
     Spark takes a third argument, how many times a value counts. It is not supported.
     """

@@ -65,7 +65,7 @@ class Viewpoint:
     least: Callable[[frozenset[int]], int]
 
     def absence(self) -> Scalar:
-        """Return the condition that the candidate does not satisfy that of the negated variable.
+        """Return the condition that the candidate does not satisfy the condition under NOT.
 
         It also holds if there is no candidate.
 
@@ -143,7 +143,7 @@ class Viewpoint:
         )
 
     def rewrite_classifier(self, reference: Classifier) -> Piece:
-        """Return the variable of a row; that of the candidate is the negated variable.
+        """Return the variable of a row. The candidate counts as mapped to the negated variable.
 
         Raises:
             MatchRecognizeUnsupportedError: it may be the variable of a row after the candidate.

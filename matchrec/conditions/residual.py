@@ -99,7 +99,7 @@ class Typed:
     value: Value | None = None
     # The operands of an operation, as the user wrote it.
     parts: tuple[Typed, ...] = ()
-    # How many operations it consists of, once it is rewritten with those of the engine.
+    # How many operations it consists of, once it is rewritten with the operations of the engine.
     size: int = 1
     # How deep these operations are nested.
     depth: int = 0
@@ -146,9 +146,9 @@ class SplitCondition:
     # Computed by the engine during the match. None if there is nothing to test.
     during: Step | None
     span: Span | None
-    # The conjuncts of which `before` and `nearby` consist.
+    # The conjuncts in `before` and `nearby`.
     tests: tuple[RowColumn | Nearby, ...] = ()
-    # The conjuncts of which `during` consists, as the user wrote them.
+    # The conjuncts in `during`, as the user wrote them.
     rest: tuple[Scalar, ...] = ()
     # Computed by the worker before the match. None if there is nothing to test, or if the worker
     # does not sort the rows.
@@ -168,7 +168,7 @@ NULL_IN_NULL_OUT = (COMPARISONS - {"<=>"}) | ARITHMETIC | BITS | {"NOT", "ABS", 
 
 Operands = tuple[Step, ...]
 Rewriting = Callable[[Operands, Span], Step]
-Form = Any  # a template: a nested tuple, see `REWRITINGS`
+RewritingForm = Any  # a template: a nested tuple, see `REWRITINGS`
 
 
 def rewrite(step: TypedOperation) -> Step | None:
@@ -187,7 +187,7 @@ def rewrite(step: TypedOperation) -> Step | None:
     return fill_form(rewriting, step.operands, step.span)
 
 
-def fill_form(form: Form, operands: Operands, span: Span) -> Step:
+def fill_form(form: RewritingForm, operands: Operands, span: Span) -> Step:
     """Return a form of `REWRITINGS` with these operands.
 
     `("IF", ("IS NOT NULL", 0), 1, 2)` and the operands a, b, c: `IF(a IS NOT NULL, b, c)`, where
@@ -282,7 +282,7 @@ def build_compared_case(comparison: str) -> Rewriting:
 #     a number   is the operand with that index
 #     a name     is that operation on all operands
 #     "0"        is the number zero
-REWRITINGS: Mapping[str, Rewriting | Form] = {
+REWRITINGS: Mapping[str, Rewriting | RewritingForm] = {
     "ABS": ("IF", ("<", 0, ("NEG", 0)), ("NEG", 0), 0),  # NULL and NaN stay as they are
     "NEGATIVE": "NEG",
     "MOD": "%",

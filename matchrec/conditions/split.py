@@ -198,7 +198,7 @@ class ConditionSplitter:
     def pair_with_splitters(
         self, parts: Iterable[GuardedPart]
     ) -> Iterator[tuple[ConditionSplitter, Scalar]]:
-        """Yield each part with a splitter that has its guards, those of earlier parts included.
+        """Yield each part with a splitter that knows its guards and those from earlier parts.
 
         A part that cannot fail needs no guards.
         """
@@ -683,9 +683,10 @@ def find_row_condition(plan: MatchPlan, variable: str) -> Term | None:
 def guard(guards: Sequence[Scalar], scalar: Scalar) -> Scalar:
     """Return an expression that has the value of `scalar` if all guards hold, and else is NULL.
 
-    The guards are evaluated in their order. A guard that can fail itself gets a CASE of its own
-    inside of the CASE of those before it: some sessions evaluate every operand of an AND. They also
-    turn a CASE of truth values into AND and OR, so that a truth value becomes a number in between:
+    The guards are evaluated in their order. A guard that can fail itself gets another CASE inside
+    of the CASE of the guards before it, because some sessions evaluate every operand of an AND.
+    These sessions also turn a CASE of truth values into AND and OR. So a truth value is a number
+    inside of the CASE:
 
         1 / x > 2   →   CASE WHEN x <> 0 THEN CAST(1 / x > 2 AS INT) END = 1
     """
@@ -703,7 +704,7 @@ def guard(guards: Sequence[Scalar], scalar: Scalar) -> Scalar:
 
 
 class GuardedPart(NamedTuple):
-    """A subexpression, and the guards that it adds to those of the parts before it."""
+    """A subexpression, and the guards that it adds to the guards from earlier parts."""
 
     part: Scalar
     guards: Sequence[Scalar]  # hold where this part is evaluated

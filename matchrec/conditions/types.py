@@ -176,20 +176,20 @@ def as_decimal(type_: ValueType) -> ValueType:
     return type_
 
 
-def common_type(one: ValueType, other: ValueType, ansi: bool) -> ValueType | None:
+def common_type(left: ValueType, right: ValueType, ansi: bool) -> ValueType | None:
     """Return the type to which Spark brings numbers of two types to compare them.
 
     None if that would be a decimal with too many digits.
     """
-    families = {one.family, other.family}
+    families = {left.family, right.family}
     if Family.FLOATING in families:
-        return common_floating(one, other, ansi)
+        return common_floating(left, right, ansi)
     if families == {Family.INTEGER}:
-        return one if one.bits >= other.bits else other
-    left = as_decimal(one)
-    right = as_decimal(other)
-    scale = max(left.scale, right.scale)
-    precision = max(left.precision - left.scale, right.precision - right.scale) + scale
+        return left if left.bits >= right.bits else right
+    decimals = [as_decimal(left), as_decimal(right)]
+    scale = max(type_.scale for type_ in decimals)
+    whole_digits = max(type_.precision - type_.scale for type_ in decimals)
+    precision = whole_digits + scale
     return decimal(precision, scale) if precision <= MOST_DIGITS else None
 
 

@@ -51,7 +51,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class FunctionUse:
-    """One call of a function, as far as it is known before there are values."""
+    """One call of a function: everything that is known before there are values."""
 
     # The types of the arguments, after casts to the function's parameters.
     types: tuple[ValueType, ...]
@@ -103,7 +103,7 @@ class Function:
     returns: ValueType | FindType
     # Returns what computes a value from the arguments.
     build: Callable[[FunctionUse], Compute]
-    # The least number of arguments; None if it takes exactly those of the signature.
+    # The least number of arguments; None if it takes exactly as many as the signature has.
     least: int | None = None
     # Whether the value may depend on arguments that are NULL. Else it is NULL without being
     # computed if any argument is.

@@ -91,8 +91,8 @@ def read_whole_part(text: str) -> int:
     match = WHOLE_WITH_FRACTION.fullmatch(stripped)
     if match is None or stripped in ("", "+", "-"):
         raise NoValueError
-    whole = match[1]
-    return int(whole) if whole not in ("", "+", "-") else 0
+    digits = match[1]
+    return int(digits) if digits not in ("", "+", "-") else 0
 
 
 def read_floating(text: str, *, is_single: bool) -> float:
@@ -210,8 +210,8 @@ def whole_part(number: Decimal) -> int:
 
 def divided(dividend: int, divisor: int) -> int:
     """Return a quotient rounded half away from zero. The divisor is positive."""
-    quotient, rest = divmod(abs(dividend), divisor)
-    if 2 * rest >= divisor:
+    quotient, remainder = divmod(abs(dividend), divisor)
+    if 2 * remainder >= divisor:
         quotient += 1
     return quotient if dividend >= 0 else -quotient
 

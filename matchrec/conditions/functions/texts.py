@@ -163,12 +163,12 @@ def check_letters(text: str) -> str:
     return text
 
 
-def upper(text: str) -> str:
+def to_upper_case(text: str) -> str:
     """Return a text in upper case."""
     return check_letters(text).upper()
 
 
-def lower(text: str) -> str:
+def to_lower_case(text: str) -> str:
     """Return a text in lower case."""
     return check_letters(text).lower()
 
@@ -208,15 +208,15 @@ def is_like(text: str, pattern: str, escape: str = "\\") -> bool:
 
 def is_ilike(text: str, pattern: str, escape: str = "\\") -> bool:
     """Return whether a text matches a pattern of ILIKE, in upper or lower case."""
-    return is_like(lower(text), lower(pattern), escape)
+    return is_like(to_lower_case(text), to_lower_case(pattern), escape)
 
 
 TEXTS: Mapping[str, Function] = by_name(
     {
         "|| CONCAT": function((TEXT,), STRING, concatenate, repeats=True),
         "LENGTH LEN CHAR_LENGTH CHARACTER_LENGTH": function((TEXT,), INT, len),
-        "UPPER UCASE": function((TEXT,), STRING, upper),
-        "LOWER LCASE": function((TEXT,), STRING, lower),
+        "UPPER UCASE": function((TEXT,), STRING, to_upper_case),
+        "LOWER LCASE": function((TEXT,), STRING, to_lower_case),
         "SUBSTRING SUBSTR": function((TEXT, INT, INT), STRING, substring, least=2),
         "LEFT": function((TEXT, INT), STRING, left),
         "RIGHT": function((TEXT, INT), STRING, right),

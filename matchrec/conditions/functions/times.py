@@ -39,7 +39,7 @@ def require_families(result_type: ValueType, *families: frozenset[Family]) -> Fi
 
     Args:
         result_type: the type of the result.
-        families: for each argument the families of which it may be.
+        families: for each argument, its allowed families.
     """
 
     def find_type(use: FunctionUse) -> ValueType | None:
@@ -82,11 +82,11 @@ def count_months(start: int, end: int) -> int:
     start_month, start_day = month_of(start // DAY)
     end_month, end_day = month_of(end // DAY)
     months = end_month - start_month
-    # How much later in its month the end is than the start.
-    rest = (end_day - start_day) * DAY + end % DAY - start % DAY
-    if months > 0 and rest < 0:
+    # How much later in its month the end is than the start in its own.
+    lead = (end_day - start_day) * DAY + end % DAY - start % DAY
+    if months > 0 and lead < 0:
         return months - 1
-    if months < 0 and rest > 0:
+    if months < 0 and lead > 0:
         return months + 1
     return months
 

@@ -1,6 +1,7 @@
-"""Residual conditions go in, run conditions come out: each step with the type that Spark gives it.
+"""Turn residual conditions into run conditions: give each step the type that Spark gives it.
 
-`steps` asks the module of each kind of step: `calls` types what Python computes, `arithmetic` what
-is compiled. All of them read columns by `typer`, which gives them places. What Spark would coerce
-in a way that the engine cannot repeat is refused.
+`steps` begins with a condition and calls a module for each kind of step: `running_aggregates` types
+aggregates, `arithmetic` what the engine computes, with `numbers`, and `calls` what Python computes.
+All of them read columns through `typer`. If Spark would convert a value in a way that the engine
+cannot repeat, the condition is rejected.
 """

@@ -134,9 +134,9 @@ def type_number_arithmetic(typer: Typer, step: TypedOperation, left: Typed, righ
     return typed
 
 
-def has_exact_decimal(one: ValueType, other: ValueType) -> bool:
+def has_exact_decimal(left: ValueType, right: ValueType) -> bool:
     """Return whether arithmetic on numbers of these types has decimals and no floats."""
-    families = {one.family, other.family}
+    families = {left.family, right.family}
     return Family.DECIMAL in families and Family.FLOATING not in families
 
 
@@ -276,8 +276,8 @@ def unify_with_floats(typer: Typer, step: TypedOperation) -> TypedOperation:
     if not floats:
         return step
 
-    def widen_type(one: ValueType, other: ValueType) -> ValueType:
-        return common_type(one, other, typer.ansi) or DOUBLE
+    def widen_type(left: ValueType, right: ValueType) -> ValueType:
+        return common_type(left, right, typer.ansi) or DOUBLE
 
     target = reduce(widen_type, number_types, floats[0])
     operands = tuple(
@@ -416,10 +416,8 @@ def type_quotient(typer: Typer, step: TypedOperation) -> Typed:
     if left.type.family is not Family.INTEGER or right.type.family is not Family.INTEGER:
         raise cannot_combine("DIV", left.type.name, right.type.name, step.span)
 
-    def calculate(
-        operator: ArithmeticOperator, one: RunExpression, other: RunExpression
-    ) -> RunExpression:
-        return Arithmetic(operator, (one, other), Kind.INTEGER, ansi=typer.ansi)
+    def calculate(operator: ArithmeticOperator, *operands: RunExpression) -> RunExpression:
+        return Arithmetic(operator, operands, Kind.INTEGER, ansi=typer.ansi)
 
     dividend = left.expression
     divisor = right.expression

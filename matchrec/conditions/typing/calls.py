@@ -65,7 +65,7 @@ def needs_python(typer: Typer, step: TypedOperation) -> bool:
 
 
 def needs_values_of_ranks(typer: Typer, step: TypedOperation) -> bool:
-    """Return whether an operation on numbers needs values of which the engine has only ranks.
+    """Return whether an operation on numbers needs values, but the engine has only their ranks.
 
     Ranks of one type can be compared. Columns of different types are cast to one type by Spark.
     """

@@ -41,23 +41,23 @@ LARGEST = 2**63 - 1
 F = Family
 
 
-def common_nested(one: ValueType, other: ValueType, ansi: bool) -> ValueType | None:
+def common_nested(left: ValueType, right: ValueType, ansi: bool) -> ValueType | None:
     """Return the type to which Spark brings parts of nested values, or None if there is none."""
-    if one == other or other == VOID:
-        return one
-    if one == VOID:
-        return other
-    if one.family in NUMBERS and other.family in NUMBERS:
-        return common_type(one, other, ansi)
-    if one.family is not other.family or one.family not in NESTED or one.names != other.names:
+    if left == right or right == VOID:
+        return left
+    if left == VOID:
+        return right
+    if left.family in NUMBERS and right.family in NUMBERS:
+        return common_type(left, right, ansi)
+    if left.family is not right.family or left.family not in NESTED or left.names != right.names:
         return None
     parts = []
-    for left, right in zip(one.parts, other.parts, strict=True):
-        part = common_nested(left, right, ansi)
+    for left_part, right_part in zip(left.parts, right.parts, strict=True):
+        part = common_nested(left_part, right_part, ansi)
         if part is None:
             return None
         parts.append(part)
-    return nested(one.family, one.names, tuple(parts))
+    return nested(left.family, left.names, tuple(parts))
 
 
 def widen(typed: Typed, type_: ValueType) -> Typed:

@@ -115,9 +115,9 @@ class DraftedColumn(NamedTuple):
 class Typer(ABC):
     """Types the steps of all conditions of one query.
 
-    While a condition is typed, its expression reads `drafted` columns: Spark may still cast one of
-    them, or Python compute with the values of which it is made. Once the whole condition is typed,
-    `placed` replaces them by the `columns` that the engine reads.
+    While a condition is typed, its expression reads `drafted` columns, some of which may not be
+    needed in the end: Spark may cast a column to another type, which is another column. Once the
+    whole condition is typed, `placed` replaces them by the `columns` that the engine reads.
     """
 
     # The type of every column that the steps read.
@@ -355,9 +355,9 @@ def shift_to_utc(instant: RowColumn) -> RowColumn:
     return assembled(("from_utc_timestamp(", instant, ", current_timezone())"))
 
 
-def are_different_times(one: ValueType, other: ValueType) -> bool:
+def are_different_times(left: ValueType, right: ValueType) -> bool:
     """Return whether both types are dates or timestamps, but of different families."""
-    return one.family is not other.family and {one.family, other.family} <= TIMES
+    return left.family is not right.family and {left.family, right.family} <= TIMES
 
 
 def has_same_values(source: ValueType, target: ValueType) -> bool:
