@@ -91,7 +91,7 @@ from matchrec.source import Span
 
 
 class RowScope(Enum):
-    """Which rows a condition may read that Spark computes before the match."""
+    """The rows that a condition may read if Spark computes it, before the match."""
 
     # The row itself and rows at a fixed distance from it.
     NEIGHBOURS = "the row and its neighbours"
@@ -120,7 +120,10 @@ def split(plan: MatchPlan, scope: RowScope = RowScope.NEIGHBOURS) -> tuple[Split
 
 
 class RowsRead(NamedTuple):
-    """Which rows an expression reads. A guard can be added to an expression over the same rows."""
+    """Which rows an expression reads.
+
+    A guard and an expression that read the same rows can be computed together, in one column.
+    """
 
     is_fixed: bool  # it reads only the row itself and rows at a fixed distance
     position: Navigation | None  # the position of the run, if all its columns are read at that one
@@ -273,7 +276,12 @@ class ConditionSplitter:
     def build_fixed_piece(
         self, piece: str | Reference, write_reference: WriteReference
     ) -> str | Shifted | Framed:
-        """Return a piece of such a column."""
+        """Return a piece of a column that reads only rows at a fixed distance.
+
+        Args:
+            piece: text, or a reference.
+            write_reference: writes a column of the row itself as SQL.
+        """
         match piece:
             case ColumnReference(argument=argument):
                 distance = self.distance(piece) or 0
@@ -289,6 +297,9 @@ class ConditionSplitter:
 
     def build_step(self, scalar: Scalar) -> Step:
         """Return what the engine computes for an expression during the match.
+
+        An expression over one position of the run is a column that is read there. Any other one is
+        an operation, whose operands become steps in turn.
 
         Raises:
             MatchRecognizeUnsupportedError: the engine cannot compute it.
@@ -589,7 +600,7 @@ def build_formula(scalar: Scalar, position: Navigation | None) -> Combined | Non
 
 
 def build_formula_part(scalar: Scalar, position: Navigation | None) -> Step | None:
-    """Return an operand of such arithmetic; None if the expression is no such operand."""
+    """Return an expression as a part of `build_formula`; None if it is anything else."""
     if is_bare(scalar) and isinstance(scalar.references[0], ColumnReference):
         return Value(row_column(render(scalar, argument_of)), position, None, scalar.span)
     amount = amount_of(scalar)
@@ -656,7 +667,7 @@ def find_row_condition(plan: MatchPlan, variable: str) -> Term | None:
     """Return the conjuncts of a variable's condition that read only the row itself.
 
     Conjuncts that take long are left out, because the result is evaluated once more for each row.
-    None if there are no other ones.
+    None if there are no other conjuncts.
     """
     splitter = ConditionSplitter(plan, variable)
     all_conjuncts = [
