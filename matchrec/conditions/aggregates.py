@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from matchrec.conditions.functions.function import by_name
-from matchrec.conditions.residual import NOWHERE, RunningAggregate, Step, Value
+from matchrec.conditions.residual import NOWHERE, RunningAggregate, Step, read_current_row
 from matchrec.conditions.row_column import Framed, Shifted, row_column
 from matchrec.errors.conditions import AS_MEASURE, aggregate_not_grown, not_a_constant
 from matchrec.plan import expression
@@ -131,10 +131,10 @@ def build_listed_columns(
         if expression.MATCH_NUMBER in term.references:
             return split_term(variable, term)
         text = expression.render(term, write_reference)
-        return Value(row_column(text, expression.amount_of(term)), None, None, span)
+        return read_current_row(row_column(text, expression.amount_of(term)), span)
 
     if aggregate.condition is None:
-        condition: Step = Value(row_column("TRUE"), None, None, span)
+        condition: Step = read_current_row(row_column("TRUE"), span)
     else:
         condition = build_step(aggregate.condition)
     return (condition, *[build_step(argument) for argument in aggregate.arguments])

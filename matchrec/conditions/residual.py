@@ -117,6 +117,11 @@ class TypedOperation(Combined):
 Step = Value | RunningAggregate | VariableAt | Combined | Typed
 
 
+def read_current_row(column: RowColumn, span: Span) -> Value:
+    """Return the step that reads a column on the current row."""
+    return Value(column, navigation=None, missing=None, span=span)
+
+
 def values_in(step: Step) -> Iterator[Value]:
     """Yield the columns that an operation combines, at any depth; a column yields itself."""
     if isinstance(step, Value):
@@ -197,7 +202,7 @@ def fill_form(form: RewritingForm, operands: Operands, span: Span) -> Step:
         case int():
             return operands[form]
         case "0":
-            return Value(ZERO, None, None, span)
+            return read_current_row(ZERO, span)
         case str():
             return Combined(form, operands, span)
     operator, *forms = form

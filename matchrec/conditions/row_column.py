@@ -129,7 +129,7 @@ def term_column(term: Scalar) -> RowColumn:
 
 def cast(column: RowColumn, type_name: str) -> RowColumn:
     """Return the column as another type of Spark."""
-    return assembled(("CAST(", column, f" AS {type_name})"))
+    return assemble(("CAST(", column, f" AS {type_name})"))
 
 
 def conjunction(columns: tuple[RowColumn, ...]) -> RowColumn:
@@ -152,15 +152,15 @@ def conjunction(columns: tuple[RowColumn, ...]) -> RowColumn:
     parts: list[str | RowColumn] = []
     for index, column in enumerate(columns):
         parts += [" AND (" if index else "(", column, ")"]
-    return assembled(parts)
+    return assemble(parts)
 
 
 def true_unless(guard: RowColumn, column: RowColumn) -> RowColumn:
     """Return the column if the guard is true, and else TRUE."""
-    return assembled(("CASE WHEN ", guard, " THEN ", column, " ELSE TRUE END"))
+    return assemble(("CASE WHEN ", guard, " THEN ", column, " ELSE TRUE END"))
 
 
-def assembled(parts: Sequence[str | RowColumn]) -> RowColumn:
+def assemble(parts: Sequence[str | RowColumn]) -> RowColumn:
     """Return a column that is put together from text and columns."""
     pieces: list[ColumnPiece] = []
     for part in parts:

@@ -35,6 +35,7 @@ from matchrec.conditions.residual import (
     Typed,
     Value,
     VariableAt,
+    read_current_row,
 )
 from matchrec.conditions.row_column import (
     Framed,
@@ -308,8 +309,8 @@ class ConditionSplitter:
             raise not_computed(scalar)
         if self.is_fixed(scalar):
             column = self.build_fixed_column(self.add_row_guards(scalar))
-            deferred = self.build_deferred(scalar)
-            return Value(column, None, None, scalar.span, deferred=deferred)
+            value = read_current_row(column, scalar.span)
+            return replace(value, deferred=self.build_deferred(scalar))
         if is_bare(scalar):
             (reference,) = scalar.references
             if isinstance(reference, Aggregate):
@@ -330,7 +331,7 @@ class ConditionSplitter:
             return self.combine_operands(operation)
         if self.is_nearby(scalar):
             # A column of several rows: Spark must sort them, as only Spark can compute it.
-            return Value(self.build_fixed_column(scalar), None, None, scalar.span)
+            return read_current_row(self.build_fixed_column(scalar), scalar.span)
         raise not_computed(scalar)
 
     def read_at_position(self, scalar: Scalar, position: Navigation) -> Value:
@@ -344,8 +345,13 @@ class ConditionSplitter:
         is_null = is_null_without_row(scalar)
         if not is_null and not always_exists(self.plan, self.variable, position):
             missing = row_column(render(scalar, write_typed_null))
-        deferred = self.build_deferred(scalar)
-        return Value(column, position, missing, scalar.span, deferred=deferred)
+        return Value(
+            column=column,
+            navigation=position,
+            missing=missing,
+            span=scalar.span,
+            deferred=self.build_deferred(scalar),
+        )
 
     def combine_operands(self, operation: Operation) -> Combined:
         """Return an operation that the engine computes from the steps of its operands."""
@@ -420,8 +426,11 @@ class NearbySplitter(ConditionSplitter):
         """
         if self.is_fixed(scalar):
             column = self.build_fixed_column(self.add_row_guards(scalar))
-            deferred = self.build_deferred(scalar)
-            return Value(column, None, None, scalar.span, build_formula(scalar, None), deferred)
+            return replace(
+                read_current_row(column, scalar.span),
+                formula=build_formula(scalar, None),
+                deferred=self.build_deferred(scalar),
+            )
         distances = self.find_distances(scalar)
         is_computed = isinstance(scalar, Operation) and scalar.operator in COMPUTED_BY_WORKER
         if len(distances) == 1 and (is_null_without_row(scalar) or not is_computed):
@@ -430,7 +439,7 @@ class NearbySplitter(ConditionSplitter):
             return replace(value, formula=build_formula(scalar, position))
         if isinstance(scalar, Operation) and is_computed:
             return self.combine_operands(scalar)
-        return Value(self.build_fixed_column(scalar), None, None, scalar.span)
+        return read_current_row(self.build_fixed_column(scalar), scalar.span)
 
 
 # Questions about the form of an expression.
@@ -602,10 +611,11 @@ def build_formula(scalar: Scalar, position: Navigation | None) -> Combined | Non
 def build_formula_part(scalar: Scalar, position: Navigation | None) -> Step | None:
     """Return an expression as a part of `build_formula`; None if it is anything else."""
     if is_bare(scalar) and isinstance(scalar.references[0], ColumnReference):
-        return Value(row_column(render(scalar, argument_of)), position, None, scalar.span)
+        column = row_column(render(scalar, argument_of))
+        return Value(column, navigation=position, missing=None, span=scalar.span)
     amount = amount_of(scalar)
     if amount is not None:
-        return Value(row_column(render(scalar, str), amount), None, None, scalar.span)
+        return read_current_row(row_column(render(scalar, str), amount), scalar.span)
     if not isinstance(scalar, Operation) or scalar.operator not in ("+", "-", "*"):
         return None
     operands = []

@@ -24,7 +24,7 @@ from matchrec.conditions.residual import (
     Value,
     values_in,
 )
-from matchrec.conditions.row_column import RowColumn, assembled, cast, row_column
+from matchrec.conditions.row_column import RowColumn, assemble, cast, row_column
 from matchrec.conditions.run_condition import (
     Aggregated,
     Apply,
@@ -352,7 +352,7 @@ class Typer(ABC):
 
 def shift_to_utc(instant: RowColumn) -> RowColumn:
     """Return the instant at which clocks in UTC show the local time of the session's zone."""
-    return assembled(("from_utc_timestamp(", instant, ", current_timezone())"))
+    return assemble(("from_utc_timestamp(", instant, ", current_timezone())"))
 
 
 def are_different_times(left: ValueType, right: ValueType) -> bool:
