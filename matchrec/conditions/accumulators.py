@@ -630,7 +630,7 @@ AGGREGATES: Mapping[str, AggregateFunction] = by_name(
 )
 
 # Aggregates that do not compare their first argument, which may therefore contain maps.
-CHOOSING = {
+NOT_COMPARING = {
     *("count", "any_value", "first_value", "last_value", "min_by", "max_by"),
     *("collect_list", "array_agg", "listagg", "string_agg"),
 }

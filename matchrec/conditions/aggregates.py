@@ -19,7 +19,7 @@ from matchrec.plan.text import string_literal
 from matchrec.source import Span
 
 # The basic form of each aggregate that has one.
-BASIC = by_name(
+BASIC_FORMS = by_name(
     {
         "count count_if": "count",
         "sum": "sum",
@@ -34,7 +34,7 @@ TRUTH_AGGREGATES = frozenset({"bool_and", "every", "bool_or", "some", "any"})
 
 def basic(aggregate: expression.Aggregate) -> RunningAggregate | None:
     """Return the basic form of an aggregate, or None if it has none."""
-    function = BASIC.get(aggregate.function)
+    function = BASIC_FORMS.get(aggregate.function)
     distinct_matters = aggregate.distinct and function not in ("min", "max")
     if function is None or distinct_matters or len(aggregate.arguments) > 1 or aggregate.ordering:
         return None

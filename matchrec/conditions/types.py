@@ -165,13 +165,13 @@ def decimal(precision: int, scale: int) -> ValueType:
 
 
 # For each width of integers, the precision of the decimal type that holds all of them.
-DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
+DIGITS_BY_BITS = {8: 3, 16: 5, 32: 10, 64: 20}
 
 
 def as_decimal(type_: ValueType) -> ValueType:
     """Return the decimal type that holds all values of an integer or decimal type."""
     if type_.family is Family.INTEGER:
-        return decimal(DIGITS[type_.bits], 0)
+        return decimal(DIGITS_BY_BITS[type_.bits], 0)
     assert type_.family is Family.DECIMAL
     return type_
 

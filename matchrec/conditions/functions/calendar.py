@@ -36,7 +36,7 @@ OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?
 
 # The offsets that Spark has for some short names. Python has regions of these names. There are no
 # other short names. Source: java.time.ZoneId.SHORT_IDS.
-FIXED = {"EST": "-05:00", "MST": "-07:00", "HST": "-10:00"}
+FIXED_OFFSETS = {"EST": "-05:00", "MST": "-07:00", "HST": "-10:00"}
 
 
 def month_of(day: int) -> tuple[int, int]:
@@ -118,7 +118,7 @@ def find_zone(name: str) -> Zone:
     Raises:
         FunctionError: Python does not have it.
     """
-    name = FIXED.get(name.upper(), name)
+    name = FIXED_OFFSETS.get(name.upper(), name)
     if name.upper() in ("Z", "UTC", "GMT", "UT"):
         return Zone(timezone.utc)
     match = OFFSET.fullmatch(name.upper())

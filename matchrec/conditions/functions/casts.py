@@ -43,8 +43,8 @@ class Cast:
 # Returns a value as another type. Raises NoValueError if it has no such value.
 Converter = Callable[[Value, Cast], Value]
 
-TRUE = frozenset({"t", "true", "y", "yes", "1"})
-FALSE = frozenset({"f", "false", "n", "no", "0"})
+TRUE_WORDS = frozenset({"t", "true", "y", "yes", "1"})
+FALSE_WORDS = frozenset({"f", "false", "n", "no", "0"})
 
 
 def cast_type(use: FunctionUse) -> ValueType | None:
@@ -195,9 +195,9 @@ def convert_seconds_to_instant(seconds: int) -> int:
 def read_boolean(text: str) -> bool:
     """Return a text as a truth value."""
     word = text.strip(numerals.BLANK).lower()
-    if word in TRUE:
+    if word in TRUE_WORDS:
         return True
-    if word in FALSE:
+    if word in FALSE_WORDS:
         return False
     raise NoValueError
 

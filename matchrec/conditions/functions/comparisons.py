@@ -25,7 +25,7 @@ def find_comparison_type(use: FunctionUse) -> ValueType | None:
     return BOOLEAN if are_numbers or have_plain_family or len(types) == 1 else None
 
 
-def comparison(compare: Callable[[Value, Value], bool]) -> Function:
+def build_comparison(compare: Callable[[Value, Value], bool]) -> Function:
     """Return the function that compares two values of one type, or two numbers.
 
     Args:
@@ -77,15 +77,15 @@ def rank(value: Value) -> tuple[Value, ...]:
     return is_nan, 0 if is_nan else value
 
 
-EQUAL = comparison(operator.eq)
+EQUAL = build_comparison(operator.eq)
 
 COMPARISONS: Mapping[str, Function] = {
     "=": EQUAL,
-    "<>": comparison(operator.ne),
-    "<": comparison(operator.lt),
-    "<=": comparison(operator.le),
-    ">": comparison(operator.gt),
-    ">=": comparison(operator.ge),
+    "<>": build_comparison(operator.ne),
+    "<": build_comparison(operator.lt),
+    "<=": build_comparison(operator.le),
+    ">": build_comparison(operator.gt),
+    ">=": build_comparison(operator.ge),
     "<=>": Function((None, None), find_comparison_type, build_null_safe_equal, takes_nulls=True),
     "IS NULL": function((None,), BOOLEAN, lambda value: value is None, takes_nulls=True),
 }

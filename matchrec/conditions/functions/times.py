@@ -57,8 +57,8 @@ def divide_toward_zero(number: int, divisor: int) -> int:
 
 
 # Units of TIMESTAMPDIFF, in microseconds or in months.
-UNITS = MICROSECONDS | {"DAYOFYEAR": DAY}
-MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
+MICROSECONDS_PER_UNIT = MICROSECONDS | {"DAYOFYEAR": DAY}
+MONTHS_PER_UNIT = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 
 
 def build_distance(use: FunctionUse) -> Compute:
@@ -70,9 +70,9 @@ def build_distance(use: FunctionUse) -> Compute:
     def compute(start: int, end: int) -> int:
         local_start = zone.to_local(cast_start(start))
         local_end = zone.to_local(cast_end(end))
-        if unit in MONTHS:
-            return divide_toward_zero(count_months(local_start, local_end), MONTHS[unit])
-        return divide_toward_zero(local_end - local_start, UNITS[unit])
+        if unit in MONTHS_PER_UNIT:
+            return divide_toward_zero(count_months(local_start, local_end), MONTHS_PER_UNIT[unit])
+        return divide_toward_zero(local_end - local_start, MICROSECONDS_PER_UNIT[unit])
 
     return compute
 
@@ -93,7 +93,7 @@ def count_months(start: int, end: int) -> int:
 
 def find_distance_type(use: FunctionUse) -> ValueType | None:
     """Return BIGINT for two times and a unit that is known, else None."""
-    if not use.words or use.words[0] not in UNITS.keys() | MONTHS.keys():
+    if not use.words or use.words[0] not in MICROSECONDS_PER_UNIT.keys() | MONTHS_PER_UNIT.keys():
         return None
     return require_families(types.BIGINT, TIMES, TIMES)(use)
 

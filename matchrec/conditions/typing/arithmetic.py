@@ -66,10 +66,10 @@ TRYING = {
 }
 
 # Operations whose operands, which may be more than two, Spark brings to one type.
-UNIFYING = frozenset({"COALESCE", "GREATEST", "LEAST", "IN", "CASE"})
+UNIFIED_OPERATIONS = frozenset({"COALESCE", "GREATEST", "LEAST", "IN", "CASE"})
 
 # Operations that return one of their operands, or compare them.
-CHOOSING = UNIFYING | {"IF", "IFNULL", "NVL", "NVL2"}
+CHOICES = UNIFIED_OPERATIONS | {"IF", "IFNULL", "NVL", "NVL2"}
 
 
 def type_arithmetic(typer: Typer, step: TypedOperation) -> Typed:
@@ -218,7 +218,7 @@ def limit_to_38_digits(typer: Typer, step: TypedOperation) -> TypedOperation:
     digits. Source: Spark's DecimalType.boundedPreferIntegralDigits, from version 4.0 on.
     """
     is_comparison = step.operator in COMPARISONS
-    if not (is_comparison or step.operator in CHOOSING) or not typer.settings.cuts_decimals:
+    if not (is_comparison or step.operator in CHOICES) or not typer.settings.cuts_decimals:
         return step
     types = {
         find_written_type(part) if is_comparison else part.type
@@ -264,7 +264,7 @@ def unify_with_floats(typer: Typer, step: TypedOperation) -> TypedOperation:
         MatchRecognizeUnsupportedError: IN has numbers and texts, and the session is not in ANSI
             mode. Spark would compare all of them as texts.
     """
-    if step.operator not in UNIFYING:
+    if step.operator not in UNIFIED_OPERATIONS:
         return step
     types = [part.type for part in step.operands]
     number_types = [type_ for type_ in types if type_.family in NUMBERS]

@@ -110,8 +110,8 @@ def find_possible_values(expression: RunExpression) -> Iterator[RunExpression]:
 def type_chosen(typer: Typer, step: TypedOperation) -> tuple[Typed, Typed]:
     """Return the two values of IF as values of one type.
 
-    If Python has one of them, or must make it from a rank, the other one becomes a value that
-    Python can have, too.
+    If Python may have one of them, or must compute it from the value of a rank, the other one is
+    converted so that Python can have it, too.
 
     Raises:
         MatchRecognizeUnsupportedError: there is no such type.
@@ -134,9 +134,9 @@ def type_chosen(typer: Typer, step: TypedOperation) -> tuple[Typed, Typed]:
 
 
 def convert_chosen(typer: Typer, step: TypedOperation, part: Typed, type_: ValueType) -> Typed:
-    """Return a value of IF in a form that a value in Python can be an alternative to.
+    """Return one of the values of IF if another one may be in Python.
 
-    That is a rank, a value that Python has, or NULL. Python makes it from any other value.
+    It can remain a rank, a value that Python has, or NULL. Python converts any other value.
     """
     is_null = part.expression == null(type_).expression
     if part.type == type_ and (
@@ -313,7 +313,7 @@ def cast_implicitly(typer: Typer, step: TypedOperation, part: Typed, target: Val
 #
 # array_contains(A.tags, B.name)     collect_list(A.i) = B.longs
 
-UNIFYING = COMPARISONS | frozenset({"ARRAY_INTERSECT", "ARRAYS_OVERLAP"})
+UNIFIED_FUNCTIONS = COMPARISONS | frozenset({"ARRAY_INTERSECT", "ARRAYS_OVERLAP"})
 
 
 def unify_arguments(typer: Typer, step: TypedOperation, arguments: Sequence[Typed]) -> list[Typed]:
@@ -337,7 +337,7 @@ def find_common_types(
     if name == "ARRAY_CONTAINS" and types[0].element is not None:
         element = common_nested(types[0].element, types[1], typer.ansi)
         return None if element is None else [array(element), element]
-    if name not in UNIFYING or all(type_.family not in NESTED for type_ in types):
+    if name not in UNIFIED_FUNCTIONS or all(type_.family not in NESTED for type_ in types):
         return None
     if name in COMPARISONS and len({unnamed(type_) for type_ in types}) == 1:
         return None  # the names of fields do not matter

@@ -108,7 +108,7 @@ def type_list(typer: Typer, step: RunningAggregate) -> Typed:
         MatchRecognizeUnsupportedError: it does not take arguments of these types.
         MatchRecognizePlanError: its FILTER is not boolean.
     """
-    from matchrec.conditions.accumulators import AGGREGATES, CHOOSING
+    from matchrec.conditions.accumulators import AGGREGATES, NOT_COMPARING
 
     aggregate = step.aggregate
     function = aggregate.function
@@ -122,8 +122,8 @@ def type_list(typer: Typer, step: RunningAggregate) -> Typed:
     types = tuple(argument.type for argument in arguments)
     use = AggregateUse(types, aggregate.distinct, aggregate.ignore_nulls, typer.ansi)
     use = use.under(typer.settings)
-    # `CHOOSING` functions do not compare their first argument, unless DISTINCT does.
-    is_value_compared = function not in CHOOSING or aggregate.distinct
+    # `NOT_COMPARING` functions do not compare their first argument, unless DISTINCT does.
+    is_value_compared = function not in NOT_COMPARING or aggregate.distinct
     compared_types = types if is_value_compared else types[1:]
     has_unknown_type = any(type_.family is Family.OTHER and type_ != VOID for type_ in types)
     if has_unknown_type or not all(type_.is_ordered for type_ in compared_types):

@@ -115,9 +115,9 @@ class DraftedColumn(NamedTuple):
 class Typer(ABC):
     """Types the steps of all conditions of one query.
 
-    While a condition is typed, its expression reads `drafted` columns, some of which may not be
-    needed in the end: Spark may cast a column to another type, which is another column. Once the
-    whole condition is typed, `placed` replaces them by the `columns` that the engine reads.
+    While a condition is typed, its expression reads `drafted` columns. If Spark then casts one of
+    them to another type, the expression reads a new column instead. Once the whole condition is
+    typed, `placed` replaces the drafted columns that are left by the `columns` of the engine.
     """
 
     # The type of every column that the steps read.
