@@ -10,9 +10,9 @@ from itertools import pairwise
 from matchrec.dialects import spellings
 from matchrec.dialects.edits import Edit, Note, edited
 from matchrec.dialects.fragments import Fragments
-from matchrec.dialects.limits import check_limits, is_option, lacks, repeated_variables
+from matchrec.dialects.limits import check_limits, find_repeated_variables, is_option, lacks
 from matchrec.dialects.products import SPARK, Nulls, Product
-from matchrec.dialects.rules.place import Kinds, KnownColumns, Place
+from matchrec.dialects.rules.place import Kinds, KnownColumns, RuleContext
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.window import not_in
 from matchrec.plan import pattern
@@ -27,7 +27,7 @@ from matchrec.syntax.row_pattern import parameters_in
 from matchrec.syntax.tokens import TokenKind, TokenSequence, read_tokens
 
 
-def default_edits(
+def edit_defaults(
     tokens: ClauseTokens, clause: MatchRecognize, read: Product, write: Product
 ) -> Iterator[Edit]:
     """What is not written and would mean something else in the other product."""
@@ -37,35 +37,39 @@ def default_edits(
         here, there = first[read.nulls], first[write.nulls]
         if key.nulls_first is None and here is not there:
             yield Edit(Span(key.span.end, key.span.end), f" NULLS {'FIRST' if here else 'LAST'}")
-    if clause.within and read.within_includes and not write.within_includes:
+    if clause.within and read.within_includes_end and not write.within_includes_end:
         end = clause.within.place.end
         yield Edit(Span(end, end), " + INTERVAL '0.000001' SECOND")
     is_one_row = clause.rows_per_match in (None, RowsPerMatch.ONE_ROW)
     is_bare = is_one_row and not (clause.measures or clause.partition_by)
-    if is_bare and read.has_bare_rows and not write.has_bare_rows:  # for COUNT(*) around the clause
+    if (
+        is_bare and read.has_rows_without_columns and not write.has_rows_without_columns
+    ):  # for COUNT(*) around the clause
         end = max((key.span.end for key in clause.order_by), default=tokens.inside.start)
         start = next(token.span.start for token in tokens.tokens if token.span.start >= end)
         yield Edit(Span(start, start), "MEASURES MATCH_NUMBER() AS match_number ")
     if clause.after_match is None and read.skip is not write.skip:
         start = tokens[tokens.index_at[clause.pattern_span.start] - 1].span.start
         yield Edit(Span(start, start), f"AFTER MATCH SKIP {read.skip.value}\n")
-    if write.names_with_as:
+    if write.needs_as:
         starts = (measure.span.start for measure in clause.measures)
         names = (at for at in starts if tokens[tokens.index_at[at] - 1].key != "AS")
         yield from (Edit(Span(at, at), "AS ") for at in names)
 
 
-def output_notes(
+def note_output_differences(
     tokens: ClauseTokens, clause: MatchRecognize, read: Product, write: Product
 ) -> Iterator[Note]:
     names_variables = "CLASSIFIER" in (token.key for token in tokens.tokens)
     if names_variables and write.keeps_case and not read.keeps_case:
         case = f"CLASSIFIER() names a variable as it is written in {write.title}, in upper case in "
         yield Note(case + read.title, clause.pattern_span)
-    if clause.within and write.within_includes and not read.within_includes:
+    if clause.within and write.within_includes_end and not read.within_includes_end:
         yield Note(f"WITHIN holds for its last moment, too, in {write.title}", clause.within.place)
-    if read.finds_empty is not write.finds_empty and pattern.may_be_empty(clause.pattern):
-        with_them, without = (read, write) if read.finds_empty else (write, read)
+    if read.finds_empty_matches is not write.finds_empty_matches and pattern.may_be_empty(
+        clause.pattern
+    ):
+        with_them, without = (read, write) if read.finds_empty_matches else (write, read)
         empty = f"{with_them.title} finds empty matches, {without.title} does not"
         yield Note(empty, clause.pattern_span)
     if clause.rows_per_match in (None, RowsPerMatch.ONE_ROW):
@@ -135,11 +139,11 @@ class Exit:
         return show_name(f"LOOP_{self.loop}_{self.follower}")
 
 
-def exclusive_loop_edits(clause: MatchRecognize, written: Callable[[Span], str]) -> Iterator[Edit]:
+def edit_exclusive_loops(clause: MatchRecognize, written: Callable[[Span], str]) -> Iterator[Edit]:
     """What makes greedy loops exclusive. written: a condition in the language to write."""
     if not (exits := tuple(_exits(clause.pattern))):
         return
-    for span in repeated_variables(clause.pattern):
+    for span in find_repeated_variables(clause.pattern):
         raise not_in(span, product="Flink SQL", what="repeated variables in PATTERN")
     names = (f"{one.union} = ({show_name(one.loop)}, {show_name(one.follower)})" for one in exits)
     place = clause.windows[-1].span.end if clause.windows else clause.pattern_span.end
@@ -160,7 +164,7 @@ def exclusive_loop_edits(clause: MatchRecognize, written: Callable[[Span], str])
         yield Edit(Span(end, end), "".join(f", {one}" for one in new))
 
 
-def optional_edits(clause: MatchRecognize, read: Product, write: Product) -> Iterator[Edit]:
+def edit_options(clause: MatchRecognize, read: Product, write: Product) -> Iterator[Edit]:
     """`D?` of the one as `D??` of the other; not at the end of PATTERN, where Flink has none."""
     if read.has_exclusive_loops is write.has_exclusive_loops:
         return
@@ -174,7 +178,7 @@ def _options(whole: RowPattern) -> Iterator[Quantified]:
     return (part for part in top(whole)[:-1] if isinstance(part, Quantified) and is_option(part))
 
 
-def exclusive_loop_notes(clause: MatchRecognize, write: Product) -> Iterator[Note]:
+def note_exclusive_loops(clause: MatchRecognize, write: Product) -> Iterator[Note]:
     """What is lost where only the other product's loops are exclusive, its options reluctant."""
     for option in _options(clause.pattern):
         if option.greedy:
@@ -223,7 +227,7 @@ def _exits(whole: RowPattern) -> Iterator[Exit]:
             between.append(inner.name)
 
 
-def clause_edits(
+def edit_clause(
     tokens: ClauseTokens, fragments: Fragments, columns: Callable[[], Kinds]
 ) -> Iterator[Edit]:
     """The edits of a clause. columns: gives those of its input."""
@@ -231,35 +235,35 @@ def clause_edits(
     clause = read_clause(tokens)
     if read.name == "azure" and not clause.order_by:
         raise errors.ordered_by_arrival(clause.span, product=read.title)
-    if read.defines_more and not write.defines_more:
+    if read.allows_unused_definitions and not write.allows_unused_definitions:
         clause, unused = drop_unused(tokens, clause)
         yield from (Edit(span, "") for span in unused)
     fragments.notes.extend(check_limits(clause, read, write))
     keeps_case = read.keeps_case and not write.keeps_case
-    written = spellings.variables_as_written(tokens, clause) if keeps_case else {}
-    place = Place(read, write, clause, columns=KnownColumns(columns), quoted=written)
+    written = spellings.find_written_names(tokens, clause) if keeps_case else {}
+    place = RuleContext(read, write, clause, columns=KnownColumns(columns), quoted=written)
     for part, span in expressions(clause):
-        yield from fragments.edits(span, place=place.within(part))
+        yield from fragments.translate(span, context=place.within(part))
     spans = tuple(span for _, span in expressions(clause))
-    places = spellings.variable_places(clause, written)
-    yield from spellings.names_edits(tokens, spans, write.quote, places)
+    places = spellings.find_variable_spans(clause, written)
+    yield from spellings.edit_names(tokens, spans, write.quote, places)
     bounds = {one.span: one for one in parameters_in(clause.pattern)}  # `{:n}` is both
     for where, bound in bounds.items():
         if bound.mark not in ("?", write.parameter) and where is not None:
             yield Edit(where, f"{write.parameter}{bound.name}")
-    yield from default_edits(tokens, clause, read, write)
-    yield from optional_edits(clause, read, write)
+    yield from edit_defaults(tokens, clause, read, write)
+    yield from edit_options(clause, read, write)
     if read.has_exclusive_loops and not write.has_exclusive_loops:
-        condition = partial(fragments.expression_text, place=place.within(ClausePart.DEFINE))
-        edits = tuple(exclusive_loop_edits(clause, condition))
+        condition = partial(fragments.translate_expression, context=place.within(ClausePart.DEFINE))
+        edits = tuple(edit_exclusive_loops(clause, condition))
         if edits and lacks("SUBSET", write):
             what = "SUBSET, without which a greedy loop gives rows back: write {2} or *?"
             raise not_in(clause.pattern_span, product=write.title, what=what)
         yield from edits
-    fragments.notes.extend(output_notes(tokens, clause, read, write))
-    fragments.notes.extend(spellings.alternative_notes(fragments, clause.pattern))
+    fragments.notes.extend(note_output_differences(tokens, clause, read, write))
+    fragments.notes.extend(spellings.note_alternatives(fragments, clause.pattern))
     if write.has_exclusive_loops and not read.has_exclusive_loops:
-        fragments.notes.extend(exclusive_loop_notes(clause, write))
+        fragments.notes.extend(note_exclusive_loops(clause, write))
 
 
 def expressions(clause: MatchRecognize) -> Iterator[tuple[ClausePart, Span]]:
@@ -273,24 +277,24 @@ def expressions(clause: MatchRecognize) -> Iterator[tuple[ClausePart, Span]]:
 # Row pattern windows of a query that is translated: sqlglot does not know them.
 
 
-def window_edits(
+def edit_window(
     tokens: TokenSequence, window: FoundWindow, fragments: Fragments, columns: Callable[[], Kinds]
 ) -> Iterator[Edit]:
     """The edits of a window and of the calls over it. columns: gives those of its input."""
     own = clause_of_own(tokens, window)
-    yield from clause_edits(own, fragments, columns)
+    yield from edit_clause(own, fragments, columns)
     clause = read_clause(own)
-    place = Place(fragments.read, fragments.write, clause, columns=KnownColumns(columns))
+    place = RuleContext(fragments.read, fragments.write, clause, columns=KnownColumns(columns))
     for call in window.calls:
         first = tokens[call.start]
         if tokens.key(call.over - 1) != ")":
             text = first.text
             if first.kind is TokenKind.QUOTED:
-                text = spellings.in_quotes(text, fragments.write.quote)
+                text = spellings.quote_name(text, fragments.write.quote)
                 yield Edit(first.span, text)
             if fragments.write is not SPARK and is_unnamed_item(tokens, call, window.select):
                 end = tokens[call.end - 1].span.end
                 yield Edit(Span(end, end), f" AS {text}")  # the name that it has in Spark
         else:
             span = tokens.span(call.start, call.over)
-            yield from fragments.edits(span, place=place.within(ClausePart.MEASURES))
+            yield from fragments.translate(span, context=place.within(ClausePart.MEASURES))

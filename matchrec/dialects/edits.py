@@ -1,4 +1,8 @@
-"""Edits of a text, the way back to the text before them, and notes on what differs."""
+"""Edits of a text, the way back to the text before them, and notes on what differs.
+
+A translation never builds a new text from nothing. It is a list of edits, so that all else keeps
+its layout and comments, and an error about the new text can point at the text that the user wrote.
+"""
 
 from __future__ import annotations
 
@@ -16,150 +20,204 @@ from matchrec.source import Origin, Source, Span
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """The characters of `span` give way to `text`; an empty span is where it is inserted.
+    """A replacement of some characters of a text."""
 
-    origin: what says the same in the text before, where that stands elsewhere.
-    """
-
+    # The characters that are replaced. An empty span is where `text` is inserted.
     span: Span
+    # What replaces them.
     text: str
+    # Where the old text says the same, if that is elsewhere; errors about `text` point there.
     origin: Span | None = None
 
 
 @dataclass(frozen=True)
-class Edited:
-    """A text with edits, which do not overlap and come in the order of the text.
+class EditedText:
+    """A text with edits.
 
-    >>> edited = Edited("SELECT a::int FROM t", (Edit(Span(7, 13), "CAST(a AS INT)"),))
+    >>> edited = EditedText("SELECT a::int FROM t", (Edit(Span(7, 13), "CAST(a AS INT)"),))
     >>> edited.text
     'SELECT CAST(a AS INT) FROM t'
     >>> edited.before(Span(27, 28))
     Span(start=19, end=20)
     """
 
+    # The text before the edits.
     written: str
+    # The edits, in the order of the text. They do not overlap.
     edits: tuple[Edit, ...]
 
     def source(self, written: Source) -> Source:
-        """The new text. written: the original one, which errors show."""
+        """Return the new text as a source whose errors show the old one.
+
+        Args:
+            written: the source of the old text.
+        """
         return Source(self.text, Origin(written, self.before))
 
     @cached_property
     def text(self) -> str:
-        parts, at = [], 0
+        """The text after the edits."""
+        pieces = []
+        end = 0
         for edit in self.edits:
-            parts += [self.written[at : edit.span.start], edit.text]
-            at = edit.span.end
-        return "".join([*parts, self.written[at:]])
+            pieces.append(self.written[end : edit.span.start])
+            pieces.append(edit.text)
+            end = edit.span.end
+        pieces.append(self.written[end:])
+        return "".join(pieces)
 
     @cached_property
     def _starts(self) -> list[int]:
-        """Where the text of each edit starts in the new text."""
-        starts, shift = [], 0
+        """The offset in the new text at which the text of each edit starts."""
+        starts = []
+        shift = 0
         for edit in self.edits:
             starts.append(edit.span.start + shift)
             shift += len(edit.text) - (edit.span.end - edit.span.start)
         return starts
 
     def before(self, span: Span) -> Span:
-        """What became `span` in the original text; of a part of an edit, all that this replaced."""
-        start = self._place(span.start)
-        last = self._place(max(span.start, span.end - 1))
-        return Span(start.start, max(start.end, last.end))
+        """Return the characters of the old text that became those of `span` in the new one.
 
-    def _place(self, at: int) -> Span:
-        """The original character for a new one, or the span of the edit that it comes from."""
-        index = bisect_right(self._starts, at) - 1
+        If `span` is a part of an edit, the result is everything that this edit replaced.
+        """
+        first = self._find_origin_of_character(span.start)
+        last = self._find_origin_of_character(max(span.start, span.end - 1))
+        return Span(first.start, max(first.end, last.end))
+
+    def _find_origin_of_character(self, offset: int) -> Span:
+        """Return the old character of a new one, or the origin of the edit that it is a part of."""
+        index = bisect_right(self._starts, offset) - 1
         if index < 0:
-            return Span(at, at + 1)
-        edit, start = self.edits[index], self._starts[index]
-        if at < start + len(edit.text):
+            return Span(offset, offset + 1)
+        edit = self.edits[index]
+        end = self._starts[index] + len(edit.text)
+        if offset < end:
             return edit.origin or edit.span
-        place = edit.span.end + at - start - len(edit.text)
-        return Span(place, place + 1)
+        old_offset = edit.span.end + offset - end
+        return Span(old_offset, old_offset + 1)
 
-    def origin_of(self, span: Span) -> Span:
-        """As `before`; of what is empty, where it stands."""
+    def find_origin(self, span: Span) -> Span:
+        """Return what `before` returns, but an empty span for an empty one, as insertions have."""
         if span.start == span.end:
-            place = self._place(span.start)
-            return Span(place.start, place.start)
+            start = self._find_origin_of_character(span.start).start
+            return Span(start, start)
         return self.before(span)
 
 
-def edited(text: str, edits: Iterable[Edit]) -> Edited:
-    """The text with edits, in any order."""
-    return Edited(text, tuple(sorted(edits, key=lambda one: (one.span.start, one.span.end))))
+def edited(text: str, edits: Iterable[Edit]) -> EditedText:
+    """Return the text with edits, which may be in any order but must not overlap."""
+    return EditedText(text, tuple(sorted(edits, key=lambda edit: (edit.span.start, edit.span.end))))
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What differs, in one sentence. span: of the text that was translated.
+    """A difference between a text and its translation."""
 
-    is_met: whether it is the same when the query runs here; only its text means something else.
-    """
-
+    # The difference, in one sentence.
     message: str
+    # Where it is in the text that was translated.
     span: Span
+    # Whether the query still has the same result when it runs here, because we make up for the
+    # difference. Only a reader of the translated text has to know of it.
     is_met: bool = False
 
     def shown(self, source: Source) -> str:
+        """Return the sentence and an excerpt of the source, in several lines."""
         return f"{self.message}\n{source.excerpt(self.span)}"
 
 
-BESIDE = 1  # token on each side of a difference: up to two between two make one of them
+# The edits that lead from a text to its translation, token by token.
+#
+# sqlglot prints a whole new text. Only the tokens in which it differs become edits:
+#
+#     old   x ::  int  + 1
+#     new   CAST ( x AS INT ) + 1     one edit: `x :: int` becomes `CAST(x AS INT)`
+
+# The number of tokens that are kept on each side of a change. Two changes with at most twice as
+# many equal tokens between them are one edit.
+CONTEXT = 1
 
 Tokenizer = Callable[[str], Sequence[Token]]
 
 
-def edits_between(
-    old: str, new: str, tokens: tuple[Tokenizer, Tokenizer], anchors: frozenset[str] = frozenset()
+def find_edits(
+    old: str, new: str, tokenizers: tuple[Tokenizer, Tokenizer], anchors: frozenset[str]
 ) -> Iterator[Edit]:
-    """The edits that make `new` of `old`, but for layout. tokens: what finds those of each text.
+    """Yield the edits that turn `old` into `new`, apart from layout.
 
-    anchors: words that stand once in both texts, in the same order; no edit touches them. Raises
-    ValueError where they do not.
+    Args:
+        old: the text.
+        new: its translation.
+        tokenizers: the functions that find the tokens of `old` and of `new`.
+        anchors: words that occur once in both texts, in the same order. No edit touches them.
+
+    Raises:
+        ValueError: the anchors are not the same in both texts, or in another order.
     """
-    before, after = tokens[0](old), tokens[1](new)
-    left = [i for i, token in enumerate(before) if token.text in anchors]
-    right = [i for i, token in enumerate(after) if token.text in anchors]
-    if [before[i].text for i in left] != [after[i].text for i in right]:
+    old_tokens = tokenizers[0](old)
+    new_tokens = tokenizers[1](new)
+    old_anchors = [index for index, token in enumerate(old_tokens) if token.text in anchors]
+    new_anchors = [index for index, token in enumerate(new_tokens) if token.text in anchors]
+    old_words = [old_tokens[index].text for index in old_anchors]
+    new_words = [new_tokens[index].text for index in new_anchors]
+    if old_words != new_words:
         raise ValueError("the translation moves what must stay")
-    ends = pairwise([-1, *left, len(before)]), pairwise([-1, *right, len(after)])
-    for (a, b), (c, d) in zip(*ends, strict=True):
-        yield from _segment(old, new, before[a + 1 : b], after[c + 1 : d])
+    old_ranges = pairwise([-1, *old_anchors, len(old_tokens)])
+    new_ranges = pairwise([-1, *new_anchors, len(new_tokens)])
+    for (old_start, old_end), (new_start, new_end) in zip(old_ranges, new_ranges, strict=True):
+        old_part = old_tokens[old_start + 1 : old_end]
+        new_part = new_tokens[new_start + 1 : new_end]
+        yield from _find_edits_between_anchors(old, new, old_part, new_part)
 
 
-def _segment(old: str, new: str, before: Sequence[Token], after: Sequence[Token]) -> Iterator[Edit]:
-    keys = [_written(old, one) for one in before], [_written(new, one) for one in after]
-    for group in SequenceMatcher(None, *keys, autojunk=False).get_grouped_opcodes(BESIDE):
-        changed = [opcode for opcode in group if opcode[0] != "equal"]
-        (_, i, _, k, _), (_, _, j, _, m) = changed[0], changed[-1]
-        text = new[after[k].start : after[m - 1].end + 1] if m > k else ""
-        start, end = _place(old, before, i, j)
-        if text and _gap(new, after, k) and not (start and old[start - 1].isspace()):
-            text = f" {text}"
-        if text and _gap(new, after, m) and not old[end : end + 1].isspace():
-            text = f"{text} "
-        if not text and old[max(0, start - 1) : start].isspace() and old[end : end + 1].isspace():
-            end += 1
+def _find_edits_between_anchors(
+    old: str, new: str, old_tokens: Sequence[Token], new_tokens: Sequence[Token]
+) -> Iterator[Edit]:
+    """Yield the edits of some tokens of a text, given the tokens of their translation."""
+    old_keys = [_comparison_key(old, token) for token in old_tokens]
+    new_keys = [_comparison_key(new, token) for token in new_tokens]
+    matcher = SequenceMatcher(None, old_keys, new_keys, autojunk=False)
+    for group in matcher.get_grouped_opcodes(CONTEXT):
+        changes = [opcode for opcode in group if opcode[0] != "equal"]
+        _, old_start, _, new_start, _ = changes[0]
+        _, _, old_end, _, new_end = changes[-1]
+        start, end = _find_characters(old, old_tokens, old_start, old_end)
+        text = ""
+        if new_end > new_start:
+            text = new[new_tokens[new_start].start : new_tokens[new_end - 1].end + 1]
+            has_space_before = start > 0 and old[start - 1].isspace()
+            if _follows_space(new, new_tokens, new_start) and not has_space_before:
+                text = f" {text}"
+            if _follows_space(new, new_tokens, new_end) and not old[end : end + 1].isspace():
+                text = f"{text} "
+        elif old[max(0, start - 1) : start].isspace() and old[end : end + 1].isspace():
+            end += 1  # a deletion leaves one of two blanks
         yield Edit(Span(start, end), text)
 
 
-def _place(text: str, tokens: Sequence[Token], start: int, end: int) -> tuple[int, int]:
-    """The characters of tokens; of none, where they would follow the token before."""
+def _find_characters(text: str, tokens: Sequence[Token], start: int, end: int) -> tuple[int, int]:
+    """Return the offsets of the characters of tokens `start` to `end`.
+
+    An empty range of tokens is where they would be inserted: behind the token before.
+    """
     if end > start:
         return tokens[start].start, tokens[end - 1].end + 1
     if start > 0:
-        return (tokens[start - 1].end + 1,) * 2
-    return (tokens[0].start if tokens else len(text),) * 2
+        offset = tokens[start - 1].end + 1
+    elif tokens:
+        offset = tokens[0].start
+    else:
+        offset = len(text)
+    return offset, offset
 
 
-def _gap(text: str, tokens: Sequence[Token], index: int) -> bool:
-    """Whether there is a blank before a token that is not the first one."""
+def _follows_space(text: str, tokens: Sequence[Token], index: int) -> bool:
+    """Return whether there is a blank before a token that is not the first one."""
     return 0 < index < len(tokens) and text[tokens[index].start - 1].isspace()
 
 
-def _written(text: str, token: Token) -> str:
-    """A token as written; case counts in quotes only."""
+def _comparison_key(text: str, token: Token) -> str:
+    """Return the text by which tokens are compared. Case counts only in quotes."""
     written = text[token.start : token.end + 1]
     return written if written[:1] in "'\"`" else written.upper()

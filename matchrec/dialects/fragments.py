@@ -1,11 +1,19 @@
-"""Fragments of a query, each translated by sqlglot, around the holes that are not its own.
+"""Fragments of a query: pieces of its text, each of which sqlglot translates by itself.
 
-Functions of row patterns bear marks meanwhile: `LAST(x, 1)` would lose its offset for Spark.
+A fragment is the query around the clauses, the relation before one, or an expression in one. It is
+translated in these steps:
+
+1. Its holes (clauses, and windows with a row pattern) are replaced by names, because sqlglot does
+   not read them.
+2. Functions of row patterns get a prefix, see `rules.place`: in Spark's dialect, sqlglot would drop
+   the offset of `LAST(x, 1)`.
+3. sqlglot parses it, our rules rewrite the tree, sqlglot prints it.
+4. The old and the new tokens are compared. Only what differs becomes an edit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,24 +24,24 @@ from sqlglot import ErrorLevel, Token, TokenType, exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError, UnsupportedError
 
-from matchrec.dialects.edits import Edit, Edited, Note, edited, edits_between
+from matchrec.dialects.edits import Edit, EditedText, Note, edited, find_edits
 from matchrec.dialects.products import Product
-from matchrec.dialects.rules.of_products import rules_between
+from matchrec.dialects.rules.of_products import find_rules
 from matchrec.dialects.rules.place import (
-    UNLIKE,
-    VARIABLE,
+    DIFFERS,
+    VARIABLE_PREFIX,
     Functions,
     Kinds,
     KnownColumns,
-    Place,
     Rule,
+    RuleContext,
     Tables,
-    masked,
-    name_of,
+    find_node_types,
+    find_pattern_function,
+    mask_functions,
     no_tables,
-    nodes_of,
 )
-from matchrec.errors import MatchRecognizeUnsupportedError
+from matchrec.errors import MatchRecognizeParseError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import part
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.clause import UNFINISHED
@@ -45,22 +53,24 @@ from matchrec.syntax.tokens import SEMANTICS, sequence_of, tokens_by
 
 
 class FlinkSql(Spark):
-    """Flink SQL, of which sqlglot has no dialect, and which it finds by this name.
+    """The dialect of Flink SQL, which sqlglot does not have.
 
-    Spark's but for texts, in which `'\\d'` is a backslash and a letter, types of texts, quotients
-    and arguments that are left out.
+    It is Spark's, except for strings, in which `'\\d'` is a backslash and a letter, the types of
+    strings, quotients, and the defaults of some arguments. sqlglot registers it under the lower
+    case of this class's name, which `products.txt` uses.
     """
 
-    TYPED_DIVISION = True  # of integers it is an integer
+    TYPED_DIVISION = True  # the quotient of two integers is an integer
     SAFE_DIVISION = False
-    INDEX_OFFSET = 1  # of an array's first element
+    INDEX_OFFSET = 1  # the index of an array's first element
     REGEXP_EXTRACT_DEFAULT_GROUP = 0  # the whole match
 
     class Tokenizer(Spark.Tokenizer):
-        """Reads `''` in a text as a quote, and nothing else otherwise than it is written.
+        """A tokenizer that reads `''` in a string as a quote and knows no other escapes.
 
-        `VARCHAR(3)` keeps its length as NVARCHAR: Spark's parser takes the first for any text, and
-        none may be derived from it where sqlglot is compiled.
+        `VARCHAR` is read as NVARCHAR so that `VARCHAR(3)` keeps its length: Spark's parser takes
+        VARCHAR for a string of any length, and we cannot derive a class from that parser, because
+        sqlglot may be compiled.
         """
 
         KEYWORDS: ClassVar[Any] = Spark.Tokenizer.KEYWORDS | {
@@ -71,202 +81,320 @@ class FlinkSql(Spark):
         STRING_ESCAPES: ClassVar[list[str]] = ["'"]
 
 
-def tokens_in(text: str, product: Product) -> list[Token]:
-    """The tokens of a text. Raises sqlglot's TokenError."""
+def tokenize(text: str, product: Product) -> list[Token]:
+    """Return the tokens of a text in the SQL of a product.
+
+    Raises:
+        TokenError: sqlglot cannot read the text.
+    """
     return tokens_by(type(SqlglotDialect.get_or_raise(product.sqlglot)), text)
 
 
-def translated(text: str, place: Place) -> str | None:
-    """The text as the product that `place` writes reads it, None where it reads it as it is.
+def translate_fragment(text: str, context: RuleContext) -> str | None:
+    """Return a fragment as the product that is written reads it; None if it can stay as it is.
 
-    Raises sqlglot's ParseError for what the one dialect lacks, UnsupportedError for the other.
+    Args:
+        text: the fragment, with names instead of its holes.
+        context: where it is, and the two products. Rules add their remarks to it.
+
+    Raises:
+        ParseError: the product that is read has no such syntax.
+        TokenError: its tokens cannot be read.
+        UnsupportedError: the product that is written has nothing that means the same.
     """
-    read, write = place.read, place.write
-    tree = _parsed(text, read, None if place.clause is None else read.functions)
-    for rule in rules_between(read, write):
-        tree = _applied(rule, tree, place)
-    is_marked = read.lacks_dialect and any(UNLIKE in node.meta for node in tree.walk())
-    result = _written(tree, place)
-    is_unlike = is_marked or (read.lacks_dialect and "[" in text)  # Spark reads these, too
-    if is_unlike or not (read.is_spark and write.is_spark):
-        return result
+    read, write = context.read, context.write
+    in_clause = context.clause is not None
+    tree = _parse(text, read, read.functions if in_clause else None)
+    for rule in find_rules(read, write):
+        tree = _apply_rule(rule, tree, context)
+    is_marked = read.lacks_dialect and any(DIFFERS in node.meta for node in tree.walk())
+    translation = _generate(tree, context)
+    # Spark reads `a[1]`, too, but counts elements from 0.
+    is_read_otherwise = is_marked or (read.lacks_dialect and "[" in text)
+    if is_read_otherwise or not (read.is_spark and write.is_spark):
+        return translation
+    # Both products are kinds of Spark. If the text itself gives the same translation when the other
+    # product reads it, it stays as the user wrote it.
     with suppress(ParseError, TokenError, UnsupportedError):
-        same = _written(_parsed(text, write, None if place.clause is None else {}), place)
-        return None if result == same else result
-    return result
+        unchanged = _generate(_parse(text, write, {} if in_clause else None), context)
+        return None if translation == unchanged else translation
+    return translation
 
 
-def _parsed(text: str, product: Product, functions: Functions) -> exp.Expr:
-    """The tree of a text, with marks. functions: see `masked`."""
-    marked = masked(text, tokens_in(text, product), functions)
+def _parse(text: str, product: Product, functions: Functions) -> exp.Expr:
+    """Return the tree of a fragment in which functions of row patterns have their prefix.
+
+    Args:
+        text: the fragment.
+        product: the product whose SQL it is.
+        functions: see `mask_functions`.
+
+    Raises:
+        ParseError: it is not one statement or expression, or a function lacks an argument.
+        TokenError: its tokens cannot be read.
+    """
+    masked = mask_functions(text, tokenize(text, product), functions)
     dialect = SqlglotDialect.get_or_raise(product.sqlglot)
-    found = dialect.parser().parse(tokens_in(marked, product), marked)
-    trees = [tree for tree in found if tree is not None]
+    statements = dialect.parser().parse(tokenize(masked, product), masked)
+    trees = [tree for tree in statements if tree is not None]
     if len(trees) != 1:
         raise ParseError("one statement or expression is expected")
-    # sqlglot raises by itself in a process that has loaded unittest alone, in its oldest version
-    for call in trees[0].find_all(exp.Func):
-        needed = (name for name, is_needed in call.arg_types.items() if is_needed)
-        if any(call.args.get(name) in (None, []) for name in needed):
-            raise ParseError("a function lacks an argument")
-    return trees[0].copy()  # a part that its parser has put in two places is two
+    if any(_lacks_argument(call) for call in trees[0].find_all(exp.Func)):
+        raise ParseError("a function lacks an argument")
+    # The parser may have used one node in two places. In a copy they are two nodes.
+    return trees[0].copy()
 
 
-def _written(tree: exp.Expr, place: Place) -> str:
-    """The text of a tree without marks; what sqlglot cannot say is an error if Spark reads it."""
-    dialect = SqlglotDialect.get_or_raise(place.write.sqlglot)
+def _lacks_argument(call: exp.Func) -> bool:
+    """Return whether sqlglot has parsed a call without an argument that it needs.
+
+    The oldest version of sqlglot that we support reports such a call by itself only in a process
+    that has loaded `unittest`.
+    """
+    for name, is_needed in call.arg_types.items():
+        if is_needed and call.args.get(name) in (None, []):
+            return True
+    return False
+
+
+def _generate(tree: exp.Expr, context: RuleContext) -> str:
+    """Return the text of a tree, without prefixes of functions.
+
+    What sqlglot calls unsupported is a remark. If Spark will read the text, it is an error.
+
+    Raises:
+        UnsupportedError: sqlglot cannot write a part of the tree for Spark.
+    """
+    dialect = SqlglotDialect.get_or_raise(context.write.sqlglot)
     generator = dialect.generator(comments=False, unsupported_level=ErrorLevel.IGNORE)
-    text = generator.generate(_applied(_unmarked, tree, place))
+    text = generator.generate(_apply_rule(_remove_prefixes, tree, context))
     reasons = tuple(dict.fromkeys(generator.unsupported_messages))
-    if reasons and place.write.has_functions_of_spark:
+    if reasons and context.write.has_functions_of_spark:
         raise UnsupportedError("; ".join(reasons))
     for reason in reasons:
-        place.remark(reason)
+        context.remark(reason)
     return text
 
 
-def _applied(rule: Rule, tree: exp.Expr, place: Place) -> exp.Expr:
-    """The tree with a rule applied to each node, inner ones first, which sees what is around it."""
-    kinds = nodes_of(rule)
-    for node in reversed([node for node in tree.dfs() if isinstance(node, kinds)]):
-        new = rule(node, place)
-        if new is node:
+def _apply_rule(rule: Rule, tree: exp.Expr, context: RuleContext) -> exp.Expr:
+    """Return the tree with a rule applied to each node of its type.
+
+    Inner nodes come first. They are still in the tree, so a rule sees the nodes around its node.
+    """
+    types = find_node_types(rule)
+    nodes = [node for node in tree.dfs() if isinstance(node, types)]
+    for node in reversed(nodes):
+        rewritten = rule(node, context)
+        if rewritten is node:
             continue
         if node is tree:
-            return new
-        node.replace(new)
+            return rewritten
+        node.replace(rewritten)
     return tree
 
 
-def _unmarked(node: exp.Expr, place: Place) -> exp.Expr:
-    if isinstance(node, exp.Identifier) and node.name.startswith(VARIABLE):
-        return exp.to_identifier(node.name.removeprefix(VARIABLE))
-    if (name := name_of(node)) is None:
+def _remove_prefixes(node: exp.Expr, context: RuleContext) -> exp.Expr:
+    """Rewrite what `mask_functions` has written for sqlglot's parser."""
+    if isinstance(node, exp.Identifier) and node.name.startswith(VARIABLE_PREFIX):
+        return exp.to_identifier(node.name.removeprefix(VARIABLE_PREFIX))
+    name = find_pattern_function(node)
+    if name is None:
         return node
     if name in SEMANTICS and len(node.expressions) == 1:
-        if isinstance(node.expressions[0], exp.Binary):  # of `MOD(x, 2)`, before x alone
+        operand = node.expressions[0]
+        if isinstance(operand, exp.Binary):  # `RUNNING MOD(x, 2)` would be `RUNNING x % 2`
             raise UnsupportedError(f"{name} stands before FIRST, LAST, CLASSIFIER and aggregates")
-        return exp.var(f"{name} {_written(node.expressions[0], place)}")
+        return exp.var(f"{name} {_generate(operand, context)}")
     return exp.Anonymous(this=name, expressions=node.expressions)
 
 
+# A prefix that makes a query of the relation of a clause, which is what follows FROM.
 SELECT_ALL = "SELECT * FROM "
-_PASSED = "write what {} has for it: unrecognised functions are passed through"
+
+_HOLE = "hole_of_match_recognize_"
+_WRITE_OTHER_FUNCTION = "write what {} has for it: unrecognised functions are passed through"
 
 
 @dataclass(frozen=True, slots=True)
 class Fragments:
-    """Translates fragments of one text. holes: characters that no fragment reads, in order.
+    """A translator of fragments of one text, which collects their notes."""
 
-    windows: holes between the parentheses of windows, where sqlglot reads a key; a name alone there
-    would be another window's, which its versions print with parentheses or without.
-    rows: the columns of clauses' rows by the places of relation and clause. tables: the columns of
-    tables. notes: what was found to differ, in the order in which fragments are translated.
-    missed: columns whose kinds rules ask for.
-    """
-
+    # The text of the query, or of the clause.
     text: str
+    # The products that are read and written.
     read: Product
     write: Product
+    # Characters that are not a part of any fragment, in the order of the text.
     holes: tuple[Span, ...] = ()
+    # Holes between the parentheses of a window. sqlglot reads a key there: it would take a name
+    # alone for that of another window, which some of its versions print in parentheses.
     windows: frozenset[Span] = frozenset()
+    # The columns of a clause's result, by the span of its relation and clause.
     rows: Mapping[Span, Kinds] = field(default_factory=dict)
+    # Looks up the columns of a table.
     tables: Tables = no_tables
+    # What differs, in the order in which the fragments were translated.
     notes: list[Note] = field(default_factory=list)
+    # The columns whose types rules need and nobody knows.
     missed: list[str] = field(default_factory=list)
 
-    def expression_text(self, span: Span, place: Place) -> str:
-        edits = self.edits(span, place=place)
+    def translate_expression(self, span: Span, context: RuleContext) -> str:
+        """Return an expression of a clause in the SQL of the product that is written.
+
+        Raises:
+            MatchRecognizeError: see `translate`.
+        """
+        edits = self.translate(span, context=context)
         shifted = [Edit(edit.span.shifted(-span.start), edit.text) for edit in edits]
         return edited(self.text[span.start : span.end], shifted).text
 
-    def edits(
-        self, span: Span, holes: Sequence[Span] = (), before: str = "", place: Place | None = None
+    def translate(
+        self,
+        span: Span,
+        holes: Sequence[Span] = (),
+        prefix: str = "",
+        context: RuleContext | None = None,
     ) -> Iterator[Edit]:
-        """The edits of a query, or of an expression of a clause at its place.
+        """Yield the edits that translate a fragment.
 
-        holes: relations with their clauses, beside those of the text. before: what makes a query of
-        the characters at `span`, as SELECT_ALL does of what stands after FROM.
+        Args:
+            span: the characters of the fragment.
+            holes: relations with their clauses, in addition to the holes of the text.
+            prefix: text that makes a query of the fragment, such as `SELECT_ALL`.
+            context: where the expression is if it is one of a clause.
+
+        Raises:
+            MatchRecognizeError: it cannot be read, or has nothing that means the same in the
+                product that is written.
         """
-        inside = [*holes, *(hole for hole in self.holes if span.holds(hole))]
-        own: list[Span] = []  # the outermost ones
-        for hole in sorted(inside, key=lambda one: (one.start, -one.end)):
-            if not own or hole.start >= own[-1].end:
-                own.append(hole)
-        names = {f"hole_of_match_recognize_{number}": hole for number, hole in enumerate(own)}
-        masks = [
-            Edit(hole.shifted(-span.start), "PARTITION BY " * (hole in self.windows) + name)
-            for name, hole in names.items()
-        ]
-        masked = edited(self.text[span.start : span.end], [Edit(Span(0, 0), before), *masks])
-        sources = {name: self.rows[hole] for name, hole in names.items() if hole in self.rows}
-        known = KnownColumns(sources=sources, tables=self.tables)
-        outside = Place(self.read, self.write, columns=known)
-        for edit in self._between(masked, names, span, place or outside):
-            yield Edit(masked.origin_of(edit.span).shifted(span.start), edit.text)
+        inner_holes = [hole for hole in self.holes if span.holds(hole)]
+        outermost = _find_outermost([*holes, *inner_holes])
+        names = {f"{_HOLE}{number}": hole for number, hole in enumerate(outermost)}
+        masks = [Edit(Span(0, 0), prefix)]
+        for name, hole in names.items():
+            mask = f"PARTITION BY {name}" if hole in self.windows else name
+            masks.append(Edit(hole.shifted(-span.start), mask))
+        masked = edited(self.text[span.start : span.end], masks)
+        if context is None:
+            context = self._build_context_outside_clauses(names)
+        for edit in self._translate_masked(masked, names, span, context):
+            yield Edit(masked.find_origin(edit.span).shifted(span.start), edit.text)
 
-    def _refuse_semantics(self, masked: Edited, span: Span, place: Place) -> None:
-        """RUNNING or FINAL before a column, of which sqlglot could not say what it is."""
-        if place.part is None or not any(word in masked.text.upper() for word in SEMANTICS):
+    def _build_context_outside_clauses(self, names: Mapping[str, Span]) -> RuleContext:
+        """Return the context of a fragment that is in no clause.
+
+        Args:
+            names: the names of its holes.
+        """
+        sources = {name: self.rows[hole] for name, hole in names.items() if hole in self.rows}
+        columns = KnownColumns(sources=sources, tables=self.tables)
+        return RuleContext(self.read, self.write, columns=columns)
+
+    def _translate_masked(
+        self, masked: EditedText, names: Mapping[str, Span], span: Span, context: RuleContext
+    ) -> Iterator[Edit]:
+        """Yield the edits of a fragment whose holes have names.
+
+        Args:
+            masked: the fragment.
+            names: the names of its holes.
+            span: where the fragment is in the text.
+            context: where it is, for rules.
+
+        Raises:
+            MatchRecognizeError: see `translate`.
+        """
+        with suppress(TokenError):  # reported below, when the fragment is read
+            self._reject_semantics_before_column(masked, span, context)
+        old = masked.text
+        tokenizers = partial(tokenize, product=self.read), partial(tokenize, product=self.write)
+        try:
+            new = translate_fragment(old, context)
+            self.notes.extend(replace(remark, span=span) for remark in context.remarks)
+            self.missed.extend(context.columns.missed)
+            if new is None:
+                return
+            edits = list(find_edits(old, new, tokenizers, frozenset(names)))
+        except ParseError as error:
+            raise self._describe_parse_error(error, masked, span) from error
+        except TokenError as error:
+            raise errors.unreadable(span, product=self.read.title, reason=str(error)) from error
+        except UnsupportedError as error:
+            raise self._describe_unsupported(error, span, context) from error
+        except ValueError:
+            raise errors.moved(span, product=self.write.title) from None
+        yield from edits
+
+    def _reject_semantics_before_column(
+        self, masked: EditedText, span: Span, context: RuleContext
+    ) -> None:
+        """Raise an error for RUNNING or FINAL before a column, which sqlglot could not explain.
+
+        Raises:
+            MatchRecognizeError: there is one.
+        """
+        if context.part is None:
             return
-        tokens = sequence_of(tokens_in(masked.text, self.read), masked.text)
+        if not any(word in masked.text.upper() for word in SEMANTICS):
+            return
+        tokens = sequence_of(tokenize(masked.text, self.read), masked.text)
         for index, token in enumerate(tokens.tokens[:-1]):
             column = tokens[index + 1]
             is_column = column.is_name and column.key not in AFTER_OPERAND
             if token.key in SEMANTICS and is_column and not tokens.is_call(index + 1):
                 both = masked.before(token.span.to(column.span)).shifted(span.start)
-                clause = part(place.part.value)
+                clause = part(context.part.value)
                 raise semantics_before(both, word=token.key, what="a column", clause=clause)
 
-    def _between(
-        self, masked: Edited, names: Mapping[str, Span], span: Span, place: Place
-    ) -> Iterator[Edit]:
-        """The edits of a fragment. names: of the holes in it."""
-        old = masked.text
-        with suppress(TokenError):  # reading the fragment says that
-            self._refuse_semantics(masked, span, place)
-        tokenizers = partial(tokens_in, product=self.read), partial(tokens_in, product=self.write)
-        try:
-            new = translated(old, place)
-            self.notes.extend(replace(remark, span=span) for remark in place.remarks)
-            self.missed.extend(place.columns.missed)
-            if new is None:
-                return
-            found = list(edits_between(old, new, tokenizers, frozenset(names)))
-        except ParseError as error:
-            detail, cure = error.errors[0] if error.errors else {}, None
-            at, tokens = (detail.get("line"), detail.get("col")), tokens_in(old, self.read)
-            for stop in (one for one in tokens if (one.line, one.col) == at):
-                cure = cure_of_syntax(old[: stop.end + 1])
-                span = masked.before(Span(stop.start, stop.end + 1)).shifted(span.start)
-            said = str(detail.get("description") or error)  # with names of sqlglot's classes
-            reason = cure or (UNFINISHED if "Required keyword" in said else said)
-            raise errors.unreadable(span, product=self.read.title, reason=reason) from error
-        except TokenError as error:
-            raise errors.unreadable(span, product=self.read.title, reason=str(error)) from error
-        except UnsupportedError as error:
-            raise self._cannot_say(error, span, place) from error
-        except ValueError:
-            raise errors.moved(span, product=self.write.title) from None
-        yield from found
-
-    def _cannot_say(
-        self, error: UnsupportedError, span: Span, place: Place
-    ) -> MatchRecognizeUnsupportedError:
-        """The error of a fragment, or of the shortest call in it that is refused as well."""
-        title, text = self.write.title, self.text[span.start : span.end]
-        tokens = sequence_of(tokens_in(text, self.read), text)
-        calls = [index for index in range(len(tokens)) if tokens.is_call(index)]
-        for start in sorted(calls, key=lambda index: tokens.pairs[index + 1] - index):
-            call = tokens.call_span(start)
-            try:
-                translated(text[call.start : call.end], place)
-            except UnsupportedError as found:
-                span, error = call.shifted(span.start), found
-                what, cure = f"this {tokens.key(start)}", _PASSED.format(title)
+    def _describe_parse_error(
+        self, error: ParseError, masked: EditedText, span: Span
+    ) -> MatchRecognizeParseError:
+        """Return our error for one of sqlglot's parser, at the token at which it gave up."""
+        details = error.errors[0] if error.errors else {}
+        description = str(details.get("description") or error)
+        # sqlglot's sentence about a missing keyword has the names of its classes.
+        reason = UNFINISHED if "Required keyword" in description else description
+        position = (details.get("line"), details.get("col"))
+        for token in tokenize(masked.text, self.read):
+            if (token.line, token.col) == position:
+                reason = cure_of_syntax(masked.text[: token.end + 1]) or reason
+                span = masked.before(Span(token.start, token.end + 1)).shifted(span.start)
                 break
+        return errors.unreadable(span, product=self.read.title, reason=reason)
+
+    def _describe_unsupported(
+        self, error: UnsupportedError, span: Span, context: RuleContext
+    ) -> MatchRecognizeUnsupportedError:
+        """Return our error for a fragment that cannot be written.
+
+        It names the shortest call in the fragment that cannot be written by itself, if there is
+        one.
+        """
+        title = self.write.title
+        text = self.text[span.start : span.end]
+        tokens = sequence_of(tokenize(text, self.read), text)
+        calls = [index for index in range(len(tokens)) if tokens.is_call(index)]
+        for index in sorted(calls, key=lambda index: tokens.pairs[index + 1] - index):
+            call = tokens.call_span(index)
+            try:
+                translate_fragment(text[call.start : call.end], context)
+            except UnsupportedError as call_error:
+                return errors.without_equivalent(
+                    call.shifted(span.start),
+                    product=title,
+                    what=f"this {tokens.key(index)}",
+                    reason=call_error,
+                    cure=_WRITE_OTHER_FUNCTION.format(title),
+                )
             except (ParseError, TokenError):
                 continue
-        else:
-            what, cure = "this", None
-        return errors.without_equivalent(span, product=title, what=what, reason=error, cure=cure)
+        return errors.without_equivalent(span, product=title, what="this", reason=error, cure=None)
+
+
+def _find_outermost(spans: Iterable[Span]) -> list[Span]:
+    """Return the spans that are inside no other one, in the order of the text."""
+    outermost: list[Span] = []
+    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
+        if not outermost or span.start >= outermost[-1].end:
+            outermost.append(span)
+    return outermost

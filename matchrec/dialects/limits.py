@@ -36,8 +36,8 @@ _OF_ROWS = {
 def check_limits(clause: MatchRecognize, read: Product, write: Product) -> Iterator[Note]:
     """A note on each kind of part that a product's page refuses. Raises for what it has not."""
     noted: dict[str, Note] = {}
-    for feature, span in features(clause, read):
-        words = table()[feature].words
+    for feature, span in find_features(clause, read):
+        words = read_limits()[feature].words
         if is_noted(feature, write):
             noted.setdefault(feature, Note(f"{write.title} refuses {words}", span))
         if feature == "SHARED" and lacks(feature, read):
@@ -45,21 +45,21 @@ def check_limits(clause: MatchRecognize, read: Product, write: Product) -> Itera
         if not lacks(feature, write):
             continue
         if feature == "WITHIN" and clause.order_by and not is_noted("FIRST", write):
-            raise no_within(span, product=write.title, condition=as_condition(clause))
+            raise no_within(span, product=write.title, condition=write_within_condition(clause))
         raise not_in(span, product=write.title, what=words)
     yield from noted.values()
 
 
 def is_noted(feature: str, write: Product) -> bool:
     """Whether a query with a part of the clause is written for a product, with a note."""
-    return f"({write.name})" in table()[feature].lacking
+    return f"({write.name})" in read_limits()[feature].lacking
 
 
 def lacks(feature: str, write: Product) -> bool:
-    return write.name in table()[feature].lacking
+    return write.name in read_limits()[feature].lacking
 
 
-def as_condition(clause: MatchRecognize) -> str:
+def write_within_condition(clause: MatchRecognize) -> str:
     """What each variable of a clause with WITHIN has to satisfy in place of that."""
     if rows := clause.window_of_rows:
         return f"count(*) <= {rows.interval.text}"
@@ -76,12 +76,12 @@ class LimitedPart(NamedTuple):
 
 
 @cache
-def table() -> dict[str, LimitedPart]:
+def read_limits() -> dict[str, LimitedPart]:
     rows = read_table("matchrec.dialects", "limits.txt")
     return {name: LimitedPart(words, lacking.split()) for name, words, lacking in rows}
 
 
-def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
+def find_features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
     pattern = clause.pattern_span
     if clause.output or clause.selection:
         is_longest = clause.output is MatchOutput.LONGEST
@@ -110,7 +110,7 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
         part = "VARIABLE" if skip.variable else skip.to.name
         yield f"SKIP_TO_{part}", skip.span or pattern
     yield from _of_pattern(clause.pattern, pattern)
-    yield from (("REPEATED", span) for span in repeated_variables(clause.pattern))
+    yield from (("REPEATED", span) for span in find_repeated_variables(clause.pattern))
     yield from (("BOUND", one.span or pattern) for one in parameters_in(clause.pattern))
     match top(clause.pattern)[-1]:  # which may have another row at its end: greedy, or `??`
         case Quantified() as last if is_option(last) or (last.greedy and last.least != last.most):
@@ -145,7 +145,7 @@ def _of_calls(tokens: TokenSequence, product: Product) -> Iterator[Feature]:
             yield "NEIGHBOURS", token.span
 
 
-def repeated_variables(row_pattern: RowPattern) -> Iterator[Span]:
+def find_repeated_variables(row_pattern: RowPattern) -> Iterator[Span]:
     """Where a variable stands that has stood before."""
     seen = set()
     for node in walk(row_pattern):
@@ -158,7 +158,7 @@ def repeated_variables(row_pattern: RowPattern) -> Iterator[Span]:
 def _of_pattern(row_pattern: RowPattern, pattern: Span) -> Iterator[Feature]:
     """The parts that a row pattern has. pattern: where it stands."""
     for node in walk(row_pattern):
-        if (operator := type(node).__name__.upper()) in table():
+        if (operator := type(node).__name__.upper()) in read_limits():
             yield operator, node.span or pattern
         if isinstance(node, Quantified) and not isinstance(node.part, Variable):
             yield "GROUPS", node.span or pattern

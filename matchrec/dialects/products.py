@@ -1,4 +1,7 @@
-"""Products: how their SQL is read, and what it means where nothing is written."""
+"""Products: how the SQL of each one is read, and what it means if something is left out.
+
+The values are in `products.txt`, a line for each field and value.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from matchrec.source import read_table
 
 
 class Nulls(Enum):
-    """Where NULL comes in ORDER BY when nothing is said."""
+    """The place of NULL in ORDER BY without NULLS FIRST or NULLS LAST."""
 
     SMALL = "before all values, or after them where the order descends"
     LARGE = "after all values, or before them where the order descends"
@@ -21,95 +24,113 @@ class Nulls(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A system whose queries are read and written; its rules are in `rules/of_products.py`.
+    """A system whose SQL is read and written. Its rules are in `rules/of_products.py`."""
 
-    name: as `dialect=` has it. title: in messages. sqlglot: the name of sqlglot's dialect.
-    is_spark: its SQL is Spark's but for what the rules say, so what Spark reads alike stays as it
-    is. divides_integers: whether `/` of two integers is an integer. skip: where the search goes on
-    where AFTER MATCH is left out. quote: what stands around a name. parameter: its mark.
-    functions: names of functions of row patterns here, each with the name by which the rules know
-    it. comments: with what they begin beside `--`. columns: their order with ALL ROWS.
-
-    keeps_case           whether CLASSIFIER names a variable as it was written, not in upper case
-    defines_more         whether DEFINE may have variables that PATTERN has not
-    has_exclusive_loops  whether a greedy quantifier never gives rows back
-    within_includes      whether WITHIN holds for the last moment of its interval
-    finds_empty          whether a match may have no rows
-    repeats_keys         whether a key that is written twice comes out twice
-    has_row_pattern_windows  whether PATTERN may stand in OVER and WINDOW
-    lacks_dialect        whether sqlglot has none, so that it is ours: Spark's with other tables
-    collects_nulls       whether ARRAY_AGG keeps NULLs
-    names_with_as        whether AS must stand before the name of a measure
-    divides_sequences    whether `A B | C` in PATTERN is `A (B | C)`, as its page says
-    has_bare_rows        whether the rows of a clause may have no column, which COUNT(*) needs not
-    is_written           whether queries are converted to it, too
-    """
-
+    # The name, as an argument of `dialect=`.
     name: str
+    # The name in messages.
     title: str
+    # The name of sqlglot's dialect.
     sqlglot: str
+    # Whether its SQL is that of Spark except for what the rules rewrite, so that text which Spark
+    # reads alike stays as it is.
     is_spark: bool = False
+    # Where ORDER BY puts NULL.
     nulls: Nulls = Nulls.SMALL
+    # Whether `/` of two integers is an integer.
     divides_integers: bool = False
+    # Where the search goes on without AFTER MATCH.
     skip: SkipTo = SkipTo.PAST_LAST_ROW
+    # The quotation mark around names.
     quote: str = "`"
+    # What a parameter starts with.
     parameter: str = ":"
+    # Functions of row patterns that have other names, each with the name by which rules know it.
     functions: dict[str, str] = field(default_factory=dict)
-    comments: str = ""
+    # What a comment starts with, in addition to `--`; "" for nothing else.
+    comment_sign: str = ""
+    # The order of columns with ALL ROWS PER MATCH.
     columns: ColumnOrder = ColumnOrder.STANDARD
+    # Whether CLASSIFIER returns a variable as it was written, and not in upper case.
     keeps_case: bool = False
-    defines_more: bool = False
+    # Whether DEFINE may have variables that PATTERN does not use.
+    allows_unused_definitions: bool = False
+    # Whether a greedy quantifier never gives back a row that it has taken.
     has_exclusive_loops: bool = False
-    within_includes: bool = False
-    finds_empty: bool = True
+    # Whether the last moment of WITHIN's interval is a part of it.
+    within_includes_end: bool = False
+    # Whether a match may have no rows.
+    finds_empty_matches: bool = True
+    # Whether a key that is written twice is two columns of the result.
     repeats_keys: bool = False
+    # Whether PATTERN may be used in OVER and WINDOW.
     has_row_pattern_windows: bool = False
+    # Whether sqlglot has no dialect for it. Ours is then Spark's with a few changes.
     lacks_dialect: bool = False
+    # Whether ARRAY_AGG keeps NULLs.
     collects_nulls: bool = False
-    names_with_as: bool = False
+    # Whether a measure needs AS before its name.
+    needs_as: bool = False
+    # Whether `A B | C` in PATTERN is `A (B | C)`, as its documentation says.
     divides_sequences: bool = False
-    has_bare_rows: bool = False
+    # Whether a clause may return rows without columns, which is enough for COUNT(*).
+    has_rows_without_columns: bool = False
+    # Whether we write its SQL. All products are read.
     is_written: bool = True
 
     @property
     def has_functions_of_spark(self) -> bool:
-        """Whether a function means what Spark means by its name."""
+        """Whether a function has the meaning that it has in Spark."""
         return self.is_spark and not self.lacks_dialect
 
+
+# Rows of the table whose first cell is this are no fields, but spellings that show whose SQL it is.
+_SIGNS = "signs"
 
 _ROWS = tuple(read_table("matchrec.dialects", "products.txt"))
 _DEFAULTS = Product("", "", "")
 
 
-def _value(field: str, text: str) -> object:
-    """What the table says of a field, which is of the kind of its default."""
-    default = getattr(_DEFAULTS, field)
+def _read_value(field_name: str, text: str) -> object:
+    """Return the value of a field in the table, converted to the type of the field's default."""
+    default = getattr(_DEFAULTS, field_name)
     if isinstance(default, Enum):
         return type(default)[text]
     if isinstance(default, dict):
         return dict(pair.split("=") for pair in text.split())
-    return text == "TRUE" if isinstance(default, bool) else text
+    if isinstance(default, bool):
+        return text == "TRUE"
+    return text
 
 
-def _products() -> dict[str, Product]:
-    found: dict[str, dict[str, Any]] = {}
-    for said, text, products in _ROWS:
-        for name in products.split() if said != "signs" else ():
-            found.setdefault(name, {"sqlglot": name})[said] = _value(said, text)
-    return {name: Product(name, **fields) for name, fields in found.items()}
+def _read_products() -> dict[str, Product]:
+    """Return the products of the table, by their names."""
+    fields: dict[str, dict[str, Any]] = {}
+    for field_name, text, names in _ROWS:
+        if field_name == _SIGNS:
+            continue
+        for name in names.split():
+            values = fields.setdefault(name, {"sqlglot": name})
+            values[field_name] = _read_value(field_name, text)
+    return {name: Product(name, **values) for name, values in fields.items()}
 
 
-PRODUCTS = _products()  # the products whose queries are read and written, by name
+# The products whose SQL is read and written, by name.
+PRODUCTS = _read_products()
 
 SPARK = PRODUCTS["spark"]
 
 
 def products_shown(text: str) -> tuple[str, ...]:
-    """The names of products whose spellings a query has, or what is said against it.
+    """Return the names of the products whose spellings a text has, each once.
+
+    The text is a query, or an error about it.
 
     >>> products_shown("SELECT TRUNC(d) FROM t"), products_shown("SELECT 1")
     (('oracle',), ())
     """
-    signs = ((name, sign) for said, sign, name in _ROWS if said == "signs")
-    flags = re.IGNORECASE | re.DOTALL
-    return tuple(dict.fromkeys(name for name, sign in signs if re.search(sign, text, flags)))
+    names: dict[str, None] = {}
+    for kind, sign, name in _ROWS:
+        if kind == _SIGNS and re.search(sign, text, re.IGNORECASE | re.DOTALL):
+            names[name] = None
+    return tuple(names)

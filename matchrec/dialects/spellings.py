@@ -9,7 +9,7 @@ from dataclasses import replace
 from matchrec.dialects.edits import Edit, Note
 from matchrec.dialects.fragments import Fragments
 from matchrec.dialects.products import Product
-from matchrec.dialects.rules.values import unit_of
+from matchrec.dialects.rules.values import normalize_unit
 from matchrec.errors.sql import window as errors
 from matchrec.plan.clauses import AfterMatchSkip
 from matchrec.plan.pattern import Alternation, Concatenation, RowPattern, Variable, walk
@@ -48,7 +48,7 @@ _LONGEST = "USE_LONGEST_MATCH"
 _UNITS = ("DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
 
 
-def written_out(
+def edit_spellings(
     tokens: TokenSequence, cuts: Iterable[Cut] | None, product: Product, values: Values
 ) -> Iterator[Edit]:
     """The edits that write out the short forms, and say what one product has added to the clause.
@@ -57,8 +57,8 @@ def written_out(
     """
     if product.name == "flink":
         yield from _dollar_names(tokens)
-    if product.comments:
-        yield from _comments(tokens, product.comments)
+    if product.comment_sign:
+        yield from _comments(tokens, product.comment_sign)
     if product.name not in ("azure", "bigquery"):
         return
     times = set()
@@ -115,8 +115,8 @@ def _duration(clause: ClauseTokens, index: int) -> tuple[Span, str]:
     closing = _closing(clause, index + 2)
     span = clause.span(index, closing + 1)
     match [token.text for token in clause.tokens[index + 3 : closing]]:
-        case [unit, ",", amount] if amount.isdigit() and unit_of(unit) in _UNITS:
-            return span, f"WITHIN INTERVAL '{amount}' {unit_of(unit)}"
+        case [unit, ",", amount] if amount.isdigit() and normalize_unit(unit) in _UNITS:
+            return span, f"WITHIN INTERVAL '{amount}' {normalize_unit(unit)}"
     raise errors.malformed_duration(span)
 
 
@@ -164,7 +164,7 @@ def _forms_of_clause(clause: ClauseTokens, options: _Options, product: Product) 
         if words:
             yield Edit(Span(end, end), f" {words}", span)
     if product.name == "bigquery":
-        yield from _empty_alternatives(clause, opening, closing, product.comments)
+        yield from _empty_alternatives(clause, opening, closing, product.comment_sign)
     else:
         yield from _any_rows(clause, opening + 1, closing)
         yield from _names_in_brackets(clause, opening + 1, closing)
@@ -243,7 +243,7 @@ def _any_rows(clause: ClauseTokens, start: int, end: int) -> Iterator[Edit]:
     yield from (Edit(span, f" {name} ".replace("  ", " ")) for span in dots)
 
 
-def alternative_notes(fragments: Fragments, pattern: RowPattern) -> Iterator[Note]:
+def note_alternatives(fragments: Fragments, pattern: RowPattern) -> Iterator[Note]:
     """Where an alternative of a query may be another one there."""
     read, write = fragments.read, fragments.write
     if read.divides_sequences is write.divides_sequences:
@@ -264,7 +264,7 @@ def _of_several_parts(text: str, pattern: RowPattern) -> Iterator[Span]:
                     yield part.span
 
 
-def variables_as_written(tokens: ClauseTokens, clause: MatchRecognize) -> dict[str, str]:
+def find_written_names(tokens: ClauseTokens, clause: MatchRecognize) -> dict[str, str]:
     """The names of a clause's variables: as in DEFINE, else where they first stand."""
     if "CLASSIFIER" not in (token.key for token in tokens.tokens):
         return {}
@@ -275,7 +275,7 @@ def variables_as_written(tokens: ClauseTokens, clause: MatchRecognize) -> dict[s
     return {name: text for name, text in found.items() if text.upper() == name}
 
 
-def variable_places(clause: MatchRecognize, written: Mapping[str, str]) -> dict[Span, str]:
+def find_variable_spans(clause: MatchRecognize, written: Mapping[str, str]) -> dict[Span, str]:
     """Where variables stand outside of expressions, and how each was written."""
     skip = clause.after_match or AfterMatchSkip()
     found: list[tuple[str | None, Span | None]] = [(skip.variable, skip.span)]
@@ -287,7 +287,7 @@ def variable_places(clause: MatchRecognize, written: Mapping[str, str]) -> dict[
     return {span: text for span, text in places.items() if span is not None and text is not None}
 
 
-def names_edits(
+def edit_names(
     tokens: ClauseTokens, spans: tuple[Span, ...], quote: str, variables: Mapping[Span, str]
 ) -> Iterator[Edit]:
     """Other quotes around names outside of expressions (`spans`), and quotes around `variables`."""
@@ -297,8 +297,8 @@ def names_edits(
         if name is None or any(span.holds(token.span) for span in spans):
             continue
         if not is_quoted or tokens.text_at(token.span)[0] != quote:
-            yield Edit(token.span, in_quotes(name, quote))
+            yield Edit(token.span, quote_name(name, quote))
 
 
-def in_quotes(name: str, quote: str) -> str:
+def quote_name(name: str, quote: str) -> str:
     return f"{quote}{name.replace(quote, quote * 2)}{quote}"

@@ -1,12 +1,17 @@
-"""Translates a query of one product for another: edits of its text, and notes on what differs.
+"""Translates a query of one product for another one: edits of its text, and notes on what differs.
 
-The query is divided into fragments: the query around the clauses, the relation before each, and
-every expression in a clause. Each is translated by itself, so all else stays as it was written.
+1. Spellings that only one product has are written in the grammar that all have, see `spellings`.
+2. What sqlglot would translate to something else gets a note or is an error, see `differences`.
+3. The query is divided into fragments: the query around the clauses, the relation before each, and
+   every expression in a clause. Each is translated by itself, see `fragments`.
+4. What the clause itself needs is added, see `clause_edits`.
+
+All else stays as it was written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
@@ -14,13 +19,13 @@ from functools import partial
 from sqlglot import TokenType
 from sqlglot.errors import TokenError
 
-from matchrec.dialects.clause_edits import clause_edits, window_edits
+from matchrec.dialects.clause_edits import edit_clause, edit_window
 from matchrec.dialects.differences import found_differences
 from matchrec.dialects.edits import Edit, Note, edited
-from matchrec.dialects.fragments import SELECT_ALL, Fragments, tokens_in
+from matchrec.dialects.fragments import SELECT_ALL, Fragments, tokenize
 from matchrec.dialects.products import SPARK, Product
 from matchrec.dialects.rules.place import ClauseKinds, Kinds, Tables, no_tables
-from matchrec.dialects.spellings import written_out
+from matchrec.dialects.spellings import edit_spellings
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.clause import unexpected_token, unreadable_text
@@ -37,193 +42,302 @@ from matchrec.syntax.relation import Cut, find_clauses, find_start
 from matchrec.syntax.row_pattern import parameter_at
 from matchrec.syntax.tokens import TokenSequence, find_frames, renamed, sequence_of
 
+# Yields the edits of a text in the grammar of all products, given its tokens.
+TextTranslator = Callable[[TokenSequence, Fragments], Iterator[Edit]]
+
+# The words that a query can start with.
+_STATEMENTS = words_of("STATEMENT")
+
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """A translated text. notes: what is lost or differs, each with its place in the original.
+    """A translated text."""
 
-    missed: columns whose types are not known and would tell what some expressions mean.
-    """
-
+    # The new text, from which errors find their way back to the original one.
     source: Source
+    # What is lost or differs. The spans are of the original text.
     notes: tuple[Note, ...] = ()
+    # The columns whose types are not known, though the meaning of an expression depends on them.
     missed: frozenset[str] = frozenset()
 
     @property
     def text(self) -> str:
+        """The text in the SQL of the product that is written."""
         return self.source.text
 
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """What is known of a query: kinds of clauses in order of evaluation, values of parameters."""
+    """What a session knows of a query, in addition to its text."""
 
+    # The columns around the clauses, in the order in which the clauses are evaluated. There may be
+    # fewer of them than clauses.
     kinds: Sequence[ClauseKinds] = ()
+    # The values of the query's parameters.
     values: Mapping[str, object] = field(default_factory=dict)
+    # Looks up the columns of a table.
     tables: Tables = no_tables
 
 
 def translate_query(
-    text: str, read: Product, write: Product, known: Knowledge | None = None
+    text: str, read: Product, write: Product, knowledge: Knowledge | None = None
 ) -> Translation:
-    """A query with clauses anywhere, or without any."""
-    if read is write:
-        _check(text, read)
-        return Translation(Source(text))
-    own, of_measures = known or Knowledge(), list[Note]()
+    """Translate a query that has any number of clauses, anywhere.
 
-    def forms(tokens: TokenSequence) -> Iterator[Edit]:
+    Args:
+        text: the query.
+        read: the product whose SQL it is.
+        write: the product whose SQL is wanted.
+        knowledge: what is known of the query, if a session knows it.
+
+    Raises:
+        MatchRecognizeError: the query is wrong, or the product that is written has nothing that
+            means the same as a part of it.
+    """
+    source = Source(text)
+    if read is write:
+        _check_query(text, read)
+        return Translation(source)
+    if knowledge is None:
+        knowledge = Knowledge()
+    measure_notes: list[Note] = []
+    with shown_in(source):
+        tokens = product_tokens(text, read)
         if not write.is_written:
             raise errors.not_written(tokens[0].span, product=write.title)
         if read is SPARK:
-            for plan in _check(text, read):
-                of_measures.extend(notes_on_measures(plan, write.title))
-        yield from written_out(tokens, find_clauses(tokens), read, own.values)
+            for plan in _check_query(text, read):
+                measure_notes.extend(note_earlier_measures(plan, write.title))
+        clauses = find_clauses(tokens)
+        spelling_edits = list(edit_spellings(tokens, clauses, read, knowledge.values))
+    tables = knowledge.tables
+    kinds = knowledge.kinds
 
-    def edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
-        return _query_edits(tokens, replace(fragments, tables=own.tables), own.kinds)
+    def translate(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
+        return _edit_query(tokens, replace(fragments, tables=tables), kinds)
 
-    found = _translated(text, (read, write), forms, edits)
-    return replace(found, notes=(*found.notes, *of_measures))
-
-
-def notes_on_measures(plan: MatchPlan, language: str) -> Iterator[Note]:
-    """What may read an earlier measure, for a language in which measures read columns only."""
-    earlier = f"it is the earlier measure, which {language} cannot read"
-    for measure in reads_of_earlier_measures(plan):
-        if measure.span is not None:
-            yield Note(f"where no column is called {measure.argument}, {earlier}", measure.span)
-
-
-def _differences(tokens: TokenSequence, read: Product, write: Product) -> Iterator[Note]:
-    """What sqlglot's translation makes something else of. Raises where a note is not enough."""
-    for row, span in found_differences(tokens, read, write):
-        is_of_written = any(">" in product for product in row.products)
-        if row.is_refused and (write.has_functions_of_spark or is_of_written):
-            what, why, cure = f"this {row.name}", row.sentence, row.hint
-            title = write.title
-            raise errors.without_equivalent(span, product=title, what=what, reason=why, cure=cure)
-        hint = f": {row.hint}" if row.hint else ""
-        yield Note(f"{row.name}: {row.sentence}{hint}", span)
-
-
-_STATEMENTS = words_of("STATEMENT")
-
-
-def _check(text: str, product: Product) -> list[MatchPlan]:
-    """The plans of the clauses, of Spark SQL alone. Raises for what is no query, or wrong in it."""
-    with shown_in(Source(text)):
-        tokens = product_tokens(text, product)
-        first = next((token for token in tokens.tokens if token.key != ";"), None)
-        if first is None or first.key not in _STATEMENTS:
-            written = first.text if first else text
-            raise unexpected_token(written, "the query", first.span if first else tokens.whole)
-        find_clauses(tokens)  # which refuses brackets that do not pair up
-    if product is SPARK:
-        query = parse(text, [name for name, _ in find_frames(tokens.tokens)])
-        with shown_in(query.source):
-            pieces = (tokens.tokens[at : at + n] for at in range(len(tokens)) for n in (1, 2))
-            values = {found.name: 1 for found in map(parameter_at, pieces) if found}
-            return [_plan(site, values) for site in query.sites]
-    return []
-
-
-def _plan(site: Site, parameters: Mapping[str, object]) -> MatchPlan:
-    """The plan of a clause or a window; only a window says INITIAL or SEEK. parameters: numbers."""
-    clause = site.clause
-    if site.calls is not None:
-        clause = replace(clause, search=None, search_span=None)
-    windows = (one for one in clause.windows if one.rows is None)
-    times = {one.parameter.name: timedelta(1) for one in windows if one.parameter}
-    return lower(clause, {**parameters, **times})
+    translation = _translate_text(source, tokens, spelling_edits, (read, write), translate)
+    return replace(translation, notes=(*translation.notes, *measure_notes))
 
 
 def translate_clause(
     text: str, read: Product, write: Product, columns: Kinds | None = None
 ) -> Translation:
-    """What stands between the parentheses of a clause. columns: of its input, if they are known."""
+    """Translate the text between the parentheses of a clause.
 
-    def forms(tokens: TokenSequence) -> Iterator[Edit]:
-        return written_out(tokens, None, read, {})
+    Args:
+        text: the clause.
+        read: the product whose SQL it is.
+        write: the product whose SQL is wanted.
+        columns: the columns of its input, if they are known.
 
-    def edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
-        return clause_edits(all_tokens(tokens), fragments, lambda: columns or {})
-
-    return _translated(text, (read, write), forms, edits)
-
-
-def _translated(
-    text: str,
-    products: tuple[Product, Product],
-    forms: Callable[[TokenSequence], Iterator[Edit]],
-    edits: Callable[[TokenSequence, Fragments], Iterator[Edit]],
-) -> Translation:
-    """The translation of a text. forms: what writes out its short forms. edits: of that text."""
-    read, write = products
+    Raises:
+        MatchRecognizeError: see `translate_query`.
+    """
     source = Source(text)
     with shown_in(source):
         tokens = product_tokens(text, read)
-        written = edited(text, forms(tokens))
-        noted = list(_differences(tokens, read, write))
-    if written.edits:
-        source = written.source(source)
+        spelling_edits = list(edit_spellings(tokens, None, read, {}))
+
+    def translate(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
+        return edit_clause(all_tokens(tokens), fragments, lambda: columns or {})
+
+    return _translate_text(source, tokens, spelling_edits, (read, write), translate)
+
+
+def _translate_text(
+    original: Source,
+    tokens: TokenSequence,
+    spelling_edits: Iterable[Edit],
+    products: tuple[Product, Product],
+    translate: TextTranslator,
+) -> Translation:
+    """Translate a text in two steps: its spellings, then its meaning.
+
+    Args:
+        original: the text.
+        tokens: its tokens.
+        spelling_edits: the edits that write it in the grammar of all products.
+        products: the products that are read and written.
+        translate: yields the edits of the text after that.
+
+    Raises:
+        MatchRecognizeError: see `translate_query`.
+    """
+    read, write = products
+    respelled = edited(original.text, spelling_edits)
+    with shown_in(original):
+        difference_notes = list(_note_differences(tokens, read, write))
+    source = respelled.source(original) if respelled.edits else original
     with shown_in(source):
-        if written.edits:
-            tokens = product_tokens(written.text, read)
+        if respelled.edits:
+            tokens = product_tokens(respelled.text, read)
         frames = tuple(span for _, span in find_frames(tokens.tokens))
-        fragments = Fragments(tokens.text, read, write, frames)
-        found = edited(written.text, edits(tokens, fragments)).source(source)
-    notes = [replace(note, span=written.before(note.span)) for note in fragments.notes]
-    return Translation(found, tuple(dict.fromkeys([*noted, *notes])), frozenset(fragments.missed))
+        fragments = Fragments(tokens.text, read, write, holes=frames)
+        translated = edited(respelled.text, translate(tokens, fragments)).source(source)
+    fragment_notes = [replace(note, span=respelled.before(note.span)) for note in fragments.notes]
+    notes = tuple(dict.fromkeys([*difference_notes, *fragment_notes]))
+    return Translation(translated, notes, frozenset(fragments.missed))
 
 
 def product_tokens(text: str, product: Product) -> TokenSequence:
+    """Return our tokens of a text in the SQL of a product.
+
+    Raises:
+        MatchRecognizeError: the text cannot be read.
+    """
     try:
-        tokens = tokens_in(text, product)
+        tokens = tokenize(text, product)
     except TokenError as error:
         raise unreadable_text(Span(0, len(text))) from error
-    for at, token in enumerate(tokens):
-        if token.token_type is TokenType.VAR and "#" in token.text:  # Oracle's, as in quotes
-            tokens[at] = renamed(token, TokenType.IDENTIFIER, token.text)
+    for index, token in enumerate(tokens):
+        if token.token_type is TokenType.VAR and "#" in token.text:
+            # Oracle's name `page#` is read as if it was in quotes, which others would need.
+            tokens[index] = renamed(token, TokenType.IDENTIFIER, token.text)
     return sequence_of(tokens, text)
 
 
-def _query_edits(
+def note_earlier_measures(plan: MatchPlan, language: str) -> Iterator[Note]:
+    """Yield a note on each name that may be an earlier measure.
+
+    Measures of Spark SQL can read earlier ones. Elsewhere they read only columns.
+
+    Args:
+        plan: the plan of the clause.
+        language: the title of the language that is written.
+    """
+    meaning = f"it is the earlier measure, which {language} cannot read"
+    for measure in reads_of_earlier_measures(plan):
+        if measure.span is not None:
+            yield Note(f"where no column is called {measure.argument}, {meaning}", measure.span)
+
+
+def _note_differences(tokens: TokenSequence, read: Product, write: Product) -> Iterator[Note]:
+    """Yield a note on each use of what sqlglot translates to something else.
+
+    Raises:
+        MatchRecognizeUnsupportedError: a note is not enough for one of them.
+    """
+    for difference, span in found_differences(tokens, read, write):
+        is_for_writing = any(">" in product for product in difference.products)
+        if difference.is_refused and (write.has_functions_of_spark or is_for_writing):
+            raise errors.without_equivalent(
+                span,
+                product=write.title,
+                what=f"this {difference.name}",
+                reason=difference.sentence,
+                cure=difference.hint,
+            )
+        hint = f": {difference.hint}" if difference.hint else ""
+        yield Note(f"{difference.name}: {difference.sentence}{hint}", span)
+
+
+def _check_query(text: str, product: Product) -> list[MatchPlan]:
+    """Check a query without translating it, and return the plans of its clauses.
+
+    Only Spark SQL is read to the end. For other products the list is empty.
+
+    Raises:
+        MatchRecognizeError: it is no query, its brackets do not pair up, or a clause of Spark SQL
+            is wrong.
+    """
+    with shown_in(Source(text)):
+        tokens = product_tokens(text, product)
+        first = next((token for token in tokens.tokens if token.key != ";"), None)
+        if first is None:
+            raise unexpected_token(text, "the query", tokens.whole)
+        if first.key not in _STATEMENTS:
+            raise unexpected_token(first.text, "the query", first.span)
+        find_clauses(tokens)  # raises an error for brackets that do not pair up
+    if product is not SPARK:
+        return []
+    query = parse(text, [name for name, _ in find_frames(tokens.tokens)])
+    with shown_in(query.source):
+        parameters = _number_parameters(tokens)
+        return [_lower_site(site, parameters) for site in query.sites]
+
+
+def _number_parameters(tokens: TokenSequence) -> dict[str, object]:
+    """Return a number for each parameter of a query, so that its clauses can be planned."""
+    numbers: dict[str, object] = {}
+    for index in range(len(tokens)):
+        for count in (1, 2):  # `?` is one token, `:name` two
+            parameter = parameter_at(tokens.tokens[index : index + count])
+            if parameter:
+                numbers[parameter.name] = 1
+    return numbers
+
+
+def _lower_site(site: Site, parameters: Mapping[str, object]) -> MatchPlan:
+    """Return the plan of a clause or a window.
+
+    Args:
+        site: the clause or window.
+        parameters: the values of the query's parameters, except for the lengths of windows.
+
+    Raises:
+        MatchRecognizeError: the clause is wrong.
+    """
+    clause = site.clause
+    if site.calls is not None:
+        # INITIAL and SEEK are allowed in the windows of OVER, but `lower` reads clauses.
+        clause = replace(clause, search=None, search_span=None)
+    durations = {
+        window.parameter.name: timedelta(1)
+        for window in clause.windows
+        if window.rows is None and window.parameter
+    }
+    return lower(clause, {**parameters, **durations})
+
+
+def _edit_query(
     tokens: TokenSequence, fragments: Fragments, kinds: Sequence[ClauseKinds]
 ) -> Iterator[Edit]:
-    found, windows = find_clauses(tokens), windows_between(tokens, fragments)
-    ends: dict[Cut | FoundWindow, int] = {cut: cut.closing + 1 for cut in found}
-    ends |= {window: window.select.rows_end for window in windows}
-    known = dict(zip(sorted(ends, key=ends.__getitem__), kinds, strict=False))
-    wholes = {cut: tokens.span(find_start(tokens, cut), cut.closing + 1) for cut in found}
-    outputs = {cut: known[cut].outputs for cut in found if cut in known}
-    rows = {wholes[cut]: output for cut, output in outputs.items() if output is not None}
+    """Yield the edits of a query: those around its clauses, then those of windows and clauses.
+
+    Args:
+        tokens: the tokens of the query.
+        fragments: translates its fragments.
+        kinds: see `Knowledge`.
+
+    Raises:
+        MatchRecognizeError: see `translate_query`.
+    """
+    clauses = find_clauses(tokens)
+    windows = _find_windows(tokens, fragments)
+    known_kinds = _assign_kinds(clauses, windows, kinds)
+    # The span of each clause with its relation, which is a table for the query around it.
+    spans = {cut: tokens.span(find_start(tokens, cut), cut.closing + 1) for cut in clauses}
+    rows = {}
+    for cut, span in spans.items():
+        outputs = known_kinds.get(cut, ClauseKinds()).outputs
+        if outputs is not None:
+            rows[span] = outputs
     fragments = replace(fragments, rows=rows)
-    insides = frozenset(tokens.span(one.opening + 1, one.closing) for one in windows)
-    calls = (tokens.span(call.start, call.end) for one in windows for call in one.calls)
-    holes = (*wholes.values(), *insides, *calls)
-    yield from replace(fragments, windows=insides).edits(tokens.whole, holes)
+    insides = [tokens.span(window.opening + 1, window.closing) for window in windows]
+    calls = [tokens.span(call.start, call.end) for window in windows for call in window.calls]
+    holes = (*spans.values(), *insides, *calls)
+    around_windows = replace(fragments, windows=frozenset(insides))
+    yield from around_windows.translate(tokens.whole, holes)
     for window in windows:
-        inputs_of = known.get(window, ClauseKinds()).inputs or {}
-        yield from window_edits(tokens, window, fragments, partial(dict, inputs_of))
-    for cut, whole in wholes.items():
-        relation = Span(whole.start, tokens[cut.word].span.start)
-        inner = [other for other in wholes.values() if relation.holds(other)]
-        if fragments.write is not SPARK and any(one.start == relation.start for one in inner):
-            end = tokens[cut.word - 1].span.end  # after a clause others have no second one
-            yield Edit(Span(relation.start, relation.start), "(SELECT * FROM ")
-            yield Edit(Span(end, end), ")")
-        query = _query_in(tokens, relation)
-        yield from fragments.edits(query or relation, inner, SELECT_ALL if query is None else "")
+        inputs = known_kinds.get(window, ClauseKinds()).inputs or {}
+        yield from edit_window(tokens, window, fragments, partial(dict, inputs))
+    for cut, span in spans.items():
+        relation = Span(span.start, tokens[cut.word].span.start)
+        yield from _edit_relation(tokens, cut, relation, list(spans.values()), fragments)
         clause = cut_out_tokens(tokens, cut.opening, cut.closing)
-        columns = known.get(cut, ClauseKinds()).inputs
-        inputs = partial(_kinds_of_table, tokens, relation, fragments)
-        kinds_of = inputs if columns is None else partial(dict, columns)
-        yield from clause_edits(clause, fragments, kinds_of)
+        columns = known_kinds.get(cut, ClauseKinds()).inputs
+        look_up_table = partial(_find_columns_of_table, tokens, relation, fragments)
+        look_up = look_up_table if columns is None else partial(dict, columns)
+        yield from edit_clause(clause, fragments, look_up)
 
 
-def windows_between(tokens: TokenSequence, fragments: Fragments) -> tuple[FoundWindow, ...]:
-    """The windows of a query. Raises where one of the two products has none."""
+def _find_windows(tokens: TokenSequence, fragments: Fragments) -> tuple[FoundWindow, ...]:
+    """Return the row pattern windows of a query.
+
+    Raises:
+        MatchRecognizeError: there are some, but one of the two products has none.
+    """
     windows = find_pattern_windows(tokens)
     for product in (fragments.read, fragments.write):
         if windows and not product.has_row_pattern_windows:
@@ -231,21 +345,75 @@ def windows_between(tokens: TokenSequence, fragments: Fragments) -> tuple[FoundW
     return windows
 
 
-def _kinds_of_table(tokens: TokenSequence, relation: Span, fragments: Fragments) -> Kinds:
-    """The columns of a relation that is a table's name alone; WITH may give it another meaning."""
+def _assign_kinds(
+    clauses: Sequence[Cut], windows: Sequence[FoundWindow], kinds: Sequence[ClauseKinds]
+) -> dict[Cut | FoundWindow, ClauseKinds]:
+    """Return the columns around each clause and window, as far as they are known.
+
+    They are evaluated in the order in which they end; a window ends with the rows of its SELECT.
+    """
+    ends: dict[Cut | FoundWindow, int] = {cut: cut.closing + 1 for cut in clauses}
+    ends |= {window: window.select.rows_end for window in windows}
+    in_order_of_evaluation = sorted(ends, key=ends.__getitem__)
+    return dict(zip(in_order_of_evaluation, kinds, strict=False))
+
+
+def _edit_relation(
+    tokens: TokenSequence,
+    cut: Cut,
+    relation: Span,
+    clause_spans: Sequence[Span],
+    fragments: Fragments,
+) -> Iterator[Edit]:
+    """Yield the edits of the relation before a clause.
+
+    Args:
+        tokens: the tokens of the query.
+        cut: the clause.
+        relation: the characters of the relation.
+        clause_spans: all clauses of the query, each with its relation.
+        fragments: translates the relation.
+    """
+    inner_clauses = [span for span in clause_spans if relation.holds(span)]
+    starts_with_clause = any(span.start == relation.start for span in inner_clauses)
+    if fragments.write is not SPARK and starts_with_clause:
+        # `t MATCH_RECOGNIZE (...) MATCH_RECOGNIZE (...)`: other products allow no second clause
+        # after the first one, so the first one becomes a subquery.
+        end = tokens[cut.word - 1].span.end
+        yield Edit(Span(relation.start, relation.start), "(SELECT * FROM ")
+        yield Edit(Span(end, end), ")")
+    query = _find_query_in_parentheses(tokens, relation)
+    if query is None:
+        yield from fragments.translate(relation, inner_clauses, SELECT_ALL)
+    else:
+        yield from fragments.translate(query, inner_clauses)
+
+
+def _find_columns_of_table(tokens: TokenSequence, relation: Span, fragments: Fragments) -> Kinds:
+    """Return the columns of a relation that is only the name of a table; none for others.
+
+    In a query with WITH, the name may be that of a subquery, so no columns are known.
+    """
     start = tokens.index_at[relation.start]
     last = max(index for index in range(len(tokens)) if relation.holds(tokens[index].span))
-    parts, dots = range(start, last + 1, 2), range(start + 1, last + 1, 2)
-    is_name = all(map(tokens.can_name, parts)) and all(tokens.key(at) == "." for at in dots)
-    if not is_name or any(token.key == "WITH" for token in tokens.tokens):
+    names = range(start, last + 1, 2)
+    dots = range(start + 1, last + 1, 2)
+    is_table = all(tokens.can_name(index) for index in names)
+    is_table = is_table and all(tokens.key(index) == "." for index in dots)
+    if not is_table or any(token.key == "WITH" for token in tokens.tokens):
         return {}
-    return fragments.tables(".".join(f"`{tokens[at].name}`" for at in parts)) or {}
+    return fragments.tables(".".join(f"`{tokens[index].name}`" for index in names)) or {}
 
 
-def _query_in(tokens: TokenSequence, relation: Span) -> Span | None:
-    """The query in a relation's parentheses, if that is all: it may get a WITH of its own."""
-    start = tokens.index_at[relation.start]
-    closing = tokens.pairs.get(start, len(tokens) - 1)
-    rest = tokens.text[tokens[closing].span.end : relation.end]
-    is_query = tokens.key(start) == "(" and tokens.key(start + 1) in ("SELECT", "FROM", "WITH")
-    return tokens.span(start + 1, closing) if is_query and not rest.strip() else None
+def _find_query_in_parentheses(tokens: TokenSequence, relation: Span) -> Span | None:
+    """Return the query in the parentheses of a relation, if the relation is nothing else.
+
+    Such a query is translated without the parentheses, so that it can get a WITH of its own.
+    """
+    opening = tokens.index_at[relation.start]
+    closing = tokens.pairs.get(opening, len(tokens) - 1)
+    text_after = tokens.text[tokens[closing].span.end : relation.end]
+    has_query = tokens.key(opening + 1) in ("SELECT", "FROM", "WITH")
+    if tokens.key(opening) == "(" and has_query and not text_after.strip():
+        return tokens.span(opening + 1, closing)
+    return None

@@ -14,47 +14,58 @@ from dataclasses import dataclass
 from sqlglot import exp, parse_one
 from sqlglot.errors import UnsupportedError
 
-from matchrec.dialects.rules.place import Place, called, has_semantics, marked, name_of, plain_call
+from matchrec.dialects.rules.place import (
+    RuleContext,
+    call_function,
+    call_pattern_function,
+    find_pattern_function,
+    has_semantics,
+    mark_node,
+)
 from matchrec.syntax.tokens import SEMANTICS
 
 _ITEM, _KEY = "item", "key_"
 _WRITTEN_OUT = (exp.Nullif, exp.ArrayToString, exp.If)
 
 
-def count_of_rows(node: exp.Count, _: Place) -> exp.Expr:
+def rewrite_count(node: exp.Count, _: RuleContext) -> exp.Expr:
     """`count()` counts rows."""
     return exp.Count(this=exp.Star()) if node.this is None and not node.expressions else node
 
 
-def arrays(node: exp.ArrayAgg | exp.IgnoreNulls, place: Place) -> exp.Expr:
+def rewrite_array_agg(node: exp.ArrayAgg | exp.IgnoreNulls, context: RuleContext) -> exp.Expr:
     """`ARRAY_AGG(x)` with its NULLs and in its order; without rows it is NULL."""
     without_nulls = isinstance(node, exp.IgnoreNulls)
     array = node.this if without_nulls else node
     is_inside = isinstance(node.parent, exp.IgnoreNulls)
-    if not place.write.is_spark or not isinstance(array, exp.ArrayAgg) or is_inside:
+    if not context.write.is_spark or not isinstance(array, exp.ArrayAgg) or is_inside:
         return node
     distinct = array.this.expressions if isinstance(array.this, exp.Distinct) else ()
-    if distinct and (len(distinct) > 1 or place.is_condition):
+    if distinct and (len(distinct) > 1 or context.is_condition):
         return node
-    collected = Collection(distinct[0]) if distinct else collection(array.this)
-    if place.is_condition and collected.is_plain:
+    collected = Collection(distinct[0]) if distinct else read_collection(array.this)
+    if context.is_condition and collected.is_plain:
         return _in_condition(collected, without_nulls)
     is_known = without_nulls or _is_known(collected.value)
     if is_known:
-        items = known_items(collected)
+        items = collect_known_values(collected)
     elif collected.is_plain and isinstance(collected.value, exp.Struct):
         items = exp.ArrayAgg(this=collected.value.copy())
     else:
         items = _items(collected, collected.rows)
-    return marked(_or_null(exp.ArrayDistinct(this=items) if distinct else items), _OF_AGGREGATE)
+    return mark_node(_or_null(exp.ArrayDistinct(this=items) if distinct else items), _OF_AGGREGATE)
 
 
 def _in_condition(collected: Collection, without_nulls: bool) -> exp.Expr:
     """An array that a condition can compare: of values that are not NULL, and of some row."""
     if not without_nulls and not _is_known(collected.value):
         raise UnsupportedError("an array in DEFINE with NULLs: write array_agg(coalesce(x, ...))")
-    items, value = known_items(collected), collected.value
-    calls = (call for call in value.find_all(exp.Anonymous) if name_of(call) == "CLASSIFIER")
+    items, value = collect_known_values(collected), collected.value
+    calls = (
+        call
+        for call in value.find_all(exp.Anonymous)
+        if find_pattern_function(call) == "CLASSIFIER"
+    )
     of_variable = any(call.expressions for call in calls)  # which may have no rows yet
     of_variable = of_variable or any(column.table for column in value.find_all(exp.Column))
     return _or_null(items) if of_variable else items
@@ -66,44 +77,46 @@ def _is_known(value: exp.Expr) -> bool:
         return _is_known(value.this)
     if isinstance(value, exp.Coalesce):
         return any(map(_is_known, (value.this, *value.expressions)))
-    return name_of(value) in ("CLASSIFIER", "MATCH_NUMBER") or isinstance(value, exp.Literal)
+    return find_pattern_function(value) in ("CLASSIFIER", "MATCH_NUMBER") or isinstance(
+        value, exp.Literal
+    )
 
 
-def ordered_array(node: exp.ArrayAgg, place: Place) -> exp.Expr:
+def reject_ordered_array(node: exp.ArrayAgg, context: RuleContext) -> exp.Expr:
     """`ARRAY_AGG(x ORDER BY y)`, which Spark's has not, where no rule has written it otherwise."""
-    if place.write.is_spark and isinstance(node.this, exp.Order):
-        raise UnsupportedError(f"{place.read.title} sorts no values between these parentheses")
+    if context.write.is_spark and isinstance(node.this, exp.Order):
+        raise UnsupportedError(f"{context.read.title} sorts no values between these parentheses")
     return node
 
 
-def texts(node: exp.GroupConcat, place: Place) -> exp.Expr:
+def rewrite_string_agg(node: exp.GroupConcat, context: RuleContext) -> exp.Expr:
     """`STRING_AGG(x, separator)`, which is a comma if nothing is said."""
-    if not (place.is_measure and place.write.is_spark) or node.find(exp.Distinct):
+    if not (context.is_measure and context.write.is_spark) or node.find(exp.Distinct):
         return node
     separator = node.args.get("separator") or exp.Literal.string(",")
-    known = _or_null(known_items(collection(node.this)))
-    return marked(exp.ArrayToString(this=known, expression=separator), _OF_AGGREGATE)
+    known = _or_null(collect_known_values(read_collection(node.this)))
+    return mark_node(exp.ArrayToString(this=known, expression=separator), _OF_AGGREGATE)
 
 
-def value_at_extreme(node: exp.AnyValue, place: Place) -> exp.Expr:
+def rewrite_any_value(node: exp.AnyValue, context: RuleContext) -> exp.Expr:
     """`ANY_VALUE(x HAVING MAX y)` is `MAX_BY(x, y)`."""
     having = node.this
-    if not place.is_measure or not isinstance(having, exp.HavingMax):
+    if not context.is_measure or not isinstance(having, exp.HavingMax):
         return node
     extreme = exp.ArgMax if having.args.get("max") else exp.ArgMin
     return extreme(this=having.this, expression=having.expression)
 
 
-def semantics_of_aggregates(node: exp.Anonymous, _: Place) -> exp.Expr:
+def distribute_semantics(node: exp.Anonymous, _: RuleContext) -> exp.Expr:
     """RUNNING and FINAL before each aggregate of what an aggregate has become."""
-    name = name_of(node)
+    name = find_pattern_function(node)
     if name not in SEMANTICS or len(node.expressions) != 1:
         return node
     argument: exp.Expr = node.expressions[0]
     if _OF_AGGREGATE not in argument.meta:
         return node
     for aggregate in list(argument.find_all(exp.AggFunc)):
-        aggregate.replace(called(name, aggregate.copy()))
+        aggregate.replace(call_pattern_function(name, aggregate.copy()))
     return argument
 
 
@@ -114,7 +127,7 @@ def _or_null(items: exp.Expr) -> exp.Expr:
     return exp.Nullif(this=items, expression=exp.Array())
 
 
-def over_each_aggregate(node: exp.Window | exp.Filter, _: Place) -> exp.Expr:
+def distribute_over_and_filter(node: exp.Window | exp.Filter, _: RuleContext) -> exp.Expr:
     """OVER and FILTER behind each aggregate of what an aggregate has become."""
     if not isinstance(node.this, _WRITTEN_OUT):
         return node
@@ -127,42 +140,42 @@ def over_each_aggregate(node: exp.Window | exp.Filter, _: Place) -> exp.Expr:
     return result
 
 
-def final_aggregates(node: exp.AggFunc, place: Place) -> exp.Expr:
+def add_final(node: exp.AggFunc, context: RuleContext) -> exp.Expr:
     """An aggregate without RUNNING or FINAL is over all rows of the match."""
-    is_final = place.is_seen_from_rows and not has_semantics(node)
-    return called("FINAL", node.copy()) if is_final else node
+    is_final = context.is_measure_of_rows and not has_semantics(node)
+    return call_pattern_function("FINAL", node.copy()) if is_final else node
 
 
-def running_aggregate(node: exp.Expr, place: Place) -> exp.Expr:
+def remove_final(node: exp.Expr, context: RuleContext) -> exp.Expr:
     """An aggregate of a row of a match, which Databricks has of the whole match alone."""
-    if not place.is_seen_from_rows:
+    if not context.is_measure_of_rows:
         return node
-    if name_of(node) == "FINAL" and isinstance(node.expressions[0], exp.AggFunc):
+    if find_pattern_function(node) == "FINAL" and isinstance(node.expressions[0], exp.AggFunc):
         return node.expressions[0]
-    is_final = node.parent is not None and name_of(node.parent) == "FINAL"
+    is_final = node.parent is not None and find_pattern_function(node.parent) == "FINAL"
     if isinstance(node, exp.AggFunc) and not is_final:
         whole = "an aggregate is over the whole match in Databricks"
-        place.remark(f"{whole}, and up to its row in {place.read.title}")
+        context.remark(f"{whole}, and up to its row in {context.read.title}")
     return node
 
 
-def arrays_and_nulls(node: exp.ArrayAgg, place: Place) -> exp.Expr:
+def remark_array_nulls(node: exp.ArrayAgg, context: RuleContext) -> exp.Expr:
     """`ARRAY_AGG(x)`, which keeps NULLs in some products."""
-    read, write = place.read, place.write
+    read, write = context.read, context.write
     is_bare = not isinstance(node.parent, exp.IgnoreNulls)
     if is_bare and read.collects_nulls is not write.collects_nulls and not write.is_spark:
         keeps, drops = (read, write) if read.collects_nulls else (write, read)
-        if place.clause is not None:
+        if context.clause is not None:
             node.set("nulls_excluded", None)  # no aggregate has FILTER there
         kept = f"ARRAY_AGG keeps NULLs in {keeps.title}"
-        place.remark(f"{kept}, and leaves them out in {drops.title}")
+        context.remark(f"{kept}, and leaves them out in {drops.title}")
     return node
 
 
-def aggregate_of_all_rows(node: exp.AggFunc, place: Place) -> exp.Expr:
+def reject_distinct_and_filter(node: exp.AggFunc, context: RuleContext) -> exp.Expr:
     """An aggregate in a clause, where some have neither DISTINCT nor FILTER."""
     is_distinct = isinstance(node.this, exp.Distinct)
-    if place.clause is not None and (is_distinct or isinstance(node.parent, exp.Filter)):
+    if context.clause is not None and (is_distinct or isinstance(node.parent, exp.Filter)):
         word = "DISTINCT" if is_distinct else "FILTER"
         raise UnsupportedError(f"no {word}: an aggregate of a clause is over all its rows")
     return node
@@ -188,7 +201,7 @@ class Collection:
         return exp.ArrayAgg(this=exp.Struct(expressions=[_field(_ITEM, self.value), *keys]))
 
 
-def collection(argument: exp.Expr) -> Collection:
+def read_collection(argument: exp.Expr) -> Collection:
     limit = argument.expression if isinstance(argument, exp.Limit) else None
     ordered = argument.this if isinstance(argument, exp.Limit) else argument
     keys = tuple(ordered.expressions) if isinstance(ordered, exp.Order) else ()
@@ -198,7 +211,7 @@ def collection(argument: exp.Expr) -> Collection:
     return Collection(value, keys, limit)
 
 
-def known_items(found: Collection) -> exp.Expr:
+def collect_known_values(found: Collection) -> exp.Expr:
     """An array of the values, without NULLs, which Spark's ARRAY_AGG leaves out."""
     if found.is_plain:
         return exp.ArrayAgg(this=found.value.copy())
@@ -209,11 +222,11 @@ def known_items(found: Collection) -> exp.Expr:
 def _items(found: Collection, rows: exp.Expr) -> exp.Expr:
     """The values of an array of structs, in their order and no more than asked for."""
     if found.keys:
-        rows = plain_call("ARRAY_SORT", rows, _comparison(found.keys))
+        rows = call_function("ARRAY_SORT", rows, _comparison(found.keys))
     items = exp.Transform(this=rows, expression=_function(f"row -> row.{_ITEM}"))
     if found.limit is None:
         return items
-    return plain_call("SLICE", items, exp.Literal.number(1), found.limit)
+    return call_function("SLICE", items, exp.Literal.number(1), found.limit)
 
 
 def _function(written: str) -> exp.Expr:
@@ -240,47 +253,53 @@ def _comparison(keys: Sequence[exp.Expr]) -> exp.Expr:
     return _function(f"(one, other) -> CASE {' '.join(cases)} ELSE 0 END")
 
 
-def navigation_with_default(node: exp.Anonymous, _: Place) -> exp.Expr:
+def rewrite_navigation_default(node: exp.Anonymous, _: RuleContext) -> exp.Expr:
     """`LAG(x, n, default)`: the default counts only where there is no such row, not for NULL."""
-    name = name_of(node)
+    name = find_pattern_function(node)
     if name not in ("PREV", "NEXT") or len(node.expressions) < 3:
         return node
     value, offset, default = node.expressions
     exists = exp.Is(this=exp.paren(value.copy()), expression=exp.null())
-    absent = exp.Is(this=called(name, exists, offset.copy()), expression=exp.null())
-    return exp.If(this=absent, true=default, false=called(name, value, offset))
+    absent = exp.Is(this=call_pattern_function(name, exists, offset.copy()), expression=exp.null())
+    return exp.If(this=absent, true=default, false=call_pattern_function(name, value, offset))
 
 
-def lag_and_lead(node: exp.Anonymous, place: Place) -> exp.Expr:
+def rename_prev_and_next(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
     """`PREV` and `NEXT` under the names of the window functions."""
-    name = {"PREV": "LAG", "NEXT": "LEAD"}.get(name_of(node) or "")
-    if name and place.is_measure:
-        place.remark(f"{name} of MEASURES sees rows of the match alone in {place.write.title}")
-    return called(name, *node.expressions) if name else node
+    name = {"PREV": "LAG", "NEXT": "LEAD"}.get(find_pattern_function(node) or "")
+    if name and context.is_measure:
+        context.remark(f"{name} of MEASURES sees rows of the match alone in {context.write.title}")
+    return call_pattern_function(name, *node.expressions) if name else node
 
 
-def first_and_last_of_rows(node: exp.FirstValue | exp.LastValue, place: Place) -> exp.Expr:
+def rewrite_first_and_last_value(
+    node: exp.FirstValue | exp.LastValue, context: RuleContext
+) -> exp.Expr:
     """`FIRST_VALUE(x)` and `LAST_VALUE(x)` of a clause are `FIRST(x)` and `LAST(x)`."""
-    if place.clause is None or place.clause.frame is not None:
+    if context.clause is None or context.clause.frame is not None:
         return node
-    return called("FIRST" if isinstance(node, exp.FirstValue) else "LAST", node.this.copy())
+    return call_pattern_function(
+        "FIRST" if isinstance(node, exp.FirstValue) else "LAST", node.this.copy()
+    )
 
 
-def row_number_in_match(node: exp.Anonymous, _: Place) -> exp.Expr:
+def rewrite_row_number(node: exp.Anonymous, _: RuleContext) -> exp.Expr:
     """`MATCH_SEQUENCE_NUMBER()`: the rows of the match up to the current one are counted."""
-    if name_of(node) != "ROW_NUMBER":
+    if find_pattern_function(node) != "ROW_NUMBER":
         return node
     if node.find_ancestor(exp.AggFunc):
-        return called("MATCH_ROW_NUMBER")
-    return called("RUNNING", exp.Count(this=exp.Star()))
+        return call_pattern_function("MATCH_ROW_NUMBER")
+    return call_pattern_function("RUNNING", exp.Count(this=exp.Star()))
 
 
-def quoted_variable(node: exp.Identifier, place: Place) -> exp.Expr:
+def quote_variable(node: exp.Identifier, context: RuleContext) -> exp.Expr:
     """A variable as `place` says that it was written."""
     column = node.parent
     if not isinstance(column, exp.Column):
         return node
     qualifies = node.arg_key == "table"
-    names = node.arg_key == "this" and name_of(column.parent or column) == "CLASSIFIER"
-    text = place.quoted.get(node.name.upper())
+    names = (
+        node.arg_key == "this" and find_pattern_function(column.parent or column) == "CLASSIFIER"
+    )
+    text = context.quoted.get(node.name.upper())
     return exp.to_identifier(text, quoted=True) if text and (qualifies or names) else node

@@ -19,17 +19,21 @@ from sqlglot.dialects.oracle import Oracle
 from sqlglot.errors import UnsupportedError
 from sqlglot.time import format_time
 
-from matchrec.dialects.rules.aggregates import over_each_aggregate
+from matchrec.dialects.rules.aggregates import distribute_over_and_filter
 from matchrec.dialects.rules.place import (
     NUMBERS,
     TIMES,
     Domain,
-    Place,
     Rule,
-    function_name,
-    plain_call,
+    RuleContext,
+    call_function,
+    find_function_name,
 )
-from matchrec.dialects.rules.values import bounded_text, days_between_dates, microseconds
+from matchrec.dialects.rules.values import (
+    convert_to_microseconds,
+    cut_text_cast,
+    rewrite_date_difference,
+)
 from matchrec.syntax.tokens import words
 
 MICROSECONDS_A_DAY = 86_400_000_000
@@ -70,43 +74,43 @@ _NAMES = ("MON", "MONTH", "DAY", "DY")
 _CASES = {(True, False): exp.Upper, (False, True): exp.Lower}  # by isupper() and islower()
 
 
-def durations(node: exp.Expr, place: Place) -> exp.Expr:
+def rewrite_compared_durations(node: exp.Expr, context: RuleContext) -> exp.Expr:
     """What a difference of times is compared with: days or the text of a duration → an interval."""
     parts = {side: node.args[side] for side in _SIDES.get(type(node), ())}
     found = (part.unnest() for part in parts.values() if isinstance(part.unnest(), exp.Sub))
-    if not any({place.kind(one.this), place.kind(one.expression)} <= TIMES for one in found):
+    if not any({context.kind(one.this), context.kind(one.expression)} <= TIMES for one in found):
         return node
     for side, part in parts.items():
         if isinstance(part, exp.Literal) and part.is_string and _DURATION.fullmatch(part.name):
             unit = exp.IntervalSpan(this=exp.var("DAY"), expression=exp.var("SECOND"))
             node.set(side, exp.Interval(this=exp.Literal.string(part.name), unit=unit))
-        elif place.kind(part) in NUMBERS:
-            node.set(side, days(part.copy()))
+        elif context.kind(part) in NUMBERS:
+            node.set(side, build_days(part.copy()))
     return node
 
 
-def differences(node: exp.Sub, place: Place) -> exp.Expr:
+def rewrite_time_difference(node: exp.Sub, context: RuleContext) -> exp.Expr:
     """`d - e` as a number of days, where a number is wanted, or where both have no time of day."""
-    of_both = place.kind(node.this), place.kind(node.expression)
+    of_both = context.kind(node.this), context.kind(node.expression)
     kinds = set(of_both)
     if not kinds <= TIMES:
         if kinds <= TIMES | {None}:
-            other = "an interval" if place.write.is_spark else "may be another value"
+            other = "an interval" if context.write.is_spark else "may be another value"
             counted = "the difference of two dates is a number of days in Oracle"
-            place.remark(f"{counted}, and {other} in {place.write.title}; {_NOT_KNOWN}")
+            context.remark(f"{counted}, and {other} in {context.write.title}; {_NOT_KNOWN}")
         return node
-    use = _use(node, place)
+    use = _use(node, context)
     operands = tuple(zip((node.this.copy(), node.expression.copy()), of_both, strict=True))
     if use is None and all(_is_date(one) or kind is Domain.DATE for one, kind in operands):
         use = Domain.FRACTION
     if use is Domain.INTERVAL:
         return node
     if kinds == {Domain.DATE}:
-        return days_between_dates(node, place)
+        return rewrite_date_difference(node, context)
     if use is None:
-        place.remark(_AMBIGUOUS)
+        context.remark(_AMBIGUOUS)
         return node
-    later, earlier = (microseconds(one, kind) for one, kind in operands)
+    later, earlier = (convert_to_microseconds(one, kind) for one, kind in operands)
     length = exp.paren(exp.Sub(this=later, expression=earlier), copy=False)
     day = exp.Literal.number(MICROSECONDS_A_DAY)
     return exp.paren(exp.Div(this=length, expression=day), copy=False)
@@ -119,10 +123,10 @@ def _is_date(node: exp.Expr) -> bool:
 
 
 def _is_trunc(node: exp.Expr) -> bool:
-    return isinstance(node, exp.DateTrunc) or function_name(node) == "TRUNC"
+    return isinstance(node, exp.DateTrunc) or find_function_name(node) == "TRUNC"
 
 
-def _use(node: exp.Expr, place: Place) -> Domain | None:
+def _use(node: exp.Expr, context: RuleContext) -> Domain | None:
     """What stands around a difference asks for: a number of days, an interval, None for either."""
     above = node.parent
     if above is None or isinstance(above, (exp.Alias, exp.Select)):
@@ -133,17 +137,17 @@ def _use(node: exp.Expr, place: Place) -> Domain | None:
         return Domain.FRACTION
     if isinstance(above, (exp.Add, exp.Sub, exp.Coalesce)):
         others = [expression for expression in above.iter_expressions() if expression is not node]
-        kinds = {place.kind(one) for one in others}
+        kinds = {context.kind(one) for one in others}
         if kinds & NUMBERS:
             return Domain.FRACTION
         if kinds & {Domain.INTERVAL, *TIMES}:
             return Domain.INTERVAL
-    return _use(above, place)
+    return _use(above, context)
 
 
-def shifts(node: exp.Add | exp.Sub, place: Place) -> exp.Expr:
+def rewrite_shift(node: exp.Add | exp.Sub, context: RuleContext) -> exp.Expr:
     """`d + n` and `d - n`, so many days later or earlier."""
-    kinds = place.kind(node.this), place.kind(node.expression)
+    kinds = context.kind(node.this), context.kind(node.expression)
     time, number = node.this.copy(), node.expression.copy()
     if isinstance(node, exp.Add) and kinds[0] in NUMBERS:
         time, number, kinds = number, time, kinds[::-1]
@@ -153,10 +157,10 @@ def shifts(node: exp.Add | exp.Sub, place: Place) -> exp.Expr:
         if kinds[1] is Domain.INTEGER:
             return type(node)(this=time, expression=number)
         time = exp.cast(time, "timestamp")
-    return type(node)(this=time, expression=days(number))
+    return type(node)(this=time, expression=build_days(number))
 
 
-def days(number: exp.Expr) -> exp.Expr:
+def build_days(number: exp.Expr) -> exp.Expr:
     if isinstance(number, exp.Literal) and number.name.isdigit():
         return exp.Interval(this=exp.Literal.string(number.name), unit=exp.var("DAY"))
     one = exp.Interval(this=exp.Literal.string("1"), unit=exp.var("DAY"))
@@ -164,19 +168,19 @@ def days(number: exp.Expr) -> exp.Expr:
     return exp.Mul(this=one, expression=number if simple else exp.paren(number, copy=False))
 
 
-def truncated(node: exp.Expr, place: Place) -> exp.Expr:
+def rewrite_trunc(node: exp.Expr, context: RuleContext) -> exp.Expr:
     """`TRUNC(x)`, `TRUNC(x, n)` of a number and `TRUNC(d)`, `TRUNC(d, 'HH24')` of a date."""
     value, second = _truncation(node)
     if value is None:
         return node
-    kind = place.kind(value)
+    kind = context.kind(value)
     if kind is None and isinstance(second, exp.Literal | exp.Var) and not second.is_number:
         kind = Domain.TIMESTAMP
     if kind in TIMES:
         return _truncated_time(value.copy(), kind, second)
     if kind not in NUMBERS:
-        place.remark(f"TRUNC takes a number or a date: {_NOT_KNOWN}")
-        return plain_call("TRUNC", *filter(None, (value, second)))
+        context.remark(f"TRUNC takes a number or a date: {_NOT_KNOWN}")
+        return call_function("TRUNC", *filter(None, (value, second)))
     if second is None:
         return exp.cast(value.copy(), "bigint")
     power = exp.Pow(this=exp.Literal.number(10), expression=second.copy())
@@ -207,14 +211,14 @@ def _truncated_time(time: exp.Expr, kind: Domain | None, unit: exp.Expr | None) 
     return exp.Anonymous(this="DATE_TRUNC", expressions=[exp.Literal.string(name), time])
 
 
-def timestamp_literal(node: exp.StrToTime, _: Place) -> exp.Expr:
+def rewrite_timestamp_literal(node: exp.StrToTime, _: RuleContext) -> exp.Expr:
     """`TIMESTAMP '2011-04-01 10:00:00'`, whose fraction of a second may be left out."""
     is_whole = node.args["format"].name == "%Y-%m-%d %H:%M:%S.%f"
     is_literal = isinstance(node.this, exp.Literal) and is_whole
     return exp.cast(node.this, "timestamp") if is_literal else node
 
 
-def formatted_time(node: exp.ToChar | exp.TimeToStr, place: Place) -> exp.Expr:
+def rewrite_to_char_with_format(node: exp.ToChar | exp.TimeToStr, context: RuleContext) -> exp.Expr:
     """`TO_CHAR(time, 'YYYY-MM-DD')`, where the format is one of times."""
     format_ = node.args.get("format")
     pattern = format_.name if isinstance(format_, exp.Literal) and format_.is_string else ""
@@ -223,28 +227,28 @@ def formatted_time(node: exp.ToChar | exp.TimeToStr, place: Place) -> exp.Expr:
     is_bare = pattern.upper().startswith("FM")  # no blanks after names, no zeros before numbers
     parts = [found[0] for found in _PART.finditer(pattern[2 * is_bare :])]
     if not parts or _OF_NUMBER.fullmatch(pattern):
-        if parts and place.write.is_spark:
+        if parts and context.write.is_spark:
             raise _not_said(pattern)
         return node
     if not is_bare and {part.upper() for part in parts} & {"MONTH", "DAY"}:
         padded = "names of months and days, which Oracle pads"
         raise UnsupportedError(f"{padded}: write MON or DY, or FM before the format")
-    marks = _marks(pattern[2 * is_bare :], place)
+    marks = _marks(pattern[2 * is_bare :], context)
     if is_bare:
         marks = re.sub("%([dmHIMSj])", r"%-\1", marks)
     return _in_case_of(parts, exp.TimeToStr(this=node.this, format=exp.Literal.string(marks)))
 
 
-def _marks(pattern: str, place: Place) -> str:
+def _marks(pattern: str, context: RuleContext) -> str:
     """A format with sqlglot's marks for its parts, and with texts as Spark writes them."""
 
     def mark(found: re.Match[str]) -> str:
         part = found[0].upper()
-        if part[0] == '"' and place.write.is_spark and "%" not in part:
+        if part[0] == '"' and context.write.is_spark and "%" not in part:
             return "'" + found[0][1:-1].replace("'", "''") + "'"
-        if part.startswith("FF") and place.write.is_spark:  # digits of a second
+        if part.startswith("FF") and context.write.is_spark:  # digits of a second
             return "S" * int(part[2:] or 6)
-        if part not in _MARKS and not (part == "Q" and place.write.is_spark):
+        if part not in _MARKS and not (part == "Q" and context.write.is_spark):
             raise _not_said(pattern)
         return _MARKS.get(part, part)
 
@@ -267,23 +271,25 @@ def _not_said(pattern: str) -> UnsupportedError:
     return UnsupportedError(f"the format {pattern} of a time: write its parts one by one")
 
 
-def text_of_date(node: exp.ToChar, place: Place) -> exp.Expr:
+def rewrite_to_char_without_format(node: exp.ToChar, context: RuleContext) -> exp.Expr:
     """`TO_CHAR(d)` has Oracle's format DD-MON-RR; of what is no time it is a cast."""
     if node.args.get("format"):
         return node
-    if place.kind(node.this) in TIMES:
+    if context.kind(node.this) in TIMES:
         return exp.Upper(this=exp.TimeToStr(this=node.this, format=exp.Literal.string("%d-%b-%y")))
-    remark_fraction(node.this, place)
+    remark_fraction(node.this, context)
     return exp.cast(node.this.copy(), "text")
 
 
-def remark_fraction(number: exp.Expr, place: Place) -> None:
+def remark_fraction(number: exp.Expr, context: RuleContext) -> None:
     """Oracle writes neither `11.50` nor `0.5`, but `11.5` and `.5`."""
-    if place.kind(number) in (Domain.DECIMAL, Domain.FRACTION):
-        place.remark("a number has neither zeros at its end nor a zero before its point in Oracle")
+    if context.kind(number) in (Domain.DECIMAL, Domain.FRACTION):
+        context.remark(
+            "a number has neither zeros at its end nor a zero before its point in Oracle"
+        )
 
 
-def without_dual(node: exp.Select, _: Place) -> exp.Expr:
+def drop_dual(node: exp.Select, _: RuleContext) -> exp.Expr:
     """`SELECT 1 FROM dual` is a SELECT without FROM."""
     read = node.args.get("from_")
     if read and read.this.sql().upper() == "DUAL" and not node.args.get("joins"):
@@ -291,23 +297,23 @@ def without_dual(node: exp.Select, _: Place) -> exp.Expr:
     return node
 
 
-def unusual_name(node: exp.Identifier, _: Place) -> exp.Expr:
+def quote_unusual_name(node: exp.Identifier, _: RuleContext) -> exp.Expr:
     """`page#` is a name that Spark wants in quotes."""
     if "#" in node.name:
         node.set("quoted", True)
     return node
 
 
-def concatenation(node: exp.Concat | exp.DPipe, place: Place) -> exp.Expr:
+def rewrite_concatenation(node: exp.Concat | exp.DPipe, context: RuleContext) -> exp.Expr:
     """`a || b`, `CONCAT(a, b)`: NULL is the empty string, and the empty string is NULL."""
     if isinstance(node.parent, exp.DPipe):
         return node
     found = node.expressions if isinstance(node, exp.Concat) else node.flatten()
     parts = [part.copy() for part in found]
     for part in parts:
-        remark_fraction(part, place)
-    if place.write.is_spark:  # which leaves NULL out
-        text: exp.Expr = plain_call("CONCAT_WS", exp.Literal.string(""), *parts)
+        remark_fraction(part, context)
+    if context.write.is_spark:  # which leaves NULL out
+        text: exp.Expr = call_function("CONCAT_WS", exp.Literal.string(""), *parts)
     else:
         texts = (one if isinstance(one, exp.Literal) else exp.cast(one, "text") for one in parts)
         text = exp.Concat(expressions=list(texts), coalesce=True)
@@ -317,16 +323,16 @@ def concatenation(node: exp.Concat | exp.DPipe, place: Place) -> exp.Expr:
 
 
 READS: tuple[Rule, ...] = (
-    over_each_aggregate,
-    without_dual,
-    unusual_name,
-    concatenation,
-    timestamp_literal,
-    formatted_time,
-    bounded_text,
-    durations,
-    differences,
-    shifts,
-    truncated,
-    text_of_date,
+    distribute_over_and_filter,
+    drop_dual,
+    quote_unusual_name,
+    rewrite_concatenation,
+    rewrite_timestamp_literal,
+    rewrite_to_char_with_format,
+    cut_text_cast,
+    rewrite_compared_durations,
+    rewrite_time_difference,
+    rewrite_shift,
+    rewrite_trunc,
+    rewrite_to_char_without_format,
 )

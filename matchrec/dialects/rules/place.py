@@ -1,4 +1,11 @@
-"""What rules may ask: the kinds of expressions, and where one stands; marks that pass sqlglot."""
+"""What rules can ask about an expression, and how functions of row patterns get past sqlglot.
+
+- `find_kind` returns what kind of value an expression has, as far as the columns are known.
+- `KnownColumns` finds the kind of a column in the relations that its query reads.
+- `mask_functions` renames functions and variables that sqlglot does not know, drops or takes for
+  others.
+- `RuleContext` says where an expression is, and collects the remarks of rules.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +28,15 @@ from matchrec.syntax.tokens import OF_THE_MATCH, SEMANTICS, TokenSequence, seque
 
 N = TypeVar("N", bound=exp.Expr)
 
-UNLIKE = "unlike"  # the mark of what both products read, and understand otherwise
+# A mark on nodes that both products read, but understand differently.
+DIFFERS = "differs"
 
-# The kind of a column where it stands, None where it is not known.
-Columns = Callable[[exp.Column], "Domain | None"]
+# Returns the kind of a column, given the node that names it; None if it is not known.
+ColumnLookup = Callable[[exp.Column], "Domain | None"]
 
 
 class Domain(Enum):
-    """What a value is; a difference is of two timestamps: an interval, or a number of days."""
+    """A kind of values."""
 
     INTEGER = "integer"
     FRACTION = "number with a fraction"
@@ -37,23 +45,32 @@ class Domain(Enum):
     TIMESTAMP = "timestamp"
     TIMESTAMP_NTZ = "timestamp without time zone"
     INTERVAL = "interval"
+    # An interval or a number of days: products disagree on what `t - u` of two timestamps is.
     DIFFERENCE = "difference of timestamps"
     TEXT = "text"
     OTHER = "other"
 
 
 NUMBERS = frozenset({Domain.INTEGER, Domain.FRACTION, Domain.DECIMAL})
-_BY_WEIGHT = (Domain.FRACTION, Domain.DECIMAL, Domain.INTEGER)  # what a number and another one give
 TIMESTAMPS = frozenset({Domain.TIMESTAMP, Domain.TIMESTAMP_NTZ})
 TIMES = TIMESTAMPS | {Domain.DATE}
 
-_ROWS = read_table("matchrec.dialects.rules", "kinds.txt")
+# The kind of an operation on two numbers is the first of these that one of its operands has.
+_WIDEST_FIRST = (Domain.FRACTION, Domain.DECIMAL, Domain.INTEGER)
 
-# The names of kinds of what calls give, or SAME: what their operand is.
-_OF_CALLS = {call: kind for kind, calls in _ROWS for call in calls.split()}
+# Instead of a kind in `kinds.txt`: the call has the kind of its first operand.
+_SAME_AS_OPERAND = "SAME"
+
+# The name of the kind of each call's result. A call is named by sqlglot's class, or by the
+# function's name if sqlglot does not know it.
+_KIND_NAMES_OF_CALLS = {
+    call: kind
+    for kind, calls in read_table("matchrec.dialects.rules", "kinds.txt")
+    for call in calls.split()
+}
 
 _DECIMALS = {exp.DType.DECIMAL, exp.DType.BIGDECIMAL, exp.DType.MONEY, exp.DType.SMALLMONEY}
-_OF_TYPES = (
+_KINDS_OF_TYPES = (
     (exp.DataType.INTEGER_TYPES, Domain.INTEGER),
     (_DECIMALS, Domain.DECIMAL),
     (exp.DataType.REAL_TYPES - _DECIMALS, Domain.FRACTION),
@@ -65,54 +82,80 @@ _OF_TYPES = (
 )
 
 
-def kind_of_type(type_: exp.DataType) -> Domain:
+def find_kind_of_type(type_: exp.DataType) -> Domain:
+    """Return the kind of a type's values."""
     if isinstance(type_.this, exp.Interval):
         return Domain.INTERVAL
-    return next((kind for types, kind in _OF_TYPES if type_.this in types), Domain.OTHER)
+    for types, kind in _KINDS_OF_TYPES:
+        if type_.this in types:
+            return kind
+    return Domain.OTHER
 
 
 def kind_named(name: str) -> Domain:
-    """The kind of a type by the name that Spark has for it."""
+    """Return the kind of a type, given its name in Spark, such as `decimal(10,2)`."""
     word = re.split(r"\W", name, maxsplit=1)[0]
-    return kind_of_type(exp.DataType.build(word, dialect="spark", udt=True))
+    return find_kind_of_type(exp.DataType.build(word, dialect="spark", udt=True))
 
 
-def kind_of(node: exp.Expr | None, columns: Columns) -> Domain | None:
+def find_kind(node: exp.Expr | None, look_up: ColumnLookup) -> Domain | None:
+    """Return the kind of an expression; None if it is not known.
+
+    Args:
+        node: the expression.
+        look_up: returns the kinds of the columns in it.
+    """
     match node:
         case exp.Column():
-            return columns(node)
+            return look_up(node)
         case exp.Literal():
-            if node.is_string:
-                return Domain.TEXT
-            if node.name.isdigit():
-                return Domain.INTEGER
-            return Domain.FRACTION if "E" in node.name.upper() else Domain.DECIMAL
+            return _find_kind_of_literal(node)
         case exp.Cast():
-            return kind_of_type(node.to)
+            return find_kind_of_type(node.to)
         case exp.Add() | exp.Sub() | exp.Mul() | exp.Div() | exp.IntDiv() | exp.Mod():
-            return _of_arithmetic(node, columns)
+            return _find_kind_of_arithmetic(node, look_up)
         case exp.Coalesce() | exp.If() | exp.Case() | exp.Greatest() | exp.Least():
-            found = (kind_of(result, columns) for result in _results(node))
-            return next(filter(None, found), None)
+            for alternative in _list_alternatives(node):
+                if kind := find_kind(alternative, look_up):
+                    return kind
+            return None
         case exp.Predicate():
             return Domain.OTHER
         case exp.Anonymous():
-            name, operand = name_of(node) or function_name(node), next(iter(node.expressions), None)
+            name = find_pattern_function(node) or find_function_name(node)
+            operand = node.expressions[0] if node.expressions else None
         case exp.Expr():
-            name, operand = type(node).__name__, node.this
+            name = type(node).__name__
+            operand = node.this
         case _:
             return None
-    kind = _OF_CALLS.get(name)
-    return kind_of(operand, columns) if kind == "SAME" else Domain[kind] if kind else None
+    kind_name = _KIND_NAMES_OF_CALLS.get(name)
+    if kind_name == _SAME_AS_OPERAND:
+        return find_kind(operand, look_up)
+    return Domain[kind_name] if kind_name else None
 
 
-def _of_arithmetic(node: exp.Expr, columns: Columns) -> Domain | None:
-    """Of two numbers, a number; otherwise the kind of what is moved, or of what lies between."""
-    left, right = kind_of(node.this, columns), kind_of(node.expression, columns)
+def _find_kind_of_literal(node: exp.Literal) -> Domain:
+    """Return the kind of a string or a number: `1.5` is a decimal, `1.5E0` is not."""
+    if node.is_string:
+        return Domain.TEXT
+    if node.name.isdigit():
+        return Domain.INTEGER
+    return Domain.FRACTION if "E" in node.name.upper() else Domain.DECIMAL
+
+
+def _find_kind_of_arithmetic(node: exp.Expr, look_up: ColumnLookup) -> Domain | None:
+    """Return the kind of a sum, difference, product, quotient or remainder.
+
+    Two numbers give a number, two times a difference. A time and an interval, or a number of days,
+    give a time.
+    """
+    left = find_kind(node.this, look_up)
+    right = find_kind(node.expression, look_up)
     if left in NUMBERS and right in NUMBERS:
-        if {left, right} == {Domain.INTEGER} and isinstance(node, exp.Div):
+        if left is right is Domain.INTEGER and isinstance(node, exp.Div):
             return Domain.FRACTION
-        return next(kind for kind in _BY_WEIGHT if kind in (left, right))
+        return next(kind for kind in _WIDEST_FIRST if kind in (left, right))
     if left in TIMES and right in TIMES:
         return Domain.DIFFERENCE
     if left is None or right is None:
@@ -120,239 +163,312 @@ def _of_arithmetic(node: exp.Expr, columns: Columns) -> Domain | None:
     return right if left in NUMBERS else left
 
 
-def _results(node: exp.Expr) -> list[exp.Expr]:
+def _list_alternatives(node: exp.Expr) -> list[exp.Expr]:
+    """Return the expressions one of which is the value of CASE, IF, COALESCE or GREATEST."""
     match node:
         case exp.Case():
-            found = [branch.args["true"] for branch in node.args["ifs"]]
-            return [*found, *filter(None, [node.args.get("default")])]
+            results = [branch.args["true"] for branch in node.args["ifs"]]
+            results.append(node.args.get("default"))
         case exp.If():
-            return [*filter(None, [node.args["true"], node.args.get("false")])]
-    return [node.this, *node.expressions]
+            results = [node.args["true"], node.args.get("false")]
+        case _:
+            return [node.this, *node.expressions]
+    return [result for result in results if result]
 
 
-Kinds = Mapping[str, Domain]  # the kinds of columns by their names in lower case
+# The kinds of columns, by their names in lower case.
+Kinds = Mapping[str, Domain]
 
-# Whether something has a column, and of which kind it is; None where that is not known.
-FoundColumn = tuple[bool | None, Domain | None]
+# Whether a relation has a column, and the column's kind. Each is None if it is not known.
+ColumnSearch = tuple[bool | None, Domain | None]
 
-# The columns of a table by its name as Spark writes it, None where they are not known.
+# Returns the columns of a table, given its name as Spark writes it; None if they are not known.
 Tables = Callable[[str], Kinds | None]
 
 
 def no_tables(_: str) -> None:
-    """Of a text that no session reads, no table is known."""
+    """Know no table, because there is no session that could look it up."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClauseKinds:
-    """The columns of a clause's input, and those of its rows; None where they are not known."""
+    """The kinds of the columns around a clause."""
 
+    # The columns of its input; None if they are not known.
     inputs: Kinds | None = None
+    # The columns of its result; None if they are not known.
     outputs: Kinds | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class KnownColumns:
-    """What an expression may name.
+    """The columns that an expression can name."""
 
-    inputs: gives those of the clause in which it stands; None outside of clauses. sources: the
-    columns of relations outside, by the names that these have in FROM. tables: of all others.
-    missed: columns whose kinds were asked for and are not known.
-    """
-
+    # Returns the columns of the clause's input. None if the expression is in no clause.
     inputs: Callable[[], Kinds] | None = None
+    # The columns of the results of clauses, by the names that stand for the clauses in FROM.
     sources: Mapping[str, Kinds] = field(default_factory=dict)
+    # Looks up the columns of all other tables.
     tables: Tables = no_tables
+    # The names of the columns whose kinds were needed and are not known, in the order of asking.
     missed: list[str] = field(default_factory=list)
 
     def kind(self, column: exp.Column) -> Domain | None:
-        """The kind of a column; one that is not known is noted."""
-        if (found := self._known(column)) is None:
+        """Return the kind of a column. If it is not known, record that and return None."""
+        kind = self._find(column)
+        if kind is None:
             self.missed.append(column.name)
-        return found
+        return kind
 
     def has(self, select: exp.Select, name: str) -> bool | None:
-        """Whether something that a query reads has a column of this name, None if not known."""
-        is_there, _ = self._in_query(select, name.lower())
-        if is_there is None:
+        """Return whether a relation that a query reads has a column of this name.
+
+        If that is not known, record that and return None.
+        """
+        exists, _ = self._search_query(select, name.lower())
+        if exists is None:
             self.missed.append(name)
-        return is_there
+        return exists
 
-    def _known(self, column: exp.Column) -> Domain | None:
+    def _find(self, column: exp.Column) -> Domain | None:
+        """Return the kind of a column; None if it is not known."""
+        name = column.name.lower()
         if self.inputs is not None:
-            return self.inputs().get(column.name.lower())
+            return self.inputs().get(name)
         select = column.find_ancestor(exp.Select)
-        return None if select is None else self._in_query(select, column.name.lower())[1]
+        if select is None:
+            return None
+        _, kind = self._search_query(select, name)
+        return kind
 
-    def _in_query(self, select: exp.Select, name: str) -> FoundColumn:
-        """A column of what a query reads; its kind, if all that have it agree."""
-        relations = filter(None, (select.args.get("from_"), *select.args.get("joins", ())))
-        found = [self._in_relation(relation.this, name) for relation in relations]
-        there = [is_there for is_there, _ in found]
-        kinds = {kind for is_there, kind in found if is_there is not False}
-        is_there = True if True in there else None if None in there else False
-        return is_there, kinds.pop() if len(kinds) == 1 else None
+    def _search_query(self, select: exp.Select, name: str) -> ColumnSearch:
+        """Search the relations that a query reads for a column.
 
-    def _in_relation(self, relation: exp.Expr, name: str) -> FoundColumn:
-        named = relation if isinstance(relation, exp.Subquery) else _named_query(relation)
-        names = relation.alias_column_names or (named.alias_column_names if named else [])
-        if names:
-            return name in map(str.lower, names), None
-        query = None if named is None else named.this  # of a union, the first one
-        while isinstance(query, exp.SetOperation):
-            query = query.this
+        The kind is only known if all relations that have the column, or may have it, agree.
+        """
+        clauses = [select.args.get("from_"), *select.args.get("joins", ())]
+        searches = [self._search_relation(clause.this, name) for clause in clauses if clause]
+        kinds = {kind for exists, kind in searches if exists is not False}
+        answers = [exists for exists, _ in searches]
+        exists: bool | None = False
+        if True in answers:
+            exists = True
+        elif None in answers:
+            exists = None
+        return exists, kinds.pop() if len(kinds) == 1 else None
+
+    def _search_relation(self, relation: exp.Expr, name: str) -> ColumnSearch:
+        """Search a table or subquery of FROM for a column."""
+        query, column_names = _find_query(relation)
+        if column_names:
+            return name in column_names, None
         if isinstance(query, exp.Select):
             for item in query.expressions:
                 if item.alias_or_name.lower() == name:
-                    return True, kind_of(item.unalias(), self._known)
-            return self._in_query(query, name) if query.is_star else (False, None)
-        kinds = self.sources.get(relation.name) if query is None else None
-        match relation:
-            case exp.Table(this=exp.Identifier()) if query is None and kinds is None:
-                kinds = self.tables(exp.table_name(relation, "spark", identify=True))
+                    return True, find_kind(item.unalias(), self._find)
+            return self._search_query(query, name) if query.is_star else (False, None)
+        kinds = self._find_columns_of_table(relation) if query is None else None
         return (None, None) if kinds is None else (name in kinds, kinds.get(name))
 
+    def _find_columns_of_table(self, relation: exp.Expr) -> Kinds | None:
+        """Return the columns of a clause's result or of a table; None if they are not known."""
+        kinds = self.sources.get(relation.name)
+        if kinds is not None:
+            return kinds
+        if isinstance(relation, exp.Table) and isinstance(relation.this, exp.Identifier):
+            return self.tables(exp.table_name(relation, "spark", identify=True))
+        return None
 
-def _named_query(relation: exp.Expr) -> exp.CTE | None:
-    """What WITH has given the name of a relation."""
+
+def _find_query(relation: exp.Expr) -> tuple[exp.Expr | None, list[str]]:
+    """Return the query of a subquery or of a name that WITH defines, and its column names.
+
+    The query is None if the relation is neither. A UNION has the columns of its first query. The
+    names, in lower case, are those of `AS t (a, b)`; there are none without such a list.
+    """
+    definition = relation if isinstance(relation, exp.Subquery) else _find_definition(relation)
+    column_names = relation.alias_column_names
+    if not column_names and definition is not None:
+        column_names = definition.alias_column_names
+    query = None if definition is None else definition.this
+    while isinstance(query, exp.SetOperation):
+        query = query.this
+    return query, [column_name.lower() for column_name in column_names]
+
+
+def _find_definition(relation: exp.Expr) -> exp.CTE | None:
+    """Return the definition in WITH of the name of a relation; None if there is none."""
     inside: exp.CTE | None = relation.find_ancestor(exp.CTE)
     scope = relation.find_ancestor(exp.Query)
     while scope is not None and not relation.args.get("db"):
         for cte in scope.ctes:
-            if cte is inside:  # which knows those before it, not itself
+            if cte is inside:  # a definition knows those before it, but not itself
                 inside = inside.find_ancestor(exp.CTE)
                 break
             if cte.alias.lower() == relation.name.lower():
-                found: exp.CTE = cte
-                return found
+                definition: exp.CTE = cte
+                return definition
         scope = scope.find_ancestor(exp.Query)
     return None
 
 
-# Marks on what sqlglot does not know, drops or takes for others, while it has a fragment.
-#
-# Functions of row patterns, and pattern variables that are words of SQL: `START.price`.
+# Prefixes that a name has while sqlglot reads a fragment, because without them sqlglot would not
+# know, would drop or would misread it: `LAST(x, 1)` loses its offset in Spark's dialect.
 
-MARK = "ROW_PATTERN_FUNCTION_"
-VARIABLE = "ROW_PATTERN_VARIABLE_"
+# The prefix of functions of row patterns.
+FUNCTION_PREFIX = "ROW_PATTERN_FUNCTION_"
+
+# The prefix of pattern variables that are keywords of SQL, as in `START.price`.
+VARIABLE_PREFIX = "ROW_PATTERN_VARIABLE_"
 
 
-def marked(node: N, mark: str) -> N:
-    """The node with a mark that rules after this one see."""
+def mark_node(node: N, mark: str) -> N:
+    """Mark a node for later rules, and return it."""
     node.meta[mark] = True
     return node
 
 
-def called(name: str, *arguments: exp.Expr) -> exp.Expr:
-    """A call of a function of row patterns."""
-    return exp.Anonymous(this=MARK + name, expressions=list(arguments))
+def call_pattern_function(name: str, *arguments: exp.Expr) -> exp.Expr:
+    """Return a call of a function of row patterns."""
+    return exp.Anonymous(this=FUNCTION_PREFIX + name, expressions=list(arguments))
 
 
-def plain_call(name: str, *arguments: exp.Expr) -> exp.Expr:
-    """A call of a function of Spark's that sqlglot is to write as it is."""
+def call_function(name: str, *arguments: exp.Expr) -> exp.Expr:
+    """Return a call of a function of Spark that sqlglot writes as it is, with copied arguments."""
     return exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])
 
 
-def name_of(node: exp.Expr) -> str | None:
-    """The name of the function of row patterns that a node calls, or None."""
-    name = function_name(node)
-    return name.removeprefix(MARK) if name.startswith(MARK) else None
+def find_pattern_function(node: exp.Expr) -> str | None:
+    """Return the name of the function of row patterns that a node calls; None if it calls none."""
+    name = find_function_name(node)
+    return name.removeprefix(FUNCTION_PREFIX) if name.startswith(FUNCTION_PREFIX) else None
 
 
-def function_name(node: exp.Expr) -> str:
-    """The name, in upper case, of a function that sqlglot does not know; else nothing."""
+def find_function_name(node: exp.Expr) -> str:
+    """Return the name of a function that sqlglot does not know, in upper case; "" for others."""
     return str(node.this).upper() if isinstance(node, exp.Anonymous) else ""
 
 
 def has_semantics(node: exp.Expr) -> bool:
-    """Whether RUNNING or FINAL stands before it."""
-    return node.parent is not None and name_of(node.parent) in SEMANTICS
+    """Return whether a node is the operand of RUNNING or FINAL."""
+    return node.parent is not None and find_pattern_function(node.parent) in SEMANTICS
 
 
+# The functions of row patterns of a product, each with the name by which the rules know it. None
+# outside of clauses, where RUNNING and FINAL are ordinary names.
 Functions = Mapping[str, str] | None
 
 
-def masked(text: str, tokens: Sequence[Token], functions: Functions) -> str:
-    """The text with marks on functions of row patterns; RUNNING and FINAL become calls.
+def mask_functions(text: str, tokens: Sequence[Token], functions: Functions) -> str:
+    """Return a text in which functions of row patterns have a prefix.
 
-    tokens: of the text. functions: as a product knows them, by the names that rules have for them;
-    None outside of clauses, where RUNNING and FINAL are names.
+    RUNNING and FINAL become calls, too, and variables that are keywords get their prefix:
+
+        FINAL LAST(START.x)
+        ROW_PATTERN_FUNCTION_FINAL(ROW_PATTERN_FUNCTION_LAST(ROW_PATTERN_VARIABLE_START.x))
+
+    Args:
+        text: the fragment.
+        tokens: its tokens.
+        functions: the functions of the product that is read.
     """
-    keywords = {one.start for one in tokens if one.token_type is not TokenType.VAR}
-    return edited(text, _marks(sequence_of(tokens, text), keywords, functions)).text
+    keywords = {token.start for token in tokens if token.token_type is not TokenType.VAR}
+    edits = _find_masking_edits(sequence_of(tokens, text), keywords, functions)
+    return edited(text, edits).text
 
 
-def _marks(tokens: TokenSequence, keywords: Set[int], functions: Functions) -> Iterator[Edit]:
+def _find_masking_edits(
+    tokens: TokenSequence, keywords: Set[int], functions: Functions
+) -> Iterator[Edit]:
+    """Yield the edits that add prefixes.
+
+    Args:
+        tokens: the tokens of the fragment.
+        keywords: the offsets at which a token starts that sqlglot does not read as a plain name.
+        functions: the functions of the product that is read.
+    """
     semantics = SEMANTICS if functions is not None else frozenset()
     functions = functions or {}
     for index, token in enumerate(tokens.tokens):
-        word, opening = token.key, index + 2
+        word = token.key
+        opening = index + 2  # of `(` in `FINAL LAST(x)`
         closing = tokens.pairs.get(opening) if tokens.key(opening) == "(" else None
         if tokens.is_call(index) and (word in OF_THE_MATCH or word in functions):
-            yield Edit(token.span, MARK + functions.get(word, word))
+            yield Edit(token.span, FUNCTION_PREFIX + functions.get(word, word))
         elif tokens.key(index - 1) == ".":
             continue
         elif token.is_word and tokens.key(index + 1) == "." and token.span.start in keywords:
-            yield Edit(token.span, VARIABLE + token.text)
+            yield Edit(token.span, VARIABLE_PREFIX + token.text)
         elif word in semantics and closing is not None:
             end = tokens[closing].span.end
-            yield Edit(Span(token.span.start, tokens[index + 1].span.start), f"{MARK}{word}(")
+            until_operand = Span(token.span.start, tokens[index + 1].span.start)
+            yield Edit(until_operand, f"{FUNCTION_PREFIX}{word}(")
             yield Edit(Span(end, end), ")")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where an expression stands, and for which product it is written.
-
-    clause, part: None outside of clauses. quoted: names of variables that must stand in quotes,
-    each as it was written. remarks: of rules, in the order in which they were made, with no span.
-    """
+class RuleContext:
+    """Where an expression is, and which products read and write it."""
 
     read: Product
     write: Product
+    # The clause and the part of it that the expression is in; None outside of clauses.
     clause: MatchRecognize | None = None
     part: ClausePart | None = None
+    # The columns that it can name.
     columns: KnownColumns = field(default_factory=KnownColumns)
+    # Pattern variables that must be quoted to keep their case: upper case to text as written.
     quoted: Mapping[str, str] = field(default_factory=dict)
+    # What rules remark on, in the order of their remarks. The spans are filled in later.
     remarks: list[Note] = field(default_factory=list)
 
     @property
     def is_measure(self) -> bool:
+        """Whether the expression is a part of MEASURES."""
         return self.part is ClausePart.MEASURES
 
     @property
     def is_condition(self) -> bool:
+        """Whether the expression is a part of DEFINE."""
         return self.part is ClausePart.DEFINE
 
     @property
-    def is_seen_from_rows(self) -> bool:
-        """Whether it is a measure of every row of a match, not of the match."""
-        one_row = self.clause is None or self.clause.rows_per_match in (None, RowsPerMatch.ONE_ROW)
-        return self.is_measure and not one_row
+    def is_measure_of_rows(self) -> bool:
+        """Whether it is a measure that each row of a match has, because of ALL ROWS PER MATCH."""
+        if self.clause is None or not self.is_measure:
+            return False
+        return self.clause.rows_per_match not in (None, RowsPerMatch.ONE_ROW)
 
     @property
     def order(self) -> str | None:
-        """The first key by which the clause orders."""
+        """The text of the first key in the clause's ORDER BY; None if there is none."""
         keys = self.clause.order_by if self.clause else ()
         return keys[0].expression.text if keys else None
 
-    def within(self, part: ClausePart) -> Place:
-        """The place of an expression in a part of the clause, with no remarks yet."""
+    def within(self, part: ClausePart) -> RuleContext:
+        """Return the context of an expression in a part of the clause, without remarks."""
         return replace(self, part=part, remarks=[])
 
     def kind(self, node: exp.Expr) -> Domain | None:
-        """The kind of an expression; what is missing for it is noted."""
-        return kind_of(node, self.columns.kind)
+        """Return the kind of an expression. If a column is not known, record that."""
+        return find_kind(node, self.columns.kind)
 
     def remark(self, message: str, *, is_met: bool = False) -> None:
+        """Add a remark on what means something else in the product that is written.
+
+        Args:
+            message: the difference, in one sentence.
+            is_met: see `Note.is_met`.
+        """
         self.remarks.append(Note(message, Span(0, 0), is_met))
 
 
-# Rewrites a node of the class that its first parameter names; it may come back as it is.
-Rule = Callable[[Any, Place], exp.Expr]
+# Rewrites a node of the type that its first parameter has. It may return the node as it is, or
+# raise UnsupportedError if the product that is written has nothing that means the same.
+Rule = Callable[[Any, RuleContext], exp.Expr]
 
 
 @cache
-def nodes_of(rule: Rule) -> Any:
-    """The class of nodes that a rule is about, or several."""
+def find_node_types(rule: Rule) -> Any:
+    """Return the class, or union of classes, of the nodes that a rule rewrites."""
     return next(iter(get_type_hints(rule).values()))

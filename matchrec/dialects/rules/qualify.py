@@ -12,15 +12,15 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.helper import find_new_name
 
-from matchrec.dialects.rules.place import Place
+from matchrec.dialects.rules.place import RuleContext
 
 _AFTER = ("distinct", "order", "limit", "offset", "fetch", "with_")
 
 
-def qualified_rows(node: exp.Select, place: Place) -> exp.Expr:
+def rewrite_qualify(node: exp.Select, context: RuleContext) -> exp.Expr:
     if not node.args.get("qualify"):
         return node
-    name_by_items(node.args["qualify"], node, place)
+    inline_aliases(node.args["qualify"], node, context)
     inner = node.copy()
     condition = inner.args["qualify"].this.pop()
     inner.set("qualify", None)
@@ -28,15 +28,15 @@ def qualified_rows(node: exp.Select, place: Place) -> exp.Expr:
     for part in _AFTER:
         outer.set(part, inner.args.get(part) and inner.args[part].copy())
         inner.set(part, None)
-    own = [exp.alias_(exp.paren(condition.copy()), new_name("qualified", node))]
-    names = _names_of_items(inner, place.read.sqlglot)
+    own = [exp.alias_(exp.paren(condition.copy()), make_unused_name("qualified", node))]
+    names = _names_of_items(inner, context.read.sqlglot)
     for key in _hidden_keys(outer, names):
-        own.append(exp.alias_(key.copy(), new_name(f"key_{len(own)}", node)))
+        own.append(exp.alias_(key.copy(), make_unused_name(f"key_{len(own)}", node)))
         key.replace(exp.column(own[-1].alias))
     selected = inner.expressions
     columns = [exp.column(name, quoted=not name.isidentifier()) for name in names]
     if node.is_star:  # Spark 3.5 has no EXCEPT after *
-        row = new_name("row", node)
+        row = make_unused_name("row", node)
         selected = [exp.alias_(exp.Anonymous(this="STRUCT", expressions=selected), row)]
         columns = [exp.Column(this=exp.Star(), table=exp.to_identifier(row))]
     inner.set("expressions", [*selected, *own])
@@ -46,7 +46,7 @@ def qualified_rows(node: exp.Select, place: Place) -> exp.Expr:
     return outer.where(exp.column(own[0].alias), copy=False)
 
 
-def name_by_items(part: exp.Expr, query: exp.Select, place: Place) -> None:
+def inline_aliases(part: exp.Expr, query: exp.Select, context: RuleContext) -> None:
     """Puts what an alias of SELECT stands for in its place, in a part of the query.
 
     Not where it is a column. Where that is not known, it is taken for an alias if a column would
@@ -60,11 +60,11 @@ def name_by_items(part: exp.Expr, query: exp.Select, place: Place) -> None:
         read = (one.name.lower() for one in items.get(name, column).find_all(exp.Column))
         if column.table or name not in items or name in read:  # which hides the alias
             return column
-        is_column = place.columns.has(query, name)
+        is_column = context.columns.has(query, name)
         if is_column is None and not items[name].find(exp.Window):
-            alias = f"`{column.name}` is the alias of SELECT in {place.read.title}"
+            alias = f"`{column.name}` is the alias of SELECT in {context.read.title}"
             unknown = "if no table has such a column; the columns of these tables are not known"
-            place.remark(f"{alias}, {unknown}")
+            context.remark(f"{alias}, {unknown}")
             return column
         return column if is_column else exp.paren(items[name].copy())
 
@@ -93,7 +93,7 @@ def _hidden_keys(query: exp.Select, names: list[str]) -> list[exp.Expr]:
     return [key for key in keys if not (isinstance(key, exp.Literal) or is_selected(key))]
 
 
-def new_name(name: str, tree: exp.Expr) -> str:
+def make_unused_name(name: str, tree: exp.Expr) -> str:
     """A name that nothing in a query has."""
     taken = {identifier.name.lower() for identifier in tree.find_all(exp.Identifier)}
     return find_new_name(taken, name)

@@ -22,7 +22,7 @@ from sqlglot import exp
 from sqlglot.dialects.tsql import TSQL
 from sqlglot.errors import UnsupportedError
 
-from matchrec.dialects.rules.place import TIMESTAMPS, Domain, Place, plain_call
+from matchrec.dialects.rules.place import TIMESTAMPS, Domain, RuleContext, call_function
 from matchrec.syntax.tokens import words
 
 _ROUNDING = frozenset({"oracle", "snowflake", "trino", "bigquery"})
@@ -31,114 +31,114 @@ _WHOLE = (exp.Round, exp.Trunc, exp.Ceil, exp.Floor)
 _UNCUT = frozenset({"oracle", "trino"})  # whose CAST cuts as well
 
 
-def whole_number(node: exp.Cast, place: Place) -> exp.Expr:
+def round_or_cut_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
     """`CAST(x AS INTEGER)` of a number with a fraction, rounded or cut as where it is read."""
-    rounds, cuts = (product.name in _ROUNDING for product in (place.read, place.write))
+    rounds, cuts = (product.name in _ROUNDING for product in (context.read, context.write))
     is_cut = node.is_type(*exp.DataType.INTEGER_TYPES) and not isinstance(node.this, _WHOLE)
     if rounds == cuts or not is_cut:
         return node
-    if (kind := place.kind(node.this)) is None:
+    if (kind := context.kind(node.this)) is None:
         does, other = ("rounds", "cuts") if rounds else ("cuts", "rounds")
-        cast = f"a cast to an integer {does} in {place.read.title}, and {other} in"
-        place.remark(f"{cast} {place.write.title}; the types of these columns are not known")
+        cast = f"a cast to an integer {does} in {context.read.title}, and {other} in"
+        context.remark(f"{cast} {context.write.title}; the types of these columns are not known")
     if kind not in (Domain.FRACTION, Domain.DECIMAL):
         return node
-    name = "ROUND" if rounds else _CUTTING.get(place.write.name, "TRUNC")
-    node.set("this", plain_call(name, node.this))
+    name = "ROUND" if rounds else _CUTTING.get(context.write.name, "TRUNC")
+    node.set("this", call_function(name, node.this))
     return node
 
 
-def bounded_text(node: exp.Cast, place: Place) -> exp.Expr:
+def cut_text_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
     """`CAST(x AS VARCHAR(3))` cuts what is longer, which Spark does not."""
     is_text = node.is_type(*exp.DataType.TEXT_TYPES)
     length = node.to.expressions[0].this if is_text and node.to.expressions else None
-    if place.write.name in _UNCUT or length is None:
+    if context.write.name in _UNCUT or length is None:
         return node
-    if node.is_type(exp.DType.CHAR, exp.DType.NCHAR) and not place.read.is_spark:
-        place.remark(f"CHAR(n) is filled with blanks in {place.read.title}, and here it is not")
+    if node.is_type(exp.DType.CHAR, exp.DType.NCHAR) and not context.read.is_spark:
+        context.remark(f"CHAR(n) is filled with blanks in {context.read.title}, and here it is not")
     return exp.Anonymous(this="LEFT", expressions=[exp.cast(node.this, "text"), length.copy()])
 
 
-def quotient(node: exp.Div, place: Place) -> exp.Expr:
+def rewrite_division(node: exp.Div, context: RuleContext) -> exp.Expr:
     """`a / b` of integers becomes `a DIV b` where the other product would keep the fraction."""
-    read, write = place.read, place.write
+    read, write = context.read, context.write
     if read.divides_integers == write.divides_integers:
         return node
-    kinds = {place.kind(node.this), place.kind(node.expression)}
+    kinds = {context.kind(node.this), context.kind(node.expression)}
     if kinds == {Domain.INTEGER} and read.divides_integers:
         return exp.IntDiv(this=node.this, expression=node.expression)
     if kinds <= {Domain.INTEGER, None}:
         drops, keeps = (read, write) if read.divides_integers else (write, read)
         whole = f"the quotient of two integers is an integer in {drops.title}"
-        place.remark(f"{whole}, and has a fraction in {keeps.title}")
+        context.remark(f"{whole}, and has a fraction in {keeps.title}")
     return node
 
 
-def safe_quotient(node: exp.SafeDivide, place: Place) -> exp.Expr:
+def rewrite_safe_divide(node: exp.SafeDivide, context: RuleContext) -> exp.Expr:
     """`SAFE_DIVIDE(a, b)` without Spark's TRY_DIVIDE, which Sail has for few types."""
-    if not place.write.has_functions_of_spark:
+    if not context.write.has_functions_of_spark:
         return node
     sides = node.this.copy(), node.expression.copy()
     dividend, divisor = (exp.paren(one) if isinstance(one, exp.Binary) else one for one in sides)
     divisor = exp.func("NULLIF", divisor, exp.Literal.number(0))
-    quotient = exp.Div(this=dividend, expression=divisor, typed=True, safe=False)  # as it is
-    return exp.paren(quotient, copy=False)
+    division = exp.Div(this=dividend, expression=divisor, typed=True, safe=False)  # as it is
+    return exp.paren(division, copy=False)
 
 
-def average_of_integers(node: exp.Avg, place: Place) -> exp.Expr:
+def remark_average_of_integers(node: exp.Avg, context: RuleContext) -> exp.Expr:
     """`AVG` of integers, which Flink gives without a fraction and its documentation with one."""
-    if place.kind(node.this) is Domain.INTEGER:
-        place.remark("AVG of integers keeps its fraction, which Flink SQL drops")
+    if context.kind(node.this) is Domain.INTEGER:
+        context.remark("AVG of integers keeps its fraction, which Flink SQL drops")
     return node
 
 
-def average_of_decimals(node: exp.Avg, place: Place) -> exp.Expr:
+def remark_average_of_decimals(node: exp.Avg, context: RuleContext) -> exp.Expr:
     """`AVG` of decimals, which has as many digits as they in Trino, and more elsewhere."""
-    reads = place.read.name == "trino"
-    if place.kind(node.this) in (Domain.DECIMAL, None if reads else Domain.DECIMAL):
-        other = place.write.title if reads else place.read.title
+    reads = context.read.name == "trino"
+    if context.kind(node.this) in (Domain.DECIMAL, None if reads else Domain.DECIMAL):
+        other = context.write.title if reads else context.read.title
         digits = f"AVG of decimals has their number of digits in Trino, and more in {other}"
-        place.remark(f"{digits}; for DECIMAL(10, 2) write CAST(AVG(x) AS DECIMAL(10, 2))")
+        context.remark(f"{digits}; for DECIMAL(10, 2) write CAST(AVG(x) AS DECIMAL(10, 2))")
     return node
 
 
-def quotient_of_decimals(node: exp.Div, place: Place) -> exp.Expr:
+def round_decimal_quotient(node: exp.Div, context: RuleContext) -> exp.Expr:
     """`a / b` of decimals, rounded in Trino to the digits of the one that has more of them."""
-    kinds = {place.kind(node.this), place.kind(node.expression)}
+    kinds = {context.kind(node.this), context.kind(node.expression)}
     are_decimals = Domain.DECIMAL in kinds and kinds <= {Domain.DECIMAL, Domain.INTEGER, None}
-    if place.write.name == "trino" or not are_decimals:
+    if context.write.name == "trino" or not are_decimals:
         return node
-    digits = _digits(node, place)
-    if digits is not None and place.write.is_spark:
+    digits = _digits(node, context)
+    if digits is not None and context.write.is_spark:
         return exp.cast(node.copy(), f"DECIMAL(38, {digits})")
     rounded = "a quotient of decimals is rounded in Trino to the digits of the one that has more"
-    more = f"{rounded} of them, and has more in {place.write.title}"
-    place.remark(f"{more}; for DECIMAL(10, 2) write CAST(a / b AS DECIMAL(10, 2))")
+    more = f"{rounded} of them, and has more in {context.write.title}"
+    context.remark(f"{more}; for DECIMAL(10, 2) write CAST(a / b AS DECIMAL(10, 2))")
     return node
 
 
-def _digits(node: exp.Expr, place: Place) -> int | None:
+def _digits(node: exp.Expr, context: RuleContext) -> int | None:
     """How many digits after the point a number has in Trino, None where that is not known."""
     match node:
         case exp.Literal() if not node.is_string:
             return len(node.name.partition(".")[2])
-        case exp.Cast() if place.kind(node) is Domain.DECIMAL:
+        case exp.Cast() if context.kind(node) is Domain.DECIMAL:
             parameters = node.to.expressions
             return int(parameters[1].name) if len(parameters) == 2 else 0
         case exp.Paren() | exp.Neg() | exp.Abs() | exp.Min() | exp.Max() | exp.Sum():
-            return _digits(node.this, place)
+            return _digits(node.this, context)
         case exp.Mul() | exp.Add() | exp.Sub() | exp.Div() | exp.Mod():
-            found = [_digits(one, place) for one in (node.this, node.expression)]
+            found = [_digits(one, context) for one in (node.this, node.expression)]
             known = [one for one in found if one is not None]
             if len(known) < len(found):
                 return None
             return sum(known) if isinstance(node, exp.Mul) else max(known)
-    return 0 if place.kind(node) is Domain.INTEGER else None
+    return 0 if context.kind(node) is Domain.INTEGER else None
 
 
-def extremes(node: exp.Greatest | exp.Least, place: Place) -> exp.Expr:
+def rewrite_greatest_and_least(node: exp.Greatest | exp.Least, context: RuleContext) -> exp.Expr:
     """`GREATEST(a, b)` and `LEAST(a, b)`, NULL where one is NULL but in Spark and Databricks."""
-    read, write = place.read, place.write
+    read, write = context.read, context.write
     is_named = read.name == "snowflake" and node.args.get("ignore_nulls")
     ignores = bool(is_named) or read.has_functions_of_spark
     node.set("ignore_nulls", ignores)
@@ -146,13 +146,13 @@ def extremes(node: exp.Greatest | exp.Least, place: Place) -> exp.Expr:
     if not unsure or ignores is write.has_functions_of_spark or write.name == "snowflake":
         return node
     if ignores:
-        place.remark(f"{node.key.upper()} of values and a NULL is NULL in {write.title}")
+        context.remark(f"{node.key.upper()} of values and a NULL is NULL in {write.title}")
         return node
     known = [exp.Not(this=exp.Is(this=one.copy(), expression=exp.null())) for one in unsure]
     return exp.Case(ifs=[exp.If(this=exp.and_(*known), true=node.copy())])
 
 
-def number_of_text(node: exp.ToNumber, _: Place) -> exp.Expr:
+def rewrite_to_number(node: exp.ToNumber, _: RuleContext) -> exp.Expr:
     """`TO_NUMBER(x)`, without a format a whole number in Snowflake."""
     if node.args.get("format"):
         return node
@@ -176,13 +176,13 @@ _OF_OTHERS = {
 }
 
 
-def unit_of(name: str) -> str:
+def normalize_unit(name: str) -> str:
     """The name of a unit of time, of which products know shorter forms."""
     upper = name.upper()
     return TSQL.DATE_PART_MAPPING.get(upper, upper.removesuffix("S"))
 
 
-def added_time(node: _Added | _Subtracted, _: Place) -> exp.Expr:
+def rewrite_time_addition(node: _Added | _Subtracted, _: RuleContext) -> exp.Expr:
     """A time and an interval, added or subtracted by a function."""
     amount, unit = node.expression, node.args.get("unit")
     if isinstance(amount, exp.Interval):
@@ -190,7 +190,9 @@ def added_time(node: _Added | _Subtracted, _: Place) -> exp.Expr:
     if unit is None:
         return node
     operator = exp.Add if isinstance(node, _Added) else exp.Sub
-    return exp.paren(operator(this=node.this, expression=_interval(amount, unit_of(unit.name))))
+    return exp.paren(
+        operator(this=node.this, expression=_interval(amount, normalize_unit(unit.name)))
+    )
 
 
 def _interval(amount: exp.Expr, unit: str) -> exp.Expr:
@@ -205,34 +207,34 @@ def _interval(amount: exp.Expr, unit: str) -> exp.Expr:
     return exp.Mul(this=exp.paren(amount), expression=one)
 
 
-def crossed_boundaries(node: exp.DateDiff | exp.DatetimeDiff, place: Place) -> exp.Expr:
+def rewrite_datediff(node: exp.DateDiff | exp.DatetimeDiff, context: RuleContext) -> exp.Expr:
     """DATEDIFF with a unit: how often one begins between two times.
 
     In DEFINE of Azure as a difference of numbers, each of one time: these may be of two rows.
     """
     if (unit := node.args.get("unit")) is None:
         return node
-    name = unit_of(unit.name)
+    name = normalize_unit(unit.name)
     if name not in _COUNTED:
         raise UnsupportedError(f"a difference in units of {name}")
     if name == "DAY":
         return exp.DateDiff(this=node.this, expression=node.expression)
     sides = node.this, node.expression
     later, earlier = (exp.TimestampTrunc(this=one, unit=exp.var(name)) for one in sides)
-    if name in _SECONDS and place.is_condition and place.read.name == "azure":
-        seconds = (plain_call("UNIX_SECONDS", trunc) for trunc in (later, earlier))
+    if name in _SECONDS and context.is_condition and context.read.name == "azure":
+        seconds = (call_function("UNIX_SECONDS", trunc) for trunc in (later, earlier))
         return _whole_units(exp.Sub(this=next(seconds), expression=next(seconds)), _SECONDS[name])
     return exp.TimestampDiff(this=later, expression=earlier, unit=exp.var(name))
 
 
-def elapsed(node: exp.DateDiff | exp.TimestampDiff, place: Place) -> exp.Expr:
+def rewrite_elapsed_time(node: exp.DateDiff | exp.TimestampDiff, context: RuleContext) -> exp.Expr:
     """`date_diff('second', a, b)` and `TIMESTAMPDIFF(SECOND, a, b)` of two timestamps in DEFINE."""
-    unit = node.args.get("unit") if place.is_condition else None
+    unit = node.args.get("unit") if context.is_condition else None
     seconds = (_SECONDS | {"DAY": 86_400}).get(unit.name.upper()) if unit else None
-    kinds = (place.kind(node.this), place.kind(node.expression)) if seconds else ()
+    kinds = (context.kind(node.this), context.kind(node.expression)) if seconds else ()
     if seconds is None or not set(kinds) <= TIMESTAMPS:
         return node
-    later, earlier = map(microseconds, (node.this.copy(), node.expression.copy()), kinds)
+    later, earlier = map(convert_to_microseconds, (node.this.copy(), node.expression.copy()), kinds)
     return _whole_units(exp.Sub(this=later, expression=earlier), seconds * 1_000_000)
 
 
@@ -242,7 +244,7 @@ def _whole_units(length: exp.Expr, unit: int) -> exp.Expr:
     return exp.paren(length, copy=False)
 
 
-def microseconds(time: exp.Expr, kind: Domain | None) -> exp.Expr:
+def convert_to_microseconds(time: exp.Expr, kind: Domain | None) -> exp.Expr:
     """The number of a time of this kind, in microseconds."""
     if kind is Domain.TIMESTAMP_NTZ:  # as if it were of UTC, so that no hour is missing or twice
         text = exp.Concat(expressions=[exp.cast(time, "text"), exp.Literal.string("Z")])
@@ -252,21 +254,21 @@ def microseconds(time: exp.Expr, kind: Domain | None) -> exp.Expr:
     return exp.Anonymous(this="UNIX_MICROS", expressions=[time])
 
 
-def parts_of_text(node: exp.Split, place: Place) -> exp.Expr:
+def rewrite_split(node: exp.Split, context: RuleContext) -> exp.Expr:
     """`SPLIT(x, '.')` at a text, which Spark takes for a regular expression.
 
     sqlglot puts it between `\\Q` and `\\E`, which Sail does not read.
     """
     is_literal = isinstance(node.expression, exp.Literal)
-    if not is_literal or not place.write.is_spark or not node.expression.name:
+    if not is_literal or not context.write.is_spark or not node.expression.name:
         return node
     text = re.sub(r"[][.{}()*+?$|^\\]", r"\\\g<0>", node.expression.name)
     return exp.RegexpSplit(this=node.this.copy(), expression=exp.Literal.string(text))
 
 
-def chosen_by_value(node: exp.DecodeCase, place: Place) -> exp.Expr:
+def rewrite_decode(node: exp.DecodeCase, context: RuleContext) -> exp.Expr:
     """`DECODE(x, a, b, ..., c)`, whose NULLs are equal; Sail has it of two arguments alone."""
-    if not place.write.is_spark:
+    if not context.write.is_spark:
         return node
     value, *others = node.expressions
     default = others.pop() if len(others) % 2 else None
@@ -277,27 +279,27 @@ def chosen_by_value(node: exp.DecodeCase, place: Place) -> exp.Expr:
     return exp.Case(ifs=ifs, default=default)
 
 
-def days_between_dates(node: exp.Sub, place: Place) -> exp.Expr:
+def rewrite_date_difference(node: exp.Sub, context: RuleContext) -> exp.Expr:
     """`d - e` of two dates is a number of days."""
     dates = node.this, node.expression
-    if not place.write.is_spark or set(map(place.kind, dates)) != {Domain.DATE}:
+    if not context.write.is_spark or set(map(context.kind, dates)) != {Domain.DATE}:
         return node
-    later, earlier = (plain_call("UNIX_DATE", date) for date in dates)
+    later, earlier = (call_function("UNIX_DATE", date) for date in dates)
     return exp.paren(exp.Sub(this=later, expression=earlier), copy=False)
 
 
-def truncated_date(node: exp.TimestampTrunc, place: Place) -> exp.Expr:
+def cast_truncated_date(node: exp.TimestampTrunc, context: RuleContext) -> exp.Expr:
     """`date_trunc('week', d)` of a date is a date, where Spark makes a timestamp of it."""
-    return exp.cast(node.copy(), "date") if place.kind(node.this) is Domain.DATE else node
+    return exp.cast(node.copy(), "date") if context.kind(node.this) is Domain.DATE else node
 
 
-def whole_second(node: exp.Extract, place: Place) -> exp.Expr:
+def drop_fraction_of_second(node: exp.Extract, context: RuleContext) -> exp.Expr:
     """`EXTRACT(SECOND FROM t)`, of which Spark and Oracle have the fraction as well."""
-    read, write = place.read, place.write
-    is_part = unit_of(node.this.name) == "SECOND"
+    read, write = context.read, context.write
+    is_part = normalize_unit(node.this.name) == "SECOND"
     if not is_part or not write.is_spark or read.has_functions_of_spark or read.name == "oracle":
         return node
-    if place.kind(node.expression) in (Domain.INTERVAL, Domain.DIFFERENCE):
+    if context.kind(node.expression) in (Domain.INTERVAL, Domain.DIFFERENCE):
         return node
     return exp.Anonymous(this="SECOND", expressions=[node.expression.copy()])
 
@@ -306,9 +308,9 @@ _LEVELS = 10_000  # of a recursion; by itself Spark stops at 100, which is 100 d
 _SPELLS_RECURSION = frozenset({"trino", "bigquery", "flink"})  # the others need not write RECURSIVE
 
 
-def recursion(node: exp.With, place: Place) -> exp.Expr:
+def rewrite_recursion(node: exp.With, context: RuleContext) -> exp.Expr:
     """`WITH r AS (... UNION ALL ... FROM r)` is RECURSIVE, of more levels than Spark's own 100."""
-    read, write = place.read, place.write
+    read, write = context.read, context.write
     if not write.is_spark or read.has_functions_of_spark:
         return node
     if node.args.get("recursive") or read.name not in _SPELLS_RECURSION:
@@ -330,12 +332,12 @@ _TEXTS = {  # of a value that is cast to a text, by product
 }
 
 
-def text_of_value(node: exp.Cast, place: Place) -> exp.Expr:
+def remark_text_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
     """`CAST(x AS VARCHAR)` of a time, which has other digits elsewhere, or of a double in Trino."""
     is_text = node.is_type(*exp.DataType.TEXT_TYPES)
-    if not is_text or node.args.get("format") or place.read.name == place.write.name:
+    if not is_text or node.args.get("format") or context.read.name == context.write.name:
         return node
-    others = {Domain.FRACTION} if place.read.name == "trino" else set()
-    if place.kind(node.this) in TIMESTAMPS | others:
-        place.remark(_TEXTS[place.read.name])
+    others = {Domain.FRACTION} if context.read.name == "trino" else set()
+    if context.kind(node.this) in TIMESTAMPS | others:
+        context.remark(_TEXTS[context.read.name])
     return node

@@ -10,8 +10,13 @@ from matchrec.dialects.edits import Note
 from matchrec.dialects.products import SPARK, Product
 from matchrec.dialects.translate import translate_query
 from matchrec.dialects.writing import forms
-from matchrec.dialects.writing.names import WORD, column, renamed, tidy
-from matchrec.dialects.writing.stages import as_clause, pattern_with_absences
+from matchrec.dialects.writing.names import (
+    WORD,
+    quote_column,
+    remove_needless_quotes,
+    rename_variables,
+)
+from matchrec.dialects.writing.stages import insert_negations, lower_to_clause
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
@@ -49,10 +54,10 @@ def read_sase(text: str, streams: Streams) -> ReadQuery:
 def read_pattern(pattern: Pattern, streams: Streams) -> ReadQuery:
     """A Pattern. Raises for a call of the whole pattern that SQL does not have."""
     query = PatternQuery(pattern, streams.order_by, streams.partition_by, ())
-    plan, source = as_clause(query)
+    plan, source = lower_to_clause(query)
     if pattern.most_matches is not None:  # numbered in another order
         raise errors.unconverted_option(option=f"first_matches({pattern.most_matches})")
-    if pattern.skip.to is SkipTo.PAST_LAST_ROW and forms.starts_one(plan):
+    if pattern.skip.to is SkipTo.PAST_LAST_ROW and forms.starts_one_match(plan):
         plan = replace(plan, output=MatchOutput.NON_OVERLAPPING)
     elif pattern.skip.to is not None:
         raise errors.unconverted_option(option=f"after_match({pattern.skip!r})")
@@ -87,12 +92,12 @@ class Conversion:
 
 def to_sql(reading: ReadQuery, table: str, product: Product) -> Conversion:
     with shown_in(reading.source):
-        plan, notes = for_sql(reading)
+        plan, notes = prepare_for_sql(reading)
         if product is not SPARK:
-            plan = forms.as_preferred(plan)
+            plan = forms.prefer_matches(plan)
         body = "\n  ".join(_lines(plan))
         text = f"SELECT * FROM {table} MATCH_RECOGNIZE (\n  {body}\n)"
-        check(reading, plan, text)
+        check_meaning(reading, plan, text)
     try:
         translation = translate_query(text, SPARK, product)
     except MatchRecognizeError as error:
@@ -104,26 +109,26 @@ def to_sql(reading: ReadQuery, table: str, product: Product) -> Conversion:
     return Conversion(translation.text, tuple(placed), source)
 
 
-def check(reading: ReadQuery, plan: MatchPlan, text: str) -> None:
+def check_meaning(reading: ReadQuery, plan: MatchPlan, text: str) -> None:
     """Raises unless the text that was written, read again, is the plan that was meant."""
-    ours = dict(forms.parts_of(plan))
+    ours = dict(forms.list_parts(plan))
     try:
         (site,) = parse(text, [name for name, _ in find_frames(read_tokens(text).tokens)]).sites
-        theirs = dict(forms.parts_of(lower(site.clause)))
+        theirs = dict(forms.list_parts(lower(site.clause)))
     except MatchRecognizeError as error:
         raise errors.cannot_write(START, what=f"this: {error.message}", cure=None) from error
     part = next((name for name in ours | theirs if ours.get(name) != theirs.get(name)), None)
     if part is not None:
-        found = (each for each in plan.definitions if forms.condition_of(each.variable) == part)
+        found = (each for each in plan.definitions if forms.name_condition(each.variable) == part)
         span = next((each.condition.span for each in found), reading.pattern)
         what = f"{part}, which would mean something else there"
         raise errors.cannot_write(span, what=what, cure=None)
 
 
-def for_sql(reading: ReadQuery) -> tuple[MatchPlan, tuple[Note, ...]]:
+def prepare_for_sql(reading: ReadQuery) -> tuple[MatchPlan, tuple[Note, ...]]:
     """The plan that SQL can say, and notes on what it cannot; refuses what changes the matches."""
     plan, notes = reading.plan, list[Note]()
-    refuse_unsayable(plan)
+    reject_inexpressible(plan)
     for key in plan.equal:
         if key.span is not None:
             notes.append(Note(f"`{key.text.strip('`')}` becomes a column of the result", key.span))
@@ -140,10 +145,10 @@ def for_sql(reading: ReadQuery) -> tuple[MatchPlan, tuple[Note, ...]]:
         for name, one in wanted.items()
         if WORD.fullmatch(one) and new.count(one) == 1 and (one not in known or one == name)
     }
-    return renamed(kept, names), tuple(notes)
+    return rename_variables(kept, names), tuple(notes)
 
 
-def refuse_unsayable(plan: MatchPlan) -> None:
+def reject_inexpressible(plan: MatchPlan) -> None:
     for absence in plan.absences:
         if plan.selection is EventSelection.STRICT_CONTIGUITY:
             what = "a negation of SASE+ under strict contiguity"
@@ -164,15 +169,15 @@ def refuse_unsayable(plan: MatchPlan) -> None:
 def _lines(plan: MatchPlan) -> Iterator[str]:
     if plan.partition_by:
         keys = ((key.text, key.name) for key in plan.partition_by)
-        named = (text if name is None else f"{text} AS {column(name)}" for text, name in keys)
+        named = (text if name is None else f"{text} AS {quote_column(name)}" for text, name in keys)
         yield f"PARTITION BY {', '.join(named)}"
     if plan.order_by:
         yield f"ORDER BY {', '.join(item.expression.text for item in plan.order_by)}"
-    values = ((_scalar(measure.value), column(measure.name)) for measure in plan.measures)
+    values = ((_scalar(measure.value), quote_column(measure.name)) for measure in plan.measures)
     yield from _list("MEASURES", (f"{value} AS {name}" for value, name in values))
     if plan.output is MatchOutput.PREFERRED and plan.after_match.to is not SkipTo.PAST_LAST_ROW:
         yield plan.after_match.words
-    said = [f"PATTERN ({show(pattern_with_absences(plan))})"]
+    said = [f"PATTERN ({show(insert_negations(plan))})"]
     if plan.output is not MatchOutput.PREFERRED:  # the matches of the standard
         said += [plan.selection.value, plan.output.value]
     said += [] if plan.first_matches is None else [plan.first_matches.words]
@@ -181,7 +186,7 @@ def _lines(plan: MatchPlan) -> Iterator[str]:
     windows += [] if plan.within_rows is None else [f"{plan.within_rows} ROWS"]
     if windows:
         yield f"WITHIN {', '.join(windows)}"
-    read = forms.variables_read(plan)
+    read = forms.find_read_variables(plan)
     subsets = (subset for subset in plan.subsets if subset.name in read)
     members = ((show_name(s.name), ", ".join(map(show_name, s.members))) for s in subsets)
     yield from _list("SUBSET", (f"{name} = ({of})" for name, of in members))
@@ -197,5 +202,7 @@ def _list(keyword: str, items: Iterator[str]) -> Iterator[str]:
 
 def _scalar(scalar: expression.Scalar) -> str:
     """An expression whose columns have no more quotes than they need."""
-    tidied = expression.with_columns(scalar, lambda one: replace(one, argument=tidy(one.argument)))
+    tidied = expression.with_columns(
+        scalar, lambda one: replace(one, argument=remove_needless_quotes(one.argument))
+    )
     return show_scalar(tidied)

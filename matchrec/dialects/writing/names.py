@@ -18,7 +18,7 @@ _PART = re.compile(r"\w+|`(?:[^`]|``)*`")
 _PATH = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")
 
 
-def plain(text: str) -> str:
+def normalize_expression(text: str) -> str:
     """A column without quotes, any other expression without needless blanks.
 
     >>> plain("`loc`.x"), plain("x  + 1")
@@ -29,7 +29,7 @@ def plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def tidy(text: str) -> str:
+def remove_needless_quotes(text: str) -> str:
     """A column behind a variable, with quotes where it needs them.
 
     >>> tidy("`price`"), tidy("`from`"), tidy("`a b`")
@@ -38,15 +38,15 @@ def tidy(text: str) -> str:
     if not _PATH.fullmatch(text):
         return text
     parts: list[str] = _PART.findall(text)
-    return ".".join(column(unquoted(part)) if part[0] == "`" else part for part in parts)
+    return ".".join(quote_column(unquoted(part)) if part[0] == "`" else part for part in parts)
 
 
-def column(name: str) -> str:
+def quote_column(name: str) -> str:
     """The name of a column, with quotes where it needs them."""
     return name if WORD.fullmatch(name) and not is_reserved(name) else quoted(name)
 
 
-def renamed(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
+def rename_variables(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
     """The plan with other names for some variables, which neither its skip nor its windows name."""
 
     def subset(one: Subset) -> Subset:
@@ -59,17 +59,17 @@ def renamed(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
     def new(name: str) -> str:
         return names.get(name, name)
 
-    changed = with_each(plan, lambda each: of_variable(each, new))
+    changed = with_each(plan, lambda each: rename_in_reference(each, new))
     return replace(
         changed,
-        pattern=with_variables(plan.pattern, new),
+        pattern=rename_in_pattern(plan.pattern, new),
         subsets=tuple(map(subset, plan.subsets)),
         definitions=tuple(replace(d, variable=new(d.variable)) for d in changed.definitions),
         absences=tuple(map(absence, plan.absences)),
     )
 
 
-def of_variable(reference: Reference, name: Callable[[str], str]) -> Reference:
+def rename_in_reference(reference: Reference, name: Callable[[str], str]) -> Reference:
     """The reference to another variable, those inside of an aggregate too."""
     match reference:
         case ColumnReference(navigation=navigation) | Classifier(navigation=navigation):
@@ -80,7 +80,9 @@ def of_variable(reference: Reference, name: Callable[[str], str]) -> Reference:
         case Aggregate():
             inside = expression.with_terms(
                 reference,
-                lambda term: expression.with_references(term, lambda one: of_variable(one, name)),
+                lambda term: expression.with_references(
+                    term, lambda one: rename_in_reference(one, name)
+                ),
             )
             of = inside.variable
             return inside if of is None else replace(inside, variable=name(of))
@@ -88,11 +90,11 @@ def of_variable(reference: Reference, name: Callable[[str], str]) -> Reference:
             return reference
 
 
-def with_variables(pattern: RowPattern, name: Callable[[str], str]) -> RowPattern:
+def rename_in_pattern(pattern: RowPattern, name: Callable[[str], str]) -> RowPattern:
     match pattern:
         case Variable():
             return replace(pattern, name=name(pattern.name))
         case Negation(names):
             return replace(pattern, names=tuple(map(name, names)))
         case _:
-            return replace_children(pattern, lambda part: with_variables(part, name))
+            return replace_children(pattern, lambda part: rename_in_pattern(part, name))

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from matchrec.dialects.writing.forms import conjunct_shapes
-from matchrec.dialects.writing.names import of_variable
+from matchrec.dialects.writing.forms import find_conjunct_shapes
+from matchrec.dialects.writing.names import rename_in_reference
 from matchrec.errors import stages as errors
 from matchrec.patterns.stages.lower import PatternQuery, lower_pattern
 from matchrec.patterns.stages.tree import Stage, all_stages, named_stages
@@ -28,7 +28,7 @@ from matchrec.source import Source
 from matchrec.syntax.lower import take_out_negations
 
 
-def pattern_with_absences(plan: MatchPlan) -> RowPattern:
+def insert_negations(plan: MatchPlan) -> RowPattern:
     """The row pattern with a NOT for each absence, where it stands."""
     parts = top(plan.pattern)
     nots: list[list[RowPattern]] = [[] for _ in range(len(parts) + 1)]  # before each, and after all
@@ -48,7 +48,7 @@ _OTHER_NOTS = (
 )
 
 
-def is_sayable(stage: Stage, stages: tuple[Stage, ...], *, strict: bool) -> bool:
+def is_expressible(stage: Stage, stages: tuple[Stage, ...], *, strict: bool) -> bool:
     """Whether a clause says the same of a NOT. strict: no event is skipped."""
     place = next((n for n, one in enumerate(stages) if one is stage), None)
     if place is None or (stage.contiguity is Contiguity.STRICT) is not strict:
@@ -70,20 +70,20 @@ SELECTION = {
 }
 
 
-def as_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
+def lower_to_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
     """The plan with one event selection, and the text of the pattern's conditions.
 
     Its measures are the times of a match. Raises MatchRecognizeUnsupportedError for what one
     strategy cannot say.
     """
     stages = query.pattern.stages
-    contiguity = contiguity_of(stages)
+    contiguity = find_contiguity(stages)
     selection, strict = SELECTION[contiguity], contiguity is Contiguity.STRICT
     for stage in named_stages(stages):
         if not all(isinstance(test.expression, str) for test in stage.conditions):
             raise errors.not_in_sql(what=stage.label, obstacle="has a Column as condition")
     for stage in all_stages(stages):
-        if stage.negated and not is_sayable(stage, stages, strict=strict):
+        if stage.negated and not is_expressible(stage, stages, strict=strict):
             raise errors.not_in_sql(what=stage.label, obstacle=_OTHER_NOTS)
     plan, source = lower_pattern(query)
     assert plan.staging is not None
@@ -100,12 +100,12 @@ def as_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
         selection=selection,
         staging=None,
         measures=tuple(one for one in plan.measures if one.name in ("start_time", "end_time")),
-        definitions=tuple(definitions(plan)),
+        definitions=tuple(convert_definitions(plan)),
     )
     return clause, source
 
 
-def definitions(plan: MatchPlan) -> Iterator[clauses.Definition]:
+def convert_definitions(plan: MatchPlan) -> Iterator[clauses.Definition]:
     """The conditions of stages as conditions of variables; those that always hold are left out."""
     assert plan.staging is not None
     steps = plan.staging.steps
@@ -117,7 +117,7 @@ def definitions(plan: MatchPlan) -> Iterator[clauses.Definition]:
         for place, step in enumerate(steps)
         if isinstance(step, ForbiddenEvent)
     }
-    of_stage = partial(of_variable, name=lambda test: stage_of.get(test, test))
+    of_stage = partial(rename_in_reference, name=lambda test: stage_of.get(test, test))
     for one in plan.definitions:
         name = stage_of[one.variable]
         read = {variable_of(each) for each in one.condition.references}
@@ -128,11 +128,11 @@ def definitions(plan: MatchPlan) -> Iterator[clauses.Definition]:
                 what=f"stage `{name}`", obstacle="is a NOT that reads events after it"
             )
         condition = with_references(one.condition, of_stage)
-        if any(conjunct_shapes(condition)):
+        if any(find_conjunct_shapes(condition)):
             yield clauses.Definition(name, condition, one.condition.span)
 
 
-def contiguity_of(stages: tuple[Stage, ...]) -> Contiguity:
+def find_contiguity(stages: tuple[Stage, ...]) -> Contiguity:
     found: dict[Contiguity, None] = {}
     for stage in all_stages(stages):
         obstacles = {
