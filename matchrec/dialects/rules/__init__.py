@@ -1,6 +1,10 @@
-"""Rules: a node of an expression and the place where it stands → what means the same elsewhere.
+"""Rules: each rewrites a node of an expression so that the other product understands the same.
 
-sqlglot translates all else; where that means something else, `differences.txt` says so. A rule
-that asks for kinds of columns may meet one that is not known: then Spark is asked for them, and the
+A rule is a function that gets a node of sqlglot's tree and a `RuleContext`:
+
+    CAST(2.7 AS INTEGER)   Oracle rounds   →   CAST(ROUND(2.7) AS INT)   Spark cuts
+
+sqlglot translates everything else. If its result means something else, `differences.txt` says so.
+A rule may need the type of a column that is not known. Then Spark is asked for the types, and the
 query is translated once more.
 """

@@ -1,9 +1,11 @@
-"""Rules for navigation and aggregates over the rows of a match, whose arrays keep order and NULLs.
+"""Rules for navigation and aggregates over the rows of a match.
 
-ARRAY_AGG(x ORDER BY y DESC LIMIT 2)     an array of structs of x and y, sorted, cut, and its x
-STRING_AGG(x, '-' ORDER BY y)            such an array without NULLs, joined
-ANY_VALUE(x HAVING MAX y)                MAX_BY(x, y)
-ARRAY_AGG(x) OVER w                      OVER behind the array that is made of it, inside
+Spark's ARRAY_AGG drops NULLs and does not sort. Other products keep NULLs, or sort:
+
+    ARRAY_AGG(x ORDER BY y DESC LIMIT 2)   collect structs of x and y, sort them, take 2, return x
+    STRING_AGG(x, '-' ORDER BY y)          the same, without NULLs, joined to a string
+    ANY_VALUE(x HAVING MAX y)              MAX_BY(x, y)
+    ARRAY_AGG(x) OVER w                    OVER moves to the aggregate inside of what is built
 """
 
 from __future__ import annotations
@@ -24,115 +26,140 @@ from matchrec.dialects.rules.place import (
 )
 from matchrec.syntax.tokens import SEMANTICS
 
-_ITEM, _KEY = "item", "key_"
-_WRITTEN_OUT = (exp.Nullif, exp.ArrayToString, exp.If)
+# The names of fields in the structs that are collected: the value, and the keys with their index.
+_ITEM = "item"
+_KEY = "key_"
+
+# The outermost functions of what an aggregate is rewritten to.
+_REWRITTEN_TO = (exp.Nullif, exp.ArrayToString, exp.If)
+
+# A mark on what an aggregate was rewritten to, as opposed to a function that the user wrote.
+_FROM_AGGREGATE = "from an aggregate"
 
 
 def rewrite_count(node: exp.Count, _: RuleContext) -> exp.Expr:
-    """`count()` counts rows."""
-    return exp.Count(this=exp.Star()) if node.this is None and not node.expressions else node
+    """Rewrite `COUNT()` to `COUNT(*)`."""
+    if node.this is None and not node.expressions:
+        return exp.Count(this=exp.Star())
+    return node
 
 
 def rewrite_array_agg(node: exp.ArrayAgg | exp.IgnoreNulls, context: RuleContext) -> exp.Expr:
-    """`ARRAY_AGG(x)` with its NULLs and in its order; without rows it is NULL."""
-    without_nulls = isinstance(node, exp.IgnoreNulls)
-    array = node.this if without_nulls else node
-    is_inside = isinstance(node.parent, exp.IgnoreNulls)
-    if not context.write.is_spark or not isinstance(array, exp.ArrayAgg) or is_inside:
+    """Rewrite `ARRAY_AGG(x)` for Spark so that it keeps NULLs and its order.
+
+    Without rows it is NULL, as elsewhere, and not an empty array.
+
+    Raises:
+        UnsupportedError: it is in DEFINE and may contain NULLs.
+    """
+    ignores_nulls = isinstance(node, exp.IgnoreNulls)
+    array = node.this if ignores_nulls else node
+    is_inside_ignore_nulls = isinstance(node.parent, exp.IgnoreNulls)
+    if not context.write.is_spark or not isinstance(array, exp.ArrayAgg) or is_inside_ignore_nulls:
         return node
-    distinct = array.this.expressions if isinstance(array.this, exp.Distinct) else ()
-    if distinct and (len(distinct) > 1 or context.is_condition):
+    distinct_values = array.this.expressions if isinstance(array.this, exp.Distinct) else ()
+    if distinct_values and (len(distinct_values) > 1 or context.is_condition):
         return node
-    collected = Collection(distinct[0]) if distinct else read_collection(array.this)
-    if context.is_condition and collected.is_plain:
-        return _in_condition(collected, without_nulls)
-    is_known = without_nulls or _is_known(collected.value)
-    if is_known:
-        items = collect_known_values(collected)
-    elif collected.is_plain and isinstance(collected.value, exp.Struct):
-        items = exp.ArrayAgg(this=collected.value.copy())
+    if distinct_values:
+        collection = Collection(distinct_values[0])
     else:
-        items = _items(collected, collected.rows)
-    return mark_node(_or_null(exp.ArrayDistinct(this=items) if distinct else items), _OF_AGGREGATE)
+        collection = read_collection(array.this)
+    if context.is_condition and collection.is_plain:
+        return _rewrite_array_in_condition(collection, ignores_nulls)
+    if ignores_nulls or _is_never_null(collection.value):
+        items = collect_known_values(collection)
+    else:
+        items = _collect_all_values(collection)
+    if distinct_values:
+        items = exp.ArrayDistinct(this=items)
+    return mark_node(_replace_empty_by_null(items), _FROM_AGGREGATE)
 
 
-def _in_condition(collected: Collection, without_nulls: bool) -> exp.Expr:
-    """An array that a condition can compare: of values that are not NULL, and of some row."""
-    if not without_nulls and not _is_known(collected.value):
+def _rewrite_array_in_condition(collection: Collection, ignores_nulls: bool) -> exp.Expr:
+    """Return an array that a condition of DEFINE can compare.
+
+    Its values are not NULL. Only an array over one variable can be empty, because that variable
+    may have no rows yet.
+
+    Raises:
+        UnsupportedError: a value may be NULL.
+    """
+    value = collection.value
+    if not ignores_nulls and not _is_never_null(value):
         raise UnsupportedError("an array in DEFINE with NULLs: write array_agg(coalesce(x, ...))")
-    items, value = collect_known_values(collected), collected.value
-    calls = (
-        call
-        for call in value.find_all(exp.Anonymous)
-        if find_pattern_function(call) == "CLASSIFIER"
-    )
-    of_variable = any(call.expressions for call in calls)  # which may have no rows yet
-    of_variable = of_variable or any(column.table for column in value.find_all(exp.Column))
-    return _or_null(items) if of_variable else items
+    items = collect_known_values(collection)
+    names_variable = any(column.table for column in value.find_all(exp.Column))
+    for call in value.find_all(exp.Anonymous):
+        if find_pattern_function(call) == "CLASSIFIER" and call.expressions:
+            names_variable = True
+    return _replace_empty_by_null(items) if names_variable else items
 
 
-def _is_known(value: exp.Expr) -> bool:
-    """Whether a value is NULL on no row of a match."""
+def _is_never_null(value: exp.Expr) -> bool:
+    """Return whether a value is known not to be NULL on any row of a match."""
     if isinstance(value, exp.Lower | exp.Upper | exp.Paren):
-        return _is_known(value.this)
+        return _is_never_null(value.this)
     if isinstance(value, exp.Coalesce):
-        return any(map(_is_known, (value.this, *value.expressions)))
-    return find_pattern_function(value) in ("CLASSIFIER", "MATCH_NUMBER") or isinstance(
-        value, exp.Literal
-    )
+        return any(_is_never_null(operand) for operand in (value.this, *value.expressions))
+    if isinstance(value, exp.Literal):
+        return True
+    return find_pattern_function(value) in ("CLASSIFIER", "MATCH_NUMBER")
 
 
 def reject_ordered_array(node: exp.ArrayAgg, context: RuleContext) -> exp.Expr:
-    """`ARRAY_AGG(x ORDER BY y)`, which Spark's has not, where no rule has written it otherwise."""
+    """Reject `ARRAY_AGG(x ORDER BY y)` for Spark if no other rule has rewritten it.
+
+    Raises:
+        UnsupportedError: there is an ORDER BY.
+    """
     if context.write.is_spark and isinstance(node.this, exp.Order):
         raise UnsupportedError(f"{context.read.title} sorts no values between these parentheses")
     return node
 
 
 def rewrite_string_agg(node: exp.GroupConcat, context: RuleContext) -> exp.Expr:
-    """`STRING_AGG(x, separator)`, which is a comma if nothing is said."""
+    """Rewrite `STRING_AGG(x, separator)` to a joined array. The default separator is a comma."""
     if not (context.is_measure and context.write.is_spark) or node.find(exp.Distinct):
         return node
     separator = node.args.get("separator") or exp.Literal.string(",")
-    known = _or_null(collect_known_values(read_collection(node.this)))
-    return mark_node(exp.ArrayToString(this=known, expression=separator), _OF_AGGREGATE)
+    values = _replace_empty_by_null(collect_known_values(read_collection(node.this)))
+    return mark_node(exp.ArrayToString(this=values, expression=separator), _FROM_AGGREGATE)
 
 
 def rewrite_any_value(node: exp.AnyValue, context: RuleContext) -> exp.Expr:
-    """`ANY_VALUE(x HAVING MAX y)` is `MAX_BY(x, y)`."""
+    """Rewrite `ANY_VALUE(x HAVING MAX y)` to `MAX_BY(x, y)`, and MIN to `MIN_BY`."""
     having = node.this
     if not context.is_measure or not isinstance(having, exp.HavingMax):
         return node
-    extreme = exp.ArgMax if having.args.get("max") else exp.ArgMin
-    return extreme(this=having.this, expression=having.expression)
+    function = exp.ArgMax if having.args.get("max") else exp.ArgMin
+    return function(this=having.this, expression=having.expression)
 
 
 def distribute_semantics(node: exp.Anonymous, _: RuleContext) -> exp.Expr:
-    """RUNNING and FINAL before each aggregate of what an aggregate has become."""
+    """Move RUNNING and FINAL to each aggregate in what an aggregate was rewritten to."""
     name = find_pattern_function(node)
     if name not in SEMANTICS or len(node.expressions) != 1:
         return node
-    argument: exp.Expr = node.expressions[0]
-    if _OF_AGGREGATE not in argument.meta:
+    operand: exp.Expr = node.expressions[0]
+    if _FROM_AGGREGATE not in operand.meta:
         return node
-    for aggregate in list(argument.find_all(exp.AggFunc)):
+    for aggregate in list(operand.find_all(exp.AggFunc)):
         aggregate.replace(call_pattern_function(name, aggregate.copy()))
-    return argument
+    return operand
 
 
-_OF_AGGREGATE = "of an aggregate"  # what it has become, which no user has written
-
-
-def _or_null(items: exp.Expr) -> exp.Expr:
+def _replace_empty_by_null(items: exp.Expr) -> exp.Expr:
+    """Return an array that is NULL instead of empty."""
     return exp.Nullif(this=items, expression=exp.Array())
 
 
 def distribute_over_and_filter(node: exp.Window | exp.Filter, _: RuleContext) -> exp.Expr:
-    """OVER and FILTER behind each aggregate of what an aggregate has become."""
-    if not isinstance(node.this, _WRITTEN_OUT):
+    """Move OVER and FILTER to each aggregate in what an aggregate was rewritten to."""
+    if not isinstance(node.this, _REWRITTEN_TO):
         return node
     result: exp.Expr = node.this
     for aggregate in list(result.find_all(exp.AggFunc)):
+        # OVER goes around a FILTER that was moved before.
         inner = aggregate.parent if isinstance(aggregate.parent, exp.Filter) else aggregate
         outer = node.copy()
         outer.set("this", inner.copy())
@@ -141,39 +168,49 @@ def distribute_over_and_filter(node: exp.Window | exp.Filter, _: RuleContext) ->
 
 
 def add_final(node: exp.AggFunc, context: RuleContext) -> exp.Expr:
-    """An aggregate without RUNNING or FINAL is over all rows of the match."""
-    is_final = context.is_measure_of_rows and not has_semantics(node)
-    return call_pattern_function("FINAL", node.copy()) if is_final else node
+    """Add FINAL to an aggregate that has neither RUNNING nor FINAL: it is over the whole match."""
+    if context.is_measure_of_rows and not has_semantics(node):
+        return call_pattern_function("FINAL", node.copy())
+    return node
 
 
 def remove_final(node: exp.Expr, context: RuleContext) -> exp.Expr:
-    """An aggregate of a row of a match, which Databricks has of the whole match alone."""
+    """Remove FINAL before aggregates, and remark on those without it.
+
+    In Databricks, an aggregate is always over the whole match.
+    """
     if not context.is_measure_of_rows:
         return node
     if find_pattern_function(node) == "FINAL" and isinstance(node.expressions[0], exp.AggFunc):
         return node.expressions[0]
     is_final = node.parent is not None and find_pattern_function(node.parent) == "FINAL"
     if isinstance(node, exp.AggFunc) and not is_final:
-        whole = "an aggregate is over the whole match in Databricks"
-        context.remark(f"{whole}, and up to its row in {context.read.title}")
+        meaning = "an aggregate is over the whole match in Databricks"
+        context.remark(f"{meaning}, and up to its row in {context.read.title}")
     return node
 
 
 def remark_array_nulls(node: exp.ArrayAgg, context: RuleContext) -> exp.Expr:
-    """`ARRAY_AGG(x)`, which keeps NULLs in some products."""
-    read, write = context.read, context.write
-    is_bare = not isinstance(node.parent, exp.IgnoreNulls)
-    if is_bare and read.collects_nulls is not write.collects_nulls and not write.is_spark:
+    """Remark on `ARRAY_AGG(x)` if one of the products keeps NULLs and the other one does not."""
+    read = context.read
+    write = context.write
+    says_nothing = not isinstance(node.parent, exp.IgnoreNulls)
+    if says_nothing and read.collects_nulls is not write.collects_nulls and not write.is_spark:
         keeps, drops = (read, write) if read.collects_nulls else (write, read)
         if context.clause is not None:
-            node.set("nulls_excluded", None)  # no aggregate has FILTER there
+            # sqlglot would write this as FILTER, which no aggregate of a clause has.
+            node.set("nulls_excluded", None)
         kept = f"ARRAY_AGG keeps NULLs in {keeps.title}"
         context.remark(f"{kept}, and leaves them out in {drops.title}")
     return node
 
 
 def reject_distinct_and_filter(node: exp.AggFunc, context: RuleContext) -> exp.Expr:
-    """An aggregate in a clause, where some have neither DISTINCT nor FILTER."""
+    """Reject DISTINCT and FILTER in aggregates of a clause, for products that have neither there.
+
+    Raises:
+        UnsupportedError: there is one of them.
+    """
     is_distinct = isinstance(node.this, exp.Distinct)
     if context.clause is not None and (is_distinct or isinstance(node.parent, exp.Filter)):
         word = "DISTINCT" if is_distinct else "FILTER"
@@ -183,123 +220,165 @@ def reject_distinct_and_filter(node: exp.AggFunc, context: RuleContext) -> exp.E
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """What an aggregate collects: `x`, `x ORDER BY y` or `x ORDER BY y LIMIT n`."""
+    """The argument of an aggregate that collects: `x`, `x ORDER BY y` or `x ORDER BY y LIMIT n`."""
 
     value: exp.Expr
+    # The sort keys, as sqlglot's `Ordered`.
     keys: tuple[exp.Expr, ...] = ()
+    # The number of values that are kept; None for all.
     limit: exp.Expr | None = None
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is all values, as they come."""
+        """Whether it has neither ORDER BY nor LIMIT."""
         return not self.keys and self.limit is None
 
     @property
     def rows(self) -> exp.Expr:
-        """An array of structs, of the value and the keys of each row."""
-        keys = [_field(f"{_KEY}{at}", key.this) for at, key in enumerate(self.keys)]
-        return exp.ArrayAgg(this=exp.Struct(expressions=[_field(_ITEM, self.value), *keys]))
+        """An array of structs: the value and the keys of each row.
+
+        ARRAY_AGG drops a NULL, but not a struct with NULLs in it.
+        """
+        fields = [_build_field(_ITEM, self.value)]
+        for index, key in enumerate(self.keys):
+            fields.append(_build_field(f"{_KEY}{index}", key.this))
+        return exp.ArrayAgg(this=exp.Struct(expressions=fields))
 
 
 def read_collection(argument: exp.Expr) -> Collection:
-    limit = argument.expression if isinstance(argument, exp.Limit) else None
-    ordered = argument.this if isinstance(argument, exp.Limit) else argument
-    keys = tuple(ordered.expressions) if isinstance(ordered, exp.Order) else ()
-    value = ordered.this if isinstance(ordered, exp.Order) else ordered
-    if isinstance(value, exp.Distinct):
+    """Return the parts of what is between the parentheses of an aggregate.
+
+    Raises:
+        UnsupportedError: it has DISTINCT together with ORDER BY or LIMIT.
+    """
+    limit = None
+    if isinstance(argument, exp.Limit):
+        limit = argument.expression
+        argument = argument.this
+    keys = ()
+    if isinstance(argument, exp.Order):
+        keys = tuple(argument.expressions)
+        argument = argument.this
+    if isinstance(argument, exp.Distinct):
         raise UnsupportedError("an array of distinct values with ORDER BY or LIMIT")
-    return Collection(value, keys, limit)
+    return Collection(argument, keys, limit)
 
 
-def collect_known_values(found: Collection) -> exp.Expr:
-    """An array of the values, without NULLs, which Spark's ARRAY_AGG leaves out."""
-    if found.is_plain:
-        return exp.ArrayAgg(this=found.value.copy())
-    is_known = _function(f"row -> NOT row.{_ITEM} IS NULL")
-    return _items(found, exp.ArrayFilter(this=found.rows, expression=is_known))
+def collect_known_values(collection: Collection) -> exp.Expr:
+    """Return an array of the values without NULLs. Spark's ARRAY_AGG drops them by itself."""
+    if collection.is_plain:
+        return exp.ArrayAgg(this=collection.value.copy())
+    is_known = _parse_lambda(f"row -> NOT row.{_ITEM} IS NULL")
+    return _extract_values(collection, exp.ArrayFilter(this=collection.rows, expression=is_known))
 
 
-def _items(found: Collection, rows: exp.Expr) -> exp.Expr:
-    """The values of an array of structs, in their order and no more than asked for."""
-    if found.keys:
-        rows = call_function("ARRAY_SORT", rows, _comparison(found.keys))
-    items = exp.Transform(this=rows, expression=_function(f"row -> row.{_ITEM}"))
-    if found.limit is None:
-        return items
-    return call_function("SLICE", items, exp.Literal.number(1), found.limit)
+def _collect_all_values(collection: Collection) -> exp.Expr:
+    """Return an array of the values with NULLs. Structs are never NULL."""
+    if collection.is_plain and isinstance(collection.value, exp.Struct):
+        return exp.ArrayAgg(this=collection.value.copy())
+    return _extract_values(collection, collection.rows)
 
 
-def _function(written: str) -> exp.Expr:
-    function: exp.Expr = parse_one(f"called({written})", read="spark").expressions[0]
+def _extract_values(collection: Collection, rows: exp.Expr) -> exp.Expr:
+    """Return the values of an array of structs, sorted and limited as the collection says."""
+    if collection.keys:
+        rows = call_function("ARRAY_SORT", rows, _build_comparison(collection.keys))
+    values = exp.Transform(this=rows, expression=_parse_lambda(f"row -> row.{_ITEM}"))
+    if collection.limit is None:
+        return values
+    return call_function("SLICE", values, exp.Literal.number(1), collection.limit)
+
+
+def _parse_lambda(text: str) -> exp.Expr:
+    """Return the tree of a lambda function, which Spark allows only as an argument."""
+    function: exp.Expr = parse_one(f"called({text})", read="spark").expressions[0]
     return function.pop()
 
 
-def _field(name: str, value: exp.Expr) -> exp.Expr:
+def _build_field(name: str, value: exp.Expr) -> exp.Expr:
+    """Return a field of a struct."""
     return exp.PropertyEQ(this=exp.to_identifier(name), expression=value.copy())
 
 
-def _comparison(keys: Sequence[exp.Expr]) -> exp.Expr:
-    """Which of two structs comes first: -1 the left one, 1 the right one, 0 if neither has to."""
+def _build_comparison(keys: Sequence[exp.Expr]) -> exp.Expr:
+    """Return a lambda that compares two structs by their keys, for ARRAY_SORT.
+
+    It returns -1 if the left struct comes first, 1 if the right one does, and 0 for equal keys.
+    """
     cases = []
-    for at, key in enumerate(keys):
-        one, other = f"one.{_KEY}{at}", f"other.{_KEY}{at}"
-        null = -1 if key.args.get("nulls_first") else 1
-        less = 1 if key.args.get("desc") else -1
+    for index, key in enumerate(keys):
+        left = f"one.{_KEY}{index}"
+        right = f"other.{_KEY}{index}"
+        null_first = -1 if key.args.get("nulls_first") else 1
+        less_first = 1 if key.args.get("desc") else -1
         cases.append(
-            f"WHEN {one} IS NULL AND NOT {other} IS NULL THEN {null} "
-            f"WHEN {other} IS NULL AND NOT {one} IS NULL THEN {-null} "
-            f"WHEN {one} < {other} THEN {less} WHEN {one} > {other} THEN {-less}"
+            f"WHEN {left} IS NULL AND NOT {right} IS NULL THEN {null_first} "
+            f"WHEN {right} IS NULL AND NOT {left} IS NULL THEN {-null_first} "
+            f"WHEN {left} < {right} THEN {less_first} WHEN {left} > {right} THEN {-less_first}"
         )
-    return _function(f"(one, other) -> CASE {' '.join(cases)} ELSE 0 END")
+    return _parse_lambda(f"(one, other) -> CASE {' '.join(cases)} ELSE 0 END")
 
 
 def rewrite_navigation_default(node: exp.Anonymous, _: RuleContext) -> exp.Expr:
-    """`LAG(x, n, default)`: the default counts only where there is no such row, not for NULL."""
+    """Rewrite `LAG(x, n, default)`.
+
+    The default is only for a missing row, not for a row whose value is NULL. Whether there is a
+    row shows in `PREV((x) IS NULL, n)`, which is NULL only if there is none.
+    """
     name = find_pattern_function(node)
     if name not in ("PREV", "NEXT") or len(node.expressions) < 3:
         return node
     value, offset, default = node.expressions
-    exists = exp.Is(this=exp.paren(value.copy()), expression=exp.null())
-    absent = exp.Is(this=call_pattern_function(name, exists, offset.copy()), expression=exp.null())
-    return exp.If(this=absent, true=default, false=call_pattern_function(name, value, offset))
+    is_null = exp.Is(this=exp.paren(value.copy()), expression=exp.null())
+    navigated = call_pattern_function(name, is_null, offset.copy())
+    is_missing = exp.Is(this=navigated, expression=exp.null())
+    return exp.If(this=is_missing, true=default, false=call_pattern_function(name, value, offset))
 
 
 def rename_prev_and_next(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
-    """`PREV` and `NEXT` under the names of the window functions."""
+    """Rename `PREV` and `NEXT` to `LAG` and `LEAD`.
+
+    In MEASURES, a remark says that these do not leave the match.
+    """
     name = {"PREV": "LAG", "NEXT": "LEAD"}.get(find_pattern_function(node) or "")
-    if name and context.is_measure:
+    if name is None:
+        return node
+    if context.is_measure:
         context.remark(f"{name} of MEASURES sees rows of the match alone in {context.write.title}")
-    return call_pattern_function(name, *node.expressions) if name else node
+    return call_pattern_function(name, *node.expressions)
 
 
 def rewrite_first_and_last_value(
     node: exp.FirstValue | exp.LastValue, context: RuleContext
 ) -> exp.Expr:
-    """`FIRST_VALUE(x)` and `LAST_VALUE(x)` of a clause are `FIRST(x)` and `LAST(x)`."""
+    """Rewrite `FIRST_VALUE(x)` and `LAST_VALUE(x)` of a clause to `FIRST(x)` and `LAST(x)`."""
     if context.clause is None or context.clause.frame is not None:
         return node
-    return call_pattern_function(
-        "FIRST" if isinstance(node, exp.FirstValue) else "LAST", node.this.copy()
-    )
+    name = "FIRST" if isinstance(node, exp.FirstValue) else "LAST"
+    return call_pattern_function(name, node.this.copy())
 
 
 def rewrite_row_number(node: exp.Anonymous, _: RuleContext) -> exp.Expr:
-    """`MATCH_SEQUENCE_NUMBER()`: the rows of the match up to the current one are counted."""
+    """Rewrite `MATCH_SEQUENCE_NUMBER()` to a count of the rows of the match so far."""
     if find_pattern_function(node) != "ROW_NUMBER":
         return node
-    if node.find_ancestor(exp.AggFunc):
+    if node.find_ancestor(exp.AggFunc):  # aggregates do not nest
         return call_pattern_function("MATCH_ROW_NUMBER")
     return call_pattern_function("RUNNING", exp.Count(this=exp.Star()))
 
 
 def quote_variable(node: exp.Identifier, context: RuleContext) -> exp.Expr:
-    """A variable as `place` says that it was written."""
+    """Quote a pattern variable whose case counts, as `context.quoted` says.
+
+    It is one if it qualifies a column, as in `a.price`, or is the argument of CLASSIFIER.
+    """
     column = node.parent
     if not isinstance(column, exp.Column):
         return node
-    qualifies = node.arg_key == "table"
-    names = (
-        node.arg_key == "this" and find_pattern_function(column.parent or column) == "CLASSIFIER"
-    )
+    qualifies_column = node.arg_key == "table"
+    call = column.parent or column
+    is_argument = node.arg_key == "this" and find_pattern_function(call) == "CLASSIFIER"
     text = context.quoted.get(node.name.upper())
-    return exp.to_identifier(text, quoted=True) if text and (qualifies or names) else node
+    if text and (qualifies_column or is_argument):
+        return exp.to_identifier(text, quoted=True)
+    return node
