@@ -1,4 +1,4 @@
-"""Rules of single products, and which rules each product has, in their order."""
+"""The rules that only one product needs, and the list of rules for each product."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ from matchrec.dialects.rules.place import (
 from matchrec.dialects.rules.qualify import rewrite_qualify
 from matchrec.syntax.tokens import NAVIGATION, SEMANTICS
 
-# What is rewritten of the expressions of a product; further ones stand below their rules.
-READS: dict[str, tuple[Rule, ...]] = {"oracle": oracle.READS}
-
 # Rules of Flink SQL.
 
 
 def rewrite_match_rowtime(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
-    """`MATCH_ROWTIME()` is the time of the last row, by which the clause orders."""
+    """Rewrite `MATCH_ROWTIME()` to the time of the last row, by which the clause orders.
+
+    Raises:
+        UnsupportedError: the clause has no ORDER BY.
+    """
     if find_function_name(node) != "MATCH_ROWTIME":
         return node
     if node.expressions:
@@ -45,19 +46,23 @@ def rewrite_match_rowtime(node: exp.Anonymous, context: RuleContext) -> exp.Expr
 
 
 def rewrite_failing_cast(node: exp.TryCast, _: RuleContext) -> exp.Expr:
-    """`CAST(x AS t)`, which sqlglot reads as Hive's: NULL where x is no t."""
+    """Rewrite `CAST(x AS t)` so that it fails if x cannot be converted.
+
+    sqlglot reads it as Hive's CAST, which returns NULL. TRY_CAST stays.
+    """
     return node if node.args.get("safe") else exp.cast(node.this.copy(), node.to.copy())
 
 
 def drop_type_size(node: exp.DataType, _: RuleContext) -> exp.Expr:
-    """`TIMESTAMP(3)` and `VARBINARY(3)`: Spark's have no size."""
-    sized = (exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ, exp.DType.VARBINARY)
-    is_sized = node.expressions and node.this in sized
-    return mark_node(exp.DataType(this=node.this), DIFFERS) if is_sized else node
+    """Drop the sizes of `TIMESTAMP_LTZ(3)` and `VARBINARY(3)`, which Spark's types do not have."""
+    types_without_size = (exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ, exp.DType.VARBINARY)
+    if node.expressions and node.this in types_without_size:
+        return mark_node(exp.DataType(this=node.this), DIFFERS)
+    return node
 
 
 def add_comma_separator(node: exp.GroupConcat, _: RuleContext) -> exp.Expr:
-    """`LISTAGG(x)`: what stands between texts is a comma if nothing is said."""
+    """Add the default separator of `LISTAGG(x)`, a comma."""
     if not node.args.get("separator"):
         node.set("separator", exp.Literal.string(","))
         mark_node(node, DIFFERS)
@@ -67,17 +72,18 @@ def add_comma_separator(node: exp.GroupConcat, _: RuleContext) -> exp.Expr:
 def ignore_nulls_in_first_and_last(
     node: exp.FirstValue | exp.LastValue, context: RuleContext
 ) -> exp.Expr:
-    """`FIRST_VALUE(x)` and `LAST_VALUE(x)`, of the values that are not NULL."""
+    """Rewrite `FIRST_VALUE(x)` and `LAST_VALUE(x)` so that they skip NULLs."""
     if isinstance(node.parent, exp.IgnoreNulls | exp.RespectNulls):
         return node
     if not context.is_measure:
         return exp.IgnoreNulls(this=node.copy())
-    known = collect_known_values(Collection(node.this))  # IGNORE NULLS needs OVER on Sail
-    end = exp.Literal.number(1 if isinstance(node, exp.FirstValue) else -1)
-    return call_function("TRY_ELEMENT_AT", known, end)
+    # An array instead of IGNORE NULLS, which Sail allows only with OVER.
+    known_values = collect_known_values(Collection(node.this))
+    index = exp.Literal.number(1 if isinstance(node, exp.FirstValue) else -1)
+    return call_function("TRY_ELEMENT_AT", known_values, index)
 
 
-READS["flink"] = (
+_FLINK: tuple[Rule, ...] = (
     rewrite_failing_cast,
     drop_type_size,
     add_comma_separator,
@@ -97,18 +103,20 @@ READS["flink"] = (
 
 
 def collect_classifiers(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
-    """`CLASSIFIER()` is the array of the names of all rows."""
-    if (
-        not context.is_measure
-        or find_pattern_function(node) != "CLASSIFIER"
-        or node.find_ancestor(exp.ArrayAgg)
-    ):
+    """Rewrite `CLASSIFIER()` in MEASURES to an array: there it names the variables of all rows."""
+    if not context.is_measure or find_pattern_function(node) != "CLASSIFIER":
+        return node
+    if node.find_ancestor(exp.ArrayAgg):  # rewritten already
         return node
     return exp.ArrayAgg(this=node.copy())
 
 
 def rewrite_system_timestamp(node: exp.Dot | exp.Column, context: RuleContext) -> exp.Expr:
-    """`System.Timestamp()` is what TIMESTAMP BY names."""
+    """Rewrite `System.Timestamp()` to the column that TIMESTAMP BY names.
+
+    Raises:
+        UnsupportedError: it is outside of a clause.
+    """
     if node.sql().upper().rstrip("()") != "SYSTEM.TIMESTAMP":
         return node
     if context.order is None:
@@ -117,21 +125,22 @@ def rewrite_system_timestamp(node: exp.Dot | exp.Column, context: RuleContext) -
 
 
 def rewrite_text_addition(node: exp.Add, context: RuleContext) -> exp.Expr:
-    """`a + 'text'` is `a || 'text'`."""
-    if Domain.TEXT in map(context.kind, (node.this, node.expression)):
+    """Rewrite `a + 'text'` to `a || 'text'`."""
+    kinds = [context.kind(node.this), context.kind(node.expression)]
+    if Domain.TEXT in kinds:
         return exp.DPipe(this=node.this.copy(), expression=node.expression.copy())
     return node
 
 
 def drop_into(node: exp.Select, context: RuleContext) -> exp.Expr:
-    """`SELECT * INTO output`: where the rows go is for the caller to say."""
+    """Drop INTO of `SELECT * INTO output`: the caller decides where the rows go."""
     if node.args.get("into"):
         context.remark("INTO is left out: the rows are what the query gives", is_met=True)
         node.set("into", None)
     return node
 
 
-READS["azure"] = (
+_AZURE: tuple[Rule, ...] = (
     aggregates.quote_variable,
     rewrite_system_timestamp,
     collect_classifiers,
@@ -146,34 +155,37 @@ READS["azure"] = (
 
 
 def rewrite_parameter(node: exp.Parameter, _: RuleContext) -> exp.Expr:
-    """`@name` is `:name`."""
+    """Rewrite `@name` to `:name`."""
     return exp.Placeholder(this=node.name)
 
 
 def rewrite_in_unnest(node: exp.In, context: RuleContext) -> exp.Expr:
-    """`x IN UNNEST(array)`, of which sqlglot makes a subquery."""
-    array = node.args.get("unnest")
-    if array is None or not context.write.is_spark:
+    """Rewrite `x IN UNNEST(array)`, which sqlglot would turn into a subquery."""
+    unnest = node.args.get("unnest")
+    if unnest is None or not context.write.is_spark:
         return node
-    return call_function("ARRAY_CONTAINS", array.expressions[0], node.this)
+    return call_function("ARRAY_CONTAINS", unnest.expressions[0], node.this)
 
 
 def rewrite_numbers_in_first_and_last(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
-    """`FIRST(x + MATCH_ROW_NUMBER())`: numbers are of the row that FIRST and LAST find."""
+    """Rewrite `FIRST(x + MATCH_ROW_NUMBER())`: the number is that of the row that FIRST finds.
+
+    An array of the values of all rows is made, and its first element is taken. LAST is alike.
+    """
     name = find_pattern_function(node)
-    is_found = name in ("FIRST", "LAST") and len(node.expressions) == 1
-    if not is_found or not context.is_measure:
+    is_logical = name in ("FIRST", "LAST") and len(node.expressions) == 1
+    if not is_logical or not context.is_measure:
         return node
     calls = {find_pattern_function(call) for call in node.find_all(exp.Anonymous)}
-    if not calls & {"MATCH_NUMBER", "ROW_NUMBER"}:
+    if calls.isdisjoint({"MATCH_NUMBER", "ROW_NUMBER"}):
         return node
     rows = Collection(node.expressions[0]).rows
-    number = exp.Literal.number(1 if name == "FIRST" else -1)
-    found = exp.Anonymous(this="TRY_ELEMENT_AT", expressions=[rows, number])
-    return exp.Dot(this=found, expression=exp.to_identifier("item"))
+    index = exp.Literal.number(1 if name == "FIRST" else -1)
+    row = exp.Anonymous(this="TRY_ELEMENT_AT", expressions=[rows, index])
+    return exp.Dot(this=row, expression=exp.to_identifier("item"))
 
 
-READS["bigquery"] = (
+_BIGQUERY: tuple[Rule, ...] = (
     aggregates.quote_variable,
     rewrite_numbers_in_first_and_last,
     aggregates.rewrite_array_agg,
@@ -191,19 +203,21 @@ READS["bigquery"] = (
 )
 
 
-# Rules of Snowflake, where some functions mean something else in each part of a clause.
+# Rules of Snowflake, where the rows that a function sees depend on the part of the clause:
 #
-# MEASURES    LAG and LEAD see the rows of the match, FIRST_VALUE and LAST_VALUE too
-# DEFINE      LAG, LEAD, FIRST_VALUE and LAST_VALUE see the rows of the partition
+#     MEASURES    LAG, LEAD, FIRST_VALUE and LAST_VALUE see the rows of the match
+#     DEFINE      they see the rows of the partition
 
-_ALIKE = re.compile(r"%[YymBbdaHIMSfp](?!_)")  # what Spark writes as Snowflake does
+# The parts of a format of times that Spark writes as Snowflake does.
+_COMMON_FORMAT_PARTS = re.compile(r"%[YymBbdaHIMSfp](?!_)")
 
 
 def name_columns_of_values(node: exp.Values, context: RuleContext) -> exp.Expr:
-    """`FROM VALUES (1, 2)` has the columns column1 and column2, unless others are named."""
-    in_from = isinstance(node.parent, exp.From | exp.Join)
+    """Name the columns of `FROM VALUES (1, 2)` column1 and column2, unless they have names."""
+    is_relation = isinstance(node.parent, exp.From | exp.Join)
     alias = node.args.get("alias")
-    if not in_from or context.write.name == "snowflake" or (alias is not None and alias.columns):
+    has_column_names = alias is not None and alias.columns
+    if not is_relation or context.write.name == "snowflake" or has_column_names:
         return node
     row = node.expressions[0]
     width = len(row.expressions) if isinstance(row, exp.Tuple) else 1
@@ -215,7 +229,11 @@ def name_columns_of_values(node: exp.Values, context: RuleContext) -> exp.Expr:
 
 
 def rewrite_first_and_last(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
-    """`FIRST_VALUE(x)` is `FIRST(x)`; in DEFINE it is of all rows of the partition. So is LAST."""
+    """Rewrite `FIRST_VALUE(x)` and `LAST_VALUE(x)`.
+
+    In MEASURES they become `FIRST(x)` and `LAST(x)`. In DEFINE they are over all rows of the
+    partition, which OVER says.
+    """
     name = find_pattern_function(node) or ""
     if name not in ("FIRST_VALUE", "LAST_VALUE"):
         return node
@@ -229,54 +247,67 @@ def rewrite_first_and_last(node: exp.Anonymous, context: RuleContext) -> exp.Exp
 
 
 def keep_navigation_inside_match(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
-    """`LAG` and `LEAD`, or `PREV` and `NEXT`, of rows of the match only; else their default."""
+    """Rewrite `LAG` and `LEAD` of MEASURES, which rules know as PREV and NEXT.
+
+    There they only find rows of the match, whereas PREV and NEXT find rows of the partition:
+
+        LAG(x, 2)    CASE WHEN COUNT(*) > 2 THEN PREV(x, 2) END
+        LEAD(x, 2)   CASE WHEN RUNNING COUNT(*) + 2 <= FINAL COUNT(*) THEN NEXT(x, 2) END
+    """
     if not context.is_measure:
         return node
-    semantics, call = "", node
+    semantics = ""
+    call = node
     if find_pattern_function(node) in SEMANTICS:
-        semantics, call = str(find_pattern_function(node)), node.expressions[0]
+        semantics = str(find_pattern_function(node))
+        call = node.expressions[0]
     elif has_semantics(node):
-        return node
+        return node  # rewritten with its RUNNING or FINAL
     name = find_pattern_function(call)
     if name not in ("PREV", "NEXT"):
         return node
     value, offset, default = (*call.expressions, None, None)[:3]
     offset = offset or exp.Literal.number(1)
     if name == "PREV":
-        exists: exp.Expr = exp.GT(this=_rows(semantics), expression=offset.copy())
+        exists: exp.Expr = exp.GT(this=_count_rows(semantics), expression=offset.copy())
     else:
-        last = exp.Add(this=_rows(semantics or "RUNNING"), expression=offset.copy())
-        exists = exp.LTE(this=last, expression=_rows("FINAL"))
-    value = (
-        call_pattern_function("FINAL", call_pattern_function("LAST", value))
-        if semantics == "FINAL"
-        else value
-    )
-    return exp.If(
-        this=exists, true=call_pattern_function(name, value, offset), false=default or exp.null()
-    )
+        position = exp.Add(this=_count_rows(semantics or "RUNNING"), expression=offset.copy())
+        exists = exp.LTE(this=position, expression=_count_rows("FINAL"))
+    if semantics == "FINAL":
+        value = call_pattern_function("FINAL", call_pattern_function("LAST", value))
+    navigation = call_pattern_function(name, value, offset)
+    return exp.If(this=exists, true=navigation, false=default or exp.null())
 
 
-def _rows(semantics: str) -> exp.Expr:
+def _count_rows(semantics: str) -> exp.Expr:
+    """Return `COUNT(*)`, after RUNNING or FINAL if `semantics` is one of them."""
     count = exp.Count(this=exp.Star())
     return call_pattern_function(semantics, count) if semantics else count
 
 
 def rewrite_bare_classifier(node: exp.Column, context: RuleContext) -> exp.Expr:
-    """`CLASSIFIER` without parentheses; around a clause it may be a column."""
-    is_bare = not node.table and not node.this.quoted and node.name.upper() == "CLASSIFIER"
-    return call_pattern_function("CLASSIFIER") if is_bare and context.clause is not None else node
+    """Rewrite `CLASSIFIER` without parentheses. Outside of clauses it may be a column."""
+    is_bare_word = not node.table and not node.this.quoted
+    is_classifier = is_bare_word and node.name.upper() == "CLASSIFIER"
+    if is_classifier and context.clause is not None:
+        return call_pattern_function("CLASSIFIER")
+    return node
 
 
 def rewrite_within_group(node: exp.WithinGroup, context: RuleContext) -> exp.Expr:
-    """`ARRAY_AGG(x) WITHIN GROUP (ORDER BY y)`, without NULLs."""
+    """Rewrite `ARRAY_AGG(x) WITHIN GROUP (ORDER BY y)` for Spark. It drops NULLs.
+
+    Raises:
+        UnsupportedError: the values are distinct, but sorted by something else.
+    """
     array = node.this
     if not isinstance(array, exp.ArrayAgg) or not context.write.is_spark:
         return node
     keys = node.expression.expressions
     if not isinstance(array.this, exp.Distinct):
         return collect_known_values(Collection(array.this, tuple(keys)))
-    value, key = array.this.expressions[0], keys[0]
+    value = array.this.expressions[0]
+    key = keys[0]
     if len(keys) > 1 or key.this != value:
         raise UnsupportedError("an array of distinct values in another order than their own")
     ascends = exp.false() if key.args.get("desc") else exp.true()
@@ -284,20 +315,28 @@ def rewrite_within_group(node: exp.WithinGroup, context: RuleContext) -> exp.Exp
 
 
 def rewrite_to_char(node: exp.ToChar, _: RuleContext) -> exp.Expr:
-    """`TO_CHAR(time, 'YYYY-MM-DD')`, where the format is one of times; a cast without one."""
-    if not (pattern := node.args.get("format")):
+    """Rewrite `TO_CHAR(time, 'YYYY-MM-DD')`. Without a format it is a cast.
+
+    A format of numbers stays.
+
+    Raises:
+        UnsupportedError: Spark has nothing for a part of the format.
+    """
+    pattern = node.args.get("format")
+    if not pattern:
         return exp.cast(node.this.copy(), "text")
     if not isinstance(pattern, exp.Literal):
         return node
-    written = format_time(pattern.name, Snowflake.TIME_MAPPING) or ""
-    if "%" not in written:
+    marks = format_time(pattern.name, Snowflake.TIME_MAPPING) or ""
+    if "%" not in marks:
         return node
-    if re.search(r"[A-Za-z%]", _ALIKE.sub("", written)):
+    unknown_parts = _COMMON_FORMAT_PARTS.sub("", marks)
+    if re.search(r"[A-Za-z%]", unknown_parts):
         raise UnsupportedError(f"the format {pattern.name} of a time: write its parts one by one")
-    return exp.TimeToStr(this=node.this, format=exp.Literal.string(written))
+    return exp.TimeToStr(this=node.this, format=exp.Literal.string(marks))
 
 
-READS["snowflake"] = (
+_SNOWFLAKE: tuple[Rule, ...] = (
     name_columns_of_values,
     rewrite_within_group,
     values.rewrite_to_number,
@@ -317,27 +356,28 @@ READS["snowflake"] = (
 
 # Rules of Trino.
 
+# Expressions that may have a value though their operand is NULL.
 _NOT_NULL_FOR_NULL = (exp.Coalesce, exp.Is, exp.Case, exp.If, exp.NullSafeEQ, exp.NullSafeNEQ)
 
 
 def rewrite_first(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
-    """`FIRST(x, n)` finds rows after the current one also with running semantics."""
+    """Add FINAL to `FIRST(x, n)`: it finds rows after the current one even if it is RUNNING."""
     if not context.is_measure_of_rows or has_semantics(node):
         return node
     if find_pattern_function(node) == "FIRST":
         return call_pattern_function("FINAL", node.copy())
-    if (
-        find_pattern_function(node) == "RUNNING"
-        and find_pattern_function(node.expressions[0]) == "FIRST"
-    ):
-        return call_pattern_function("FINAL", node.expressions[0].copy())
+    if find_pattern_function(node) == "RUNNING":
+        operand = node.expressions[0]
+        if find_pattern_function(operand) == "FIRST":
+            return call_pattern_function("FINAL", operand.copy())
     return node
 
 
 def remark_first_of_later_rows(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
-    """`FIRST(A.x)` of a row before all rows of A, which Trino finds."""
+    """Remark on `FIRST(A.x)`, for which Trino also finds rows after the current one."""
     is_running = node.parent is None or find_pattern_function(node.parent) != "FINAL"
-    if find_pattern_function(node) != "FIRST" or not context.is_measure_of_rows or not is_running:
+    is_first = find_pattern_function(node) == "FIRST"
+    if not is_first or not context.is_measure_of_rows or not is_running:
         return node
     names_variable = any(column.table for column in node.find_all(exp.Column))
     if names_variable or len(node.expressions) > 1:
@@ -346,26 +386,22 @@ def remark_first_of_later_rows(node: exp.Anonymous, context: RuleContext) -> exp
 
 
 def move_navigation_inward(node: exp.Anonymous, _: RuleContext) -> exp.Expr:
-    """`PREV(coalesce(x, 7))` is 7 where there is no such row: it is `coalesce(PREV(x), 7)`."""
-    if find_pattern_function(node) not in NAVIGATION or not node.expressions:
+    """Rewrite `PREV(coalesce(x, 7))` to `coalesce(PREV(x), 7)`, which is 7 if there is no row."""
+    name = find_pattern_function(node)
+    if name not in NAVIGATION or not node.expressions:
         return node
     value = node.expressions[0]
-    is_nested = any(
-        find_pattern_function(call) in NAVIGATION for call in value.find_all(exp.Anonymous)
-    )
-    if is_nested or not value.find(*_NOT_NULL_FOR_NULL):
+    calls = [find_pattern_function(call) for call in value.find_all(exp.Anonymous)]
+    if any(call in NAVIGATION for call in calls) or not value.find(*_NOT_NULL_FOR_NULL):
         return node
-    inside = value.copy()
-    for column in list(inside.find_all(exp.Column)):
-        column.replace(
-            call_pattern_function(
-                find_pattern_function(node) or "", column.copy(), *node.copy().expressions[1:]
-            )
-        )
-    return inside if inside.find(exp.Anonymous) else node
+    rewritten = value.copy()
+    for column in list(rewritten.find_all(exp.Column)):
+        offsets = node.copy().expressions[1:]
+        column.replace(call_pattern_function(name or "", column.copy(), *offsets))
+    return rewritten if rewritten.find(exp.Anonymous) else node
 
 
-READS["trino"] = (
+_TRINO: tuple[Rule, ...] = (
     aggregates.rewrite_count,
     values.remark_text_cast,
     move_navigation_inward,
@@ -382,10 +418,21 @@ READS["trino"] = (
 )
 
 
-READS["spark"] = (rewrite_failing_cast,)
-READS["databricks"] = (aggregates.add_final,)
+# The rules of each product, in the order in which they are applied.
 
-# What is rewritten of the expressions of any product.
+# The rules for expressions in the SQL of a product, whichever product is written.
+READS: dict[str, tuple[Rule, ...]] = {
+    "spark": (rewrite_failing_cast,),
+    "databricks": (aggregates.add_final,),
+    "snowflake": _SNOWFLAKE,
+    "oracle": oracle.READS,
+    "trino": _TRINO,
+    "flink": _FLINK,
+    "bigquery": _BIGQUERY,
+    "azure": _AZURE,
+}
+
+# The rules for expressions of any product, after those of `READS`.
 COMMON: tuple[Rule, ...] = (
     values.drop_fraction_of_second,
     values.rewrite_division,
@@ -396,7 +443,7 @@ COMMON: tuple[Rule, ...] = (
     aggregates.reject_ordered_array,
 )
 
-# What is rewritten of the clause's own expressions for a product.
+# The rules for expressions that are written for a product, after all others.
 WRITES: dict[str, tuple[Rule, ...]] = {
     "snowflake": (aggregates.rename_prev_and_next, aggregates.remark_array_nulls),
     "oracle": (aggregates.rewrite_first_and_last_value, aggregates.reject_distinct_and_filter),
@@ -415,7 +462,7 @@ WRITES: dict[str, tuple[Rule, ...]] = {
 
 
 def find_rules(read: Product, write: Product) -> tuple[Rule, ...]:
-    """The rules for expressions of one product that another one will read."""
+    """Return the rules between two products, in the order in which they are applied."""
     return (
         values.round_or_cut_cast,
         *READS.get(read.name, ()),
