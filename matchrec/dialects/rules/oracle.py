@@ -1,18 +1,21 @@
-"""Rules of Oracle: its times, and texts that are joined, of which '' is NULL.
+"""Rules of Oracle: its times, and joined texts, for which '' is NULL.
 
-Its DATE has a time of day, `-` of two gives days, `+` a number moves by days:
+Oracle's DATE has a time of day. The difference of two of them is a number of days, and adding a
+number moves a DATE by days:
 
-d - e < 30           d - e < INTERVAL '30' DAY
-(d - e) * 24         ((UNIX_MICROS(d) - UNIX_MICROS(e)) / 86400000000) * 24
-d + 1/24             d + INTERVAL '1' DAY * (1 / 24)
+    d - e < 30           d - e < INTERVAL '30' DAY
+    (d - e) * 24         ((UNIX_MICROS(d) - UNIX_MICROS(e)) / 86400000000) * 24
+    d + 1/24             d + INTERVAL '1' DAY * (1 / 24)
 
-Spark's timestamps are Oracle's DATE and TIMESTAMP, whose difference is an interval. What it is
-compared or computed with tells which one was meant; where nothing does, it is an interval.
+Spark's timestamps stand for both DATE and TIMESTAMP, and the difference of two TIMESTAMPs is an
+interval. Which one was meant shows in what the difference is compared or computed with. If nothing
+shows it, it is an interval.
 """
 
 from __future__ import annotations
 
 import re
+from enum import Enum
 
 from sqlglot import exp
 from sqlglot.dialects.oracle import Oracle
@@ -43,15 +46,23 @@ _AMBIGUOUS = (
     "the difference of two timestamps is an interval, as for Oracle's TIMESTAMP; write "
     "`(a - b) * 1` for days, as for its DATE"
 )
+
+# The text of a duration, such as `0 01:00:00.00`.
 _DURATION = re.compile(r"[+-]?\d+ \d{1,2}:\d\d(:\d\d(\.\d+)?)?")
+
+# The operands of comparisons, by sqlglot's names.
 _SIDES: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.Between: ("this", "low", "high"),
     **dict.fromkeys((exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE), ("this", "expression")),
 }
-_OF_NUMBERS = (
+
+# Operations whose operands are numbers.
+_OPERATIONS_ON_NUMBERS = (
     *(exp.Mul, exp.Div, exp.Mod, exp.Round, exp.Trunc, exp.Ceil, exp.Floor),
     *(exp.Abs, exp.Sign, exp.Sum, exp.Avg, exp.Sqrt, exp.Pow, exp.ToNumber),
 )
+
+# Spark's units of DATE_TRUNC for Oracle's formats of TRUNC.
 _UNITS = {
     **dict.fromkeys(("DD", "DDD", "J"), "DAY"),
     **dict.fromkeys(("MM", "MON", "MONTH", "RM"), "MONTH"),
@@ -61,138 +72,183 @@ _UNITS = {
     "IW": "WEEK",
     "MI": "MINUTE",
 }
-_ALIKE = words("YYYY YY MM MON MONTH DD DDD DAY DY HH HH12 HH24 MI SS")
-_MARKS = {word: Oracle.TIME_MAPPING[word] for word in _ALIKE}
 
-# The parts of Oracle's formats of times that others write too, with sqlglot's marks for them.
+# The parts of Oracle's formats of times that others can write, too, with sqlglot's marks for them.
+_COMMON_PARTS = words("YYYY YY MM MON MONTH DD DDD DAY DY HH HH12 HH24 MI SS")
+_MARKS = {part: Oracle.TIME_MAPPING[part] for part in _COMMON_PARTS}
 _MARKS |= {"RRRR": "%Y", "RR": "%y", "FF": "%f", "AM": "%p", "PM": "%p"}
-_PART = re.compile(
+
+_FORMAT_PART = re.compile(
     r'"[^"]*"|Y+|R+|MONTH|MON|MM|MI|DAY|DY|D+|HH(?:12|24)?|S+|FF\d?|AM|PM|[A-Z"]', re.IGNORECASE
 )
-_OF_NUMBER = re.compile(r"(FM)?[$09.,BCDEGILMPRSTUVX ]*[09][$09.,BCDEGILMPRSTUVX ]*", re.IGNORECASE)
-_NAMES = ("MON", "MONTH", "DAY", "DY")
+_FORMAT_OF_NUMBER = re.compile(
+    r"(FM)?[$09.,BCDEGILMPRSTUVX ]*[09][$09.,BCDEGILMPRSTUVX ]*", re.IGNORECASE
+)
+
+# The parts of a format that are written in upper or lower case, as they are in the format.
+_NAME_PARTS = ("MON", "MONTH", "DAY", "DY")
 _CASES = {(True, False): exp.Upper, (False, True): exp.Lower}  # by isupper() and islower()
 
 
+class DifferenceUse(Enum):
+    """What the difference of two times has to be, because of the expression around it."""
+
+    NUMBER = "a number of days"
+    INTERVAL = "an interval"
+    EITHER = "either"
+
+
 def rewrite_compared_durations(node: exp.Expr, context: RuleContext) -> exp.Expr:
-    """What a difference of times is compared with: days or the text of a duration → an interval."""
-    parts = {side: node.args[side] for side in _SIDES.get(type(node), ())}
-    found = (part.unnest() for part in parts.values() if isinstance(part.unnest(), exp.Sub))
-    if not any({context.kind(one.this), context.kind(one.expression)} <= TIMES for one in found):
+    """Rewrite what a difference of times is compared with to an interval.
+
+    It is a number of days, or the text of a duration.
+    """
+    operands = {side: node.args[side] for side in _SIDES.get(type(node), ())}
+    if not any(_is_time_difference(part.unnest(), context) for part in operands.values()):
         return node
-    for side, part in parts.items():
-        if isinstance(part, exp.Literal) and part.is_string and _DURATION.fullmatch(part.name):
-            unit = exp.IntervalSpan(this=exp.var("DAY"), expression=exp.var("SECOND"))
-            node.set(side, exp.Interval(this=exp.Literal.string(part.name), unit=unit))
-        elif context.kind(part) in NUMBERS:
-            node.set(side, build_days(part.copy()))
+    for side, operand in operands.items():
+        is_text = isinstance(operand, exp.Literal) and operand.is_string
+        if is_text and _DURATION.fullmatch(operand.name):
+            node.set(side, _build_day_time_interval(operand.name))
+        elif context.kind(operand) in NUMBERS:
+            node.set(side, build_days(operand.copy()))
     return node
 
 
+def _is_time_difference(node: exp.Expr, context: RuleContext) -> bool:
+    """Return whether it is the difference of two times, and nothing else is computed of it."""
+    if not isinstance(node, exp.Sub):
+        return False
+    return {context.kind(node.this), context.kind(node.expression)} <= TIMES
+
+
 def rewrite_time_difference(node: exp.Sub, context: RuleContext) -> exp.Expr:
-    """`d - e` as a number of days, where a number is wanted, or where both have no time of day."""
-    of_both = context.kind(node.this), context.kind(node.expression)
-    kinds = set(of_both)
+    """Rewrite `d - e` to a number of days, if a number is needed or both have no time of day."""
+    left_kind = context.kind(node.this)
+    right_kind = context.kind(node.expression)
+    kinds = {left_kind, right_kind}
     if not kinds <= TIMES:
         if kinds <= TIMES | {None}:
             other = "an interval" if context.write.is_spark else "may be another value"
             counted = "the difference of two dates is a number of days in Oracle"
             context.remark(f"{counted}, and {other} in {context.write.title}; {_NOT_KNOWN}")
         return node
-    use = _use(node, context)
-    operands = tuple(zip((node.this.copy(), node.expression.copy()), of_both, strict=True))
-    if use is None and all(_is_date(one) or kind is Domain.DATE for one, kind in operands):
-        use = Domain.FRACTION
-    if use is Domain.INTERVAL:
+    use = _find_use(node, context)
+    left = node.this.copy()
+    right = node.expression.copy()
+    left_is_date = _is_date(left) or left_kind is Domain.DATE
+    right_is_date = _is_date(right) or right_kind is Domain.DATE
+    if use is DifferenceUse.EITHER and left_is_date and right_is_date:
+        use = DifferenceUse.NUMBER
+    if use is DifferenceUse.INTERVAL:
         return node
     if kinds == {Domain.DATE}:
         return rewrite_date_difference(node, context)
-    if use is None:
+    if use is DifferenceUse.EITHER:
         context.remark(_AMBIGUOUS)
         return node
-    later, earlier = (convert_to_microseconds(one, kind) for one, kind in operands)
-    length = exp.paren(exp.Sub(this=later, expression=earlier), copy=False)
-    day = exp.Literal.number(MICROSECONDS_A_DAY)
-    return exp.paren(exp.Div(this=length, expression=day), copy=False)
+    later = convert_to_microseconds(left, left_kind)
+    earlier = convert_to_microseconds(right, right_kind)
+    microseconds = exp.paren(exp.Sub(this=later, expression=earlier), copy=False)
+    microseconds_a_day = exp.Literal.number(MICROSECONDS_A_DAY)
+    return exp.paren(exp.Div(this=microseconds, expression=microseconds_a_day), copy=False)
 
 
 def _is_date(node: exp.Expr) -> bool:
-    """Whether it is a DATE, whatever Spark's type for it is: SYSDATE or TRUNC(...)."""
+    """Return whether Oracle's type for it is DATE, whatever Spark's is: SYSDATE or TRUNC(...)."""
     is_sysdate = isinstance(node, exp.CurrentTimestamp) and node.args.get("sysdate")
     return bool(is_sysdate or _is_trunc(node) or isinstance(node, exp.TimestampTrunc))
 
 
 def _is_trunc(node: exp.Expr) -> bool:
+    """Return whether it is a call of TRUNC that may be of a date."""
     return isinstance(node, exp.DateTrunc) or find_function_name(node) == "TRUNC"
 
 
-def _use(node: exp.Expr, context: RuleContext) -> Domain | None:
-    """What stands around a difference asks for: a number of days, an interval, None for either."""
-    above = node.parent
-    if above is None or isinstance(above, (exp.Alias, exp.Select)):
-        return None
-    if isinstance(above, (*_SIDES, exp.Extract)):
-        return Domain.INTERVAL
-    if isinstance(above, _OF_NUMBERS) or _is_trunc(above):
-        return Domain.FRACTION
-    if isinstance(above, (exp.Add, exp.Sub, exp.Coalesce)):
-        others = [expression for expression in above.iter_expressions() if expression is not node]
-        kinds = {context.kind(one) for one in others}
+def _find_use(node: exp.Expr, context: RuleContext) -> DifferenceUse:
+    """Return what the expressions around a difference need it to be."""
+    parent = node.parent
+    if parent is None or isinstance(parent, (exp.Alias, exp.Select)):
+        return DifferenceUse.EITHER
+    if isinstance(parent, (*_SIDES, exp.Extract)):
+        return DifferenceUse.INTERVAL
+    if isinstance(parent, _OPERATIONS_ON_NUMBERS) or _is_trunc(parent):
+        return DifferenceUse.NUMBER
+    if isinstance(parent, (exp.Add, exp.Sub, exp.Coalesce)):
+        operands = parent.iter_expressions()
+        kinds = {context.kind(operand) for operand in operands if operand is not node}
         if kinds & NUMBERS:
-            return Domain.FRACTION
+            return DifferenceUse.NUMBER
         if kinds & {Domain.INTERVAL, *TIMES}:
-            return Domain.INTERVAL
-    return _use(above, context)
+            return DifferenceUse.INTERVAL
+    return _find_use(parent, context)
 
 
 def rewrite_shift(node: exp.Add | exp.Sub, context: RuleContext) -> exp.Expr:
-    """`d + n` and `d - n`, so many days later or earlier."""
-    kinds = context.kind(node.this), context.kind(node.expression)
-    time, number = node.this.copy(), node.expression.copy()
-    if isinstance(node, exp.Add) and kinds[0] in NUMBERS:
-        time, number, kinds = number, time, kinds[::-1]
-    if kinds[0] not in TIMES or kinds[1] not in NUMBERS:
+    """Rewrite `d + n` and `d - n`, which move a time by n days."""
+    time = node.this.copy()
+    number = node.expression.copy()
+    time_kind = context.kind(node.this)
+    number_kind = context.kind(node.expression)
+    if isinstance(node, exp.Add) and time_kind in NUMBERS:  # n + d
+        time, number = number, time
+        time_kind, number_kind = number_kind, time_kind
+    if time_kind not in TIMES or number_kind not in NUMBERS:
         return node
-    if kinds[0] is Domain.DATE:
-        if kinds[1] is Domain.INTEGER:
+    if time_kind is Domain.DATE:
+        if number_kind is Domain.INTEGER:  # Spark reads that, too
             return type(node)(this=time, expression=number)
         time = exp.cast(time, "timestamp")
     return type(node)(this=time, expression=build_days(number))
 
 
 def build_days(number: exp.Expr) -> exp.Expr:
+    """Return an interval of a number of days."""
     if isinstance(number, exp.Literal) and number.name.isdigit():
         return exp.Interval(this=exp.Literal.string(number.name), unit=exp.var("DAY"))
-    one = exp.Interval(this=exp.Literal.string("1"), unit=exp.var("DAY"))
-    simple = isinstance(number, (exp.Literal, exp.Column, exp.Paren, exp.Func))
-    return exp.Mul(this=one, expression=number if simple else exp.paren(number, copy=False))
+    one_day = exp.Interval(this=exp.Literal.string("1"), unit=exp.var("DAY"))
+    if not isinstance(number, (exp.Literal, exp.Column, exp.Paren, exp.Func)):
+        number = exp.paren(number, copy=False)
+    return exp.Mul(this=one_day, expression=number)
+
+
+def _build_day_time_interval(text: str) -> exp.Expr:
+    """Return the interval that a text like `0 01:00:00.00` means."""
+    unit = exp.IntervalSpan(this=exp.var("DAY"), expression=exp.var("SECOND"))
+    return exp.Interval(this=exp.Literal.string(text), unit=unit)
 
 
 def rewrite_trunc(node: exp.Expr, context: RuleContext) -> exp.Expr:
-    """`TRUNC(x)`, `TRUNC(x, n)` of a number and `TRUNC(d)`, `TRUNC(d, 'HH24')` of a date."""
-    value, second = _truncation(node)
+    """Rewrite `TRUNC(x)`, `TRUNC(x, n)` of a number and `TRUNC(d)`, `TRUNC(d, 'HH24')` of a time.
+
+    Raises:
+        UnsupportedError: Spark has nothing for the unit.
+    """
+    value, second = _read_trunc(node)
     if value is None:
         return node
     kind = context.kind(value)
     if kind is None and isinstance(second, exp.Literal | exp.Var) and not second.is_number:
-        kind = Domain.TIMESTAMP
+        kind = Domain.TIMESTAMP  # the second argument is a unit
     if kind in TIMES:
-        return _truncated_time(value.copy(), kind, second)
+        return _truncate_time(value.copy(), kind, second)
     if kind not in NUMBERS:
         context.remark(f"TRUNC takes a number or a date: {_NOT_KNOWN}")
-        return call_function("TRUNC", *filter(None, (value, second)))
-    if second is None:
-        return exp.cast(value.copy(), "bigint")
-    power = exp.Pow(this=exp.Literal.number(10), expression=second.copy())
-    product = exp.Mul(this=exp.paren(value.copy()), expression=power)
-    return exp.paren(exp.Div(this=exp.cast(product, "bigint"), expression=power.copy()))
+        arguments = [value] if second is None else [value, second]
+        return call_function("TRUNC", *arguments)
+    return _truncate_number(value.copy(), second)
 
 
-def _truncation(node: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
-    """What a call of TRUNC takes, as sqlglot reads it."""
+def _read_trunc(node: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
+    """Return the arguments of a call of TRUNC; twice None for anything else.
+
+    sqlglot parses it to one of three classes.
+    """
     match node:
-        case exp.Anonymous(this="TRUNC", expressions=[value, *rest]):
-            return value, rest[0] if rest else None
+        case exp.Anonymous(this="TRUNC", expressions=[value]):
+            return value, None
+        case exp.Anonymous(this="TRUNC", expressions=[value, second, *_]):
+            return value, second
         case exp.Trunc():
             return node.this, node.args.get("decimals")
         case exp.DateTrunc():
@@ -200,7 +256,21 @@ def _truncation(node: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
     return None, None
 
 
-def _truncated_time(time: exp.Expr, kind: Domain | None, unit: exp.Expr | None) -> exp.Expr:
+def _truncate_number(number: exp.Expr, decimals: exp.Expr | None) -> exp.Expr:
+    """Return a number without its fraction, or with only some digits after the point."""
+    if decimals is None:
+        return exp.cast(number, "bigint")
+    power = exp.Pow(this=exp.Literal.number(10), expression=decimals.copy())
+    product = exp.Mul(this=exp.paren(number), expression=power)
+    return exp.paren(exp.Div(this=exp.cast(product, "bigint"), expression=power.copy()))
+
+
+def _truncate_time(time: exp.Expr, kind: Domain | None, unit: exp.Expr | None) -> exp.Expr:
+    """Return the start of the unit that a time is in; the default unit is a day.
+
+    Raises:
+        UnsupportedError: Spark has nothing for the unit.
+    """
     name = "DAY" if unit is None else _UNITS.get(unit.name.upper())
     if unit is not None and unit.name.upper() in ("DAY", "DY", "D"):
         raise UnsupportedError(f"no TRUNC to {unit}, a week of the session's: write 'IW'")
@@ -212,116 +282,156 @@ def _truncated_time(time: exp.Expr, kind: Domain | None, unit: exp.Expr | None) 
 
 
 def rewrite_timestamp_literal(node: exp.StrToTime, _: RuleContext) -> exp.Expr:
-    """`TIMESTAMP '2011-04-01 10:00:00'`, whose fraction of a second may be left out."""
-    is_whole = node.args["format"].name == "%Y-%m-%d %H:%M:%S.%f"
-    is_literal = isinstance(node.this, exp.Literal) and is_whole
-    return exp.cast(node.this, "timestamp") if is_literal else node
+    """Rewrite `TIMESTAMP '2011-04-01 10:00:00'` to a cast.
+
+    sqlglot reads it with a format that needs a fraction of a second, which may be left out.
+    """
+    has_format_of_literal = node.args["format"].name == "%Y-%m-%d %H:%M:%S.%f"
+    if isinstance(node.this, exp.Literal) and has_format_of_literal:
+        return exp.cast(node.this, "timestamp")
+    return node
 
 
 def rewrite_to_char_with_format(node: exp.ToChar | exp.TimeToStr, context: RuleContext) -> exp.Expr:
-    """`TO_CHAR(time, 'YYYY-MM-DD')`, where the format is one of times."""
-    format_ = node.args.get("format")
-    pattern = format_.name if isinstance(format_, exp.Literal) and format_.is_string else ""
-    if not isinstance(node, exp.ToChar):  # sqlglot has read it
-        pattern = format_time(pattern, Oracle.INVERSE_TIME_MAPPING) or pattern
-    is_bare = pattern.upper().startswith("FM")  # no blanks after names, no zeros before numbers
-    parts = [found[0] for found in _PART.finditer(pattern[2 * is_bare :])]
-    if not parts or _OF_NUMBER.fullmatch(pattern):
-        if parts and context.write.is_spark:
-            raise _not_said(pattern)
+    """Rewrite `TO_CHAR(time, 'YYYY-MM-DD')`. A format of numbers stays.
+
+    Raises:
+        UnsupportedError: the product that is written has nothing for a part of the format.
+    """
+    pattern = _read_format(node)
+    is_unpadded = pattern.upper().startswith("FM")  # no blanks after names, no leading zeros
+    body = pattern[len("FM") :] if is_unpadded else pattern
+    parts = [part[0] for part in _FORMAT_PART.finditer(body)]
+    if not parts:
         return node
-    if not is_bare and {part.upper() for part in parts} & {"MONTH", "DAY"}:
+    if _FORMAT_OF_NUMBER.fullmatch(pattern):
+        if context.write.is_spark:
+            raise _unsupported_format(pattern)
+        return node
+    if not is_unpadded and {part.upper() for part in parts} & {"MONTH", "DAY"}:
         padded = "names of months and days, which Oracle pads"
         raise UnsupportedError(f"{padded}: write MON or DY, or FM before the format")
-    marks = _marks(pattern[2 * is_bare :], context)
-    if is_bare:
+    marks = _replace_parts_by_marks(body, context)
+    if is_unpadded:
         marks = re.sub("%([dmHIMSj])", r"%-\1", marks)
-    return _in_case_of(parts, exp.TimeToStr(this=node.this, format=exp.Literal.string(marks)))
+    return _apply_case(parts, exp.TimeToStr(this=node.this, format=exp.Literal.string(marks)))
 
 
-def _marks(pattern: str, context: RuleContext) -> str:
-    """A format with sqlglot's marks for its parts, and with texts as Spark writes them."""
+def _read_format(node: exp.ToChar | exp.TimeToStr) -> str:
+    """Return a format as Oracle writes it; "" without one.
 
-    def mark(found: re.Match[str]) -> str:
-        part = found[0].upper()
+    sqlglot has replaced its parts by marks if it knows that it is a format of times.
+    """
+    literal = node.args.get("format")
+    pattern = literal.name if isinstance(literal, exp.Literal) and literal.is_string else ""
+    if isinstance(node, exp.ToChar):
+        return pattern
+    return format_time(pattern, Oracle.INVERSE_TIME_MAPPING) or pattern
+
+
+def _replace_parts_by_marks(pattern: str, context: RuleContext) -> str:
+    """Return a format with sqlglot's marks for its parts, and its texts as Spark writes them.
+
+    Raises:
+        UnsupportedError: there is nothing for a part.
+    """
+
+    def replace_part(match: re.Match[str]) -> str:
+        part = match[0].upper()
         if part[0] == '"' and context.write.is_spark and "%" not in part:
-            return "'" + found[0][1:-1].replace("'", "''") + "'"
+            return "'" + match[0][1:-1].replace("'", "''") + "'"
         if part.startswith("FF") and context.write.is_spark:  # digits of a second
             return "S" * int(part[2:] or 6)
         if part not in _MARKS and not (part == "Q" and context.write.is_spark):
-            raise _not_said(pattern)
+            raise _unsupported_format(pattern)
         return _MARKS.get(part, part)
 
-    return _PART.sub(mark, pattern)
+    return _FORMAT_PART.sub(replace_part, pattern)
 
 
-def _in_case_of(parts: list[str], text: exp.Expr) -> exp.Expr:
-    """A text with the names in it as a format writes its own: `MON`, `Mon` or `mon`."""
-    names = [part for part in parts if part.upper() in _NAMES or part in ("am", "pm")]
-    others = "".join(part.strip('"') for part in parts if part[0] == '"' or part in ("AM", "PM"))
+def _apply_case(parts: list[str], text: exp.Expr) -> exp.Expr:
+    """Return a formatted time whose names have the case of the format: `MON`, `Mon` or `mon`.
+
+    Raises:
+        UnsupportedError: the names have different cases, or other texts would change as well.
+    """
+    names = [part for part in parts if part.upper() in _NAME_PARTS or part in ("am", "pm")]
+    fixed_parts = [part.strip('"') for part in parts if part[0] == '"' or part in ("AM", "PM")]
+    fixed_text = "".join(fixed_parts)
     cases = {_CASES.get((name.isupper(), name.islower())) for name in names}
     case = next(iter(cases), None)
-    is_changed = case and others != (others.upper() if case is exp.Upper else others.lower())
-    if len(cases) > 1 or is_changed:
+    changes_fixed_text = False
+    if case is not None:
+        changed = fixed_text.upper() if case is exp.Upper else fixed_text.lower()
+        changes_fixed_text = changed != fixed_text
+    if len(cases) > 1 or changes_fixed_text:
         raise UnsupportedError("names of months, days and AM in different cases")
     return case(this=text) if case else text
 
 
-def _not_said(pattern: str) -> UnsupportedError:
+def _unsupported_format(pattern: str) -> UnsupportedError:
+    """Return the error for a format that only Oracle has."""
     return UnsupportedError(f"the format {pattern} of a time: write its parts one by one")
 
 
 def rewrite_to_char_without_format(node: exp.ToChar, context: RuleContext) -> exp.Expr:
-    """`TO_CHAR(d)` has Oracle's format DD-MON-RR; of what is no time it is a cast."""
+    """Rewrite `TO_CHAR(d)`: a time has the format DD-MON-RR, all else is a cast."""
     if node.args.get("format"):
         return node
     if context.kind(node.this) in TIMES:
-        return exp.Upper(this=exp.TimeToStr(this=node.this, format=exp.Literal.string("%d-%b-%y")))
+        text = exp.TimeToStr(this=node.this, format=exp.Literal.string("%d-%b-%y"))
+        return exp.Upper(this=text)
     remark_fraction(node.this, context)
     return exp.cast(node.this.copy(), "text")
 
 
 def remark_fraction(number: exp.Expr, context: RuleContext) -> None:
-    """Oracle writes neither `11.50` nor `0.5`, but `11.5` and `.5`."""
+    """Remark on the text of a number, which is `11.5` and `.5` in Oracle, not `11.50` and `0.5`."""
     if context.kind(number) in (Domain.DECIMAL, Domain.FRACTION):
-        context.remark(
-            "a number has neither zeros at its end nor a zero before its point in Oracle"
-        )
+        zeros = "neither zeros at its end nor a zero before its point"
+        context.remark(f"a number has {zeros} in Oracle")
 
 
 def drop_dual(node: exp.Select, _: RuleContext) -> exp.Expr:
-    """`SELECT 1 FROM dual` is a SELECT without FROM."""
-    read = node.args.get("from_")
-    if read and read.this.sql().upper() == "DUAL" and not node.args.get("joins"):
+    """Rewrite `SELECT 1 FROM dual` to a SELECT without FROM."""
+    from_ = node.args.get("from_")
+    if from_ and from_.this.sql().upper() == "DUAL" and not node.args.get("joins"):
         node.set("from_", None)
     return node
 
 
 def quote_unusual_name(node: exp.Identifier, _: RuleContext) -> exp.Expr:
-    """`page#` is a name that Spark wants in quotes."""
+    """Quote names like `page#`, which Spark does not read without quotes."""
     if "#" in node.name:
         node.set("quoted", True)
     return node
 
 
 def rewrite_concatenation(node: exp.Concat | exp.DPipe, context: RuleContext) -> exp.Expr:
-    """`a || b`, `CONCAT(a, b)`: NULL is the empty string, and the empty string is NULL."""
+    """Rewrite `a || b` and `CONCAT(a, b)`.
+
+    NULL counts as the empty string there, and a result that is empty is NULL.
+    """
     if isinstance(node.parent, exp.DPipe):
-        return node
-    found = node.expressions if isinstance(node, exp.Concat) else node.flatten()
-    parts = [part.copy() for part in found]
+        return node  # rewritten with the outermost `||`
+    operands = node.expressions if isinstance(node, exp.Concat) else node.flatten()
+    parts = [operand.copy() for operand in operands]
     for part in parts:
         remark_fraction(part, context)
-    if context.write.is_spark:  # which leaves NULL out
+    if context.write.is_spark:  # whose CONCAT_WS skips NULL
         text: exp.Expr = call_function("CONCAT_WS", exp.Literal.string(""), *parts)
     else:
-        texts = (one if isinstance(one, exp.Literal) else exp.cast(one, "text") for one in parts)
-        text = exp.Concat(expressions=list(texts), coalesce=True)
-    if any(isinstance(part, exp.Literal) and part.name for part in parts):
+        texts = [
+            part if isinstance(part, exp.Literal) else exp.cast(part, "text") for part in parts
+        ]
+        text = exp.Concat(expressions=texts, coalesce=True)
+    is_never_empty = any(isinstance(part, exp.Literal) and part.name for part in parts)
+    if is_never_empty:
         return text
     return exp.Nullif(this=text, expression=exp.Literal.string(""))
 
 
+# The rules for expressions in Oracle's SQL, in the order in which they are applied.
 READS: tuple[Rule, ...] = (
     distribute_over_and_filter,
     drop_dual,
