@@ -126,8 +126,7 @@ def rewrite_system_timestamp(node: exp.Dot | exp.Column, context: RuleContext) -
 
 def rewrite_text_addition(node: exp.Add, context: RuleContext) -> exp.Expr:
     """Rewrite `a + 'text'` to `a || 'text'`."""
-    kinds = [context.kind(node.this), context.kind(node.expression)]
-    if Domain.TEXT in kinds:
+    if any(context.kind(side) is Domain.TEXT for side in (node.this, node.expression)):
         return exp.DPipe(this=node.this.copy(), expression=node.expression.copy())
     return node
 

@@ -1,8 +1,11 @@
-"""QUALIFY as a condition of the query around it, with DISTINCT, ORDER BY and LIMIT after it.
+"""QUALIFY as a condition of a query around its own, with DISTINCT, ORDER BY and LIMIT after it.
 
-SELECT a, b FROM t QUALIFY RANK() OVER (ORDER BY c) = 1 ORDER BY d LIMIT 3
-    →   SELECT a, b FROM (SELECT a, b, RANK() OVER (ORDER BY c) = 1 AS qualified, d AS key_1 FROM t)
-        WHERE qualified ORDER BY key_1 LIMIT 3
+    SELECT a, b FROM t QUALIFY RANK() OVER (ORDER BY c) = 1 ORDER BY d LIMIT 3
+
+becomes
+
+    SELECT a, b FROM (SELECT a, b, RANK() OVER (ORDER BY c) = 1 AS qualified, d AS key_1 FROM t)
+    WHERE qualified ORDER BY key_1 LIMIT 3
 
 sqlglot's own translation limits before it filters, and adds a column to `*`.
 """
@@ -14,10 +17,12 @@ from sqlglot.helper import find_new_name
 
 from matchrec.dialects.rules.place import RuleContext
 
-_AFTER = ("distinct", "order", "limit", "offset", "fetch", "with_")
+# The parts of a query that come after QUALIFY, or in which the outer query takes its place.
+_MOVED_PARTS = ("distinct", "order", "limit", "offset", "fetch", "with_")
 
 
 def rewrite_qualify(node: exp.Select, context: RuleContext) -> exp.Expr:
+    """Rewrite a query with QUALIFY to a query with a subquery."""
     if not node.args.get("qualify"):
         return node
     inline_aliases(node.args["qualify"], node, context)
@@ -25,75 +30,107 @@ def rewrite_qualify(node: exp.Select, context: RuleContext) -> exp.Expr:
     condition = inner.args["qualify"].this.pop()
     inner.set("qualify", None)
     outer = exp.Select()
-    for part in _AFTER:
-        outer.set(part, inner.args.get(part) and inner.args[part].copy())
+    for part in _MOVED_PARTS:
+        value = inner.args.get(part)
+        outer.set(part, value and value.copy())
         inner.set(part, None)
-    own = [exp.alias_(exp.paren(condition.copy()), make_unused_name("qualified", node))]
-    names = _names_of_items(inner, context.read.sqlglot)
-    for key in _hidden_keys(outer, names):
-        own.append(exp.alias_(key.copy(), make_unused_name(f"key_{len(own)}", node)))
-        key.replace(exp.column(own[-1].alias))
-    selected = inner.expressions
+    # The columns that the inner query computes for the outer one: the condition, and sort keys.
+    qualified = make_unused_name("qualified", node)
+    helper_columns = [exp.alias_(exp.paren(condition.copy()), qualified)]
+    names = _name_items(inner, context.read.sqlglot)
+    for key in _find_hidden_keys(outer, names):
+        key_name = make_unused_name(f"key_{len(helper_columns)}", node)
+        helper_columns.append(exp.alias_(key.copy(), key_name))
+        key.replace(exp.column(key_name))
+    items = inner.expressions
     columns = [exp.column(name, quoted=not name.isidentifier()) for name in names]
-    if node.is_star:  # Spark 3.5 has no EXCEPT after *
+    if node.is_star:
+        # Spark 3.5 has no EXCEPT after `*`, which would leave out the helper columns. All others
+        # become one struct instead, and the outer query selects its fields.
         row = make_unused_name("row", node)
-        selected = [exp.alias_(exp.Anonymous(this="STRUCT", expressions=selected), row)]
+        items = [exp.alias_(exp.Anonymous(this="STRUCT", expressions=items), row)]
         columns = [exp.Column(this=exp.Star(), table=exp.to_identifier(row))]
-    inner.set("expressions", [*selected, *own])
+    inner.set("expressions", [*items, *helper_columns])
     outer.set("expressions", columns)
     rows = exp.Subquery(this=inner, alias=exp.TableAlias(this=exp.to_identifier("t_")))
     outer.set("from_", exp.From(this=rows))
-    return outer.where(exp.column(own[0].alias), copy=False)
+    return outer.where(exp.column(qualified), copy=False)
 
 
 def inline_aliases(part: exp.Expr, query: exp.Select, context: RuleContext) -> None:
-    """Puts what an alias of SELECT stands for in its place, in a part of the query.
+    """Replace aliases of SELECT by their expressions, in a part of a query.
 
-    Not where it is a column. Where that is not known, it is taken for an alias if a column would
-    make little sense: of a window function.
+    A name that is also a column means the column. If it is not known whether there is such a
+    column, an alias of a window function is replaced, because a column would make little sense;
+    for others there is a remark.
+
+    Args:
+        part: the part of the query, which is changed.
+        query: the query.
+        context: looks up the columns.
     """
-    items = {one.alias.lower(): one.this.copy() for one in query.expressions if one.alias}
+    items = {item.alias.lower(): item.this.copy() for item in query.expressions if item.alias}
 
-    def computed(column: exp.Column) -> exp.Expr:
-        """What an alias stands for; in it other aliases are seen to be so by the next step."""
+    def replace_alias(column: exp.Column) -> exp.Expr:
         name = column.name.lower()
-        read = (one.name.lower() for one in items.get(name, column).find_all(exp.Column))
-        if column.table or name not in items or name in read:  # which hides the alias
+        if column.table or name not in items:
             return column
+        expression = items[name]
+        if name in (inner.name.lower() for inner in expression.find_all(exp.Column)):
+            return column  # `x + 1 AS x`: the column hides the alias
         is_column = context.columns.has(query, name)
-        if is_column is None and not items[name].find(exp.Window):
+        if is_column is None and not expression.find(exp.Window):
             alias = f"`{column.name}` is the alias of SELECT in {context.read.title}"
             unknown = "if no table has such a column; the columns of these tables are not known"
             context.remark(f"{alias}, {unknown}")
             return column
-        return column if is_column else exp.paren(items[name].copy())
+        return column if is_column else exp.paren(expression.copy())
 
-    for _ in items:  # each may name another one
-        for column in [one for one in part.find_all(exp.Column) if one.parent_select is query]:
-            column.replace(computed(column))
+    # An alias may name another one, so that a pass over the columns may reveal new aliases. There
+    # are at most as many passes as aliases.
+    for _ in items:
+        columns = [column for column in part.find_all(exp.Column) if column.parent_select is query]
+        for column in columns:
+            column.replace(replace_alias(column))
 
 
-def _names_of_items(query: exp.Select, product: str) -> list[str]:
-    """The names of what a query selects; what has none is called by its text."""
+def _name_items(query: exp.Select, dialect: str) -> list[str]:
+    """Return the names of the columns that a query selects.
+
+    Items without a name get their text as an alias.
+
+    Args:
+        query: the query, which is changed.
+        dialect: the name of sqlglot's dialect in which the texts are written.
+    """
     for item in list(query.expressions):
         if not item.alias_or_name and not item.is_star:
-            item.replace(exp.alias_(item.copy(), item.sql(product), quoted=True))
+            item.replace(exp.alias_(item.copy(), item.sql(dialect), quoted=True))
     return [item.alias_or_name for item in query.expressions]
 
 
-def _hidden_keys(query: exp.Select, names: list[str]) -> list[exp.Expr]:
-    """The keys of ORDER BY that are none of the columns selected."""
+def _find_hidden_keys(query: exp.Select, names: list[str]) -> list[exp.Expr]:
+    """Return the keys of ORDER BY that are not among the selected columns.
+
+    Numbers of columns are not keys of their own.
+
+    Args:
+        query: the query.
+        names: the names of the columns that it selects.
+    """
     order = query.args.get("order")
-    keys = [expression.this for expression in order.expressions] if order else []
-    known = {name.lower() for name in names}
-
-    def is_selected(key: exp.Expr) -> bool:
-        return isinstance(key, exp.Column) and not key.table and key.name.lower() in known
-
-    return [key for key in keys if not (isinstance(key, exp.Literal) or is_selected(key))]
+    keys = [item.this for item in order.expressions] if order else []
+    selected = {name.lower() for name in names}
+    hidden_keys = []
+    for key in keys:
+        is_column = isinstance(key, exp.Column) and not key.table
+        is_selected = is_column and key.name.lower() in selected
+        if not isinstance(key, exp.Literal) and not is_selected:
+            hidden_keys.append(key)
+    return hidden_keys
 
 
 def make_unused_name(name: str, tree: exp.Expr) -> str:
-    """A name that nothing in a query has."""
-    taken = {identifier.name.lower() for identifier in tree.find_all(exp.Identifier)}
-    return find_new_name(taken, name)
+    """Return a name that nothing in a query has: `name`, with a number if it is taken."""
+    names = {identifier.name.lower() for identifier in tree.find_all(exp.Identifier)}
+    return find_new_name(names, name)
