@@ -1,8 +1,12 @@
-"""The clause of one product → the same clause as another one reads it, as edits of the text."""
+"""Edits that turn the clause of one product into the same clause of another one.
+
+`edit_clause` is all of it, step by step: it checks what the other product lacks, translates the
+expressions, and writes what the products understand differently if it is left out.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -10,7 +14,7 @@ from itertools import pairwise
 from matchrec.dialects import spellings
 from matchrec.dialects.edits import Edit, Note, edited
 from matchrec.dialects.fragments import Fragments
-from matchrec.dialects.limits import check_limits, find_repeated_variables, is_option, lacks
+from matchrec.dialects.limits import check_limits, find_repeated_variables, is_optional, lacks
 from matchrec.dialects.products import SPARK, Nulls, Product
 from matchrec.dialects.rules.place import Kinds, KnownColumns, RuleContext
 from matchrec.errors.sql import window as errors
@@ -27,235 +31,45 @@ from matchrec.syntax.row_pattern import parameters_in
 from matchrec.syntax.tokens import TokenKind, TokenSequence, read_tokens
 
 
-def edit_defaults(
-    tokens: ClauseTokens, clause: MatchRecognize, read: Product, write: Product
-) -> Iterator[Edit]:
-    """What is not written and would mean something else in the other product."""
-    for key in clause.order_by:
-        descends = bool(key.descending)
-        first = {Nulls.SMALL: not descends, Nulls.LARGE: descends, Nulls.LAST: False}
-        here, there = first[read.nulls], first[write.nulls]
-        if key.nulls_first is None and here is not there:
-            yield Edit(Span(key.span.end, key.span.end), f" NULLS {'FIRST' if here else 'LAST'}")
-    if clause.within and read.within_includes_end and not write.within_includes_end:
-        end = clause.within.place.end
-        yield Edit(Span(end, end), " + INTERVAL '0.000001' SECOND")
-    is_one_row = clause.rows_per_match in (None, RowsPerMatch.ONE_ROW)
-    is_bare = is_one_row and not (clause.measures or clause.partition_by)
-    if (
-        is_bare and read.has_rows_without_columns and not write.has_rows_without_columns
-    ):  # for COUNT(*) around the clause
-        end = max((key.span.end for key in clause.order_by), default=tokens.inside.start)
-        start = next(token.span.start for token in tokens.tokens if token.span.start >= end)
-        yield Edit(Span(start, start), "MEASURES MATCH_NUMBER() AS match_number ")
-    if clause.after_match is None and read.skip is not write.skip:
-        start = tokens[tokens.index_at[clause.pattern_span.start] - 1].span.start
-        yield Edit(Span(start, start), f"AFTER MATCH SKIP {read.skip.value}\n")
-    if write.needs_as:
-        starts = (measure.span.start for measure in clause.measures)
-        names = (at for at in starts if tokens[tokens.index_at[at] - 1].key != "AS")
-        yield from (Edit(Span(at, at), "AS ") for at in names)
-
-
-def note_output_differences(
-    tokens: ClauseTokens, clause: MatchRecognize, read: Product, write: Product
-) -> Iterator[Note]:
-    names_variables = "CLASSIFIER" in (token.key for token in tokens.tokens)
-    if names_variables and write.keeps_case and not read.keeps_case:
-        case = f"CLASSIFIER() names a variable as it is written in {write.title}, in upper case in "
-        yield Note(case + read.title, clause.pattern_span)
-    if clause.within and write.within_includes_end and not read.within_includes_end:
-        yield Note(f"WITHIN holds for its last moment, too, in {write.title}", clause.within.place)
-    if read.finds_empty_matches is not write.finds_empty_matches and pattern.may_be_empty(
-        clause.pattern
-    ):
-        with_them, without = (read, write) if read.finds_empty_matches else (write, read)
-        empty = f"{with_them.title} finds empty matches, {without.title} does not"
-        yield Note(empty, clause.pattern_span)
-    if clause.rows_per_match in (None, RowsPerMatch.ONE_ROW):
-        return
-    if read.columns is not write.columns:
-        orders = (f"{product.title}: {product.columns.value}" for product in (read, write))
-        message = f"`*` has its columns in another order: {'; '.join(orders)}"
-        yield Note(message, clause.pattern_span, is_met=True)
-    if read.repeats_keys is not write.repeats_keys:
-        twice, once = (read, write) if read.repeats_keys else (write, read)
-        message = f"a key that is written twice comes out twice in {twice.title}, once in "
-        keys, seen = [key.expression for key in clause.partition_by], set[str]()
-        for key in (*keys, *(item.expression for item in clause.order_by)):
-            if key.text.upper() in seen:
-                yield Note(message + once.title, key.whole)
-            seen.add(key.text.upper())
-
-
-def drop_unused(tokens: ClauseTokens, clause: MatchRecognize) -> tuple[MatchRecognize, list[Span]]:
-    """The clause without definitions of variables that PATTERN has not, and what to take out."""
-    used = set(pattern.variable_names(clause.pattern))
-    kept = tuple(definition for definition in clause.definitions if definition.name in used)
-    if len(kept) == len(clause.definitions):
-        return clause, []
-    if not kept:
-        keyword = find_sections(tokens)[ClausePart.DEFINE].keyword
-        end = clause.definitions[-1].expression.whole.end
-        return replace(clause, definitions=()), [Span(keyword.start, end)]
-    first, *_ = clause.definitions
-    spans = [] if first is kept[0] else [Span(first.span.start, kept[0].span.start)]
-    for before, node in pairwise(clause.definitions[clause.definitions.index(kept[0]) :]):
-        if node not in kept:
-            spans.append(Span(before.expression.whole.end, node.expression.whole.end))
-    return replace(clause, definitions=kept), spans
-
-
-# Greedy loops of Flink SQL, which never give back a row that they could take.
-#
-# `PATTERN (A+ C)` there: the row of C must not be one that A could go on with. Elsewhere a loop
-# gives rows back where the rest of the pattern needs them. In conditions of others this is
-#
-#     SUBSET loop_A_C = (A, C)  DEFINE C AS (...) AND NOT COALESCE(condition of A, FALSE)
-#
-# where the union variable stands for A: its rows are those of A with the current row. How many
-# rows the loop has does not matter: in `A{1,2} C` the row of C is none of A also after two.
-# Source: Flink CEP, NFACompiler: a greedy state is left on the negation of its condition.
-#
-# `D?` there is no loop, and not greedy: `D? E` takes a row for E if it can be one, as `D??` does.
-# Source: Flink, CommonExecMatch.applyQuantifier: `optional()`, without `greedy()`.
-
-
-@dataclass(frozen=True, slots=True)
-class Exit:
-    """A row of `follower` that may come right after a greedy loop.
-
-    between: the variables that have no rows then. is_repeated: the follower may have several rows.
-    """
-
-    loop: str
-    follower: str
-    between: tuple[str, ...]
-    is_repeated: bool
-
-    @property
-    def union(self) -> str:
-        """The variable of the loop's rows with the follower's."""
-        return show_name(f"LOOP_{self.loop}_{self.follower}")
-
-
-def edit_exclusive_loops(clause: MatchRecognize, written: Callable[[Span], str]) -> Iterator[Edit]:
-    """What makes greedy loops exclusive. written: a condition in the language to write."""
-    if not (exits := tuple(_exits(clause.pattern))):
-        return
-    for span in find_repeated_variables(clause.pattern):
-        raise not_in(span, product="Flink SQL", what="repeated variables in PATTERN")
-    names = (f"{one.union} = ({show_name(one.loop)}, {show_name(one.follower)})" for one in exits)
-    place = clause.windows[-1].span.end if clause.windows else clause.pattern_span.end
-    yield Edit(Span(place, place), f" SUBSET {', '.join(names)}")
-    conditions = {one.name: one.expression.whole for one in clause.definitions}
-    new = []
-    for follower in dict.fromkeys(one.follower for one in exits):
-        guards = (_guard(one, conditions, written) for one in exits if one.follower == follower)
-        text = " AND ".join(guards)
-        if follower in conditions:
-            span = conditions[follower]
-            yield Edit(Span(span.start, span.start), "(")
-            yield Edit(Span(span.end, span.end), f") AND {text}")
-        else:
-            new.append(f"{show_name(follower)} AS {text}")
-    if new and clause.definitions:
-        end = clause.definitions[-1].expression.whole.end
-        yield Edit(Span(end, end), "".join(f", {one}" for one in new))
-
-
-def edit_options(clause: MatchRecognize, read: Product, write: Product) -> Iterator[Edit]:
-    """`D?` of the one as `D??` of the other; not at the end of PATTERN, where Flink has none."""
-    if read.has_exclusive_loops is write.has_exclusive_loops:
-        return
-    for option in _options(clause.pattern):
-        if option.span is not None and option.greedy is read.has_exclusive_loops:
-            end = option.span.end
-            yield Edit(Span(end, end), "?") if option.greedy else Edit(Span(end - 1, end), "")
-
-
-def _options(whole: RowPattern) -> Iterator[Quantified]:
-    return (part for part in top(whole)[:-1] if isinstance(part, Quantified) and is_option(part))
-
-
-def note_exclusive_loops(clause: MatchRecognize, write: Product) -> Iterator[Note]:
-    """What is lost where only the other product's loops are exclusive, its options reluctant."""
-    for option in _options(clause.pattern):
-        if option.greedy:
-            message = f"`?` in {write.title} is `??`: a row that can be one of what follows is that"
-            yield Note(message, option.span or clause.pattern_span)
-    never = f"a loop never gives rows back in {write.title}: no row that"
-    for one in _exits(clause.pattern):
-        message = f"{never} `{one.loop}` could go on with is a row of `{one.follower}`"
-        yield Note(message, clause.pattern_span)
-
-
-def _guard(one: Exit, conditions: dict[str, Span], written: Callable[[Span], str]) -> str:
-    """That the loop could not take the row."""
-    condition = conditions.get(one.loop)
-    parts = [f"COUNT({show_name(name)}.*) = 0" for name in one.between]
-    if one.is_repeated:
-        parts.append(f"COUNT({show_name(one.follower)}.*) = 1")
-    if condition is not None:
-        text = written(condition)
-        tokens = read_tokens(text)
-        edits = [
-            Edit(token.span, one.union)
-            for index, token in enumerate(tokens.tokens)
-            if token.is_name and token.variable == one.loop and tokens.key(index + 1) == "."
-        ]
-        parts.append(f"({edited(text, edits).text})")
-    return f"NOT COALESCE({' AND '.join(parts) or 'TRUE'}, FALSE)"
-
-
-def _exits(whole: RowPattern) -> Iterator[Exit]:
-    """Which variables may follow a loop at once, in a pattern as Flink has them: of variables."""
-    parts = [one if isinstance(one, Quantified) else Quantified(one, 1, 1) for one in top(whole)]
-    parts = [part for part in parts if part.most != 0]
-    for index, part in enumerate(parts):
-        is_loop = part.greedy and part.least != part.most and not is_option(part)
-        if not is_loop or not isinstance(part.part, Variable):
-            continue
-        between: list[str] = []
-        for follower in parts[index + 1 :]:
-            inner = follower.part
-            if not isinstance(inner, Variable) or inner.name == part.part.name:
-                break
-            yield Exit(part.part.name, inner.name, tuple(between), follower.most != 1)
-            if follower.least > 0:
-                break
-            between.append(inner.name)
-
-
 def edit_clause(
-    tokens: ClauseTokens, fragments: Fragments, columns: Callable[[], Kinds]
+    tokens: ClauseTokens, fragments: Fragments, look_up: Callable[[], Kinds]
 ) -> Iterator[Edit]:
-    """The edits of a clause. columns: gives those of its input."""
-    read, write = fragments.read, fragments.write
+    """Yield the edits of a clause. Notes on it are added to `fragments`.
+
+    Args:
+        tokens: the tokens of the clause.
+        fragments: translates its expressions.
+        look_up: returns the columns of its input.
+
+    Raises:
+        MatchRecognizeError: the clause is wrong, or the product that is written lacks a part of it.
+    """
+    read = fragments.read
+    write = fragments.write
     clause = read_clause(tokens)
     if read.name == "azure" and not clause.order_by:
         raise errors.ordered_by_arrival(clause.span, product=read.title)
     if read.allows_unused_definitions and not write.allows_unused_definitions:
-        clause, unused = drop_unused(tokens, clause)
+        clause, unused = drop_unused_definitions(tokens, clause)
         yield from (Edit(span, "") for span in unused)
     fragments.notes.extend(check_limits(clause, read, write))
-    keeps_case = read.keeps_case and not write.keeps_case
-    written = spellings.find_written_names(tokens, clause) if keeps_case else {}
-    place = RuleContext(read, write, clause, columns=KnownColumns(columns), quoted=written)
-    for part, span in expressions(clause):
-        yield from fragments.translate(span, context=place.within(part))
-    spans = tuple(span for _, span in expressions(clause))
-    places = spellings.find_variable_spans(clause, written)
-    yield from spellings.edit_names(tokens, spans, write.quote, places)
-    bounds = {one.span: one for one in parameters_in(clause.pattern)}  # `{:n}` is both
-    for where, bound in bounds.items():
-        if bound.mark not in ("?", write.parameter) and where is not None:
-            yield Edit(where, f"{write.parameter}{bound.name}")
+    written_names: dict[str, str] = {}
+    if read.keeps_case and not write.keeps_case:
+        written_names = spellings.find_written_names(tokens, clause)
+    context = RuleContext(read, write, clause, columns=KnownColumns(look_up), quoted=written_names)
+    expressions = tuple(list_expressions(clause))
+    for part, span in expressions:
+        yield from fragments.translate(span, context=context.within(part))
+    expression_spans = tuple(span for _, span in expressions)
+    variables = spellings.find_variable_spans(clause, written_names)
+    yield from spellings.edit_names(tokens, expression_spans, write.quote, variables)
+    yield from edit_bounds(clause, write)
     yield from edit_defaults(tokens, clause, read, write)
     yield from edit_options(clause, read, write)
     if read.has_exclusive_loops and not write.has_exclusive_loops:
-        condition = partial(fragments.translate_expression, context=place.within(ClausePart.DEFINE))
-        edits = tuple(edit_exclusive_loops(clause, condition))
+        in_define = context.within(ClausePart.DEFINE)
+        translate = partial(fragments.translate_expression, context=in_define)
+        edits = tuple(edit_exclusive_loops(clause, translate))
         if edits and lacks("SUBSET", write):
             what = "SUBSET, without which a greedy loop gives rows back: write {2} or *?"
             raise not_in(clause.pattern_span, product=write.title, what=what)
@@ -266,35 +80,357 @@ def edit_clause(
         fragments.notes.extend(note_exclusive_loops(clause, write))
 
 
-def expressions(clause: MatchRecognize) -> Iterator[tuple[ClausePart, Span]]:
-    yield from ((ClausePart.PARTITION_BY, key.expression.whole) for key in clause.partition_by)
-    yield from ((ClausePart.ORDER_BY, key.expression.whole) for key in clause.order_by)
-    yield from ((ClausePart.MEASURES, one.expression.whole) for one in clause.measures)
-    yield from ((ClausePart.DEFINE, one.expression.whole) for one in clause.definitions)
-    yield from ((ClausePart.WITHIN, window.place) for window in clause.windows)
+def list_expressions(clause: MatchRecognize) -> Iterator[tuple[ClausePart, Span]]:
+    """Yield the span of each expression of a clause, and the part that it is in."""
+    for key in clause.partition_by:
+        yield ClausePart.PARTITION_BY, key.expression.whole
+    for item in clause.order_by:
+        yield ClausePart.ORDER_BY, item.expression.whole
+    for measure in clause.measures:
+        yield ClausePart.MEASURES, measure.expression.whole
+    for definition in clause.definitions:
+        yield ClausePart.DEFINE, definition.expression.whole
+    for window in clause.windows:
+        yield ClausePart.WITHIN, window.place
 
 
-# Row pattern windows of a query that is translated: sqlglot does not know them.
+def edit_bounds(clause: MatchRecognize, write: Product) -> Iterator[Edit]:
+    """Yield the edits that write parameters in quantifiers as the other product does."""
+    # `{:n}` is a lower and an upper bound, so its span occurs twice.
+    bounds = {bound.span: bound for bound in parameters_in(clause.pattern)}
+    for span, bound in bounds.items():
+        if bound.mark not in ("?", write.parameter) and span is not None:
+            yield Edit(span, f"{write.parameter}{bound.name}")
+
+
+def edit_defaults(
+    tokens: ClauseTokens, clause: MatchRecognize, read: Product, write: Product
+) -> Iterator[Edit]:
+    """Yield the edits that write what is left out, and would mean something else elsewhere."""
+    for key in clause.order_by:
+        descends = bool(key.descending)
+        nulls_first = _puts_nulls_first(read, descends=descends)
+        nulls_first_there = _puts_nulls_first(write, descends=descends)
+        if key.nulls_first is None and nulls_first is not nulls_first_there:
+            word = "FIRST" if nulls_first else "LAST"
+            yield Edit(Span(key.span.end, key.span.end), f" NULLS {word}")
+    if clause.within and read.within_includes_end and not write.within_includes_end:
+        end = clause.within.place.end
+        yield Edit(Span(end, end), " + INTERVAL '0.000001' SECOND")
+    if read.has_rows_without_columns and not write.has_rows_without_columns:
+        yield from _add_measure(tokens, clause)
+    if clause.after_match is None and read.skip is not write.skip:
+        pattern_keyword = tokens[tokens.index_at[clause.pattern_span.start] - 1]
+        start = pattern_keyword.span.start
+        yield Edit(Span(start, start), f"AFTER MATCH SKIP {read.skip.value}\n")
+    if write.needs_as:
+        for measure in clause.measures:
+            start = measure.span.start
+            if tokens[tokens.index_at[start] - 1].key != "AS":
+                yield Edit(Span(start, start), "AS ")
+
+
+def _puts_nulls_first(product: Product, *, descends: bool) -> bool:
+    """Return whether NULL comes before all values if ORDER BY does not say it."""
+    match product.nulls:
+        case Nulls.SMALL:
+            return not descends
+        case Nulls.LARGE:
+            return descends
+        case Nulls.LAST:
+            return False
+
+
+def _add_measure(tokens: ClauseTokens, clause: MatchRecognize) -> Iterator[Edit]:
+    """Yield an edit that adds a measure to a clause whose rows would have no columns.
+
+    In some products these rows can still be counted by a COUNT(*) around the clause.
+    """
+    is_one_row = clause.rows_per_match in (None, RowsPerMatch.ONE_ROW)
+    if clause.measures or clause.partition_by or not is_one_row:
+        return
+    end = max((key.span.end for key in clause.order_by), default=tokens.inside.start)
+    start = next(token.span.start for token in tokens.tokens if token.span.start >= end)
+    yield Edit(Span(start, start), "MEASURES MATCH_NUMBER() AS match_number ")
+
+
+def note_output_differences(
+    tokens: ClauseTokens, clause: MatchRecognize, read: Product, write: Product
+) -> Iterator[Note]:
+    """Yield notes on what differs in the output, although the clause is the same."""
+    calls_classifier = any(token.key == "CLASSIFIER" for token in tokens.tokens)
+    if calls_classifier and write.keeps_case and not read.keeps_case:
+        case = f"CLASSIFIER() names a variable as it is written in {write.title}, in upper case in "
+        yield Note(case + read.title, clause.pattern_span)
+    if clause.within and write.within_includes_end and not read.within_includes_end:
+        yield Note(f"WITHIN holds for its last moment, too, in {write.title}", clause.within.place)
+    finds_differ = read.finds_empty_matches is not write.finds_empty_matches
+    if finds_differ and pattern.may_be_empty(clause.pattern):
+        finds, misses = (read, write) if read.finds_empty_matches else (write, read)
+        message = f"{finds.title} finds empty matches, {misses.title} does not"
+        yield Note(message, clause.pattern_span)
+    if clause.rows_per_match not in (None, RowsPerMatch.ONE_ROW):
+        yield from _note_column_differences(clause, read, write)
+
+
+def _note_column_differences(
+    clause: MatchRecognize, read: Product, write: Product
+) -> Iterator[Note]:
+    """Yield notes on what differs in the columns of ALL ROWS PER MATCH."""
+    if read.columns is not write.columns:
+        orders = (f"{product.title}: {product.columns.value}" for product in (read, write))
+        message = f"`*` has its columns in another order: {'; '.join(orders)}"
+        yield Note(message, clause.pattern_span, is_met=True)
+    if read.repeats_keys is not write.repeats_keys:
+        twice, once = (read, write) if read.repeats_keys else (write, read)
+        message = f"a key that is written twice comes out twice in {twice.title}, once in "
+        for span in _find_repeated_keys(clause):
+            yield Note(message + once.title, span)
+
+
+def _find_repeated_keys(clause: MatchRecognize) -> Iterator[Span]:
+    """Yield the spans of keys of PARTITION BY and ORDER BY that are written a second time."""
+    keys = [key.expression for key in clause.partition_by]
+    keys += [item.expression for item in clause.order_by]
+    texts = set()
+    for key in keys:
+        text = key.text.upper()
+        if text in texts:
+            yield key.whole
+        texts.add(text)
+
+
+def drop_unused_definitions(
+    tokens: ClauseTokens, clause: MatchRecognize
+) -> tuple[MatchRecognize, list[Span]]:
+    """Return the clause without definitions of variables that PATTERN does not use.
+
+    The second result is the text that has to be removed for it, commas included.
+    """
+    used = set(pattern.variable_names(clause.pattern))
+    kept = tuple(definition for definition in clause.definitions if definition.name in used)
+    if len(kept) == len(clause.definitions):
+        return clause, []
+    if not kept:
+        keyword = find_sections(tokens)[ClausePart.DEFINE].keyword
+        end = clause.definitions[-1].expression.whole.end
+        return replace(clause, definitions=()), [Span(keyword.start, end)]
+    first = clause.definitions[0]
+    removed = [] if first is kept[0] else [Span(first.span.start, kept[0].span.start)]
+    # After the first definition that is kept, each one is removed with the comma before it.
+    from_first_kept = clause.definitions[clause.definitions.index(kept[0]) :]
+    for previous, definition in pairwise(from_first_kept):
+        if definition not in kept:
+            removed.append(Span(previous.expression.whole.end, definition.expression.whole.end))
+    return replace(clause, definitions=kept), removed
+
+
+# Greedy loops of Flink SQL, which never give back a row that they could take.
+#
+# In `PATTERN (A+ C)` of Flink, the row of C must not be one that A could go on with. In other
+# products, a loop gives rows back if the rest of the pattern needs them. In their conditions, the
+# same is
+#
+#     SUBSET loop_A_C = (A, C)  DEFINE C AS (...) AND NOT COALESCE(condition of A, FALSE)
+#
+# where `loop_A_C` is written instead of A in the condition: its rows are those of A and the current
+# row. The number of rows of the loop does not matter: in `A{1,2} C`, the row of C must not satisfy
+# A's condition after two rows, either.
+# Source: Flink CEP, NFACompiler: a greedy state is left on the negation of its condition.
+#
+# `D?` is not a loop there, and not greedy: in `D? E`, a row that can be E is E, as for `D??`.
+# Source: Flink, CommonExecMatch.applyQuantifier: `optional()`, without `greedy()`.
+
+
+@dataclass(frozen=True, slots=True)
+class LoopExit:
+    """A variable whose row may come right after a greedy loop."""
+
+    # The variable of the loop.
+    loop: str
+    # The variable that follows.
+    follower: str
+    # The variables between the two, which have no rows in this case.
+    between: tuple[str, ...]
+    # Whether the follower may have several rows.
+    is_repeated: bool
+
+    @property
+    def union(self) -> str:
+        """The union variable of the loop's rows and the follower's."""
+        return show_name(f"LOOP_{self.loop}_{self.follower}")
+
+
+def edit_exclusive_loops(
+    clause: MatchRecognize, translate: Callable[[Span], str]
+) -> Iterator[Edit]:
+    """Yield the edits that make the greedy loops of a clause exclusive.
+
+    Args:
+        clause: the clause.
+        translate: returns a condition, given its span, in the language that is written.
+
+    Raises:
+        MatchRecognizeError: a variable is repeated in the pattern.
+    """
+    exits = tuple(_find_loop_exits(clause.pattern))
+    if not exits:
+        return
+    for span in find_repeated_variables(clause.pattern):
+        raise not_in(span, product="Flink SQL", what="repeated variables in PATTERN")
+    subsets = [
+        f"{exit_.union} = ({show_name(exit_.loop)}, {show_name(exit_.follower)})" for exit_ in exits
+    ]
+    end = clause.windows[-1].span.end if clause.windows else clause.pattern_span.end
+    yield Edit(Span(end, end), f" SUBSET {', '.join(subsets)}")
+    conditions = {definition.name: definition.expression.whole for definition in clause.definitions}
+    new_definitions = []
+    for follower in dict.fromkeys(exit_.follower for exit_ in exits):
+        guards = [
+            _write_guard(exit_, conditions, translate)
+            for exit_ in exits
+            if exit_.follower == follower
+        ]
+        guard = " AND ".join(guards)
+        if follower in conditions:
+            span = conditions[follower]
+            yield Edit(Span(span.start, span.start), "(")
+            yield Edit(Span(span.end, span.end), f") AND {guard}")
+        else:
+            new_definitions.append(f"{show_name(follower)} AS {guard}")
+    if new_definitions and clause.definitions:
+        end = clause.definitions[-1].expression.whole.end
+        yield Edit(Span(end, end), "".join(f", {text}" for text in new_definitions))
+
+
+def _write_guard(
+    exit_: LoopExit, conditions: Mapping[str, Span], translate: Callable[[Span], str]
+) -> str:
+    """Return the condition that the loop could not have taken the follower's row.
+
+    Args:
+        exit_: the loop and the follower.
+        conditions: the spans of the conditions in DEFINE, by variable.
+        translate: see `edit_exclusive_loops`.
+    """
+    parts = [f"COUNT({show_name(name)}.*) = 0" for name in exit_.between]
+    if exit_.is_repeated:
+        parts.append(f"COUNT({show_name(exit_.follower)}.*) = 1")
+    condition = conditions.get(exit_.loop)
+    if condition is not None:
+        parts.append(f"({_rename_loop(translate(condition), exit_)})")
+    return f"NOT COALESCE({' AND '.join(parts) or 'TRUE'}, FALSE)"
+
+
+def _rename_loop(condition: str, exit_: LoopExit) -> str:
+    """Return the condition of a loop with the union variable instead of the loop's."""
+    tokens = read_tokens(condition)
+    edits = [
+        Edit(token.span, exit_.union)
+        for index, token in enumerate(tokens.tokens)
+        if token.is_name and token.variable == exit_.loop and tokens.key(index + 1) == "."
+    ]
+    return edited(condition, edits).text
+
+
+def _find_loop_exits(row_pattern: RowPattern) -> Iterator[LoopExit]:
+    """Yield the variables that may follow each greedy loop at once.
+
+    Flink's patterns are sequences of variables with quantifiers:
+
+        A+ B? C    the loop A may be followed by B, and by C if B has no row
+    """
+    parts = [
+        part if isinstance(part, Quantified) else Quantified(part, 1, 1)
+        for part in top(row_pattern)
+    ]
+    parts = [part for part in parts if part.most != 0]
+    for index, loop in enumerate(parts):
+        is_loop = loop.greedy and loop.least != loop.most and not is_optional(loop)
+        if not is_loop or not isinstance(loop.part, Variable):
+            continue
+        between: list[str] = []
+        for follower in parts[index + 1 :]:
+            variable = follower.part
+            if not isinstance(variable, Variable) or variable.name == loop.part.name:
+                break
+            yield LoopExit(loop.part.name, variable.name, tuple(between), follower.most != 1)
+            if follower.least > 0:
+                break
+            between.append(variable.name)
+
+
+def edit_options(clause: MatchRecognize, read: Product, write: Product) -> Iterator[Edit]:
+    """Yield the edits that write Flink's `D?` as `D??` elsewhere, and `D??` as `D?` for Flink.
+
+    The last part of a pattern stays, because Flink has no option there.
+    """
+    if read.has_exclusive_loops is write.has_exclusive_loops:
+        return
+    for option in _find_options(clause.pattern):
+        if option.span is None:
+            continue
+        end = option.span.end
+        if read.has_exclusive_loops and option.greedy:
+            yield Edit(Span(end, end), "?")
+        elif write.has_exclusive_loops and not option.greedy:
+            yield Edit(Span(end - 1, end), "")
+
+
+def _find_options(row_pattern: RowPattern) -> Iterator[Quantified]:
+    """Yield the parts with `?` or `??` that are not the last one."""
+    for part in top(row_pattern)[:-1]:
+        if isinstance(part, Quantified) and is_optional(part):
+            yield part
+
+
+def note_exclusive_loops(clause: MatchRecognize, write: Product) -> Iterator[Note]:
+    """Yield notes on what is lost if only the other product's loops are exclusive.
+
+    Its options are then reluctant, too.
+    """
+    for option in _find_options(clause.pattern):
+        if option.greedy:
+            message = f"`?` in {write.title} is `??`: a row that can be one of what follows is that"
+            yield Note(message, option.span or clause.pattern_span)
+    never = f"a loop never gives rows back in {write.title}: no row that"
+    for exit_ in _find_loop_exits(clause.pattern):
+        message = f"{never} `{exit_.loop}` could go on with is a row of `{exit_.follower}`"
+        yield Note(message, clause.pattern_span)
+
+
+# Row pattern windows of a query, which sqlglot cannot read.
 
 
 def edit_window(
-    tokens: TokenSequence, window: FoundWindow, fragments: Fragments, columns: Callable[[], Kinds]
+    tokens: TokenSequence, window: FoundWindow, fragments: Fragments, look_up: Callable[[], Kinds]
 ) -> Iterator[Edit]:
-    """The edits of a window and of the calls over it. columns: gives those of its input."""
-    own = clause_of_own(tokens, window)
-    yield from edit_clause(own, fragments, columns)
-    clause = read_clause(own)
-    place = RuleContext(fragments.read, fragments.write, clause, columns=KnownColumns(columns))
+    """Yield the edits of a row pattern window and of the calls over it.
+
+    Args:
+        tokens: the tokens of the query.
+        window: the window.
+        fragments: translates its expressions.
+        look_up: returns the columns of its input.
+
+    Raises:
+        MatchRecognizeError: see `edit_clause`.
+    """
+    clause_tokens = clause_of_own(tokens, window)
+    yield from edit_clause(clause_tokens, fragments, look_up)
+    clause = read_clause(clause_tokens)
+    context = RuleContext(fragments.read, fragments.write, clause, columns=KnownColumns(look_up))
     for call in window.calls:
-        first = tokens[call.start]
-        if tokens.key(call.over - 1) != ")":
-            text = first.text
-            if first.kind is TokenKind.QUOTED:
-                text = spellings.quote_name(text, fragments.write.quote)
-                yield Edit(first.span, text)
-            if fragments.write is not SPARK and is_unnamed_item(tokens, call, window.select):
-                end = tokens[call.end - 1].span.end
-                yield Edit(Span(end, end), f" AS {text}")  # the name that it has in Spark
-        else:
+        is_function = tokens.key(call.over - 1) == ")"
+        if is_function:
             span = tokens.span(call.start, call.over)
-            yield from fragments.translate(span, context=place.within(ClausePart.MEASURES))
+            yield from fragments.translate(span, context=context.within(ClausePart.MEASURES))
+            continue
+        name = tokens[call.start]  # a measure, as in `SELECT price OVER w`
+        text = name.text
+        if name.kind is TokenKind.QUOTED:
+            text = spellings.quote_name(text, fragments.write.quote)
+            yield Edit(name.span, text)
+        if fragments.write is not SPARK and is_unnamed_item(tokens, call, window.select):
+            end = tokens[call.end - 1].span.end
+            yield Edit(Span(end, end), f" AS {text}")  # the name that the column has in Spark

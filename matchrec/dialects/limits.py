@@ -113,7 +113,7 @@ def find_features(clause: MatchRecognize, product: Product) -> Iterator[Feature]
     yield from (("REPEATED", span) for span in find_repeated_variables(clause.pattern))
     yield from (("BOUND", one.span or pattern) for one in parameters_in(clause.pattern))
     match top(clause.pattern)[-1]:  # which may have another row at its end: greedy, or `??`
-        case Quantified() as last if is_option(last) or (last.greedy and last.least != last.most):
+        case Quantified() as last if is_optional(last) or (last.greedy and last.least != last.most):
             yield "OPEN_END", last.span or pattern
 
 
@@ -168,6 +168,6 @@ def _of_pattern(row_pattern: RowPattern, pattern: Span) -> Iterator[Feature]:
             yield "RELUCTANT", node.span or pattern
 
 
-def is_option(part: Quantified) -> bool:
+def is_optional(part: Quantified) -> bool:
     """Whether it is `?` or `??`."""
     return (part.least, part.most) == (0, 1)
