@@ -1,16 +1,17 @@
-"""Dialects: a query in the SQL of one product goes in, the same query for another one comes out.
+"""Dialects: turn a query in the SQL of one product into the same query in the SQL of another one.
 
     products     the products, each with its defaults and names
     translate    query or clause → edits of its text, and notes on what differs
-    spellings    what one product adds or spells in its own way, in the words of all
+    spellings    what only one product writes, in the grammar of all
     clause_edits the parts of a clause, and of a row pattern window
-    limits       what of the clause a product lacks
+    limits       the parts of the clause that a product lacks
     fragments    what sqlglot translates, one expression or query at a time
-    rules        what of the clause's own expressions sqlglot does not translate
-    differences  what of all else it translates otherwise: warned of, or refused
+    rules        what sqlglot gets wrong and we rewrite
+    differences  what sqlglot gets wrong and we warn about or reject
+    writing      SASE+ queries and Patterns → SQL
 
-Nothing is dropped: what need not change stays as it was written, and every place of the new text
-leads back to the old one.
+Nothing is dropped. What need not change stays as it was written, and every position in the new text
+leads back to one in the old text.
 
 >>> from matchrec.dialects.products import PRODUCTS
 >>> from matchrec.dialects.translate import translate_clause

@@ -1,7 +1,7 @@
-"""What sqlglot's translation means otherwise: one table, and where a query uses a row of it.
+"""What sqlglot translates to something that means something else.
 
-The table is `differences.txt`. A query that uses a row is warned of, with the place, or refused by
-the name of what it uses; where it is converted to a product that is not Spark, it gets a note.
+The table is `differences.txt`. A query that uses a row of it gets a warning that points at the use,
+or an error if the row is refused. If it is converted to a product other than Spark, it gets a note.
 
 >>> from matchrec.dialects.products import PRODUCTS
 >>> from matchrec.syntax.tokens import read_tokens
@@ -26,86 +26,133 @@ from matchrec.syntax.tokens import TokenSequence
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A row of the table.
+    """A row of the table."""
 
-    products: that are read or, after `>`, written. words: that follow each other in a query; after
-    the name of a function stands its parenthesis. where: an expression for what stands in the call,
-    or after the words. counts: how many arguments the call may have. cure: what to write instead,
-    nothing where there is none.
-    """
-
+    # The products whose queries it is about: `trino` if they are read, `>trino` if they are
+    # written, `spark>trino` if a query of Spark is written for Trino.
     products: frozenset[str]
+    # Words that follow each other in a query. A call is the name of a function and `(`.
     words: tuple[str, ...]
+    # A regular expression for what is between the parentheses of a call, or comes after the words.
+    # None if everything is meant.
     where: re.Pattern[str] | None
+    # The numbers of arguments that the call may have.
     counts: range
+    # Whether it is an error, as opposed to a warning.
     is_refused: bool
+    # What differs.
     sentence: str
+    # What to write instead; "" if there is nothing.
     cure: str
 
     @property
     def name(self) -> str:
+        """What the query uses, for messages."""
         return " ".join(self.words).removesuffix(" (")
 
     @property
     def hint(self) -> str | None:
+        """The sentence that says what to write instead; None if there is nothing."""
         return f"write {self.cure}" if self.cure else None
 
+    @property
+    def is_call(self) -> bool:
+        """Whether it is about calls of a function."""
+        return len(self.words) == 2 and self.words[1] == "("
+
     def span_in(self, tokens: TokenSequence, index: int) -> Span | None:
-        """The characters that use it at a token, None where it is not used."""
+        """Return the characters that use it, starting at a token; None if it is not used there."""
         end = index + len(self.words)
-        if any(word_at(tokens, place) != word for place, word in enumerate(self.words, index)):
+        words = [find_word(tokens, position) for position in range(index, end)]
+        if words != list(self.words):
             return None
-        if len(self.words) != 2 or self.words[1] != "(":  # of no function
-            rest = tokens.text_at(tokens.span(end, len(tokens))) if end < len(tokens) else ""
-            return tokens.span(index, end) if self._holds(rest) else None
+        if not self.is_call:
+            text_after = tokens.text_at(tokens.span(end, len(tokens))) if end < len(tokens) else ""
+            return tokens.span(index, end) if self._is_meant(text_after) else None
         closing = tokens.pairs.get(end - 1)
         if closing is None or not tokens.is_call(index):
             return None
-        count = len(tokens.separated(end, closing)) if closing > end else 0
-        inside = tokens.text_at(tokens.span(end, closing)) if closing > end else ""
-        holds = count in self.counts and self._holds(inside)
-        return tokens.span(index, closing + 1) if holds else None
+        arguments = ""
+        count = 0
+        if closing > end:
+            arguments = tokens.text_at(tokens.span(end, closing))
+            count = len(tokens.separated(end, closing))
+        if count in self.counts and self._is_meant(arguments):
+            return tokens.span(index, closing + 1)
+        return None
 
-    def _holds(self, text: str) -> bool:
+    def _is_meant(self, text: str) -> bool:
+        """Return whether `where` is found in the arguments, or in what comes after the words."""
         return self.where is None or self.where.search(text) is not None
 
 
-def word_at(tokens: TokenSequence, index: int) -> str:
-    """What the table calls a token: its key, or the text of a string."""
-    is_string = index < len(tokens) and tokens[index].is_string
-    return tokens[index].text if is_string else tokens.key(index)
+def find_word(tokens: TokenSequence, index: int) -> str:
+    """Return the word of a token as the table has it: its key, or the text of a string."""
+    if index < len(tokens) and tokens[index].is_string:
+        return tokens[index].text
+    return tokens.key(index)
 
 
 def found_differences(
     tokens: TokenSequence, read: Product, write: Product
 ) -> Iterator[tuple[Difference, Span]]:
-    """What a query uses, in the order of its text. tokens: as the product that is read has them."""
-    # what rows of a translation say in their first column
-    of_read = set() if read.has_functions_of_spark else {read.name, "others"}
-    of_write = set() if write.has_functions_of_spark else {f">{write.name}", ">others"}
-    of_both = {f"spark{one}" for one in of_write} if read.has_functions_of_spark else set()
-    keys = of_read | of_write | of_both
-    rows: dict[str, list[Difference]] = {}
-    for row in table() if keys else ():
-        if not keys.isdisjoint(row.products):
-            rows.setdefault(row.words[0], []).append(row)
+    """Yield the rows of the table that a query uses, and where, in the order of its text.
+
+    Args:
+        tokens: the tokens of the query, as the product that is read has them.
+        read: the product whose SQL it is.
+        write: the product that is written.
+    """
+    names = _find_names_in_table(read, write)
+    if not names:
+        return
+    rows_by_word: dict[str, list[Difference]] = {}
+    for row in table():
+        if not names.isdisjoint(row.products):
+            rows_by_word.setdefault(row.words[0], []).append(row)
     for index in range(len(tokens)):
-        for row in rows.get(word_at(tokens, index), ()):
-            if span := row.span_in(tokens, index):
+        for row in rows_by_word.get(find_word(tokens, index), ()):
+            span = row.span_in(tokens, index)
+            if span is not None:
                 yield row, span
+
+
+def _find_names_in_table(read: Product, write: Product) -> frozenset[str]:
+    """Return the names of products in the rows that are about a translation."""
+    read_names: set[str] = set()
+    if not read.has_functions_of_spark:
+        read_names = {read.name, "others"}
+    written_names: set[str] = set()
+    if not write.has_functions_of_spark:
+        written_names = {f">{write.name}", ">others"}
+    from_spark: set[str] = set()
+    if read.has_functions_of_spark:
+        from_spark = {f"spark{name}" for name in written_names}
+    return frozenset(read_names | written_names | from_spark)
 
 
 @cache
 def table() -> tuple[Difference, ...]:
-    return tuple(map(_row, read_table("matchrec.dialects", "differences.txt")))
+    """Return all rows of the table."""
+    rows = read_table("matchrec.dialects", "differences.txt")
+    return tuple(_read_row(cells) for cells in rows)
 
 
-def _row(cells: list[str]) -> Difference:
+def _read_row(cells: list[str]) -> Difference:
+    """Return a row, given its cells."""
     products, words, where, answer, sentence, cure = cells
-    counts, number = range(maxsize), where.strip("=+")
-    if number.isdigit():  # =2, 3+
-        counts = range(int(number), int(number) + 1 if where[0] == "=" else maxsize)
+    counts = range(maxsize)
+    number = where.strip("=+")
+    if number.isdigit():  # `=2` or `3+`
+        least = int(number)
+        counts = range(least, least + 1 if where.startswith("=") else maxsize)
         where = ""
-    expression = re.compile(where, re.IGNORECASE | re.DOTALL) if where else None
-    of, said = frozenset(products.split()), tuple(words.split())
-    return Difference(of, said, expression, counts, answer == "refused", sentence, cure)
+    return Difference(
+        products=frozenset(products.split()),
+        words=tuple(words.split()),
+        where=re.compile(where, re.IGNORECASE | re.DOTALL) if where else None,
+        counts=counts,
+        is_refused=answer == "refused",
+        sentence=sentence,
+        cure=cure,
+    )
