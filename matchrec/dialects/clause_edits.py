@@ -233,8 +233,8 @@ def drop_unused_definitions(
 #
 #     SUBSET loop_A_C = (A, C)  DEFINE C AS (...) AND NOT COALESCE(condition of A, FALSE)
 #
-# where `loop_A_C` is written instead of A in the condition: its rows are those of A and the current
-# row. The number of rows of the loop does not matter: in `A{1,2} C`, the row of C must not satisfy
+# where `loop_A_C` replaces A in the condition: its rows are the rows of A and the current row. The
+# number of rows of the loop does not matter: in `A{1,2} C`, the row of C must not satisfy
 # A's condition after two rows, either.
 # Source: Flink CEP, NFACompiler: a greedy state is left on the negation of its condition.
 #

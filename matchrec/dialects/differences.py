@@ -47,7 +47,7 @@ class Difference:
 
     @property
     def name(self) -> str:
-        """What the query uses, for messages."""
+        """The name of what the query uses, for messages."""
         return " ".join(self.words).removesuffix(" (")
 
     @property
@@ -57,7 +57,7 @@ class Difference:
 
     @property
     def is_call(self) -> bool:
-        """Whether it is about calls of a function."""
+        """True if it is about calls of a function."""
         return len(self.words) == 2 and self.words[1] == "("
 
     def span_in(self, tokens: TokenSequence, index: int) -> Span | None:

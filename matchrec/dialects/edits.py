@@ -77,7 +77,7 @@ class EditedText:
         return starts
 
     def before(self, span: Span) -> Span:
-        """Return the characters of the old text that became those of `span` in the new one.
+        """Return the characters of the old text that became `span` in the new one.
 
         If `span` is a part of an edit, the result is everything that this edit replaced.
         """

@@ -226,8 +226,8 @@ class Fragments:
     write: Product
     # Characters that are not a part of any fragment, in the order of the text.
     holes: tuple[Span, ...] = ()
-    # Holes between the parentheses of a window. sqlglot reads a key there: it would take a name
-    # alone for that of another window, which some of its versions print in parentheses.
+    # Holes between the parentheses of a window. sqlglot reads a key there: it would take a
+    # single name for another window's, which some of its versions print in parentheses.
     windows: frozenset[Span] = frozenset()
     # The columns of a clause's result, by the span of its relation and clause.
     rows: Mapping[Span, Kinds] = field(default_factory=dict)

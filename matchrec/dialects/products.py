@@ -32,8 +32,8 @@ class Product:
     title: str
     # The name of sqlglot's dialect.
     sqlglot: str
-    # Whether its SQL is that of Spark except for what the rules rewrite, so that text which Spark
-    # reads alike stays as it is.
+    # Whether its SQL is Spark's, except for what the rules rewrite. Then text that Spark reads
+    # alike stays as it is.
     is_spark: bool = False
     # Where ORDER BY puts NULL.
     nulls: Nulls = Nulls.SMALL
@@ -80,7 +80,7 @@ class Product:
 
     @property
     def has_functions_of_spark(self) -> bool:
-        """Whether a function has the meaning that it has in Spark."""
+        """True if a function has the meaning that it has in Spark."""
         return self.is_spark and not self.lacks_dialect
 
 
@@ -115,7 +115,7 @@ def _read_products() -> dict[str, Product]:
     return {name: Product(name, **values) for name, values in fields.items()}
 
 
-# The products whose SQL is read and written, by name.
+# All products, by their names.
 PRODUCTS = _read_products()
 
 SPARK = PRODUCTS["spark"]

@@ -147,7 +147,7 @@ def _read_longest_match(clause: ClauseTokens, index: int, values: Values) -> Cla
 
 
 def _read_duration(clause: ClauseTokens, index: int) -> ClauseOption:
-    """Read `LIMIT DURATION (minute, 5)`; `index` is that of LIMIT.
+    """Read `LIMIT DURATION (minute, 5)`, in which LIMIT is at `index`.
 
     Raises:
         MatchRecognizeError: it is malformed.

@@ -293,7 +293,7 @@ def _lower_site(site: Site, parameters: Mapping[str, object]) -> MatchPlan:
 def _edit_query(
     tokens: TokenSequence, fragments: Fragments, kinds: Sequence[ClauseKinds]
 ) -> Iterator[Edit]:
-    """Yield the edits of a query: those around its clauses, then those of windows and clauses.
+    """Yield the edits of a query: around its clauses first, then inside windows and clauses.
 
     Args:
         tokens: the tokens of the query.
@@ -348,7 +348,7 @@ def _find_windows(tokens: TokenSequence, fragments: Fragments) -> tuple[FoundWin
 def _assign_kinds(
     clauses: Sequence[Cut], windows: Sequence[FoundWindow], kinds: Sequence[ClauseKinds]
 ) -> dict[Cut | FoundWindow, ClauseKinds]:
-    """Return the columns around each clause and window, as far as they are known.
+    """Return the columns around each clause and window, if they are known.
 
     They are evaluated in the order in which they end; a window ends with the rows of its SELECT.
     """
@@ -392,7 +392,7 @@ def _edit_relation(
 def _find_columns_of_table(tokens: TokenSequence, relation: Span, fragments: Fragments) -> Kinds:
     """Return the columns of a relation that is only the name of a table; none for others.
 
-    In a query with WITH, the name may be that of a subquery, so no columns are known.
+    In a query with WITH, the name may stand for a subquery, so no columns are known.
     """
     start = tokens.index_at[relation.start]
     last = max(index for index in range(len(tokens)) if relation.holds(tokens[index].span))
@@ -408,7 +408,7 @@ def _find_columns_of_table(tokens: TokenSequence, relation: Span, fragments: Fra
 def _find_query_in_parentheses(tokens: TokenSequence, relation: Span) -> Span | None:
     """Return the query in the parentheses of a relation, if the relation is nothing else.
 
-    Such a query is translated without the parentheses, so that it can get a WITH of its own.
+    Such a query is translated without the parentheses, so that sqlglot can add a WITH to it.
     """
     opening = tokens.index_at[relation.start]
     closing = tokens.pairs.get(opening, len(tokens) - 1)

@@ -230,7 +230,7 @@ class Collection:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it has neither ORDER BY nor LIMIT."""
+        """True if it has neither ORDER BY nor LIMIT."""
         return not self.keys and self.limit is None
 
     @property

@@ -167,7 +167,7 @@ def rewrite_in_unnest(node: exp.In, context: RuleContext) -> exp.Expr:
 
 
 def rewrite_numbers_in_first_and_last(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
-    """Rewrite `FIRST(x + MATCH_ROW_NUMBER())`: the number is that of the row that FIRST finds.
+    """Rewrite `FIRST(x + MATCH_ROW_NUMBER())`: the number belongs to the row that FIRST finds.
 
     An array of the values of all rows is made, and its first element is taken. LAST is alike.
     """
@@ -431,7 +431,7 @@ READS: dict[str, tuple[Rule, ...]] = {
     "azure": _AZURE,
 }
 
-# The rules for expressions of any product, after those of `READS`.
+# The rules for expressions of any product, applied after `READS`.
 COMMON: tuple[Rule, ...] = (
     values.drop_fraction_of_second,
     values.rewrite_division,

@@ -164,7 +164,7 @@ def _find_kind_of_arithmetic(node: exp.Expr, look_up: ColumnLookup) -> Domain | 
 
 
 def _list_alternatives(node: exp.Expr) -> list[exp.Expr]:
-    """Return the expressions one of which is the value of CASE, IF, COALESCE or GREATEST."""
+    """Return the possible values of CASE, IF, COALESCE or GREATEST."""
     match node:
         case exp.Case():
             results = [branch.args["true"] for branch in node.args["ifs"]]
@@ -284,7 +284,7 @@ def _find_query(relation: exp.Expr) -> tuple[exp.Expr | None, list[str]]:
     """Return the query of a subquery or of a name that WITH defines, and its column names.
 
     The query is None if the relation is neither. A UNION has the columns of its first query. The
-    names, in lower case, are those of `AS t (a, b)`; there are none without such a list.
+    names come from a list as in `AS t (a, b)` and are in lower case; without a list there are none.
     """
     definition = relation if isinstance(relation, exp.Subquery) else _find_definition(relation)
     column_names = relation.alias_column_names
@@ -424,17 +424,17 @@ class RuleContext:
 
     @property
     def is_measure(self) -> bool:
-        """Whether the expression is a part of MEASURES."""
+        """True if the expression is a part of MEASURES."""
         return self.part is ClausePart.MEASURES
 
     @property
     def is_condition(self) -> bool:
-        """Whether the expression is a part of DEFINE."""
+        """True if the expression is a part of DEFINE."""
         return self.part is ClausePart.DEFINE
 
     @property
     def is_measure_of_rows(self) -> bool:
-        """Whether it is a measure that each row of a match has, because of ALL ROWS PER MATCH."""
+        """True if it is a measure of each row of a match, because of ALL ROWS PER MATCH."""
         if self.clause is None or not self.is_measure:
             return False
         return self.clause.rows_per_match not in (None, RowsPerMatch.ONE_ROW)

@@ -424,7 +424,7 @@ def rewrite_recursion(node: exp.With, context: RuleContext) -> exp.Expr:
 
 
 def _reads_itself(definition: exp.CTE) -> bool:
-    """Return whether a name in WITH is a union, one query of which reads it."""
+    """Return whether a name in WITH is a union that reads itself."""
     name = definition.alias.lower()
     if not isinstance(definition.this, exp.Union):
         return False

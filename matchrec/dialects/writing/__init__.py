@@ -1,5 +1,9 @@
-"""A SASE+ query or a Pattern goes in, SQL text that asks for the same comes out.
+"""Writing: turn a SASE+ query or a Pattern into SQL that asks for the same.
 
-What was written is read again and compared with the plan: what SQL cannot say is an error, and no
-part is dropped without a note.
+    stages         a pattern of stages → the same as one row pattern
+    names, forms   which differences between two plans do not matter
+    convert        a query that was read → `Conversion`: text, and notes on what is lost
+
+The text that was written is read again and compared with the plan. What SQL cannot express is an
+error, and no part is dropped without a note.
 """

@@ -1,14 +1,21 @@
-"""From what was read to the SQL of a product, which is read again to make sure of it."""
+"""Converts a query that was read to the SQL of a product.
+
+1. `read_sase` or `read_pattern` returns the plan of what the user wrote.
+2. `prepare_for_sql` turns it into a plan that SQL can express, or raises an error.
+3. The plan is written as Spark SQL.
+4. `check_meaning` reads that text again and compares the two plans.
+5. The text is translated to the SQL of the product, see `dialects.translate`.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from matchrec.dialects.edits import Note
 from matchrec.dialects.products import SPARK, Product
-from matchrec.dialects.translate import translate_query
+from matchrec.dialects.translate import Translation, translate_query
 from matchrec.dialects.writing import forms
 from matchrec.dialects.writing.names import (
     WORD,
@@ -34,28 +41,42 @@ from matchrec.syntax.locate import parse
 from matchrec.syntax.lower import lower
 from matchrec.syntax.tokens import find_frames, read_tokens
 
+# The place of what is about the whole query.
 START = Span(0, 1)
+
+# A variable of SASE+ for the first or the i-th event of a loop, such as `a[1]`.
+_ELEMENT = re.compile(r"(\w+)\[(1|i)\]")
 
 
 @dataclass(frozen=True, slots=True)
 class ReadQuery:
-    """A query that was read. pattern: where its row pattern stands."""
+    """A query that was read."""
 
     plan: MatchPlan
     source: Source
+    # The span of its row pattern.
     pattern: Span = START
 
 
 def read_sase(text: str, streams: Streams) -> ReadQuery:
+    """Read a SASE+ query.
+
+    Raises:
+        MatchRecognizeError: the query is wrong.
+    """
     plan = compile_sase(text, streams)
     return ReadQuery(plan, Source(text), parse_once(text, None).sequence_span)
 
 
 def read_pattern(pattern: Pattern, streams: Streams) -> ReadQuery:
-    """A Pattern. Raises for a call of the whole pattern that SQL does not have."""
+    """Read a Pattern.
+
+    Raises:
+        MatchRecognizeUnsupportedError: SQL cannot express a part of it.
+    """
     query = PatternQuery(pattern, streams.order_by, streams.partition_by, ())
     plan, source = lower_to_clause(query)
-    if pattern.most_matches is not None:  # numbered in another order
+    if pattern.most_matches is not None:  # a clause numbers its matches in another order
         raise errors.unconverted_option(option=f"first_matches({pattern.most_matches})")
     if pattern.skip.to is SkipTo.PAST_LAST_ROW and forms.starts_one_match(plan):
         plan = replace(plan, output=MatchOutput.NON_OVERLAPPING)
@@ -86,123 +107,244 @@ class Conversion:
     source: Source
 
     def __str__(self) -> str:
-        lines = (line for note in self.notes for line in note.shown(self.source).split("\n"))
-        return "\n".join([self.text, *(f"-- {line}" for line in lines)])
+        lines = [self.text]
+        for note in self.notes:
+            lines += [f"-- {line}" for line in note.shown(self.source).split("\n")]
+        return "\n".join(lines)
 
 
 def to_sql(reading: ReadQuery, table: str, product: Product) -> Conversion:
+    """Convert a query to the SQL of a product.
+
+    Args:
+        reading: the query.
+        table: the name of the table of its events.
+        product: the product.
+
+    Raises:
+        MatchRecognizeError: the SQL of the product cannot express a part of the query.
+    """
     with shown_in(reading.source):
         plan, notes = prepare_for_sql(reading)
         if product is not SPARK:
             plan = forms.prefer_matches(plan)
-        body = "\n  ".join(_lines(plan))
-        text = f"SELECT * FROM {table} MATCH_RECOGNIZE (\n  {body}\n)"
+        text = write_sql(plan, table)
         check_meaning(reading, plan, text)
+    translation = _translate(text, product)
+    # The user did not write the text that was translated, so notes on it have no better place.
+    translation_notes = [replace(note, span=START) for note in translation.notes]
+    source, _ = reading.source.written(START)
+    located_notes = []
+    for note in (*notes, *translation_notes):
+        _, span = reading.source.written(note.span)
+        located_notes.append(replace(note, span=span))
+    return Conversion(translation.text, tuple(located_notes), source)
+
+
+def _translate(text: str, product: Product) -> Translation:
+    """Translate the Spark SQL that was written to the SQL of a product.
+
+    Raises:
+        MatchRecognizeError: the SQL of the product cannot express a part of it.
+    """
     try:
-        translation = translate_query(text, SPARK, product)
+        return translate_query(text, SPARK, product)
     except MatchRecognizeError as error:
         error.notes = (*error.notes, "this line is of the query as Spark SQL")
         raise
-    there = tuple(replace(note, span=START) for note in translation.notes)
-    source, _ = reading.source.written(START)
-    placed = (replace(note, span=reading.source.written(note.span)[1]) for note in (*notes, *there))
-    return Conversion(translation.text, tuple(placed), source)
 
 
 def check_meaning(reading: ReadQuery, plan: MatchPlan, text: str) -> None:
-    """Raises unless the text that was written, read again, is the plan that was meant."""
-    ours = dict(forms.list_parts(plan))
+    """Check that the text that was written has the plan that it should have.
+
+    Args:
+        reading: the query that the user wrote, for errors.
+        plan: the plan.
+        text: the text that was written for it.
+
+    Raises:
+        MatchRecognizeError: it cannot be read, or has another plan.
+    """
     try:
-        (site,) = parse(text, [name for name, _ in find_frames(read_tokens(text).tokens)]).sites
-        theirs = dict(forms.list_parts(lower(site.clause)))
+        part = forms.find_differing_part(plan, _read_again(text))
     except MatchRecognizeError as error:
         raise errors.cannot_write(START, what=f"this: {error.message}", cure=None) from error
-    part = next((name for name in ours | theirs if ours.get(name) != theirs.get(name)), None)
-    if part is not None:
-        found = (each for each in plan.definitions if forms.name_condition(each.variable) == part)
-        span = next((each.condition.span for each in found), reading.pattern)
-        what = f"{part}, which would mean something else there"
-        raise errors.cannot_write(span, what=what, cure=None)
+    if part is None:
+        return
+    span = reading.pattern
+    for definition in plan.definitions:
+        if forms.name_condition(definition.variable) == part:
+            span = definition.condition.span
+            break
+    what = f"{part}, which would mean something else there"
+    raise errors.cannot_write(span, what=what, cure=None)
+
+
+def _read_again(text: str) -> MatchPlan:
+    """Return the plan of the text that was written."""
+    frames = [name for name, _ in find_frames(read_tokens(text).tokens)]
+    (site,) = parse(text, frames).sites
+    return lower(site.clause)
 
 
 def prepare_for_sql(reading: ReadQuery) -> tuple[MatchPlan, tuple[Note, ...]]:
-    """The plan that SQL can say, and notes on what it cannot; refuses what changes the matches."""
-    plan, notes = reading.plan, list[Note]()
-    reject_inexpressible(plan)
-    for key in plan.equal:
-        if key.span is not None:
-            notes.append(Note(f"`{key.text.strip('`')}` becomes a column of the result", key.span))
-    measures = tuple(one for one in plan.measures if not forms.reads_whole_rows(one.value))
-    if len(measures) < len(plan.measures):
-        message = "the events do not come out: MEASURES takes columns by name, as RETURN does"
-        notes.append(Note(message, reading.pattern))
-    kept = replace(plan, measures=measures, partition_by=plan.keys, equal=())
-    known = [*kept.variables, *kept.unions]
-    wanted = {name: re.sub(r"(\w+)\[(1|i)\]", r"\1_\2", name).upper() for name in known}
-    new = list(wanted.values())
-    names = {  # in upper case, without quotes: `a[1]` is A_1; those that would clash stay
-        name: one
-        for name, one in wanted.items()
-        if WORD.fullmatch(one) and new.count(one) == 1 and (one not in known or one == name)
-    }
-    return rename_variables(kept, names), tuple(notes)
+    """Return a plan that SQL can express, and notes on what is lost.
+
+    Raises:
+        MatchRecognizeError: the matches would be others.
+    """
+    plan = reading.plan
+    reject_negations(plan)
+    reject_conditions(plan)
+    measures = [measure for measure in plan.measures if not forms.reads_whole_rows(measure.value)]
+    kept = replace(plan, measures=tuple(measures), partition_by=plan.keys, equal=())
+    renamed = rename_variables(kept, choose_names(kept))
+    return renamed, tuple(_note_losses(reading))
 
 
-def reject_inexpressible(plan: MatchPlan) -> None:
+def reject_negations(plan: MatchPlan) -> None:
+    """Raise an error for a negation under strict contiguity.
+
+    Raises:
+        MatchRecognizeError: there is one.
+    """
+    if plan.selection is not EventSelection.STRICT_CONTIGUITY:
+        return
     for absence in plan.absences:
-        if plan.selection is EventSelection.STRICT_CONTIGUITY:
-            what = "a negation of SASE+ under strict contiguity"
-            hint = "between two events there is none: leave it out"
-            ends = absence.after is None or absence.before is None
-            raise errors.cannot_write(absence.span, what=what, cure=None if ends else hint)
+        what = "a negation of SASE+ under strict contiguity"
+        is_between_events = absence.after is not None and absence.before is not None
+        hint = "between two events there is none: leave it out"
+        raise errors.cannot_write(absence.span, what=what, cure=hint if is_between_events else None)
+
+
+def reject_conditions(plan: MatchPlan) -> None:
+    """Raise an error for a condition that DEFINE cannot have.
+
+    Raises:
+        MatchRecognizeError: it is about the whole match, or aggregates only the rows before.
+    """
     for definition in plan.definitions:
+        condition = definition.condition
         if definition.variable == plan.closing:
             what = "a condition on the whole match"
             hint = "make it a column of RETURN, and test that after the match"
-            raise errors.cannot_write(definition.condition.span, what=what, cure=hint)
-        for reference in definition.condition.references:
+            raise errors.cannot_write(condition.span, what=what, cure=hint)
+        for reference in condition.references:
             if isinstance(reference, expression.Aggregate) and reference.so_far:
                 what = "an aggregate over the rows before: in DEFINE it includes the row itself"
                 raise errors.cannot_write(reference.span, what=what, cure=None)
 
 
-def _lines(plan: MatchPlan) -> Iterator[str]:
+def _note_losses(reading: ReadQuery) -> Iterator[Note]:
+    """Yield notes on what differs in the output."""
+    plan = reading.plan
+    for key in plan.equal:
+        if key.span is not None:
+            yield Note(f"`{key.text.strip('`')}` becomes a column of the result", key.span)
+    if any(forms.reads_whole_rows(measure.value) for measure in plan.measures):
+        message = "the events do not come out: MEASURES takes columns by name, as RETURN does"
+        yield Note(message, reading.pattern)
+
+
+def choose_names(plan: MatchPlan) -> dict[str, str]:
+    """Return new names for variables, in upper case so that they need no quotes.
+
+    `a[1]` becomes A_1. A variable whose name would clash with another one keeps its own.
+    """
+    variables = [*plan.variables, *plan.unions]
+    candidates = {name: _ELEMENT.sub(r"\1_\2", name).upper() for name in variables}
+    all_candidates = list(candidates.values())
+    names = {}
+    for name, candidate in candidates.items():
+        is_unique = all_candidates.count(candidate) == 1
+        is_free = candidate not in variables or candidate == name
+        if WORD.fullmatch(candidate) and is_unique and is_free:
+            names[name] = candidate
+    return names
+
+
+def write_sql(plan: MatchPlan, table: str) -> str:
+    """Return a query of Spark SQL with a clause.
+
+    Args:
+        plan: the plan, as `prepare_for_sql` returns it.
+        table: the name of the table.
+    """
+    body = "\n  ".join(_write_parts(plan))
+    return f"SELECT * FROM {table} MATCH_RECOGNIZE (\n  {body}\n)"
+
+
+def _write_parts(plan: MatchPlan) -> Iterator[str]:
+    """Yield the parts of the clause, in its order."""
     if plan.partition_by:
-        keys = ((key.text, key.name) for key in plan.partition_by)
-        named = (text if name is None else f"{text} AS {quote_column(name)}" for text, name in keys)
-        yield f"PARTITION BY {', '.join(named)}"
+        keys = []
+        for key in plan.partition_by:
+            name = "" if key.name is None else f" AS {quote_column(key.name)}"
+            keys.append(f"{key.text}{name}")
+        yield f"PARTITION BY {', '.join(keys)}"
     if plan.order_by:
         yield f"ORDER BY {', '.join(item.expression.text for item in plan.order_by)}"
-    values = ((_scalar(measure.value), quote_column(measure.name)) for measure in plan.measures)
-    yield from _list("MEASURES", (f"{value} AS {name}" for value, name in values))
+    yield from _write_list(
+        "MEASURES",
+        (
+            f"{_write_scalar(measure.value)} AS {quote_column(measure.name)}"
+            for measure in plan.measures
+        ),
+    )
     if plan.output is MatchOutput.PREFERRED and plan.after_match.to is not SkipTo.PAST_LAST_ROW:
         yield plan.after_match.words
-    said = [f"PATTERN ({show(insert_negations(plan))})"]
-    if plan.output is not MatchOutput.PREFERRED:  # the matches of the standard
-        said += [plan.selection.value, plan.output.value]
-    said += [] if plan.first_matches is None else [plan.first_matches.words]
-    yield " ".join(said)
-    windows = [] if plan.within is None else [plan.within.interval.text]
-    windows += [] if plan.within_rows is None else [f"{plan.within_rows} ROWS"]
+    yield " ".join([f"PATTERN ({show(insert_negations(plan))})", *_list_selection(plan)])
+    windows = list(_list_windows(plan))
     if windows:
         yield f"WITHIN {', '.join(windows)}"
-    read = forms.find_read_variables(plan)
-    subsets = (subset for subset in plan.subsets if subset.name in read)
-    members = ((show_name(s.name), ", ".join(map(show_name, s.members))) for s in subsets)
-    yield from _list("SUBSET", (f"{name} = ({of})" for name, of in members))
-    conditions = ((show_name(d.variable), _scalar(d.condition)) for d in plan.definitions)
-    yield from _list("DEFINE", (f"{name} AS {condition}" for name, condition in conditions))
-
-
-def _list(keyword: str, items: Iterator[str]) -> Iterator[str]:
-    """A part of the clause with an item a line; nothing without items."""
-    if written := f",\n{' ' * (len(keyword) + 3)}".join(items):
-        yield f"{keyword} {written}"
-
-
-def _scalar(scalar: expression.Scalar) -> str:
-    """An expression whose columns have no more quotes than they need."""
-    tidied = expression.with_columns(
-        scalar, lambda one: replace(one, argument=remove_needless_quotes(one.argument))
+    yield from _write_list("SUBSET", _list_subsets(plan))
+    yield from _write_list(
+        "DEFINE",
+        (
+            f"{show_name(definition.variable)} AS {_write_scalar(definition.condition)}"
+            for definition in plan.definitions
+        ),
     )
-    return show_scalar(tidied)
+
+
+def _list_selection(plan: MatchPlan) -> Iterator[str]:
+    """Yield what comes after the row pattern. The standard's matches need nothing."""
+    if plan.output is not MatchOutput.PREFERRED:
+        yield plan.selection.value
+        yield plan.output.value
+    if plan.first_matches is not None:
+        yield plan.first_matches.words
+
+
+def _list_windows(plan: MatchPlan) -> Iterator[str]:
+    """Yield the windows of a match."""
+    if plan.within is not None:
+        yield plan.within.interval.text
+    if plan.within_rows is not None:
+        yield f"{plan.within_rows} ROWS"
+
+
+def _list_subsets(plan: MatchPlan) -> Iterator[str]:
+    """Yield the definitions of the union variables that a condition or measure reads."""
+    read = forms.find_read_variables(plan)
+    for subset in plan.subsets:
+        if subset.name in read:
+            members = ", ".join(show_name(member) for member in subset.members)
+            yield f"{show_name(subset.name)} = ({members})"
+
+
+def _write_list(keyword: str, items: Iterable[str]) -> Iterator[str]:
+    """Yield a part of the clause, with an item on each line; nothing if there are no items."""
+    indent = " " * (len(keyword) + 3)
+    text = f",\n{indent}".join(items)
+    if text:
+        yield f"{keyword} {text}"
+
+
+def _write_scalar(scalar: expression.Scalar) -> str:
+    """Return the text of an expression whose columns have no more quotes than they need."""
+
+    def tidy(column: expression.ColumnReference) -> expression.ColumnReference:
+        return replace(column, argument=remove_needless_quotes(column.argument))
+
+    return show_scalar(expression.with_columns(scalar, tidy))

@@ -1,7 +1,9 @@
-"""Whether two plans ask for the same, and preferred matches in place of all of them.
+"""Whether two plans ask for the same, and when preferred matches are the same as all matches.
 
 The order of conditions joined by AND does not matter, nor do parentheses, blanks, and quotes
-around names of columns.
+around names of columns. A plan is compared by its parts, and a part by its shape:
+
+    price > 1 AND (  `x` < 2)     x < 2 AND price > 1     the same shape
 """
 
 from __future__ import annotations
@@ -16,107 +18,143 @@ from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, Match
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.syntax.durations import duration
 
-Shape = object  # what of a part of a plan matters; equal and hashed by value
+# What matters of a part of a plan. Shapes are hashed and compared by value.
+Shape = object
+
+
+def find_differing_part(plan: MatchPlan, other: MatchPlan) -> str | None:
+    """Return the first part in which two plans differ, by its name in messages; None if in none."""
+    shapes = dict(list_parts(plan))
+    other_shapes = dict(list_parts(other))
+    for name in shapes | other_shapes:
+        if shapes.get(name) != other_shapes.get(name):
+            return name
+    return None
+
+
+def list_parts(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
+    """Yield the parts of a plan: their names in messages, and their shapes.
+
+    Two plans ask for the same if all parts are equal.
+    """
+    for definition in plan.definitions:
+        conjuncts = frozenset(find_conjunct_shapes(definition.condition))
+        if conjuncts:
+            yield name_condition(definition.variable), conjuncts
+    used = find_read_variables(plan)
+    yield "PATTERN", pattern.simplify(plan.pattern)
+    yield "PARTITION BY", frozenset(normalize_expression(key.text) for key in plan.keys)
+    order = [(normalize_expression(key.expression.text), key.direction) for key in plan.order_by]
+    yield "ORDER BY", tuple(order)
+    yield "WITHIN", (plan.within and normalize_window(plan.within.interval.text), plan.within_rows)
+    subsets = [subset for subset in plan.subsets if subset.name in used]
+    yield "SUBSET", frozenset((subset.name, frozenset(subset.members)) for subset in subsets)
+    yield "event selection", plan.selection
+    skip = plan.after_match if plan.output is MatchOutput.PREFERRED else None
+    yield "the output of matches", (plan.output, skip)
+    yield "FIRST k MATCHES", plan.first_matches
+    yield "negation", frozenset(_find_absence_shape(absence, plan) for absence in plan.absences)
+    yield "a condition on the whole match", plan.closing
+    yield "MEASURES", tuple((measure.name, find_shape(measure.value)) for measure in plan.measures)
 
 
 def name_condition(variable: str) -> str:
+    """Return the name of a variable's condition in messages."""
     return f"the condition of `{variable}`"
 
 
 def find_conjunct_shapes(condition: expression.Scalar) -> Iterator[Shape]:
-    """What must hold, without what always does."""
-    shapes = map(find_shape, expression.conjuncts(condition))
-    return (shape for shape in shapes if shape != "TRUE")
+    """Yield the shapes of the conditions that AND joins, except for TRUE."""
+    for conjunct in expression.conjuncts(condition):
+        shape = find_shape(conjunct)
+        if shape != "TRUE":
+            yield shape
 
 
 def find_shape(scalar: expression.Scalar) -> Shape:
+    """Return the shape of an expression."""
     match scalar:
         case expression.Operation("AND"):
             return "AND", frozenset(find_conjunct_shapes(scalar))
         case expression.Operation(operator, operands, words=words):
             return operator, tuple(find_shape(operand) for operand in operands), words
         case expression.Term():
-            pieces = tuple(map(_piece, scalar.pieces))
-            if all(isinstance(piece, str) for piece in pieces):
-                return "".join(map(str, pieces)).strip(" ()")
-            kept = tuple(one for one in pieces if not isinstance(one, str) or one.strip(" ()"))
-            return kept[0] if len(kept) == 1 else pieces
+            return _find_shape_of_pieces([_find_piece_shape(piece) for piece in scalar.pieces])
 
 
-def _piece(piece: str | expression.Reference) -> Shape:
+def _find_shape_of_pieces(pieces: list[Shape]) -> Shape:
+    """Return the shape of a term, given the shapes of its texts and references.
+
+    A reference in parentheses has the shape of the reference.
+    """
+    if all(isinstance(piece, str) for piece in pieces):
+        return "".join(map(str, pieces)).strip(" ()")
+    kept = [piece for piece in pieces if not isinstance(piece, str) or piece.strip(" ()")]
+    return kept[0] if len(kept) == 1 else tuple(pieces)
+
+
+def _find_piece_shape(piece: str | expression.Reference) -> Shape:
+    """Return the shape of a text or a reference in a term."""
     match piece:
         case str():
             return " ".join(piece.split()) or " "
         case expression.ColumnReference(argument=argument):
             return replace(piece, argument=normalize_expression(argument))
         case expression.Aggregate():
-            inner = tuple(find_shape(term) for term in expression.terms(piece))
-            how = tuple(way for _, way in piece.ordering)
-            return replace(piece, arguments=(), condition=None, ordering=()), inner, how
+            terms = tuple(find_shape(term) for term in expression.terms(piece))
+            directions = tuple(direction for _, direction in piece.ordering)
+            without_terms = replace(piece, arguments=(), condition=None, ordering=())
+            return without_terms, terms, directions
         case _:
             return piece
 
 
-def list_parts(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
-    """The parts of a plan by their names in messages; two plans ask for the same if all agree."""
-    for one in plan.definitions:
-        if found := frozenset(find_conjunct_shapes(one.condition)):
-            yield name_condition(one.variable), found
-    used = find_read_variables(plan)
-    exclusive = plan.output is MatchOutput.PREFERRED
-    yield "PATTERN", pattern.simplify(plan.pattern)
-    yield "PARTITION BY", frozenset(normalize_expression(key.text) for key in plan.keys)
-    yield (
-        "ORDER BY",
-        tuple((normalize_expression(one.expression.text), one.direction) for one in plan.order_by),
-    )
-    yield "WITHIN", (plan.within and normalize_window(plan.within.interval.text), plan.within_rows)
-    subsets = (subset for subset in plan.subsets if subset.name in used)
-    yield "SUBSET", frozenset((subset.name, frozenset(subset.members)) for subset in subsets)
-    yield "event selection", plan.selection
-    yield "the output of matches", (plan.output, plan.after_match if exclusive else None)
-    yield "FIRST k MATCHES", plan.first_matches
-    yield "negation", frozenset(_absence(absence, plan) for absence in plan.absences)
-    yield "a condition on the whole match", plan.closing
-    yield "MEASURES", tuple((measure.name, find_shape(measure.value)) for measure in plan.measures)
+def _find_absence_shape(absence: Absence, plan: MatchPlan) -> Shape:
+    """Return the variable that must be absent, and the primary variables before and after it."""
 
+    def find_members(names: tuple[str, ...] | None) -> Shape:
+        return names and frozenset(member for name in names for member in plan.members[name])
 
-def _absence(absence: Absence, plan: MatchPlan) -> Shape:
-    """What must be absent, between rows of which primary variables."""
-    return absence.variable, *(
-        names and frozenset(member for name in names for member in plan.members[name])
-        for names in (absence.after, absence.before)
-    )
+    return absence.variable, find_members(absence.after), find_members(absence.before)
 
 
 def find_read_variables(plan: MatchPlan) -> set[str | None]:
-    return {expression.variable_of(one) for value in plan.expressions for one in value.references}
+    """Return the variables that conditions and measures read; None stands for all rows."""
+    variables = set()
+    for value in plan.expressions:
+        for reference in value.references:
+            variables.add(expression.variable_of(reference))
+    return variables
 
 
-def normalize_window(window: str) -> Shape:
-    """How long a window is, whatever its units."""
+def normalize_window(text: str) -> Shape:
+    """Return the length of a window, whatever its units. A text that is no length stays a text."""
     try:
-        return duration(window, "within")
+        return duration(text, "within")
     except MatchRecognizeError:
-        return " ".join(window.split()).upper()
+        return " ".join(text.split()).upper()
 
 
 def reads_whole_rows(value: expression.Scalar) -> bool:
-    """Whether it reads all columns of rows, whichever they are."""
-    return any(
-        isinstance(each, expression.ColumnReference) and each.argument.endswith("(*)")
-        for reference in value.references
-        if isinstance(reference, expression.Aggregate)
-        for each in expression.inner_references(reference)
-    )
+    """Return whether a value reads all columns of rows, whichever there are."""
+    for reference in value.references:
+        if not isinstance(reference, expression.Aggregate):
+            continue
+        for inner in expression.inner_references(reference):
+            if isinstance(inner, expression.ColumnReference) and inner.argument.endswith("(*)"):
+                return True
+    return False
 
 
-# Where to go on for the same matches, of those with one match at most at each row.
+# Where the search has to go on to find the same matches, if each row starts at most one match.
 _SKIP = {MatchOutput.ALL: SkipTo.NEXT_ROW, MatchOutput.NON_OVERLAPPING: SkipTo.PAST_LAST_ROW}
 
 
 def prefer_matches(plan: MatchPlan) -> MatchPlan:
-    """Preferred matches in place of all of them, where each row starts one match at most."""
+    """Return the plan with the standard's preferred matches instead of all, if they are the same.
+
+    They are if each row starts at most one match.
+    """
     skip = _SKIP.get(plan.output)
     if skip is None or not starts_one_match(plan):
         return plan
@@ -124,18 +162,19 @@ def prefer_matches(plan: MatchPlan) -> MatchPlan:
 
 
 def starts_one_match(plan: MatchPlan) -> bool:
-    """Whether no row can start two matches: rows follow each other and there is no choice."""
-    strict = plan.selection is EventSelection.STRICT_CONTIGUITY
-    return strict and not plan.absences and plan.closing is None and has_one_word(plan.pattern)
+    """Return whether each row starts at most one match: no row is skipped, there is no choice."""
+    is_strict = plan.selection is EventSelection.STRICT_CONTIGUITY
+    has_conditions_on_match = bool(plan.absences) or plan.closing is not None
+    return is_strict and not has_conditions_on_match and has_one_word(plan.pattern)
 
 
 def has_one_word(row_pattern: pattern.RowPattern) -> bool:
-    """Whether the pattern has one word, and that a row."""
+    """Return whether the pattern has exactly one word, and it is not empty."""
     match row_pattern:
         case pattern.Variable() | pattern.Negation():
             return True
         case pattern.Concatenation(parts):
-            return all(map(has_one_word, parts))
+            return all(has_one_word(part) for part in parts)
         case pattern.Quantified(part, least, most):
             return 0 < least == most and has_one_word(part)
         case _:

@@ -1,4 +1,4 @@
-"""Names of a plan: other ones for its variables, columns without needless quotes."""
+"""Names in a plan: rename its variables, and write its columns without needless quotes."""
 
 from __future__ import annotations
 
@@ -13,88 +13,122 @@ from matchrec.plan.match_plan import MatchPlan, with_each
 from matchrec.plan.pattern import Negation, RowPattern, Variable, replace_children
 from matchrec.plan.text import is_reserved, quoted, unquoted
 
+# A name that needs no quotes, unless it is reserved.
 WORD = re.compile(r"[^\W\d]\w*")
+
+# A part of the path of a column, with or without quotes, and the path.
 _PART = re.compile(r"\w+|`(?:[^`]|``)*`")
 _PATH = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")
 
 
-def normalize_expression(text: str) -> str:
-    """A column without quotes, any other expression without needless blanks.
+def is_path(text: str) -> bool:
+    """Return whether a text is a column, or a field of one, and no other expression."""
+    return _PATH.fullmatch(text) is not None
 
-    >>> plain("`loc`.x"), plain("x  + 1")
+
+def normalize_expression(text: str) -> str:
+    """Return a column without quotes, or another expression without needless blanks.
+
+    >>> normalize_expression("`loc`.x"), normalize_expression("x  + 1")
     ('loc.x', 'x + 1')
     """
-    if _PATH.fullmatch(text):
+    if is_path(text):
         return ".".join(unquoted(part) for part in _PART.findall(text))
     return " ".join(text.split())
 
 
 def remove_needless_quotes(text: str) -> str:
-    """A column behind a variable, with quotes where it needs them.
+    """Return a column with quotes only around the parts that need them.
 
-    >>> tidy("`price`"), tidy("`from`"), tidy("`a b`")
-    ('price', '`from`', '`a b`')
+    Other expressions stay as they are. The column comes after a variable.
+
+    >>> remove_needless_quotes("`price`"), remove_needless_quotes("`from`")
+    ('price', '`from`')
     """
-    if not _PATH.fullmatch(text):
+    if not is_path(text):
         return text
     parts: list[str] = _PART.findall(text)
     return ".".join(quote_column(unquoted(part)) if part[0] == "`" else part for part in parts)
 
 
 def quote_column(name: str) -> str:
-    """The name of a column, with quotes where it needs them."""
+    """Return the name of a column, with quotes if it needs them."""
     return name if WORD.fullmatch(name) and not is_reserved(name) else quoted(name)
 
 
 def rename_variables(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
-    """The plan with other names for some variables, which neither its skip nor its windows name."""
+    """Return the plan with other names for some of its variables.
 
-    def subset(one: Subset) -> Subset:
-        return replace(one, name=new(one.name), members=tuple(map(new, one.members)))
+    Args:
+        plan: the plan. Neither AFTER MATCH nor its windows may name one of these variables.
+        names: the new names, by the old ones.
+    """
 
-    def absence(one: Absence) -> Absence:
-        after, before = (names and tuple(map(new, names)) for names in (one.after, one.before))
-        return replace(one, variable=new(one.variable), after=after, before=before)
-
-    def new(name: str) -> str:
+    def rename(name: str) -> str:
         return names.get(name, name)
 
-    changed = with_each(plan, lambda each: rename_in_reference(each, new))
+    def rename_all(variables: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        return variables and tuple(rename(variable) for variable in variables)
+
+    def rename_subset(subset: Subset) -> Subset:
+        members = tuple(rename(member) for member in subset.members)
+        return replace(subset, name=rename(subset.name), members=members)
+
+    def rename_absence(absence: Absence) -> Absence:
+        return replace(
+            absence,
+            variable=rename(absence.variable),
+            after=rename_all(absence.after),
+            before=rename_all(absence.before),
+        )
+
+    renamed = with_each(plan, lambda reference: rename_in_reference(reference, rename))
+    definitions = [
+        replace(definition, variable=rename(definition.variable))
+        for definition in renamed.definitions
+    ]
     return replace(
-        changed,
-        pattern=rename_in_pattern(plan.pattern, new),
-        subsets=tuple(map(subset, plan.subsets)),
-        definitions=tuple(replace(d, variable=new(d.variable)) for d in changed.definitions),
-        absences=tuple(map(absence, plan.absences)),
+        renamed,
+        pattern=rename_in_pattern(plan.pattern, rename),
+        subsets=tuple(rename_subset(subset) for subset in plan.subsets),
+        definitions=tuple(definitions),
+        absences=tuple(rename_absence(absence) for absence in plan.absences),
     )
 
 
-def rename_in_reference(reference: Reference, name: Callable[[str], str]) -> Reference:
-    """The reference to another variable, those inside of an aggregate too."""
+def rename_in_reference(reference: Reference, rename: Callable[[str], str]) -> Reference:
+    """Return a reference with another variable, also in the references inside of an aggregate.
+
+    Args:
+        reference: the reference.
+        rename: returns the new name of a variable.
+    """
     match reference:
         case ColumnReference(navigation=navigation) | Classifier(navigation=navigation):
             if navigation.variable is None:
                 return reference
-            moved = replace(navigation, variable=name(navigation.variable))
-            return replace(reference, navigation=moved)
+            renamed = replace(navigation, variable=rename(navigation.variable))
+            return replace(reference, navigation=renamed)
         case Aggregate():
-            inside = expression.with_terms(
+            aggregate = expression.with_terms(
                 reference,
                 lambda term: expression.with_references(
-                    term, lambda one: rename_in_reference(one, name)
+                    term, lambda inner: rename_in_reference(inner, rename)
                 ),
             )
-            of = inside.variable
-            return inside if of is None else replace(inside, variable=name(of))
+            if aggregate.variable is None:
+                return aggregate
+            return replace(aggregate, variable=rename(aggregate.variable))
         case MatchValue():
             return reference
 
 
-def rename_in_pattern(pattern: RowPattern, name: Callable[[str], str]) -> RowPattern:
+def rename_in_pattern(pattern: RowPattern, rename: Callable[[str], str]) -> RowPattern:
+    """Return a row pattern with other names for its variables."""
     match pattern:
         case Variable():
-            return replace(pattern, name=name(pattern.name))
+            return replace(pattern, name=rename(pattern.name))
         case Negation(names):
-            return replace(pattern, names=tuple(map(name, names)))
+            return replace(pattern, names=tuple(rename(name) for name in names))
         case _:
-            return replace_children(pattern, lambda part: rename_in_pattern(part, name))
+            return replace_children(pattern, lambda part: rename_in_pattern(part, rename))

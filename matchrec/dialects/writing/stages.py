@@ -1,11 +1,11 @@
-"""A pattern of stages as a plan with one event selection, where both mean the same.
+"""A pattern of stages as a plan with one event selection strategy, if both mean the same.
 
     next, consecutive()                  STRICT CONTIGUITY       not_next          NOT
     followed_by, single stages only      SKIP TILL NEXT MATCH    not_followed_by   NOT
     followed_by_any, allow_combinations  SKIP TILL ANY MATCH     not_followed_by   NOT
 
-What one strategy cannot say is refused: other NOTs, until, greedy, windows between
-neighbours, conditions on earlier events of the same stage, and a mixture of strategies.
+What one strategy cannot express is an error: other NOTs, until, greedy, windows between neighbours,
+conditions on earlier events of the same stage, and a mixture of strategies.
 """
 
 from __future__ import annotations
@@ -23,24 +23,19 @@ from matchrec.plan import clauses
 from matchrec.plan.expression import variable_of, with_references
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Negation, RowPattern, concatenation, top, variable_names
-from matchrec.plan.stages import Contiguity, ForbiddenEvent, Single, nots, parts, words
+from matchrec.plan.stages import Contiguity, ForbiddenEvent, Single, Steps, nots, parts, words
 from matchrec.source import Source
 from matchrec.syntax.lower import take_out_negations
 
+# The strategy of a clause for the contiguity of stages.
+SELECTION = {
+    Contiguity.STRICT: clauses.EventSelection.STRICT_CONTIGUITY,
+    Contiguity.RELAXED: clauses.EventSelection.SKIP_TILL_NEXT_MATCH,
+    Contiguity.ANY: clauses.EventSelection.SKIP_TILL_ANY_MATCH,
+}
 
-def insert_negations(plan: MatchPlan) -> RowPattern:
-    """The row pattern with a NOT for each absence, where it stands."""
-    parts = top(plan.pattern)
-    nots: list[list[RowPattern]] = [[] for _ in range(len(parts) + 1)]  # before each, and after all
-    for absence in plan.absences:
-        after = absence.after or ()
-        names = {plan.variables[one] for name in after for one in plan.members[name]}
-        ends = (n for n, part in enumerate(parts, 1) if names & set(variable_names(part)))
-        place = len(parts) if names and absence.before is None else max(ends, default=0)
-        nots[place].append(Negation((absence.variable,), absence.span))
-    found = [one for at, here in enumerate(nots) for one in (*here, *parts[at : at + 1])]
-    return concatenation(found, plan.pattern.span)
-
+# The measures of a pattern that a clause can have, too.
+_TIMES = ("start_time", "end_time")
 
 _OTHER_NOTS = (
     "is neither a not_next between single stages where no event is skipped, nor elsewhere a "
@@ -48,114 +43,179 @@ _OTHER_NOTS = (
 )
 
 
-def is_expressible(stage: Stage, stages: tuple[Stage, ...], *, strict: bool) -> bool:
-    """Whether a clause says the same of a NOT. strict: no event is skipped."""
-    place = next((n for n, one in enumerate(stages) if one is stage), None)
-    if place is None or (stage.contiguity is Contiguity.STRICT) is not strict:
-        return False
-    before = [one for one in stages[:place] if not one.negated]
-    after = [one for one in stages[place:] if not one.negated]
-    if before[-1].quantified or before[-1].optional or before[-1].is_group:
-        return False
-    if strict:  # which waits for a next event
-        return bool(after) and not (after[0].is_group or after[0].optional)
-    is_last = len(after) == 1 and not stages[-1].negated  # an event of two kinds ends a run
-    return not after or (is_last and not (after[0].quantified or after[0].is_group))
-
-
-SELECTION = {
-    Contiguity.STRICT: clauses.EventSelection.STRICT_CONTIGUITY,
-    Contiguity.RELAXED: clauses.EventSelection.SKIP_TILL_NEXT_MATCH,
-    Contiguity.ANY: clauses.EventSelection.SKIP_TILL_ANY_MATCH,
-}
-
-
 def lower_to_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
-    """The plan with one event selection, and the text of the pattern's conditions.
+    """Return the plan of a pattern as a clause has it, and the text of its conditions.
 
-    Its measures are the times of a match. Raises MatchRecognizeUnsupportedError for what one
-    strategy cannot say.
+    The measures of the plan are the times of a match.
+
+    Raises:
+        MatchRecognizeUnsupportedError: one strategy cannot express a part of the pattern.
     """
     stages = query.pattern.stages
     contiguity = find_contiguity(stages)
-    selection, strict = SELECTION[contiguity], contiguity is Contiguity.STRICT
     for stage in named_stages(stages):
         if not all(isinstance(test.expression, str) for test in stage.conditions):
             raise errors.not_in_sql(what=stage.label, obstacle="has a Column as condition")
+    is_strict = contiguity is Contiguity.STRICT
     for stage in all_stages(stages):
-        if stage.negated and not is_expressible(stage, stages, strict=strict):
+        if stage.negated and not can_be_negation(stage, stages, strict=is_strict):
             raise errors.not_in_sql(what=stage.label, obstacle=_OTHER_NOTS)
     plan, source = lower_pattern(query)
     assert plan.staging is not None
-    pattern = concatenation(
-        Negation((step.name,)) if isinstance(step, ForbiddenEvent) else words((step,))
-        for step in plan.staging.steps
+    selection = SELECTION[contiguity]
+    pattern, absences = take_out_negations(
+        _build_pattern(plan.staging.steps), selection, plan.output, windowed=plan.within is not None
     )
-    windowed = plan.within is not None
-    pattern, absences = take_out_negations(pattern, selection, plan.output, windowed=windowed)
     clause = replace(
         plan,
         pattern=pattern,
         absences=absences,
         selection=selection,
         staging=None,
-        measures=tuple(one for one in plan.measures if one.name in ("start_time", "end_time")),
+        measures=tuple(measure for measure in plan.measures if measure.name in _TIMES),
         definitions=tuple(convert_definitions(plan)),
     )
     return clause, source
 
 
+def _build_pattern(steps: Steps) -> RowPattern:
+    """Return the row pattern of a sequence of stages, with a NOT for each negated one."""
+    return concatenation(
+        Negation((step.name,)) if isinstance(step, ForbiddenEvent) else words((step,))
+        for step in steps
+    )
+
+
+def insert_negations(plan: MatchPlan) -> RowPattern:
+    """Return the row pattern with a NOT for each absence: the opposite of `take_out_negations`."""
+    pattern_parts = top(plan.pattern)
+    # The NOTs before each part, and those after the last one.
+    negations: list[list[RowPattern]] = [[] for _ in range(len(pattern_parts) + 1)]
+    for absence in plan.absences:
+        negation = Negation((absence.variable,), absence.span)
+        negations[_count_parts_before(absence, plan, pattern_parts)].append(negation)
+    sequence = []
+    for index, negations_before in enumerate(negations):
+        sequence += negations_before
+        sequence += pattern_parts[index : index + 1]
+    return concatenation(sequence, plan.pattern.span)
+
+
+def _count_parts_before(
+    absence: clauses.Absence, plan: MatchPlan, pattern_parts: tuple[RowPattern, ...]
+) -> int:
+    """Return the number of parts of a pattern that come before an absence."""
+    names_before = {
+        plan.variables[member] for name in absence.after or () for member in plan.members[name]
+    }
+    if names_before and absence.before is None:
+        return len(pattern_parts)
+    count = 0
+    for number, part in enumerate(pattern_parts, 1):
+        if not names_before.isdisjoint(variable_names(part)):
+            count = number
+    return count
+
+
+def can_be_negation(stage: Stage, stages: tuple[Stage, ...], *, strict: bool) -> bool:
+    """Return whether a NOT in a clause means the same as a negated stage.
+
+    Args:
+        stage: the stage.
+        stages: the stages of the whole pattern. A stage inside of a group is not among them.
+        strict: whether no event is skipped.
+    """
+    index = next((index for index, other in enumerate(stages) if other is stage), None)
+    if index is None or (stage.contiguity is Contiguity.STRICT) is not strict:
+        return False
+    before = [other for other in stages[:index] if not other.negated]
+    after = [other for other in stages[index:] if not other.negated]
+    previous = before[-1]
+    if previous.quantified or previous.optional or previous.is_group:
+        return False
+    if strict:
+        # not_next waits for the next event, so there must be one.
+        return bool(after) and not (after[0].is_group or after[0].optional)
+    if not after:
+        return True
+    # Two NOTs at the end are excluded, because an event of two kinds ends a run.
+    is_before_last = len(after) == 1 and not stages[-1].negated
+    return is_before_last and not (after[0].quantified or after[0].is_group)
+
+
 def convert_definitions(plan: MatchPlan) -> Iterator[clauses.Definition]:
-    """The conditions of stages as conditions of variables; those that always hold are left out."""
+    """Yield the conditions of stages as conditions of variables, except for those always true.
+
+    Raises:
+        MatchRecognizeUnsupportedError: a condition reads earlier events of its own stage, or that
+            of a NOT reads events after it.
+    """
     assert plan.staging is not None
     steps = plan.staging.steps
     singles = [part.content for part in parts(steps)]
-    stage_of = {one.test: one.name for one in singles if isinstance(one, Single)}
-    stage_of |= {event.test: event.name for event in nots(steps)}
-    earlier = {
-        step.name: variable_names(words(steps[:place]))
-        for place, step in enumerate(steps)
+    # In the plan of stages, conditions are named after tests and not after stages.
+    stage_of_test = {single.test: single.name for single in singles if isinstance(single, Single)}
+    stage_of_test |= {event.test: event.name for event in nots(steps)}
+    # For each NOT, the variables of the stages before it.
+    earlier_variables = {
+        step.name: variable_names(words(steps[:index]))
+        for index, step in enumerate(steps)
         if isinstance(step, ForbiddenEvent)
     }
-    of_stage = partial(rename_in_reference, name=lambda test: stage_of.get(test, test))
-    for one in plan.definitions:
-        name = stage_of[one.variable]
-        read = {variable_of(each) for each in one.condition.references}
+    rename = partial(rename_in_reference, rename=lambda test: stage_of_test.get(test, test))
+    for definition in plan.definitions:
+        name = stage_of_test[definition.variable]
+        read = {variable_of(reference) for reference in definition.condition.references}
         if name in read:
             raise errors.not_in_sql(what=f"stage `{name}`", obstacle="reads its own earlier events")
-        if name in earlier and not read <= {*earlier[name], one.variable}:
-            raise errors.not_in_sql(
-                what=f"stage `{name}`", obstacle="is a NOT that reads events after it"
-            )
-        condition = with_references(one.condition, of_stage)
+        if name in earlier_variables:
+            readable = {*earlier_variables[name], definition.variable}
+            if not read <= readable:
+                raise errors.not_in_sql(
+                    what=f"stage `{name}`", obstacle="is a NOT that reads events after it"
+                )
+        condition = with_references(definition.condition, rename)
         if any(find_conjunct_shapes(condition)):
-            yield clauses.Definition(name, condition, one.condition.span)
+            yield clauses.Definition(name, condition, definition.condition.span)
 
 
 def find_contiguity(stages: tuple[Stage, ...]) -> Contiguity:
-    found: dict[Contiguity, None] = {}
+    """Return the contiguity that all stages have.
+
+    Raises:
+        MatchRecognizeUnsupportedError: they have several, or a clause cannot express a stage.
+    """
     for stage in all_stages(stages):
-        obstacles = {
-            "has until()": stage.until is not None,
-            "is greedy()": stage.greedy,
-            "has a window between neighbours": stage.gap is not None or stage.near is not None,
-        }
-        for obstacle, is_there in obstacles.items():
-            if is_there:
-                raise errors.not_in_sql(what=stage.label, obstacle=obstacle)
+        obstacle = _find_obstacle(stage)
+        if obstacle is not None:
+            raise errors.not_in_sql(what=stage.label, obstacle=obstacle)
+    contiguities: dict[Contiguity, None] = {}  # in the order of the pattern
     for group in (stages, *(stage.stages for stage in all_stages(stages))):
-        found.update(dict.fromkeys(one.contiguity for one in group[1:] if not one.negated))
+        for stage in group[1:]:
+            if not stage.negated:
+                contiguities[stage.contiguity] = None
     for stage in all_stages(stages):
         if stage.quantified and stage.most != 1:
-            found[stage.inner or Contiguity.RELAXED] = None
-    kinds = tuple(found) or (stages[-1].contiguity,)  # of one stage, and of NOTs after it
+            contiguities[stage.inner or Contiguity.RELAXED] = None
+    # A single stage, with or without NOTs after it, has none yet.
+    kinds = tuple(contiguities) or (stages[-1].contiguity,)
     if len(kinds) > 1:
-        raise errors.not_in_sql(
-            what="the pattern", obstacle=f"mixes {' and '.join(k.value for k in kinds)}"
-        )
+        names = " and ".join(kind.value for kind in kinds)
+        raise errors.not_in_sql(what="the pattern", obstacle=f"mixes {names}")
     if kinds == (Contiguity.RELAXED,):
         for stage in all_stages(stages):
             if stage.quantified or stage.optional or stage.is_group:
-                what = "may be left otherwise than under SKIP TILL NEXT MATCH"
-                raise errors.not_in_sql(what=stage.label, obstacle=what)
+                obstacle = "may be left otherwise than under SKIP TILL NEXT MATCH"
+                raise errors.not_in_sql(what=stage.label, obstacle=obstacle)
     return kinds[0]
+
+
+def _find_obstacle(stage: Stage) -> str | None:
+    """Return why a clause cannot express a stage, for a message; None if it can."""
+    if stage.until is not None:
+        return "has until()"
+    if stage.greedy:
+        return "is greedy()"
+    if stage.gap is not None or stage.near is not None:
+        return "has a window between neighbours"
+    return None
