@@ -1,4 +1,15 @@
-"""Query text → Query: where its clauses stand and what each applies to."""
+"""Parse a query text: find its clauses and windows, and cut the text up for Spark.
+
+`parse` returns a `QueryNode`. Each MATCH_RECOGNIZE clause and each row pattern window in it is a
+`Site`: a clause and the relation that it applies to. The sites are evaluated one after the other.
+For each one
+
+1. `rows_of` or `select_from` writes the query that computes the rows of its relation,
+2. the rows are matched outside of this module, and
+3. a hole, a `View`, replaces relation and clause in all later queries.
+
+`outer` writes what remains of the user's query once every site is evaluated.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +17,6 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from sqlglot import TokenType
@@ -60,39 +70,53 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class QueryNode:
-    """A query's clauses and windows, and what stands in it beside them.
-
-    markers: every `?` of a query with sites, left to right; in pieces of the query stands
-    `parameter_name(span)` for the one at `span`, as their order is lost when the text is cut up.
-    keeps_text: Spark stores the text of the outer query, as in CREATE TEMPORARY VIEW and CACHE
-    TABLE, and reads it again later: what fills its holes must stay.
-    """
+    """A parsed query: its text, its clauses and windows, and whatever else must be replaced."""
 
     source: Source
-    sites: tuple[Site, ...] = ()  # in the order of evaluation
-    frames: tuple[tuple[str, Span], ...] = ()  # `{name}` outside of clauses, left to right
+    # The clauses and windows, in the order of evaluation.
+    sites: tuple[Site, ...] = ()
+    # Name and span of each `{name}` outside of clauses for which a DataFrame was passed, from left
+    # to right.
+    frames: tuple[tuple[str, Span], ...] = ()
+    # Every parameter marker `?` of a query with sites, from left to right. In pieces of the query,
+    # `parameter_name(span)` replaces the marker at `span`, because the order of markers is lost
+    # when the text is cut up.
     markers: tuple[Span, ...] = ()
+    # Whether Spark stores the text of the outer query and reads it again later, as for CREATE
+    # TEMPORARY VIEW and CACHE TABLE. The views that fill its holes must then stay.
     keeps_text: bool = False
-    blocks: tuple[Block, ...] = ()  # the SELECTs with row pattern windows
-    spellings: tuple[Spelling, ...] = ()  # what to write for Sail
+    # The SELECTs with row pattern windows.
+    blocks: tuple[Block, ...] = ()
+    # Replacements for what Sail reads differently.
+    spellings: tuple[Spelling, ...] = ()
 
 
-_WORD = re.compile(r"\bMATCH_RECOGNIZE\b", re.IGNORECASE)
-_CLAUSE = re.compile(r"\bMATCH_RECOGNIZE\s*\(", re.IGNORECASE)
-_MISSPELT = re.compile(
+_CLAUSE_NAME = re.compile(r"\bMATCH_RECOGNIZE\b", re.IGNORECASE)
+_CLAUSE_START = re.compile(r"\bMATCH_RECOGNIZE\s*\(", re.IGNORECASE)
+# Words before a parenthesis that may be MATCH_RECOGNIZE, misspelt: see `_is_near_clause_name`.
+_MAYBE_MISSPELT = re.compile(
     r"\b(MATCH[-_\s]*RE[A-Z0-9_]*|[A-Z]{3,8}[-_\s]*[A-Z0-9]{4,12}_?)(?=\s*\()", re.IGNORECASE
 )
-_MOST_WRONG = 3  # letters of MATCH_RECOGNIZE
-_DEFINES = re.compile(r"\b(OVER|WINDOW)\b.*\bDEFINE\s+\w+\s+AS\b", re.IGNORECASE | re.DOTALL)
-_WINDOW = re.compile(r"\b(OVER|WINDOW)\b.*\bPATTERN\s*\(", re.IGNORECASE | re.DOTALL)
+_MOST_WRONG_LETTERS = 3  # in a misspelt MATCH_RECOGNIZE
+_WINDOW_WITH_DEFINE = re.compile(
+    r"\b(OVER|WINDOW)\b.*\bDEFINE\s+\w+\s+AS\b", re.IGNORECASE | re.DOTALL
+)
+_WINDOW_WITH_PATTERN = re.compile(r"\b(OVER|WINDOW)\b.*\bPATTERN\s*\(", re.IGNORECASE | re.DOTALL)
 
 
 def parse(
     text: str, frames: Collection[str] = (), dialect: Dialect = SPARK, origin: Origin | None = None
 ) -> QueryNode:
-    """The clauses of a query; frames: the names that `{name}` may have.
+    """Parse a query and every clause in it.
 
-    origin: what the text was translated from, if it was.
+    Args:
+        text: the query.
+        frames: the names of the DataFrames that were passed for `{name}`.
+        dialect: how double quotes are read.
+        origin: the text from which `text` was translated, if it was.
+
+    Raises:
+        MatchRecognizeError: a clause is malformed, misspelt or in the wrong place.
 
     >>> query = parse("SELECT * FROM t q MATCH_RECOGNIZE (PATTERN (A B)) AS m WHERE m.x > 1")
     >>> [(site.relation_alias, query.source.at(site.relation)) for site in query.sites]
@@ -100,35 +124,46 @@ def parse(
     """
     source = Source(text, origin)
     with shown_in(source):
-        _refuse_misspelt(text)
+        _refuse_misspelt_clause(text)
         if not may_have_clause(text):
             errors.refuse_other_language(text)
             _refuse_window_without_pattern(text)
             if not frames:
                 return QueryNode(source)
         tokens = read_tokens(text, dialect)
-        clauses, windows = find_clauses(tokens), _windows(tokens)
-        passed = tuple(_frames(tokens, frames, (*clauses, *windows))) if "{" in text else ()
+        clauses = find_clauses(tokens)
+        windows = _find_windows(tokens)
+        passed_frames: tuple[tuple[str, Span], ...] = ()
+        if "{" in text:
+            passed_frames = tuple(_find_passed_frames(tokens, frames, (*clauses, *windows)))
         if not clauses and not windows:
-            _refuse_without_parenthesis(tokens)
-            if tokens.says(0, "EXECUTE", "IMMEDIATE") and _CLAUSE.search(text):
+            _refuse_clause_without_parenthesis(tokens)
+            if tokens.says(0, "EXECUTE", "IMMEDIATE") and _CLAUSE_START.search(text):
                 raise errors.clause_in_string(tokens.span(0, 2))
-            return QueryNode(source, (), passed, keeps_text=keeps_text(tokens))
+            return QueryNode(source, frames=passed_frames, keeps_text=keeps_text(tokens))
         blocks: tuple[Block, ...] = ()
         if windows:
             from matchrec.syntax.pattern_windows import read_blocks
 
             blocks = read_blocks(tokens, windows, clauses)
-        sites = _all_sites(tokens, clauses, blocks)
-        for index in tokens.places.get(";", ()):
-            if tokens.around[index] < 0 and tokens.key(index + 1) not in (";", ""):
-                raise errors.several_statements(tokens[index].span)
-        return QueryNode(source, sites, passed, _marks(tokens, sites), keeps_text(tokens), blocks)
+        sites = _read_sites(tokens, clauses, blocks)
+        _refuse_several_statements(tokens)
+        return QueryNode(
+            source,
+            sites=sites,
+            frames=passed_frames,
+            markers=_find_markers(tokens, sites),
+            keeps_text=keeps_text(tokens),
+            blocks=blocks,
+        )
 
 
-def _windows(tokens: TokenSequence) -> tuple[FoundWindow, ...]:
-    """The row pattern windows, whose reader most queries do not load."""
-    if not _WINDOW.search(tokens.text):
+def _find_windows(tokens: TokenSequence) -> tuple[FoundWindow, ...]:
+    """Return the row pattern windows of a query.
+
+    Their reader is imported only if there may be one, because most queries have none.
+    """
+    if not _WINDOW_WITH_PATTERN.search(tokens.text):
         return ()
     from matchrec.syntax.pattern_windows import find_pattern_windows
 
@@ -136,358 +171,495 @@ def _windows(tokens: TokenSequence) -> tuple[FoundWindow, ...]:
 
 
 def may_have_clause(text: str) -> bool:
-    """Whether a text has the words of a clause; most texts have none."""
-    return bool(_WORD.search(text) or _WINDOW.search(text))
+    """Return whether a text has the words of a clause or of a row pattern window.
+
+    This is a quick test, because most texts have neither.
+    """
+    return bool(_CLAUSE_NAME.search(text) or _WINDOW_WITH_PATTERN.search(text))
 
 
-def _refuse_misspelt(text: str) -> None:
-    """The clause's name as two words or with other letters, before parentheses with PATTERN."""
+def _refuse_several_statements(tokens: TokenSequence) -> None:
+    """Raise an error if a statement follows a semicolon, because no call takes more than one."""
+    for index in tokens.places.get(";", ()):
+        is_outside_brackets = tokens.around[index] < 0
+        if is_outside_brackets and tokens.key(index + 1) not in (";", ""):
+            raise errors.several_statements(tokens[index].span)
+
+
+def _refuse_misspelt_clause(text: str) -> None:
+    """Raise an error if MATCH_RECOGNIZE is misspelt before parentheses with PATTERN.
+
+    Both `MATCH RECOGNIZE (` and `MATCH_RECOGNISE (` are found.
+    """
     if "PATTERN" not in text.upper():
         return
-    found = [one for one in _MISSPELT.finditer(text) if _is_near_the_clause(one[0])]
-    if not found:
+    candidates = [
+        candidate
+        for candidate in _MAYBE_MISSPELT.finditer(text)
+        if _is_near_clause_name(candidate[0])
+    ]
+    if not candidates:
         return
     tokens = read_tokens(text)
     for opening, closing in tokens.pairs.items():
-        parts = (part_at(tokens, index) for index in tokens.level(opening + 1, closing))
-        for one in found:
-            if one.end() == tokens[opening - 1].span.end and "PATTERN" in parts:
-                raise errors.misspelt_clause(Span(*one.span()), text=one[0])
+        name_end = tokens[opening - 1].span.end
+        for candidate in candidates:
+            if candidate.end() != name_end:
+                continue
+            level = tokens.level(opening + 1, closing)
+            if any(part_at(tokens, index) == "PATTERN" for index in level):
+                raise errors.misspelt_clause(Span(*candidate.span()), text=candidate[0])
 
 
 def _refuse_window_without_pattern(text: str) -> None:
-    """DEFINE in a window, where PATTERN has other letters or no parentheses."""
-    if not _DEFINES.search(text):
+    """Raise an error for a window with DEFINE whose PATTERN is misspelt or has no parentheses."""
+    if not _WINDOW_WITH_DEFINE.search(text):
         return
     tokens = read_tokens(text)
     for opening, closing in tokens.pairs.items():
         level = list(tokens.level(opening + 1, closing))
-        if not any(tokens.key(at) == "DEFINE" and tokens.key(at + 2) == "AS" for at in level):
+        has_define = any(
+            tokens.key(index) == "DEFINE" and tokens.key(index + 2) == "AS" for index in level
+        )
+        if not has_define:
             continue
-        for at in level:
-            if tokens.key(at) == "PATTERN":
-                raise errors.pattern_without_parentheses(tokens[at].span)
-            if tokens.key(at + 1) == "(" and meant_keyword(tokens.key(at)) == "PATTERN":
-                span, word = tokens[at].span, tokens[at].text
-                raise errors.misspelt_pattern(span, where="a row pattern window", text=word)
+        for index in level:
+            token = tokens[index]
+            if token.key == "PATTERN":
+                raise errors.pattern_without_parentheses(token.span)
+            if tokens.key(index + 1) == "(" and meant_keyword(token.key) == "PATTERN":
+                where = "a row pattern window"
+                raise errors.misspelt_pattern(token.span, where=where, text=token.text)
 
 
-def _refuse_without_parenthesis(tokens: TokenSequence) -> None:
-    """The clause's name before what only it has, and no parenthesis around that."""
+def _refuse_clause_without_parenthesis(tokens: TokenSequence) -> None:
+    """Raise an error for MATCH_RECOGNIZE before the parts of a clause that no parentheses enclose.
+
+    The query has no clause; a column or a table with this name is not an error.
+    """
     keys = [token.key for token in tokens.tokens]
     if "MATCH_RECOGNIZE" not in keys:
         return
     word = keys.index("MATCH_RECOGNIZE")
-    for token in tokens.tokens[word + 1 : word + 2]:
-        if token.is_strange:
-            raise errors.strange_sign(token.text, "the query", token.span)
+    if word + 1 < len(tokens) and tokens[word + 1].is_strange:  # such as a wide parenthesis
+        next_token = tokens[word + 1]
+        raise errors.strange_sign(next_token.text, "the query", next_token.span)
     has_pattern = any(tokens.says(index, "PATTERN", "(") for index in range(word, len(keys)))
-    is_name = tokens.key(word + 1) == "(" or tokens.key(word - 1) in (".", "AS")
     has_parts = has_pattern and not {"MEASURES", "DEFINE"}.isdisjoint(keys[word:])
-    if has_parts and tokens.key(word - 1) == "." and tokens.key(word + 1) == "(":
+    if not has_parts:
+        return
+    before, after = tokens.key(word - 1), tokens.key(word + 1)
+    if before == "." and after == "(":
         raise errors.point_before_clause(tokens[word - 1].span)
-    if has_parts and not is_name:
+    is_name = after == "(" or before in (".", "AS")
+    if not is_name:
         raise errors.clause_without_parenthesis(tokens[word].span)
 
 
-def _is_near_the_clause(written: str) -> bool:
-    if _WORD.fullmatch(written):
+def _is_near_clause_name(text: str) -> bool:
+    """Return whether a text is MATCH_RECOGNIZE with a few letters wrong."""
+    if _CLAUSE_NAME.fullmatch(text):
         return False
-    letters = re.sub(r"[-_\s]", "", written.upper())
-    wrong = misspelt(letters, "MATCHRECOGNIZE", _MOST_WRONG)
-    return letters.startswith("MATCHRE") or wrong <= _MOST_WRONG
+    letters = re.sub(r"[-_\s]", "", text.upper())
+    if letters.startswith("MATCHRE"):
+        return True
+    return misspelt(letters, "MATCHRECOGNIZE", _MOST_WRONG_LETTERS) <= _MOST_WRONG_LETTERS
 
 
-def _marks(tokens: TokenSequence, sites: tuple[Site, ...]) -> tuple[Span, ...]:
-    """The parameter markers; a `?` in PATTERN is a quantifier, unless it is one's bound."""
-    marks = tokens.places.get("?", ())
-    if not marks:
+def _find_markers(tokens: TokenSequence, sites: tuple[Site, ...]) -> tuple[Span, ...]:
+    """Return the parameter markers `?`, from left to right.
+
+    A `?` in PATTERN is a quantifier, except for one that is the bound of a quantifier.
+    """
+    indices = tokens.places.get("?", ())
+    if not indices:
         return ()
     patterns = [site.clause.pattern.span for site in sites]
     bounds = {parameter.span for site in sites for parameter in parameters_in(site.clause.pattern)}
-    return tuple(
-        here
-        for here in (tokens[mark].span for mark in marks)
-        if here in bounds or not any(span and span.holds(here) for span in patterns)
-    )
+    markers = []
+    for index in indices:
+        span = tokens[index].span
+        in_pattern = any(pattern and pattern.holds(span) for pattern in patterns)
+        if span in bounds or not in_pattern:
+            markers.append(span)
+    return tuple(markers)
 
 
-def _frames(
+def _find_passed_frames(
     tokens: TokenSequence, names: Collection[str], clauses: Sequence[Cut | FoundWindow]
 ) -> Iterator[tuple[str, Span]]:
-    """The frames outside clauses and windows; where there are some, each must have been passed."""
-    inside = [tokens.span(one.opening, one.closing + 1) for one in clauses]
+    """Yield name and span of each `{name}` outside of clauses for which a DataFrame was passed.
+
+    Args:
+        tokens: the tokens of the query.
+        names: the names of the DataFrames that were passed.
+        clauses: the clauses and windows of the query.
+
+    Raises:
+        MatchRecognizeError: no DataFrame was passed for a name, and the query has a clause. A
+            query without one is Spark's, which then raises its own error.
+    """
+    clause_spans = [tokens.span(clause.opening, clause.closing + 1) for clause in clauses]
     for name, span in find_frames(tokens.tokens):
-        if any(clause.holds(span) for clause in inside):
+        if any(clause_span.holds(span) for clause_span in clause_spans):
             continue
         if name in names:
             yield name, span
-        elif inside:
-            known = (*names, *current_surface().frames)
-            raise errors.unknown_frame(span, name=name, frames=known)
+        elif clause_spans:
+            known_names = (*names, *current_surface().frames)
+            raise errors.unknown_frame(span, name=name, frames=known_names)
 
 
-def _all_sites(
+def _read_sites(
     tokens: TokenSequence, clauses: Sequence[Cut], blocks: Sequence[Block]
 ) -> tuple[Site, ...]:
-    """Clauses and windows in the order of evaluation: of those that end together, clauses first."""
-    withs = tuple(find_with_clauses(tokens))
-    windows = (site for block in blocks for site in block.sites(withs))
-    found = sorted((*_sites(tokens, clauses, withs), *windows), key=attrgetter("whole.end"))
-    return tuple(replace(site, index=number) for number, site in enumerate(found))
+    """Return the sites of clauses and windows in the order of evaluation.
+
+    A site is evaluated once those that end before it are. If a clause and a window end together,
+    the clause comes first, because the sort is stable.
+    """
+    with_clauses = tuple(find_with_clauses(tokens))
+    sites = list(_read_clause_sites(tokens, clauses, with_clauses))
+    for block in blocks:
+        sites += block.sites(with_clauses)
+    sites.sort(key=lambda site: site.whole.end)
+    return tuple(replace(site, index=index) for index, site in enumerate(sites))
 
 
-def _sites(
-    tokens: TokenSequence, clauses: Sequence[Cut], withs: tuple[WithClause, ...]
+def _read_clause_sites(
+    tokens: TokenSequence, clauses: Sequence[Cut], with_clauses: tuple[WithClause, ...]
 ) -> Iterator[Site]:
-    for cut in clauses:
-        refuse_stored_text(tokens, cut)
-    aliases = [find_alias(tokens, cut.closing + 1) for cut in clauses]
-    names = [_name_of_rows(tokens, alias) for alias in aliases]
-    relations = [find_relation(tokens, cut) for cut in clauses]
-    for index, (cut, relation) in enumerate(zip(clauses, relations, strict=True)):
-        input_span = tokens.span(relation.start, cut.word)
+    """Yield the site of each clause; `_read_sites` sets their indices.
+
+    The place of every clause is checked before the first one is read, so that an error about a
+    place comes before errors inside of clauses.
+    """
+    for clause in clauses:
+        refuse_stored_text(tokens, clause)
+    aliases = [find_alias(tokens, clause.closing + 1) for clause in clauses]
+    names = [_read_alias(tokens, alias) for alias in aliases]
+    relations = [find_relation(tokens, clause) for clause in clauses]
+    for clause, alias, name, relation in zip(clauses, aliases, names, relations, strict=True):
+        relation_span = tokens.span(relation.start, clause.word)
         yield Site(
-            0,
-            read_clause(cut_out_tokens(tokens, cut.opening, cut.closing)),
-            relation.name,
-            input_span,
-            input_span.to(tokens[cut.closing].span),
-            find_visible(tokens, withs, relation.start),
-            find_use(tokens, relation.start, cut.closing, aliases[index]),
-            own_alias=names[index],
-            renames=find_renames(tokens, aliases[index]),
+            index=0,
+            clause=read_clause(cut_out_tokens(tokens, clause.opening, clause.closing)),
+            relation_alias=relation.name,
+            relation=relation_span,
+            whole=relation_span.to(tokens[clause.closing].span),
+            with_clauses=find_visible(tokens, with_clauses, relation.start),
+            use=find_use(tokens, relation.start, clause.closing, alias),
+            own_alias=name,
+            renames=find_renames(tokens, alias),
         )
 
 
-def _name_of_rows(tokens: TokenSequence, alias: int | None) -> str | None:
-    """What the rows of a clause are called whose alias stands at a place."""
+def _read_alias(tokens: TokenSequence, alias: int | None) -> str | None:
+    """Return the name that a clause's rows have in the query; None if they have none.
+
+    Args:
+        tokens: the tokens of the query.
+        alias: the index of the token after the clause that may be its alias, if there is one.
+
+    Raises:
+        MatchRecognizeError: the alias is a string in double quotes.
+    """
     if alias is None:
         return None
     token = tokens[alias]
     if token.in_double_quotes:
         raise errors.alias_in_double_quotes(token.span, text=token.text)
-    return None if token.is_word and is_reserved(token.text) else token.name
+    if token.is_word and is_reserved(token.text):
+        return None
+    return token.name
 
 
-# Puts holes for DataFrames where relations and clauses stood; all other text is the user's.
+# Cut the query's text up: holes for DataFrames replace relations and clauses, all other text stays
+# as the user wrote it.
 #
 # FROM t q MATCH_RECOGNIZE (...) m JOIN d    →    FROM □ m JOIN d
 
 
-def hole_in(written: str, view: View) -> Template:
-    """A hole for `view`, as many lines and columns large as `written`.
+def make_hole(text: str, view: View) -> Template:
+    """Return a hole for `view` that takes as many lines and columns as `text`.
 
-    It is put into a middle line where there is one: so it is not in Spark's picture of the text
-    before or after it, and a name that is too long moves nothing.
+    If `text` has three lines or more, the hole goes into the longest inner one. So it is not in
+    the lines that Spark prints of the text before or after it, and a name that is too long for its
+    line moves nothing else.
 
-    >>> hole_in("t MATCH_RECOGNIZE (\\n  PATTERN (A)\\n)", View("m"))
+    >>> make_hole("t MATCH_RECOGNIZE (\\n  PATTERN (A)\\n)", View("m"))
     ('                   \\n', View(name='m'), '\\n ')
     """
-    lines = [" " * len(line) for line in written.split("\n")]
-    inner = range(1, len(lines) - 1)
+    blank_lines = [" " * len(line) for line in text.split("\n")]
+    inner = range(1, len(blank_lines) - 1)
     if inner:
-        chosen = max(inner, key=lambda index: len(lines[index]))
-        before = "".join(f"{line}\n" for line in lines[:chosen])
-        after = "".join(f"\n{line}" for line in lines[chosen + 1 :])
-        return before, View(view.name, len(lines[chosen])), after
-    first, *last = lines
-    rest = "".join(f"\n{line}" for line in last) or " "
-    return " ", View(view.name, max(0, len(first) - len(" ") - (not last))), rest
+        chosen = max(inner, key=lambda index: len(blank_lines[index]))
+        before = "".join(f"{line}\n" for line in blank_lines[:chosen])
+        after = "".join(f"\n{line}" for line in blank_lines[chosen + 1 :])
+        return before, View(view.name, len(blank_lines[chosen])), after
+    first_line, *other_lines = blank_lines
+    # Blanks around the hole keep its name apart from the words beside it.
+    after = "".join(f"\n{line}" for line in other_lines) or " "
+    blanks = len(" ") if other_lines else len("  ")
+    return " ", View(view.name, max(0, len(first_line) - blanks)), after
 
 
-def written_into(blank: str, *words: str) -> str:
-    """Words at the end of text that is blank otherwise; those that do not fit in its last line
-    stand in lines before it.
+def write_at_end(text: str, *words: str) -> str:
+    """Blank out a text, and write words at its end without changing the length of a line.
 
-    Raises ValueError where there is no room.
+    A blank stays after the last word if there is room for it. Words that do not fit into the last
+    line are written into the lines before it.
 
-    >>> written_into("SELECT x FROM ", "FROM"), written_into("FROM\\n", "FROM")
+    Raises:
+        ValueError: the text has no room for the words.
+
+    >>> write_at_end("SELECT x FROM ", "FROM"), write_at_end("FROM\\n", "FROM")
     ('         FROM ', 'FROM\\n')
-    >>> written_into("SELECT\\n  x\\nFROM ", "SELECT", "*", "FROM")
+    >>> write_at_end("SELECT\\n  x\\nFROM ", "SELECT", "*", "FROM")
     'SELECT\\n  *\\nFROM '
     """
-    lines = [" " * len(line) for line in blank.split("\n")]
-    index, end = len(lines) - 1, len(lines[-1])
+    lines = [" " * len(line) for line in text.split("\n")]
+    index = len(lines) - 1
+    end = len(lines[-1])
     for word in reversed(words):
         while end < len(word):
             if index == 0:
                 raise ValueError(f"no room for {word}")
             index -= 1
             end = len(lines[index])
-        is_last = end == len(lines[-1]) and index == len(lines) - 1
-        start = end - len(word) - (is_last and end > len(word))
-        lines[index] = f"{lines[index][:start]}{word}{lines[index][start + len(word) :]}"
+        is_at_end_of_text = index == len(lines) - 1 and end == len(lines[-1])
+        start = end - len(word)
+        if is_at_end_of_text and start > 0:
+            start -= 1  # for the blank after the last word
+        line = lines[index]
+        lines[index] = f"{line[:start]}{word}{line[start + len(word) :]}"
         end = start
     return "\n".join(lines)
 
 
+# Spans of the query, each with the pieces that replace it.
 Replaced = tuple[tuple[Span, Template], ...]
 Piece = str | View | Replacement
 
 
 def outer(query: QueryNode) -> Template:
-    """The query with a hole for each clause that stands in no other one's relation.
+    """Return the query with a hole for each clause that is not part of another one's relation.
 
-    All else keeps its line and column. The clause's alias and column list stay, because they
-    follow the hole.
+    Everything else keeps its line and column. The alias of a clause and its column list stay,
+    because they follow the hole.
     """
-    whole = Span(0, len(query.source.text))
-    return joined_texts(_written(query, whole, len(query.sites)))
+    whole_text = Span(0, len(query.source.text))
+    return joined_texts(_replace_with_layout(query, whole_text, len(query.sites)))
 
 
 def rows_of(query: QueryNode, site: Site) -> Template:
-    """The query of all rows of one clause's relation, in which the user's text keeps its place.
+    """Return the query that computes all rows of a site's relation.
 
+    The user's text keeps its line and column, so that Spark's errors point at it:
     `SELECT ... FROM t MATCH_RECOGNIZE (...)` becomes `   SELECT*FROM t`. A query that begins with
-    its FROM has no room for SELECT, and becomes `FROM t SELECT *`, as only Spark reads it anyway.
+    its FROM has no room for SELECT. It becomes `FROM t SELECT *`, which Spark reads; no other
+    engine reads a query that begins with its FROM anyway.
     """
-    text, end = query.source.text, 0
+    text = query.source.text
+    end = 0  # up to here, the text is written
     pieces: list[Piece] = []
     for depth, visible in enumerate(site.with_clauses):
-        pieces.append(written_into(text[end : visible.start], "(" if depth else ""))
-        pieces.extend(_written(query, visible, site.index))
+        pieces.append(write_at_end(text[end : visible.start], "(" if depth else ""))
+        pieces.extend(_replace_with_layout(query, visible, site.index))
         end = visible.end
     closing = ")" * (len(site.with_clauses) - 1)
-    rows = tuple(_written(query, site.relation, site.index))
-    if site.calls is not None:
-        return joined_texts((*pieces, *_select_all(query, site, end), *rows, closing))
+    rows = tuple(_replace_with_layout(query, site.relation, site.index))
+    is_window = site.calls is not None
+    if is_window:
+        return joined_texts((*pieces, *_write_select_all(query, site, end), *rows, closing))
     before = text[end : site.relation.start]
     try:
-        return joined_texts((*pieces, written_into(before, "SELECT", "*", "FROM"), *rows, closing))
+        select = write_at_end(before, "SELECT", "*", "FROM")
     except ValueError:
-        return joined_texts((*pieces, written_into(before, "FROM"), *rows, " SELECT *", closing))
+        from_ = write_at_end(before, "FROM")
+        return joined_texts((*pieces, from_, *rows, " SELECT *", closing))
+    return joined_texts((*pieces, select, *rows, closing))
 
 
-def _select_all(query: QueryNode, site: Site, end: int) -> Iterator[Piece]:
-    """`SELECT * FROM` in the place of a SELECT with windows, for its rows."""
+def _write_select_all(query: QueryNode, site: Site, start: int) -> Iterator[Piece]:
+    """Yield `SELECT * FROM` with the layout of a SELECT with windows.
+
+    Args:
+        query: the query.
+        site: a window of the SELECT.
+        start: where the text begins that was not written yet.
+    """
     text = query.source.text
-    block = _block_of(query, site)
-    yield written_into(text[end : block.head.start], "")
-    head = text[block.head.start : block.head.end].rstrip()
-    blank = "".join(one if one == "\n" else " " for one in head[len("SELECT ") :])
+    head = _find_block(query, site).head
+    yield write_at_end(text[start : head.start], "")
+    head_text = text[head.start : head.end].rstrip()
+    items = head_text[len("SELECT ") :]
+    blank = "".join("\n" if character == "\n" else " " for character in items)
     yield f"{'SELECT'.ljust(len('SELECT '))}{blank[:-1]}*"
-    yield text[block.head.start + len(head) : site.relation.start]
+    yield text[head.start + len(head_text) : site.relation.start]
 
 
-def _replaced(query: QueryNode, before: int) -> Iterator[tuple[Span, Template]]:
-    """What stands in the places of evaluated sites, of calls over windows, of windows, of `*`, of
-    frames and of `?`; holes are as large as what stood there.
+def _find_replacements(query: QueryNode, before: int) -> Iterator[tuple[Span, Template]]:
+    """Yield the spans that are replaced, each with pieces that are as large as its text.
 
-    Sites of index `before` and later are not evaluated.
+    These are evaluated sites, calls over windows, windows, stars in a SELECT with windows, frames,
+    spellings and parameter markers.
+
+    Args:
+        query: the query.
+        before: sites with this index and later ones are not evaluated yet, and stay.
     """
     for block in query.blocks:
         last = [site for site in query.sites if site.whole == block.rows][-1]
         if last.index < before:
-            rows = hole_in(query.source.at(block.rows), last.view)
-            yield block.rows, (*rows, Replacement(_alias(block), 0)) if block.alias else rows
-            qualifier = "" if block.alias is None else f"{quoted(block.alias)}."
-            columns = ", ".join(f"{qualifier}{quoted(name)}" for name in block.columns)
-            for place, text in (*block.edits(), *((star, columns) for star in block.stars)):
-                yield place, (Replacement(text, place.end - place.start),)
+            yield from _find_block_replacements(query, block, last)
     for site in query.sites:
-        if site.calls is None and site.index < before:
-            yield site.whole, hole_in(query.source.at(site.whole), site.view)
+        is_clause = site.calls is None
+        if is_clause and site.index < before:
+            yield site.whole, make_hole(query.source.at(site.whole), site.view)
     for name, span in query.frames:
         yield span, (View(name, span.end - span.start),)
     for span, text in query.spellings:
         yield span, (Replacement(text, span.end - span.start),)
-    for mark in query.markers:
-        yield mark, (Replacement(f":{parameter_name(mark)}", 1),)
+    for marker in query.markers:
+        yield marker, (Replacement(f":{parameter_name(marker)}", len("?")),)
 
 
-def _block_of(query: QueryNode, site: Site) -> Block:
+def _find_block_replacements(
+    query: QueryNode, block: Block, last: Site
+) -> Iterator[tuple[Span, Template]]:
+    """Yield what is replaced in a SELECT once the last of its windows is evaluated."""
+    hole = make_hole(query.source.at(block.rows), last.view)
+    if block.alias:
+        hole = (*hole, Replacement(_write_alias(block), 0))
+    yield block.rows, hole
+    qualifier = "" if block.alias is None else f"{quoted(block.alias)}."
+    all_columns = ", ".join(f"{qualifier}{quoted(name)}" for name in block.columns)
+    for span, text in block.edits():
+        yield span, (Replacement(text, span.end - span.start),)
+    for star in block.stars:
+        yield star, (Replacement(all_columns, star.end - star.start),)
+
+
+def _find_block(query: QueryNode, site: Site) -> Block:
+    """Return the SELECT of a window."""
     return next(block for block in query.blocks if block.rows == site.relation)
 
 
-def _alias(block: Block) -> str:
-    """The name of a relation, where that of a window's rows takes its place."""
+def _write_alias(block: Block) -> str:
+    """Return ` AS alias` for the rows of a SELECT with windows; "" if its relation has no name."""
     return "" if block.alias is None else f" AS {quoted(block.alias)}"
 
 
 def select_from(query: QueryNode, site: Site, select_list: Template) -> Template:
-    """`[WITH ...] SELECT select_list FROM relation`, for the relation of one clause.
+    """Return `[WITH ...] SELECT select_list FROM relation` for the relation of a site.
 
     WITH clauses keep their nesting, `WITH a AS (...) (WITH b AS (...) SELECT ...)`, so that a name
-    defined twice means at this place what it means in the query.
+    that is defined twice has the same meaning as in the query.
     """
     if site.goes_on:
-        before: Template = (query.sites[site.index - 1].view, _alias(_block_of(query, site)))
+        previous_view = query.sites[site.index - 1].view
+        relation: Template = (previous_view, _write_alias(_find_block(query, site)))
     else:
-        before = _cut_out(query, site.relation, site.index)
-    return in_scope(query, site, template("SELECT ", select_list, " FROM ", before))
+        relation = _replace_compactly(query, site.relation, site.index)
+    return in_scope(query, site, template("SELECT ", select_list, " FROM ", relation))
 
 
 def in_scope(query: QueryNode, site: Site, text: Template) -> Template:
-    """A query text of ours after the WITH clauses that are visible at one clause."""
+    """Return a query of ours after the WITH clauses that are visible at a site."""
     for depth, visible in reversed(tuple(enumerate(site.with_clauses))):
-        text = template(_cut_out(query, visible, site.index), " ", text)
-        text = template("(", text, ")") if depth else text
+        text = template(_replace_compactly(query, visible, site.index), " ", text)
+        if depth > 0:
+            text = template("(", text, ")")
     return joined_texts(text)
 
 
 def fill_frames(text: str, frames: Collection[str]) -> Template:
-    """An expression's text with a hole for each `{name}` that was passed.
+    """Return an expression with a hole for each `{name}` for which a DataFrame was passed.
 
     >>> fill_frames("x > (SELECT max(y) FROM {d}) AND s = '{d}'", ["d"])
     ('x > (SELECT max(y) FROM ', View(name='d'), ") AND s = '{d}'")
     """
     if not frames:
         return (text,)
-    found = find_frames(read_tokens(text).tokens)
-    holes = tuple((span, (View(name),)) for name, span in found if name in frames)
-    return joined_texts(_pieces(text, Span(0, len(text)), holes))
+    holes = tuple(
+        (span, (View(name),))
+        for name, span in find_frames(read_tokens(text).tokens)
+        if name in frames
+    )
+    return joined_texts(_replace_in_text(text, Span(0, len(text)), holes))
 
 
-def _cut_out(query: QueryNode, span: Span, before: int) -> Template:
-    """The text at `span` with holes: the outermost clauses in it, frames, and names for `?`."""
-    small = tuple((hole, _without_layout(pieces)) for hole, pieces in _replaced(query, before))
-    return joined_texts(_pieces(query.source.text, span, small))
+def _replace_compactly(query: QueryNode, span: Span, before: int) -> Template:
+    """Return the text at `span` with its replacements, without the blanks that pad them.
+
+    `before` is as for `_find_replacements`.
+    """
+    replacements = tuple(
+        (hole, _drop_layout(pieces)) for hole, pieces in _find_replacements(query, before)
+    )
+    return joined_texts(_replace_in_text(query.source.text, span, replacements))
 
 
-def _without_layout(pieces: Template) -> Template:
-    texts = (piece.text if isinstance(piece, Replacement) else piece for piece in pieces)
-    return tuple(text for text in texts if not isinstance(text, str) or text.strip()) or ("",)
+def _drop_layout(pieces: Template) -> Template:
+    """Return the pieces of a replacement without those that only pad it."""
+    kept: list[str | View] = []
+    for piece in pieces:
+        content = piece.text if isinstance(piece, Replacement) else piece
+        if not isinstance(content, str) or content.strip():
+            kept.append(content)
+    return tuple(kept) or ("",)
 
 
-def _written(query: QueryNode, span: Span, before: int) -> Iterator[Piece]:
-    """The text at `span` with holes as large as what stood there."""
-    return _pieces(query.source.text, span, tuple(_replaced(query, before)))
+def _replace_with_layout(query: QueryNode, span: Span, before: int) -> Iterator[Piece]:
+    """Yield the text at `span` with replacements as large as the text that was there.
+
+    `before` is as for `_find_replacements`.
+    """
+    return _replace_in_text(query.source.text, span, tuple(_find_replacements(query, before)))
 
 
-def _pieces(text: str, span: Span, replaced: Replaced) -> Iterator[Piece]:
-    """The text at `span` with other pieces in the place of the outermost spans in it."""
+def _replace_in_text(text: str, span: Span, replaced: Replaced) -> Iterator[Piece]:
+    """Yield the text at `span` with the replacements of the outermost spans in it."""
     inside = ((hole, pieces) for hole, pieces in replaced if span.holds(hole))
     return spaced(in_place(Source(text).at, span, inside))
 
 
-_BEFORE = re.compile(r"\s*SELECT\s*\*\s*FROM\s*", re.IGNORECASE)
-_BEHIND = re.compile(r"\s*(?:(?:AS\s+)?(?P<alias>[A-Za-z_]\w*)\s*)?;?\s*", re.IGNORECASE)
+_SELECT_ALL_FROM = re.compile(r"\s*SELECT\s*\*\s*FROM\s*", re.IGNORECASE)
+_ONLY_ALIAS = re.compile(r"\s*(?:(?:AS\s+)?(?P<alias>[A-Za-z_]\w*)\s*)?;?\s*", re.IGNORECASE)
 
 
 def rows_alone(text: Template) -> tuple[View, str | None] | None:
-    """What a query text asks for all rows of, and their alias; None where it asks for others.
+    """Return the view and the alias of `SELECT * FROM view [alias]`; None for other queries.
 
     >>> rows_alone(("SELECT * FROM ", View("t"), " AS m"))
     (View(name='t'), 'm')
     >>> rows_alone(("SELECT * FROM ", View("t"), " WHERE x"))
     """
     match text:
-        case (str(before), View() as view, str(behind)) if _BEFORE.fullmatch(before):
-            found = _BEHIND.fullmatch(behind)
-            alias = found and found["alias"]
-            return (view, alias) if found and (alias is None or _is_plain(alias)) else None
+        case (str(before), View() as view, str(behind)):
+            end = _ONLY_ALIAS.fullmatch(behind)
+            if not _SELECT_ALL_FROM.fullmatch(before) or end is None:
+                return None
+            alias = end["alias"]
+            return (view, alias) if alias is None or _is_plain_alias(alias) else None
     return None
 
 
-def _is_plain(alias: str) -> bool:
-    """Whether Spark reads an alias as such under all settings: it is none of SQL's words."""
+def _is_plain_alias(alias: str) -> bool:
+    """Return whether Spark reads a word as an alias under all settings.
+
+    It does so unless the word has a meaning in SQL.
+    """
     (token,) = sqlglot_tokens(alias)
     return token.token_type is TokenType.VAR and not is_reserved(alias)
 
 
 def places_of_parameters(text: str) -> Iterator[tuple[str, Span]]:
-    """Each `:name`, and where it stands; the type of a field, `a: INT`, looks the same."""
+    """Yield name and span of each `:name`.
+
+    The type of a field, as in `a: INT`, looks the same and is yielded too.
+    """
     if ":" not in text:
         return
     for colon, name in pairwise(sqlglot_tokens(text)):
@@ -496,9 +668,12 @@ def places_of_parameters(text: str) -> Iterator[tuple[str, Span]]:
 
 
 def named_parameters(text: str) -> dict[str, Span]:
-    """Where each `:name` stands first.
+    """Return the name of each `:name` with the span where it is used first.
 
     >>> named_parameters("SELECT x FROM t WHERE x > :low AND y > :low")
     {'low': Span(start=26, end=30)}
     """
-    return dict(reversed(tuple(places_of_parameters(text))))
+    first_spans: dict[str, Span] = {}
+    for name, span in places_of_parameters(text):
+        first_spans.setdefault(name, span)
+    return first_spans
