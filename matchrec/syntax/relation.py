@@ -1,10 +1,13 @@
-"""Where a query's clauses and their relations stand, and what the query uses of their rows."""
+"""Find the clauses of a query, the relation of each, and what the query uses of their rows.
+
+Nothing is parsed: brackets and a few keywords of the query's tokens are enough. Everything between
+them is Spark's to check.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import nearest
@@ -14,7 +17,7 @@ from matchrec.plan.match_plan import KeyTest, Use
 from matchrec.source import Span
 from matchrec.syntax.expressions.expression import parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
-from matchrec.syntax.tokens import OF_THE_MATCH, Range, TokenKind, TokenSequence, is_distance, words
+from matchrec.syntax.tokens import OF_THE_MATCH, TokenKind, TokenSequence, is_distance, words
 from matchrec.syntax.written_relations import (
     WrittenRelation,
     is_from,
@@ -28,65 +31,87 @@ from matchrec.syntax.written_relations import (
     starts_part,
 )
 
-# Where the clauses of a query stand, in which statement, and whether their brackets pair up.
+# Find the clauses, and check that their brackets pair up and that their statement may have them.
 #
-# A clause whose brackets do not pair up is cut at the wrong place, and what stands there would be
-# blamed for it. The words that start its parts tell which bracket is at fault.
+# If the brackets of a clause do not pair up, the clause seems to end at the wrong place, and the
+# error would blame whatever is there. The keywords of its parts tell which bracket is at fault.
 
-_BEFORE_RELATION = words("FROM JOIN USING")
-_MEASURES = OF_THE_MATCH | words("RUNNING FINAL COUNT SUM AVG MIN MAX")
-_BEFORE_EXPRESSION = words("SELECT WHERE AND OR NOT ON HAVING CASE WHEN THEN ELSE BY IN DISTINCT")
+_WORDS_BEFORE_RELATION = words("FROM JOIN USING")
+_FUNCTIONS_OF_MEASURES = OF_THE_MATCH | words("RUNNING FINAL COUNT SUM AVG MIN MAX")
+_WORDS_BEFORE_EXPRESSION = words(
+    "SELECT WHERE AND OR NOT ON HAVING CASE WHEN THEN ELSE BY IN DISTINCT"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """One clause: the index of its word, of its opening and of its closing parenthesis."""
+    """The place of a clause in a query, as indices of tokens."""
 
-    word: int
-    opening: int
-    closing: int
+    word: int  # MATCH_RECOGNIZE
+    opening: int  # its opening parenthesis
+    closing: int  # its closing parenthesis
 
 
 def find_clauses(tokens: TokenSequence) -> tuple[Cut, ...]:
-    """The clauses in the order of evaluation. Refuses a query whose parentheses do not pair up."""
-    if words := [at for at in tokens.places.get("MATCH_RECOGNIZE", ()) if is_clause(tokens, at)]:
-        _refuse_unbalanced(tokens, words)
-    found: list[Cut] = []
-    for word in words:
-        if found and word < found[-1].closing:
+    """Return the clauses of a query in the order of the text, which is the order of evaluation.
+
+    Raises:
+        MatchRecognizeError: the query has a clause, and parentheses do not pair up or a clause is
+            inside another one's parentheses.
+    """
+    clause_words = [
+        index for index in tokens.places.get("MATCH_RECOGNIZE", ()) if is_clause(tokens, index)
+    ]
+    if clause_words:
+        _refuse_unbalanced(tokens, clause_words)
+    clauses: list[Cut] = []
+    for word in clause_words:
+        if clauses and word < clauses[-1].closing:
             raise errors.clause_in_clause(tokens[word].span)
-        found.append(Cut(word, word + 1, tokens.pairs[word + 1]))
-    return tuple(found)
+        opening = word + 1
+        clauses.append(Cut(word, opening, tokens.pairs[opening]))
+    return tuple(clauses)
 
 
 def is_clause(tokens: TokenSequence, index: int) -> bool:
-    """Whether a clause starts at `index`, and not a column, a table or a function of that name."""
-    if tokens.key(index) != "MATCH_RECOGNIZE" or tokens.key(index + 1) != "(":
+    """Return whether a clause starts at `index`.
+
+    It does not if a column, a table or a function has the name MATCH_RECOGNIZE.
+    """
+    if not tokens.says(index, "MATCH_RECOGNIZE", "("):
         return False
     if tokens.key(index - 1) in (".", "AS"):
         return False
     closing = tokens.pairs.get(index + 1, len(tokens))
-    has_pattern = any(tokens.says(i, "PATTERN", "(") for i in tokens.level(index + 2, closing))
-    if has_pattern or index == 0:
-        return has_pattern
-    before = tokens[index - 1]  # which may end a relation
+    level = tokens.level(index + 2, closing)
+    if any(tokens.says(inner, "PATTERN", "(") for inner in level):
+        return True
+    if index == 0:
+        return False
+    # Without PATTERN, it is a malformed clause if the token before it may end a relation.
+    before = tokens[index - 1]
     if before.kind is TokenKind.SYMBOL:
         return before.key in (")", "}")
-    return before.key not in _BEFORE_EXPRESSION | _BEFORE_RELATION
+    return before.key not in _WORDS_BEFORE_EXPRESSION | _WORDS_BEFORE_RELATION
 
 
 WIDE_PARENTHESES = frozenset("\uff08\uff09")
 
 
-def _refuse_unbalanced(tokens: TokenSequence, clauses: Sequence[int]) -> None:
-    """Refuses parentheses that do not pair up. clauses: the words of the clauses."""
+def _refuse_unbalanced(tokens: TokenSequence, clause_words: Sequence[int]) -> None:
+    """Raise an error if parentheses of the query do not pair up.
+
+    Args:
+        tokens: the tokens of the query.
+        clause_words: the indices of MATCH_RECOGNIZE of its clauses, at least one.
+    """
     if not WIDE_PARENTHESES.isdisjoint(tokens.text):
-        for token in tokens.tokens[clauses[0] :]:
+        for token in tokens.tokens[clause_words[0] :]:
             if token.is_strange and not WIDE_PARENTHESES.isdisjoint(token.text):
                 raise errors.strange_sign(token.text, "the query", token.span)
-    for word in clauses:
+    for word in clause_words:
         if word + 1 not in tokens.pairs:
-            raise _not_closed(tokens, word)
+            raise _explain_unclosed(tokens, word)
         _refuse_early_end(tokens, word + 1)
     for closing in tokens.places.get(")", ()):
         if closing not in tokens.openings:
@@ -96,23 +121,31 @@ def _refuse_unbalanced(tokens: TokenSequence, clauses: Sequence[int]) -> None:
             raise errors.unclosed_bracket(tokens[opening].span, opening="(", where="the query")
 
 
-def part_at(tokens: TokenSequence, index: int) -> str | None:
-    """PATTERN, SUBSET or DEFINE, where such a part starts at `index` and nothing else can."""
-    word = tokens.key(index)
-    distance, sign = _SIGNS_OF_PARTS.get(word, (0, ""))
-    starts = distance > 0 and tokens.key(index + distance) == sign
-    return word if starts and tokens.key(index - 1) not in (".", "AS") else None
-
-
-# How far after the word of a part something stands that only a part has there, and what.
+# For the keyword of a part: the distance to a token that follows it in no other place, and that
+# token: `PATTERN (`, `SUBSET u =`, `DEFINE a AS`.
 _SIGNS_OF_PARTS = {"PATTERN": (1, "("), "SUBSET": (2, "="), "DEFINE": (2, "AS")}
 
-# The words with which a part begins that `_refuse_early_end` finds after the clause.
-_OUTSIDE = _SIGNS_OF_PARTS.keys() | words("WITHIN ONE ALL AFTER MEASURES")
+
+def part_at(tokens: TokenSequence, index: int) -> str | None:
+    """Return PATTERN, SUBSET or DEFINE if such a part certainly starts at `index`; else None."""
+    keyword = tokens.key(index)
+    if keyword not in _SIGNS_OF_PARTS:
+        return None
+    distance, sign = _SIGNS_OF_PARTS[keyword]
+    if tokens.key(index + distance) != sign or tokens.key(index - 1) in (".", "AS"):
+        return None
+    return keyword
+
+
+# The first words of the parts that `_refuse_early_end` finds after the clause.
+_WORDS_OF_PARTS = _SIGNS_OF_PARTS.keys() | words("WITHIN ONE ALL AFTER MEASURES")
 
 
 def part_outside(tokens: TokenSequence, index: int) -> str | None:
-    """A part of the clause that starts at `index`, where the query around it cannot go on so."""
+    """Return the part of a clause that starts at `index`, right after the clause, or None.
+
+    A part is returned only if the query around the clause cannot go on like this.
+    """
     match [tokens.key(at) for at in range(index, index + 3)]:
         case "WITHIN", _, _ if is_distance(tokens, index + 1):
             return "WITHIN"
@@ -120,20 +153,36 @@ def part_outside(tokens: TokenSequence, index: int) -> str | None:
             return f"{tokens.key(index)} {tokens.key(index + 1)} PER MATCH"
         case "AFTER", "MATCH", "SKIP":
             return "AFTER MATCH SKIP"
-        case "MEASURES", name, sign if sign == "." or (sign == "(" and name in _MEASURES):
+        case "MEASURES", _, ".":
+            return "MEASURES"
+        case "MEASURES", function, "(" if function in _FUNCTIONS_OF_MEASURES:
             return "MEASURES"
     return None
 
 
 def _definition_at(tokens: TokenSequence, opening: int, index: int) -> str | None:
-    """The `U AS` that starts at `index`, in a bracket where AS names nothing."""
-    names = tokens.key(opening - 1) == "STRUCT" or tokens.key(opening + 1) in ("SELECT", "WITH")
-    starts = tokens.key(index - 1) == "," and tokens.key(index + 1) == "AS"
-    return f"{tokens[index].text} AS" if starts and not names else None
+    """Return `U AS` if the definition of U in DEFINE starts at `index`, after a comma; else None.
+
+    Args:
+        tokens: the tokens of the query.
+        opening: the innermost bracket around `index`. If AS can name a value in it, None is
+            returned.
+        index: the first token of the definition.
+    """
+    names_values = tokens.key(opening - 1) == "STRUCT"
+    is_query = tokens.key(opening + 1) in ("SELECT", "WITH")
+    starts_definition = tokens.key(index - 1) == "," and tokens.key(index + 1) == "AS"
+    if not starts_definition or names_values or is_query:
+        return None
+    return f"{tokens[index].text} AS"
 
 
-def _not_closed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
-    """The bracket of the clause, or one in it that holds the start of a part or a definition."""
+def _explain_unclosed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
+    """Return the error for the clause at `word`, whose parenthesis is not closed.
+
+    The bracket at fault is one inside of the clause if a part or a definition starts in it. It is
+    the clause's own otherwise.
+    """
     index = word + 2
     while index < len(tokens):
         closing = tokens.pairs.get(index)
@@ -141,168 +190,241 @@ def _not_closed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
             index = closing
         elif closing is not None:
             for inner in tokens.level(index + 1, closing):
-                if part := part_at(tokens, inner) or _definition_at(tokens, index, inner):
+                part = part_at(tokens, inner) or _definition_at(tokens, index, inner)
+                if part:
                     spans = tokens[index].span, tokens[inner].span
                     return errors.not_closed_before(spans, opening=tokens.key(index), keyword=part)
         index += 1
-    whole = tokens.span(word, word + 2)
-    closing = max(tokens.openings, default=word)
-    opening = tokens.openings.get(closing, word)
-    between = tokens.text[tokens[closing - 1].span.end : tokens[closing].span.start]
-    if word + 1 < opening < closing - 1 and "\n" in between:  # below what stands in it, alone
-        return errors.last_closes_another(tokens[opening].span, whole)
-    return errors.parenthesis_not_closed(whole, part="MATCH_RECOGNIZE")
+    clause_start = tokens.span(word, word + 2)
+    last_closing = max(tokens.openings, default=word)
+    opening = tokens.openings.get(last_closing, word)
+    if word + 1 < opening < last_closing - 1 and _starts_line(tokens, last_closing):
+        # The last `)` is alone at the start of a line, so it was probably meant for the clause.
+        return errors.last_closes_another(tokens[opening].span, clause_start)
+    return errors.parenthesis_not_closed(clause_start, part="MATCH_RECOGNIZE")
+
+
+def _starts_line(tokens: TokenSequence, index: int) -> bool:
+    """Return whether a token is the first one of its line."""
+    between = tokens.text[tokens[index - 1].span.end : tokens[index].span.start]
+    return "\n" in between
 
 
 def _refuse_early_end(tokens: TokenSequence, opening: int) -> None:
-    """A `)` too many in the clause, so that some of its parts stand after it."""
+    """Raise an error if parts of a clause follow its closing parenthesis.
+
+    Args:
+        tokens: the tokens of the query.
+        opening: the opening parenthesis of the clause.
+    """
     closing = tokens.pairs[opening]
-    if _OUTSIDE.isdisjoint(map(attrgetter("key"), tokens.tokens[closing + 1 :])):
+    if all(token.key not in _WORDS_OF_PARTS for token in tokens.tokens[closing + 1 :]):
         return
     parts = {part_at(tokens, index) for index in tokens.level(opening + 1, closing)}
     for index in tokens.level(closing + 1, tokens.enclosing(closing)):
         part = part_at(tokens, index)
         if tokens.key(index) == "MATCH_RECOGNIZE":
-            return
+            return  # the parts that follow are those of another clause
         if part and part not in parts and (index == closing + 1 or "PATTERN" not in parts):
-            raise _outside(tokens, closing, index, part)
-    named = tokens.key(closing + 1) == "AS"
-    for index in (closing + 1, closing + 2, closing + 3)[: 3 if named else 2]:
-        if part := part_outside(tokens, index):
-            raise _outside(tokens, closing, index, part)
+            raise _explain_part_outside(tokens, closing, index, part)
+    # A part that is no such part for certain may follow the clause or its alias.
+    has_as = tokens.key(closing + 1) == "AS"
+    candidates = [closing + 1, closing + 2]
+    if has_as:
+        candidates.append(closing + 3)
+    for index in candidates:
+        part = part_outside(tokens, index)
+        if part:
+            raise _explain_part_outside(tokens, closing, index, part)
 
 
-def _outside(tokens: TokenSequence, closing: int, index: int, part: str) -> MatchRecognizeError:
-    """The error of a part after the clause: one `)` is too many, or all are where they belong."""
-    if not tokens.openings.keys() >= set(tokens.places[")"]):
+def _explain_part_outside(
+    tokens: TokenSequence, closing: int, index: int, part: str
+) -> MatchRecognizeError:
+    """Return the error for a part of the clause at `index`, after the clause has ended.
+
+    If the query has a `)` that closes nothing, the one at `closing` is one too many. Otherwise the
+    part itself is in the wrong place.
+    """
+    has_stray_parenthesis = any(other not in tokens.openings for other in tokens.places[")"])
+    if has_stray_parenthesis:
         return errors.closed_before((tokens[closing].span, tokens[index].span), keyword=part)
     return errors.outside_parentheses(tokens[index].span, part=part)
 
 
-_BEFORE_KIND = words("CREATE ALTER OR REPLACE GLOBAL TEMP TEMPORARY MATERIALIZED STREAMING REFRESH")
+# The words of CREATE and ALTER before the one for what is created, such as VIEW.
+_WORDS_BEFORE_OBJECT = words(
+    "CREATE ALTER OR REPLACE GLOBAL TEMP TEMPORARY MATERIALIZED STREAMING REFRESH"
+)
 
 
 def keeps_text(tokens: TokenSequence) -> bool:
-    """Whether the statement makes a temporary view of its query: CREATE ... VIEW, CACHE TABLE."""
-    return tokens.key(0) == "CACHE" or tokens.key(_created(tokens)) == "VIEW"
+    """Return whether Spark stores the text of the query: CREATE ... VIEW and CACHE TABLE."""
+    return tokens.key(0) == "CACHE" or tokens.key(_find_created_object(tokens)) == "VIEW"
 
 
-def _created(tokens: TokenSequence) -> int:
-    """The index of what CREATE or ALTER is about, such as VIEW; 0 in other statements."""
+def _find_created_object(tokens: TokenSequence) -> int:
+    """Return the index of the word for what CREATE or ALTER is about, such as VIEW.
+
+    In other statements it is 0, the index of their first word.
+    """
     index = 0
     if tokens.key(0) in ("CREATE", "ALTER"):
-        while tokens.key(index) in _BEFORE_KIND:
+        while tokens.key(index) in _WORDS_BEFORE_OBJECT:
             index += 1
     return index
 
 
 def refuse_stored_text(tokens: TokenSequence, cut: Cut) -> None:
-    """A clause in a view that other sessions have, in a function, in a script."""
+    """Raise an error for a clause in a view of several sessions, in a function or in a script.
+
+    Their text is stored, and read where nobody evaluates the clause.
+    """
     if tokens.key(0) == "BEGIN":
         raise errors.clause_in_script(tokens[0].span)
-    if not (kind := _created(tokens)):
+    index = _find_created_object(tokens)
+    if index == 0:
         return
-    head = [tokens.key(index) for index in range(min(kind, cut.word))]
-    temporary = "TEMP" in head or "TEMPORARY" in head
-    if tokens.key(kind) == "VIEW" and "GLOBAL" in head:
-        raise errors.global_view(tokens.span(0, kind + 1))
-    if tokens.key(kind) == "VIEW" and not temporary:
-        raise errors.stored_text(tokens.span(0, kind + 1), kind="a permanent view")
-    if tokens.key(kind) == "FUNCTION":
-        raise errors.stored_text(tokens.span(0, kind + 1), kind="a function")
+    modifiers = [tokens.key(before) for before in range(min(index, cut.word))]
+    is_temporary = "TEMP" in modifiers or "TEMPORARY" in modifiers
+    if tokens.key(index) == "VIEW" and "GLOBAL" in modifiers:
+        raise errors.global_view(tokens.span(0, index + 1))
+    if tokens.key(index) == "VIEW" and not is_temporary:
+        raise errors.stored_text(tokens.span(0, index + 1), kind="a permanent view")
+    if tokens.key(index) == "FUNCTION":
+        raise errors.stored_text(tokens.span(0, index + 1), kind="a function")
 
 
-# The relation of a clause: where it starts, and which WITH clauses it sees.
+# Find the relation of a clause: where it starts, and which WITH clauses it sees.
 #
 # Brackets and the words before a relation tell where it starts.
 
-_QUERY_WORDS = ("SELECT", "WITH", "FROM", "VALUES", "TABLE", "(", "MAP", "REDUCE")
+_FIRST_WORDS_OF_QUERIES = ("SELECT", "WITH", "FROM", "VALUES", "TABLE", "(", "MAP", "REDUCE")
+
+
+@dataclass(frozen=True, slots=True)
+class CommonTable:
+    """A table that a WITH clause defines, as indices of tokens."""
+
+    name: int
+    opening: int  # the parenthesis before its query
+    closing: int  # the parenthesis after its query
 
 
 @dataclass(frozen=True, slots=True)
 class WithClause:
-    """A WITH at token `start` that reaches up to token `end`, exclusive."""
+    """A WITH clause of a query."""
 
-    start: int
-    end: int
-    recursive: bool
-    definitions: tuple[tuple[int, Range], ...]  # of a table its name, and its query's parentheses
+    start: int  # the index of WITH
+    end: int  # the end of the query that sees its tables
+    recursive: bool  # whether it is WITH RECURSIVE
+    definitions: tuple[CommonTable, ...]
 
 
 def find_visible(
     tokens: TokenSequence, clauses: tuple[WithClause, ...], start: int
 ) -> tuple[Span, ...]:
-    """The WITH clauses around the relation at `start`, each up to its last definition there.
+    """Return the part of each WITH clause that a relation sees, outermost WITH first.
 
-    A definition sees those before it; a recursive one that holds a clause is refused.
+    A WITH clause is visible up to its last definition before the relation, because a definition
+    sees only those before it.
+
+    Args:
+        tokens: the tokens of the query.
+        clauses: the WITH clauses of the query.
+        start: the first token of the relation.
+
+    Raises:
+        MatchRecognizeError: the relation is in the definition of a recursive table.
     """
     spans = []
     for clause in clauses:
         if not clause.start < start < clause.end:
             continue
         _refuse_recursion(tokens, clause, start)
-        if ends := [closing for _, (_, closing) in clause.definitions if closing < start]:
-            spans.append(tokens.span(clause.start, ends[-1] + 1))
+        visible_tables = [table for table in clause.definitions if table.closing < start]
+        if visible_tables:
+            spans.append(tokens.span(clause.start, visible_tables[-1].closing + 1))
     return tuple(spans)
 
 
 def find_with_clauses(tokens: TokenSequence) -> Iterator[WithClause]:
-    """Every WITH of a query, outer ones first."""
+    """Yield every WITH clause of a query, outer ones first."""
     for index in tokens.places.get("WITH", ()):
         if tokens.key(index - 1) == ".":
             continue
-        is_name = tokens.key(index + 2) in ("(", "AS")  # of a table
-        recursive = tokens.key(index + 1) == "RECURSIVE" and not is_name
-        if definitions := tuple(_definitions(tokens, index + 1 + recursive)):
-            yield WithClause(index, tokens.enclosing(index), recursive, definitions)
+        is_table_name = tokens.key(index + 2) in ("(", "AS")  # a table that is called `recursive`
+        recursive = tokens.key(index + 1) == "RECURSIVE" and not is_table_name
+        tables = tuple(_read_common_tables(tokens, index + 1 + recursive))
+        if tables:
+            yield WithClause(index, tokens.enclosing(index), recursive, tables)
 
 
-def _definitions(tokens: TokenSequence, index: int) -> Iterator[tuple[int, Range]]:
+def _read_common_tables(tokens: TokenSequence, index: int) -> Iterator[CommonTable]:
+    """Yield the tables that a WITH clause defines, the first of which is named at `index`."""
     while index < len(tokens) and tokens[index].is_name:
-        if (opening := _body(tokens, index)) is None:
+        opening = _find_table_query(tokens, index)
+        if opening is None:
             return
         closing = tokens.pairs[opening]
-        yield index, (opening, closing)
+        yield CommonTable(index, opening, closing)
         if tokens.key(closing + 1) != ",":
             return
         index = closing + 2
 
 
-def _body(tokens: TokenSequence, name: int) -> int | None:
-    """The parenthesis that opens the query of the definition called at `name`."""
+def _find_table_query(tokens: TokenSequence, name: int) -> int | None:
+    """Return the parenthesis before the query of the table named at `name`; None if it has none.
+
+    `name [(columns)] [MAX RECURSION LEVEL n] [AS] (query)`
+    """
     index = name + 1
-    if tokens.key(index) == "(" and tokens.key(index + 1) not in _QUERY_WORDS:
+    if tokens.key(index) == "(" and tokens.key(index + 1) not in _FIRST_WORDS_OF_QUERIES:
         index = tokens.past(index)
     if tokens.key(index) == "MAX":
-        index += 4
-    index += tokens.key(index) == "AS"
-    is_query = tokens.key(index) == "(" and tokens.key(index + 1) in _QUERY_WORDS
+        index += 4  # MAX RECURSION LEVEL n
+    if tokens.key(index) == "AS":
+        index += 1
+    is_query = tokens.key(index) == "(" and tokens.key(index + 1) in _FIRST_WORDS_OF_QUERIES
     return index if is_query and index in tokens.pairs else None
 
 
 def _refuse_recursion(tokens: TokenSequence, clause: WithClause, start: int) -> None:
-    for place, (opening, closing) in clause.definitions:
-        if clause.recursive and opening < start < closing:
-            name, body = tokens[place], tokens.tokens[opening + 1 : closing]
-            if any(token.is_name and token.variable == name.variable for token in body):
-                raise errors.recursive_relation(tokens[start].span, name=name.text)
+    """Raise an error if the relation at `start` is in the query of a table that reads itself."""
+    if not clause.recursive:
+        return
+    for table in clause.definitions:
+        if not table.opening < start < table.closing:
+            continue
+        name = tokens[table.name]
+        body = tokens.tokens[table.opening + 1 : table.closing]
+        if any(token.is_name and token.variable == name.variable for token in body):
+            raise errors.recursive_relation(tokens[start].span, name=name.text)
 
 
 def find_relation(tokens: TokenSequence, cut: Cut) -> WrittenRelation:
-    """The relation that a clause applies to; refuses a clause that follows anything else."""
+    """Return the relation that a clause applies to.
+
+    Raises:
+        MatchRecognizeError: the clause follows no relation, or one that depends on other relations.
+    """
     start = find_start(tokens, cut)
-    read = read_relation(tokens, start, cut.word)
-    if read.end != cut.word:
-        raise _misplaced(tokens, cut.word)
+    relation = read_relation(tokens, start, cut.word)
+    if relation.end != cut.word:
+        raise _explain_misplaced(tokens, cut.word)
     if tokens.key(start - 2) == "," and tokens.key(start - 1) == "FROM":
         raise errors.comma_before_from(tokens[start - 2].span)
-    if tokens.around[start] >= 0:
+    is_in_brackets = tokens.around[start] >= 0
+    if is_in_brackets:
         _refuse_correlation(tokens, start, cut.word)
-    return read
+    return relation
 
 
-def _misplaced(tokens: TokenSequence, word: int) -> MatchRecognizeError:
-    """The clause where it cannot stand, or FROM misspelt before the name of its relation."""
+def _explain_misplaced(tokens: TokenSequence, word: int) -> MatchRecognizeError:
+    """Return the error for the clause at `word` that follows no relation.
+
+    FROM before the name of the relation may be misspelt, or the name may be in quotes.
+    """
     if word > 1 and tokens.key(word - 2) != "FROM" and nearest(tokens.key(word - 2), ("FROM",)):
         return errors.misspelt_from(tokens[word - 2].span, text=tokens[word - 2].text)
     if tokens[word - 1].is_string:
@@ -311,13 +433,21 @@ def _misplaced(tokens: TokenSequence, word: int) -> MatchRecognizeError:
 
 
 def find_start(tokens: TokenSequence, cut: Cut) -> int:
-    """The index of the first token of a clause's relation, whatever stands between them."""
+    """Return the index of the first token of a clause's relation.
+
+    What is between that token and the clause is not checked.
+
+    Raises:
+        MatchRecognizeError: no relation is before the clause, or one that it cannot apply to.
+    """
     before = tokens.key(cut.word - 1)
-    starts = () if before == "|>" else tuple(_starts(tokens, cut.word))
-    if cut.word in (0, *starts) or before in ("(", ","):
+    starts: list[int] = []
+    if before != "|>":  # a pipe, which follows a query and no relation
+        starts = list(_find_relation_starts(tokens, cut.word))
+    if cut.word == 0 or cut.word in starts or before in ("(", ","):
         raise errors.clause_without_relation(tokens[cut.word].span)
     if not starts:
-        raise _misplaced(tokens, cut.word)
+        raise _explain_misplaced(tokens, cut.word)
     start = starts[-1]
     if tokens.key(0) in ("DELETE", "UPDATE") and start == 2:
         raise errors.changed_relation(tokens[cut.word].span, word=tokens.key(0))
@@ -326,93 +456,137 @@ def find_start(tokens: TokenSequence, cut: Cut) -> int:
     return start
 
 
-def _starts(tokens: TokenSequence, last: int) -> Iterator[int]:
-    """Where relations start, left to right up to `last`, in the FROM that is around it."""
-    before = tokens.around[last]
-    found = _last_from(tokens, last)
-    if found is None and not _is_in_from(tokens, before):
+def _find_relation_starts(tokens: TokenSequence, last: int) -> Iterator[int]:
+    """Yield the first tokens of the relations of a FROM, from left to right.
+
+    Args:
+        tokens: the tokens of the query.
+        last: a token in that FROM, such as the word of a clause. Relations after it are left out.
+    """
+    opening = tokens.around[last]
+    from_ = _find_last_from(tokens, last)
+    if from_ is not None:
+        start = from_ + 1
+    elif _is_in_from(tokens, opening):
+        start = opening + 1
+    else:
         return
-    start, ends = (before if found is None else found) + 1, False
     yield start
+    is_past_from = False
     for index in tokens.level(start, last):
-        ends |= starts_part(tokens, index) or tokens.key(index) == "SELECT"
+        if starts_part(tokens, index) or tokens.key(index) == "SELECT":
+            is_past_from = True
         is_join = is_word(tokens, index, "JOIN") and tokens.key(index + 1) != "MATCH_RECOGNIZE"
-        if is_join or (tokens.key(index) == "," and not ends):
-            rows = rows_of_values(tokens, start, last)  # whose commas end no relation
-            if rows is None or index >= rows:
-                start = index + 1
-                yield start
+        is_comma = tokens.key(index) == "," and not is_past_from
+        if not is_join and not is_comma:
+            continue
+        values_end = rows_of_values(tokens, start, last)
+        if values_end is None or index >= values_end:  # a comma between VALUES ends no relation
+            start = index + 1
+            yield start
 
 
 def _is_in_from(tokens: TokenSequence, opening: int) -> bool:
-    """Whether a relation stands in a parenthesis, or all of those of a FROM."""
-    return tokens.key(opening) == "(" and opening in _starts(tokens, opening)
+    """Return whether a parenthesis starts a relation, so that a relation may start in it too."""
+    return tokens.key(opening) == "(" and opening in _find_relation_starts(tokens, opening)
 
 
-def _last_from(tokens: TokenSequence, last: int) -> int | None:
-    """The nearest FROM before a clause in the brackets that are around it, or the USING of MERGE.
+def _find_last_from(tokens: TokenSequence, last: int) -> int | None:
+    """Return the nearest FROM before a clause, in the same brackets, or the USING of MERGE.
 
-    Right before the clause the word names a table if there is another one, as in `FROM from`.
+    A FROM right before the clause is the name of a table if there is another one, as in
+    `FROM from MATCH_RECOGNIZE (...)`.
+
+    Args:
+        tokens: the tokens of the query.
+        last: the index of the clause's word.
     """
-    beside, using, is_merge, index = None, None, False, last
+    from_before_clause: int | None = None
+    using: int | None = None  # the first USING after the nearest MERGE
+    follows_merge = False
+    index = last
     while index > tokens.around[last] + 1:
-        index = tokens.openings.get(index - 1, index - 1)
+        index -= 1
+        index = tokens.openings.get(index, index)  # skips brackets
         if is_from(tokens, index):
             if index < last - 1:
                 return index
-            beside = index
+            from_before_clause = index
         if is_word(tokens, index, "USING"):
-            using, is_merge = index, False
-        is_merge |= is_word(tokens, index, "MERGE") and tokens[index + 1].is_name
-    return using if is_merge else beside
+            using = index
+            follows_merge = False
+        if is_word(tokens, index, "MERGE") and tokens[index + 1].is_name:
+            follows_merge = True
+    return using if follows_merge else from_before_clause
 
 
 def _refuse_correlation(tokens: TokenSequence, start: int, end: int) -> None:
-    """A column in the relation that is qualified by a relation of the query around it."""
-    outer = frozenset(_names_around(tokens, start))
-    inner = relation_names(tokens, start - 1, end)
+    """Raise an error if the relation `start .. end` reads columns of the query around it."""
+    outer_names = frozenset(_find_outer_names(tokens, start))
+    inner_names = relation_names(tokens, start - 1, end)
     for token, path in qualified_names(tokens, range(start, end)):
-        if token.name.upper() in outer - inner:
+        if token.name.upper() in outer_names - inner_names:
             raise errors.correlated_relation(path, name=tokens.text_at(path))
 
 
-def _names_around(tokens: TokenSequence, start: int) -> Iterator[str]:
-    """Names that a correlated relation could use: of queries of whose FROM it is no plain part."""
+def _find_outer_names(tokens: TokenSequence, start: int) -> Iterator[str]:
+    """Yield the names of relations, in upper case, whose columns the one at `start` could read.
+
+    These are the relations of the queries around it. A parenthesis in FROM without LATERAL, and
+    the definition of a table in WITH, do not see the relations beside them.
+    """
     for opening in tokens.brackets_around(start):
-        around = tokens.around[opening]
-        lateral = tokens.key(opening - 1) == "LATERAL"
-        if lateral or not (_is_in_from(tokens, opening) or tokens.key(opening - 1) == "AS"):
-            for index in tokens.level(around + 1, tokens.pairs.get(around, len(tokens))):
-                for one in relations_after(tokens, index, tokens.enclosing(index)):
-                    yield from (name.upper() for name in one.names if one.start - 1 != opening)
+        is_lateral = tokens.key(opening - 1) == "LATERAL"
+        is_table_definition = tokens.key(opening - 1) == "AS"
+        if not is_lateral and (_is_in_from(tokens, opening) or is_table_definition):
+            continue
+        outer = tokens.around[opening]
+        for index in tokens.level(outer + 1, tokens.pairs.get(outer, len(tokens))):
+            for relation in relations_after(tokens, index, tokens.enclosing(index)):
+                is_itself = relation.start - 1 == opening
+                if not is_itself:
+                    yield from (name.upper() for name in relation.names)
 
 
-# The words of a query tell what it uses of a clause's rows.
+# Find what a query uses of a clause's rows.
 #
-# A column that is named nowhere else is not read, unless something stands for all columns. A WHERE
-# that follows the clause and compares a column with constants holds of every row of the result.
-# Wherever that is not plain to see, everything is used.
+# A column whose name is nowhere else in the query is not read, unless something stands for all
+# columns. If WHERE follows the clause and compares a column with constants, the test holds for
+# every row of the result. In all cases that are not that plain, everything is used.
 
-_ALL_COLUMNS = words("PIVOT UNPIVOT NATURAL IDENTIFIER TRANSFORM |>")
-_TESTS = words("= <=> < <= > >= <> BETWEEN IN")
-_TYPES = words("DATE TIMESTAMP")
-_OF_A_ROW = Scope(ClausePart.PARTITION_BY, of_rows=False)
+_READERS_OF_ALL_COLUMNS = words("PIVOT UNPIVOT NATURAL IDENTIFIER TRANSFORM |>")
+_COMPARISONS = words("= <=> < <= > >= <> BETWEEN IN")
+_TYPES_OF_LITERALS = words("DATE TIMESTAMP")
+_SCOPE_OF_WHERE = Scope(ClausePart.PARTITION_BY, of_rows=False)
 
 
 def find_use(tokens: TokenSequence, start: int, closing: int, alias: int | None) -> Use:
-    """What a query uses of a clause's rows. start: of its relation. alias: of its rows, or None."""
-    inside = range(start, closing + 1)
-    names = None if find_renames(tokens, alias) else names_outside(tokens, inside)
+    """Return what a query uses of a clause's rows.
+
+    Args:
+        tokens: the tokens of the query.
+        start: the first token of the clause's relation.
+        closing: the closing parenthesis of the clause.
+        alias: the alias of the clause, if it has one.
+    """
+    names = None
+    if not find_renames(tokens, alias):
+        names = names_outside(tokens, range(start, closing + 1))
     where = (closing if alias is None else alias) + 1
-    is_alone = tokens.key(start - 1) == "FROM" and tokens.key(where) == "WHERE"
-    return Use(names, tuple(_key_tests(tokens, where, alias)) if is_alone else ())
+    is_only_relation = tokens.key(start - 1) == "FROM" and tokens.key(where) == "WHERE"
+    if not is_only_relation:
+        return Use(names)
+    return Use(names, tuple(_find_key_tests(tokens, where, alias)))
 
 
 def names_outside(tokens: TokenSequence, inside: range = range(0)) -> frozenset[str] | None:
-    """What a query names outside of some tokens, lower case; None where that may be all columns."""
+    """Return the names outside of a range of tokens, in lower case.
+
+    None means that all columns may be read, as for `SELECT *`.
+    """
     outside = tokens.tokens[: inside.start] + tokens.tokens[inside.stop :]
     keys = {token.key for token in outside}
-    if "SELECT" not in keys or keys & _ALL_COLUMNS:
+    if "SELECT" not in keys or keys & _READERS_OF_ALL_COLUMNS:
         return None
     for index in tokens.places.get("*", ()):
         if index not in inside and not _is_operator(tokens, index):
@@ -421,7 +595,7 @@ def names_outside(tokens: TokenSequence, inside: range = range(0)) -> frozenset[
 
 
 def _is_operator(tokens: TokenSequence, index: int) -> bool:
-    """Whether `*` multiplies, or counts rows."""
+    """Return whether the `*` at `index` multiplies, or is that of `COUNT(*)`."""
     before = tokens[index - 1]
     if before.key == "(":
         return tokens.key(index + 1) == ")" and tokens.key(index - 2) == "COUNT"
@@ -431,33 +605,58 @@ def _is_operator(tokens: TokenSequence, index: int) -> bool:
 
 
 def find_renames(tokens: TokenSequence, alias: int | None) -> tuple[Span, ...]:
-    """The names that an alias gives to the columns: `AS m (a, b)`."""
+    """Return the new names of the columns after the alias at `alias`: `AS m (a, b)`."""
     if alias is None or tokens.key(alias + 1) != "(":
         return ()
     names = tokens.separated(alias + 2, tokens.pairs[alias + 1])
     return tuple(tokens.span(start, end) for start, end in names if start < end)
 
 
-def _key_tests(tokens: TokenSequence, where: int, alias: int | None) -> Iterator[KeyTest]:
-    """The tests of the WHERE after a clause that is all that FROM names."""
-    inside = tokens.enclosing(where + 1)
-    level = tokens.level(where + 1, inside)
-    end = next((i for i in level if starts_part(tokens, i) or is_set_operator(tokens, i)), inside)
+def _find_key_tests(tokens: TokenSequence, where: int, alias: int | None) -> Iterator[KeyTest]:
+    """Yield the tests of a WHERE that compare a column of the clause with constants.
+
+    A WHERE that cannot be read yields none: Spark reports its errors.
+
+    Args:
+        tokens: the tokens of the query.
+        where: the index of WHERE. The clause is the only relation of its FROM.
+        alias: the alias of the clause, if it has one.
+    """
+    start = where + 1
+    end = _find_end_of_where(tokens, start)
     try:
-        condition = parse_scalar(tokens.part(where + 1, end), _OF_A_ROW)
-    except (MatchRecognizeError, IndexError):  # which Spark will say
+        condition = parse_scalar(tokens.part(start, end), _SCOPE_OF_WHERE)
+    except (MatchRecognizeError, IndexError):
         return
-    own = ("",) if alias is None else ("", tokens[alias].name.lower())
-    for one in conjuncts(condition):
-        match one:
-            case Operation(operator, (left, *constants)) if operator in _TESTS:
+    qualifiers = [""]
+    if alias is not None:
+        qualifiers.append(tokens[alias].name.lower())
+    for test in conjuncts(condition):
+        match test:
+            case Operation(operator, (left, *constants)) if operator in _COMPARISONS:
                 *qualifier, name = names_of(left) or ("", "", "")
-                is_own = ".".join(qualifier).lower() in own and one.parts[0] is left
-                if is_own and all(map(_is_constant, constants)):
-                    yield KeyTest(name, render(replace(one, parts=one.parts[1:]), str).strip())
+                is_column_of_clause = ".".join(qualifier).lower() in qualifiers
+                starts_with_column = test.parts[0] is left
+                if not is_column_of_clause or not starts_with_column:
+                    continue
+                if all(_is_constant(operand) for operand in constants):
+                    comparison = replace(test, parts=test.parts[1:])  # without the column
+                    yield KeyTest(name, render(comparison, str).strip())
+
+
+def _find_end_of_where(tokens: TokenSequence, start: int) -> int:
+    """Return the token after the condition of a WHERE that starts at `start`."""
+    end_of_query = tokens.enclosing(start)
+    for index in tokens.level(start, end_of_query):
+        if starts_part(tokens, index) or is_set_operator(tokens, index):
+            return index
+    return end_of_query
 
 
 def _is_constant(operand: Scalar) -> bool:
-    """Whether it is a number, a text, a date or a time as it is written."""
-    is_written = isinstance(operand, Term) and operand.operations <= _TYPES
-    return is_written and not operand.references and render(operand, str)[0] not in ":?"
+    """Return whether an operand is a literal: a number, a text, a date or a timestamp."""
+    if not isinstance(operand, Term) or operand.references:
+        return False
+    if not operand.operations <= _TYPES_OF_LITERALS:
+        return False
+    return render(operand, str)[0] not in ":?"  # the signs of parameters

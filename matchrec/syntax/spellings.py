@@ -93,10 +93,10 @@ def find_defined_name(tokens: TokenSequence, withs: Sequence[WithClause], index:
     for clause in reversed(withs):
         if not clause.start < index < clause.end:
             continue
-        for place, (_, closing) in reversed(clause.definitions):
-            is_visible = closing < index or clause.recursive
-            if is_visible and tokens[place].name.lower() == name:
-                return tokens[place].name
+        for table in reversed(clause.definitions):
+            is_visible = table.closing < index or clause.recursive
+            if is_visible and tokens[table.name].name.lower() == name:
+                return tokens[table.name].name
     return None
 
 
@@ -106,10 +106,10 @@ def refuse_unpivot_aliases(tokens: TokenSequence) -> None:
     Sail reads the alias and gives the name of the column, so the rows would be wrong.
     """
     for start, end in find_unpivoted_columns(tokens):
-        places = [index for index in tokens.level(start, end) if tokens.key(index) == "AS"]
-        if places and places[0] + 1 < end:
-            column = tokens.text_at(tokens.span(start, places[0]))
-            alias = tokens[places[0] + 1].text
+        as_words = [index for index in tokens.level(start, end) if tokens.key(index) == "AS"]
+        if as_words and as_words[0] + 1 < end:
+            column = tokens.text_at(tokens.span(start, as_words[0]))
+            alias = tokens[as_words[0] + 1].text
             raise errors.unpivot_alias(tokens.span(start, end), column=column, alias=alias)
 
 
