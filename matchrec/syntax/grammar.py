@@ -1,10 +1,16 @@
-"""Tokens of the clause → `MatchRecognize`. Only grammar: no name is looked up here."""
+"""Parse the tokens of a clause to a `MatchRecognize` node.
+
+1. `find_sections` divides the clause at the keywords of its parts, and checks their order.
+2. `read_clause` reads each section.
+
+This is grammar only: no name is looked up, and expressions stay tokens until `lower` reads them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import meant_keyword, shown_in
@@ -50,54 +56,78 @@ from matchrec.syntax.tokens import (
     words,
 )
 
-# The parts of a clause: which word starts one, where each ends, and what stands outside of them.
+# Find the parts of a clause: which word starts each, where it ends, and what is outside of them.
 #
 # No word of the clause is reserved. `pattern`, `define`, `within`, `measures` and the others may
-# name columns and measures, so each is recognized by what stands around it.
+# name columns and measures, so the tokens before and after such a word tell whether it is one.
 
-_ORDER = tuple(ClausePart)
-_ONE_WORD = (ClausePart.MEASURES, ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
+_PARTS_IN_ORDER = tuple(ClausePart)
+_PARTS_OF_ONE_WORD = (ClausePart.MEASURES, ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
 OF_TWO_WORDS = (ClausePart.PARTITION_BY, ClausePart.ORDER_BY)
-_OF_MORE_WORDS = {ClausePart.ROWS_PER_MATCH: 4, ClausePart.AFTER_MATCH: 3}
-_WORDS = {**dict.fromkeys(OF_TWO_WORDS, 2), **_OF_MORE_WORDS}
-_WITH_KEYWORD = (ClausePart.FRAME, ClausePart.SEARCH, *_OF_MORE_WORDS)
-_AFTER_PATTERN = (ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
-_NOT_AT_AN_END = words_of("NOT AT AN END")
-_AFTER_CASE = words("WHEN CASE AS PATTERN")
+_PARTS_OF_MORE_WORDS = {ClausePart.ROWS_PER_MATCH: 4, ClausePart.AFTER_MATCH: 3}
+# How many words the keyword of a part has; 1 for those that are not listed.
+_WORDS_OF_KEYWORDS = {**dict.fromkeys(OF_TWO_WORDS, 2), **_PARTS_OF_MORE_WORDS}
+# The parts whose section includes the keyword, because the words after it depend on it.
+_PARTS_WITH_KEYWORD = (ClausePart.FRAME, ClausePart.SEARCH, *_PARTS_OF_MORE_WORDS)
+_PARTS_AFTER_PATTERN = (ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
+_NOT_AT_END_OF_EXPRESSION = words_of("NOT AT AN END")
+# The words of which the first one after CASE tells whether it starts an expression.
+_WORDS_AFTER_CASE = words("WHEN CASE AS PATTERN")
 UNITS_OF_FRAMES = ("ROWS", "RANGE", "GROUPS")
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Tokens `start .. end` are what a part holds. keyword: where it starts in the query."""
+    """A part of a clause: its keyword and tokens `start .. end`."""
 
+    # The keyword, in the whole query.
     keyword: Span
+    # The first token of the content. For the parts in `_PARTS_WITH_KEYWORD` it is the keyword.
     start: int
     end: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClauseTokens(TokenSequence):
-    """The tokens between the clause's parentheses, which stand at `inside` of the query."""
+    """The tokens between the parentheses of a clause."""
 
+    # What is between the parentheses, in the whole query.
     inside: Span
-    in_window: bool = False  # of a window, which has a frame
+    # Whether it is a row pattern window, which has a frame.
+    in_window: bool = False
 
     def ends_expression(self, index: int) -> bool:
-        """Whether an expression, or the clause's start, may end with the token at `index`."""
+        """Return whether an expression may end with the token at `index`.
+
+        It may also be -1: the start of the clause is where a part may start, too.
+        """
         key, before = self.key(index), self.key(index - 1)
         if index >= 0 and self[index].kind is TokenKind.SYMBOL:
             return key in (")", "]", "?")
-        if key not in _NOT_AT_AN_END or before == ".":  # no operator, no AS; else a field
+        if key not in _NOT_AT_END_OF_EXPRESSION or before == ".":  # else an operator or AS
             return True
-        if key != "CASE" or before not in ("BY", ","):
-            return before in ("BY", ",") and key != "NOT"  # a column
-        rest = (self.key(at) for at in self.level(index + 1, len(self)))
-        return next((word for word in rest if word in _AFTER_CASE), "") != "WHEN"
+        starts_item = before in ("BY", ",")
+        if not starts_item or key == "NOT":
+            return False
+        # The word is all of an item, so it is a column of that name, unless it is a CASE.
+        return key != "CASE" or not self._is_case(index)
+
+    def _is_case(self, index: int) -> bool:
+        """Return whether the CASE at `index` starts an expression: a WHEN belongs to it."""
+        for following in self.level(index + 1, len(self)):
+            if self.key(following) in _WORDS_AFTER_CASE:
+                return self.key(following) == "WHEN"
+        return False
 
 
 def cut_out_tokens(query: TokenSequence, opening: int, closing: int) -> ClauseTokens:
-    """The tokens of the clause whose parentheses are at two indices of its query."""
+    """Return the tokens of a clause of a query.
+
+    Args:
+        query: the tokens of the query.
+        opening: the index of the clause's opening parenthesis.
+        closing: the index of the clause's closing parenthesis.
+    """
     tokens = query.tokens[opening + 1 : closing]
     inside = Span(query[opening].span.end, query[closing].span.start)
     pairs = pair_brackets(tokens)
@@ -105,49 +135,63 @@ def cut_out_tokens(query: TokenSequence, opening: int, closing: int) -> ClauseTo
 
 
 def all_tokens(text: TokenSequence) -> ClauseTokens:
-    """The tokens of a clause of which nothing but the content is written."""
+    """Return the tokens of a clause whose text is the content of its parentheses alone."""
     inside = Span(0, len(text.text))
     return ClauseTokens(text.text, text.tokens, text.pairs, dialect=text.dialect, inside=inside)
 
 
 def find_sections(clause: ClauseTokens) -> dict[ClausePart, Section]:
-    """The parts that are written, after checking their order."""
+    """Return the sections of a clause, in the order of the text.
+
+    Raises:
+        MatchRecognizeError: parts are in the wrong order, or PATTERN is missing, or the frame of a
+            window is.
+    """
     if not clause.tokens:
         raise errors.empty_clause(clause.inside)
     refuse_strange(clause, "MATCH_RECOGNIZE")
-    starts = tuple(_starts(clause))
-    if not starts or starts[0][1] > 0:
+    starts = tuple(_find_starts(clause))
+    starts_with_part = bool(starts) and starts[0][1] == 0
+    if not starts_with_part:
         first = clause[0]
         if first.key == "PATTERN":
-            raise _without_parentheses(clause, 0)
-        place = first.span.start
-        errors.refuse_other_language(clause.text[place - clause.offset :], place)
+            raise _explain_missing_parentheses(clause, 0)
+        start = first.span.start
+        errors.refuse_other_language(clause.text[start - clause.offset :], start)
         raise errors.unexpected_start(first.text, first.span)
     _check_order(clause, starts)
     ends = [index for _, index in starts[1:]] + [len(clause)]
-    written: dict[ClausePart, Section] = {}
+    sections: dict[ClausePart, Section] = {}
     for (part, index), end in zip(starts, ends, strict=True):
-        start = index if part in _WITH_KEYWORD else index + _WORDS.get(part, 1)
-        written[part] = Section(_keyword(clause, part, index), start, end)
-    if ClausePart.PATTERN not in written:
-        _refuse_without_pattern(clause, written)
-    if clause.in_window and ClausePart.FRAME not in written:
-        raise window_errors.window_without_frame(written[ClausePart.PATTERN].keyword)
-    return written
+        start = index
+        if part not in _PARTS_WITH_KEYWORD:
+            start += _WORDS_OF_KEYWORDS.get(part, 1)
+        sections[part] = Section(_find_keyword(clause, part, index), start, end)
+    if ClausePart.PATTERN not in sections:
+        _refuse_without_pattern(clause, sections)
+    if clause.in_window and ClausePart.FRAME not in sections:
+        raise window_errors.window_without_frame(sections[ClausePart.PATTERN].keyword)
+    return sections
 
 
-def _keyword(clause: ClauseTokens, part: ClausePart, index: int) -> Span:
-    return clause.span(index, min(index + _WORDS.get(part, 1), len(clause)))
+def _find_keyword(clause: ClauseTokens, part: ClausePart, index: int) -> Span:
+    """Return the span of the keyword of a part that starts at `index`."""
+    end = index + _WORDS_OF_KEYWORDS.get(part, 1)
+    return clause.span(index, min(end, len(clause)))
 
 
-def _starts(clause: ClauseTokens) -> Iterator[tuple[ClausePart, int]]:
-    """Where each part starts, left to right; brackets are skipped."""
-    pattern_end = keyword_end = -1
+def _find_starts(clause: ClauseTokens) -> Iterator[tuple[ClausePart, int]]:
+    """Yield each part with the index of its first word, from left to right.
+
+    What is in brackets is skipped.
+    """
+    pattern_end = -1  # the last token of PATTERN and of the words after it
+    keyword_end = -1  # the first token after the keyword of the last part
     for index in clause.level(0, len(clause)):
         part = _part_at(clause, index, pattern_end)
-        first = index == keyword_end and part_at(clause, index) != "DEFINE"
-        if part in _ONE_WORD and (first or _is_variable(clause, index)):
-            part = None  # the first item of the part before, e.g. a column called measures
+        is_first_item = index == keyword_end and part_at(clause, index) != "DEFINE"
+        if part in _PARTS_OF_ONE_WORD and (is_first_item or _is_variable(clause, index)):
+            part = None  # a name, such as a column called `measures`
         if part:
             yield part, index
             keyword_end = index + (2 if part in OF_TWO_WORDS else 1)
@@ -155,26 +199,40 @@ def _starts(clause: ClauseTokens) -> Iterator[tuple[ClausePart, int]]:
             closing = clause.pairs.get(index + 1, -1)
             if closing < 0:
                 raise errors.parenthesis_not_closed(clause[index + 1].span, part="PATTERN")
-            pattern_end = read_words_after_pattern(clause, closing)[1] - 1
+            pattern_end = read_words_after_pattern(clause, closing).end - 1
 
 
-AfterPattern = tuple[EventSelection | None, MatchOutput | None, FirstMatches | None]
+class WordsAfterPattern(NamedTuple):
+    """The options between PATTERN's parenthesis and the next part; None if not written."""
+
+    selection: EventSelection | None
+    output: MatchOutput | None
+    first_matches: FirstMatches | None
+    end: int  # the token after them
 
 
-def read_words_after_pattern(clause: ClauseTokens, closing: int) -> tuple[AfterPattern, int]:
-    """What the words after PATTERN's parenthesis say, and the token after them."""
-    selection, end = _one_of(tuple(EventSelection), clause, closing + 1)
-    output, end = _one_of(_OUTPUTS, clause, end)
-    first, end = _first_matches(clause, end)
-    return (selection, output, first), end
+def read_words_after_pattern(clause: ClauseTokens, closing: int) -> WordsAfterPattern:
+    """Read the options after PATTERN, whose parenthesis closes at `closing`.
+
+    `SKIP TILL NEXT MATCH ALL MATCHES FIRST 3 MATCHES`
+    """
+    selection, end = _read_words_of(tuple(EventSelection), clause, closing + 1)
+    output, end = _read_words_of(_OUTPUTS, clause, end)
+    first, end = _read_first_matches(clause, end)
+    return WordsAfterPattern(selection, output, first, end)
 
 
-def _first_matches(clause: ClauseTokens, start: int) -> tuple[FirstMatches | None, int]:
-    """`FIRST k MATCHES` at `start`, and the token after it."""
-    end = start + (4 if clause.key(start + 1) == ":" else 3)
+def _read_first_matches(clause: ClauseTokens, start: int) -> tuple[FirstMatches | None, int]:
+    """Return the `FIRST k MATCHES` at `start`, and the token after it.
+
+    It is None and `start` if other words are there.
+    """
+    is_named_parameter = clause.key(start + 1) == ":"
+    end = start + (4 if is_named_parameter else 3)
     if clause.key(start) != "FIRST" or clause.key(end - 1) not in ("MATCHES", "MATCH"):
         return None, start
-    span, parameter = clause.span(start, end), parameter_at(clause.tokens[start + 1 : end - 1])
+    span = clause.span(start, end)
+    parameter = parameter_at(clause.tokens[start + 1 : end - 1])
     if parameter is not None:
         return FirstMatches(0, span, parameter), end
     return first_matches(clause[end - 2].text, span), end
@@ -182,23 +240,34 @@ def _first_matches(clause: ClauseTokens, start: int) -> tuple[FirstMatches | Non
 
 _OUTPUTS = (MatchOutput.ALL, MatchOutput.NON_OVERLAPPING, MatchOutput.LONGEST)
 T = TypeVar("T")
-Words = TypeVar("Words", EventSelection, MatchOutput)
+Option = TypeVar("Option", EventSelection, MatchOutput)
 
 
-def _one_of(members: tuple[Words, ...], clause: ClauseTokens, at: int) -> tuple[Words | None, int]:
-    """The member whose words stand at a token, and the token after them."""
-    for member in members:
-        written = member.value.replace("-", " - ").split()
-        if clause.says(at, *written):
-            return member, at + len(written)
-    return None, at
+def _read_words_of(
+    options: tuple[Option, ...], clause: ClauseTokens, index: int
+) -> tuple[Option | None, int]:
+    """Return the option whose words are at `index`, and the token after them.
+
+    It is None and `index` if no option is there.
+    """
+    for option in options:
+        option_words = option.value.replace("-", " - ").split()
+        if clause.says(index, *option_words):
+            return option, index + len(option_words)
+    return None, index
 
 
 def _part_at(clause: ClauseTokens, index: int, pattern_end: int) -> ClausePart | None:
-    word, following = clause.key(index), clause.key(index + 1)
+    """Return the part whose keyword is at `index`, or None.
+
+    Args:
+        clause: the tokens of the clause.
+        index: a token in no brackets.
+        pattern_end: the last token of PATTERN and its options if it is before `index`, else -1.
+    """
     if clause.key(index - 1) in (".", "AS"):
         return None
-    match word, following:
+    match clause.key(index), clause.key(index + 1):
         case "PARTITION", "BY":
             return ClausePart.PARTITION_BY
         case "ORDER", "BY":
@@ -227,169 +296,261 @@ def _part_at(clause: ClauseTokens, index: int, pattern_end: int) -> ClausePart |
 
 
 def _is_variable(clause: ClauseTokens, index: int) -> bool:
-    """Whether `index` is the variable of SKIP TO, FIRST, LAST, or one of WITHIN ... FROM A TO B."""
+    """Return whether `index` is a variable in AFTER MATCH SKIP or in WITHIN.
+
+    `SKIP TO v`, `SKIP TO FIRST v`, `WITHIN ... FROM v TO w`
+    """
     before = clause.key(index - 1)
     skip = index - 3 if before in ("FIRST", "LAST") else index - 2
-    is_to = before == "TO" and clause.key(index - 3) == "FROM"
-    is_from = before == "FROM" and clause.key(index + 1) == "TO"
-    return clause.says(skip, "SKIP", "TO") or is_to or is_from
+    is_second_of_within = before == "TO" and clause.key(index - 3) == "FROM"
+    is_first_of_within = before == "FROM" and clause.key(index + 1) == "TO"
+    return clause.says(skip, "SKIP", "TO") or is_second_of_within or is_first_of_within
 
 
 def _starts_frame(clause: ClauseTokens, index: int) -> bool:
-    """Not a column of that name, as in ORDER BY rows or `rows BETWEEN 1 AND 2`."""
+    """Return whether a unit of frames at `index` starts the frame of a window.
+
+    It does not if it names a column, as in `ORDER BY rows` or `rows BETWEEN 1 AND 2`.
+    """
     if not clause.in_window or clause.key(index - 1) in ("BY", ","):
         return False
-    first = index + 1 + (clause.key(index + 1) == "BETWEEN")
-    is_side = clause.key(first + 1) in ("PRECEDING", "FOLLOWING")
-    return is_side or clause.key(first) in ("CURRENT", "UNBOUNDED")
+    bound = index + 1
+    if clause.key(bound) == "BETWEEN":
+        bound += 1
+    has_side = clause.key(bound + 1) in ("PRECEDING", "FOLLOWING")
+    return has_side or clause.key(bound) in ("CURRENT", "UNBOUNDED")
 
 
 def _starts_measures(clause: ClauseTokens, index: int) -> bool:
-    """Not a column: an expression ends before it and another starts after it.
+    """Return whether MEASURES at `index` starts the part, and does not name a column.
 
-    After a comma too many an expression of two words starts with it.
+    It does if an expression ends before it and another one starts after it. After a comma, which
+    is then one too many, it does if an expression of two words or more follows.
     """
     if clause.key(index - 1) == ",":
-        two = clause.can_name(index + 1) and clause.key(index + 2) in ("(", ".", "AS")
-        return two and clause.key(index + 1) not in ("PATTERN", "AS")
-    followed = index + 1 < len(clause) and clause.key(index + 1) not in (",", ")")
-    return clause.ends_expression(index - 1) and followed
+        has_two_words = clause.can_name(index + 1) and clause.key(index + 2) in ("(", ".", "AS")
+        return has_two_words and clause.key(index + 1) not in ("PATTERN", "AS")
+    is_followed = index + 1 < len(clause) and clause.key(index + 1) not in (",", ")")
+    return clause.ends_expression(index - 1) and is_followed
 
 
 def _starts_item(clause: ClauseTokens, index: int, pattern_end: int, sign: str) -> bool:
-    """A name and `sign` follow, or what precedes can be nothing but a part's end."""
+    """Return whether SUBSET or DEFINE at `index` starts the part, and does not name a column.
+
+    It does if a name and `sign` follow, or if what precedes it can only be the end of a part.
+    """
     name = index + 1
     while pattern_end >= 0 and clause.can_name(name) and clause.key(name + 1) == ",":
         name += 2  # DEFINE A, B AS
-    named = clause.can_name(name) and clause.key(name + 1) == sign
-    return named or index - 1 == pattern_end or (clause.key(index - 1) == ")" and pattern_end >= 0)
+    if clause.can_name(name) and clause.key(name + 1) == sign:
+        return True
+    follows_parenthesis = clause.key(index - 1) == ")" and pattern_end >= 0
+    return index - 1 == pattern_end or follows_parenthesis
 
 
 def _check_order(clause: ClauseTokens, starts: Sequence[tuple[ClausePart, int]]) -> None:
-    """Raises at the first part that stands there twice, or after one that it must precede."""
-    names = {part: _name(clause, part, index) for part, index in starts}
-    before: dict[ClausePart, Span] = {}
+    """Raise an error for the first part that is written twice or after one that it must precede.
+
+    Args:
+        clause: the tokens of the clause.
+        starts: each part and the index of its first word, from left to right.
+    """
+    names = {part: _name_part(clause, part, index) for part, index in starts}
+    keywords: dict[ClausePart, Span] = {}  # of the parts so far
     for part, index in starts:
-        keyword = _keyword(clause, part, index)
+        keyword = _find_keyword(clause, part, index)
         if part is ClausePart.ROWS_PER_MATCH and clause.in_window:
             raise window_errors.not_in_window(keyword, what=names[part])
-        if part in before:
-            raise errors.written_twice((before[part], keyword), part=part.value)
-        if later := next((one for one in before if _ORDER.index(one) > _ORDER.index(part)), None):
-            order = [names[one] for one in _ORDER if one in names]
-            raise errors.out_of_order(keyword, earlier=names[part], later=names[later], order=order)
-        before[part] = keyword
+        if part in keywords:
+            raise errors.written_twice((keywords[part], keyword), part=part.value)
+        turn = _PARTS_IN_ORDER.index(part)
+        for other in keywords:
+            if _PARTS_IN_ORDER.index(other) > turn:
+                order = [names[ordered] for ordered in _PARTS_IN_ORDER if ordered in names]
+                raise errors.out_of_order(
+                    keyword, earlier=names[part], later=names[other], order=order
+                )
+        keywords[part] = keyword
 
 
-def _name(clause: ClauseTokens, part: ClausePart, index: int) -> str:
-    """What a message calls a part that is written."""
+def _name_part(clause: ClauseTokens, part: ClausePart, index: int) -> str:
+    """Return the name in messages of a part that starts at `index`."""
     if part is ClausePart.ROWS_PER_MATCH:
         return f"{clause.key(index)} {clause.key(index + 1)} PER MATCH"
-    return clause.key(index) if part is ClausePart.SEARCH else str(part.value)
+    if part is ClausePart.SEARCH:
+        return clause.key(index)
+    return str(part.value)
 
 
-def _without_parentheses(clause: ClauseTokens, index: int) -> MatchRecognizeError:
-    """The error of PATTERN at `index` that no parenthesis follows."""
-    opening = next((at for at in range(index, len(clause)) if clause.key(at) == "("), index)
-    between = [clause.key(at) for at in range(index + 1, opening)]
-    outside = pattern_outside(clause, index, index + 1) if set(between) == {"^"} else None
-    return outside or errors.pattern_without_parentheses(clause[index].span)
+def _explain_missing_parentheses(clause: ClauseTokens, index: int) -> MatchRecognizeError:
+    """Return the error for PATTERN at `index` without a parenthesis after it.
+
+    If `^` is before the parenthesis, it belongs inside of it.
+    """
+    indices = range(index, len(clause))
+    opening = next((inner for inner in indices if clause.key(inner) == "("), index)
+    keys_between = {clause.key(inner) for inner in range(index + 1, opening)}
+    if keys_between == {"^"}:
+        outside = pattern_outside(clause, index, index + 1)
+        if outside:
+            return outside
+    return errors.pattern_without_parentheses(clause[index].span)
 
 
-def _refuse_without_pattern(clause: ClauseTokens, written: dict[ClausePart, Section]) -> None:
+def _refuse_without_pattern(clause: ClauseTokens, sections: dict[ClausePart, Section]) -> None:
+    """Raise the error for a clause without PATTERN, which may be misspelt."""
     for index, token in enumerate(clause.tokens):
         if token.key == "PATTERN" and clause.ends_expression(index - 1):
-            raise _without_parentheses(clause, index)
-        misspelt = token.key != "PATTERN" and meant_keyword(token.key) == "PATTERN"
-        if misspelt and clause.key(index + 1) == "(":
+            raise _explain_missing_parentheses(clause, index)
+        is_misspelt = token.key != "PATTERN" and meant_keyword(token.key) == "PATTERN"
+        if is_misspelt and clause.key(index + 1) == "(":
             raise errors.misspelt_pattern(token.span, where="MATCH_RECOGNIZE", text=token.text)
-    after = [section for part, section in written.items() if part in _AFTER_PATTERN]
+    for part, section in sections.items():
+        if part in _PARTS_AFTER_PATTERN:
+            raise errors.missing_pattern(section.keyword)
     closing = Span(clause.inside.end, clause.inside.end + 1)
-    here = closing if closing.end <= len(clause.text) else clause[-1].span
-    raise errors.missing_pattern(after[0].keyword if after else here)
+    has_closing = closing.end <= len(clause.text)
+    raise errors.missing_pattern(closing if has_closing else clause[-1].span)
 
 
-def _window(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode:
-    """`interval`, `n ROWS`, `interval BETWEEN ROWS` or `interval FROM variable TO variable`."""
-    span, parameter = clause.span(start, end), parameter_at(clause.tokens[start : end - 1])
+def _read_window(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode:
+    """Read an item of WITHIN.
+
+    It is `interval`, `n ROWS`, `interval BETWEEN ROWS` or `interval FROM variable TO variable`.
+    """
+    span = clause.span(start, end)
+    parameter = parameter_at(clause.tokens[start : end - 1])
     if clause.key(end - 1) == "ROWS" and (parameter or end - start == 2):
-        written = clause.part(start, end - 1)
-        rows = 0 if parameter else number_of_rows(written.text, span)
-        return nodes.WindowNode(written, span, rows=rows, parameter=parameter, place=written.whole)
-    between = end - start > 1 and clause.says(end - 2, "BETWEEN", "ROWS")
-    pair = end - start > 4 and (clause.key(end - 4), clause.key(end - 2)) == ("FROM", "TO")
-    stop = end - 2 if between else end - 4 if pair else end
-    if stop == start:
+        number = clause.part(start, end - 1)
+        rows = 0 if parameter else number_of_rows(number.text, span)
+        return nodes.WindowNode(number, span, rows=rows, parameter=parameter, place=number.whole)
+    is_between_rows = end - start > 1 and clause.says(end - 2, "BETWEEN", "ROWS")
+    has_variables = end - start > 4 and (clause.key(end - 4), clause.key(end - 2)) == ("FROM", "TO")
+    interval_end = end
+    if is_between_rows:
+        interval_end = end - 2
+    elif has_variables:
+        interval_end = end - 4
+    if interval_end == start:
         raise errors.nothing_in(span, part="WITHIN")
-    last = clause.key(stop - 1)
-    unit = last * (last in UNITS_OF_TIME) if clause.key(start) == "INTERVAL" else None
-    written = _interval(clause, start, stop, unit)
-    after, to = (clause[end - 3].variable, clause[end - 1].variable) if pair else (None, None)
-    parameter = parameter_at(clause.tokens[start + (unit is not None) : stop - bool(unit)])
-    place = clause.span(start, stop)
-    return nodes.WindowNode(written, span, between, after, to, None, parameter, unit, place)
+    unit: str | None = None
+    if clause.key(start) == "INTERVAL":
+        last = clause.key(interval_end - 1)
+        unit = last if last in UNITS_OF_TIME else ""
+    written = _read_interval(clause, start, interval_end, unit)
+    parameter_start = start if unit is None else start + 1
+    parameter_end = interval_end - 1 if unit else interval_end
+    return nodes.WindowNode(
+        interval=written,
+        span=span,
+        between_rows=is_between_rows,
+        after=clause[end - 3].variable if has_variables else None,
+        to=clause[end - 1].variable if has_variables else None,
+        parameter=parameter_at(clause.tokens[parameter_start:parameter_end]),
+        unit=unit,
+        place=clause.span(start, interval_end),
+    )
 
 
-def _interval(clause: ClauseTokens, start: int, end: int, unit: str | None) -> TokenSequence:
-    """An interval as SQL. A text is read as the value of a parameter, as a set of rules has it."""
+def _read_interval(clause: ClauseTokens, start: int, end: int, unit: str | None) -> TokenSequence:
+    """Return the interval `start .. end` of WITHIN as SQL.
+
+    A single text is read like the value of a parameter: `'2 hours'` becomes an INTERVAL, as in the
+    files of rule sets.
+
+    Args:
+        clause: the tokens of the clause.
+        start: its first token.
+        end: the token after it.
+        unit: None without the word INTERVAL, "" without a unit at the end.
+
+    Raises:
+        MatchRecognizeError: the interval is written without INTERVAL, or it is not a length of
+            time.
+    """
     written = clause.part(start, end)
     if is_time(clause, start):
         raise errors.distance_without_interval(written.whole, text=written.text)
     if end - start == 1:
         refuse_unit_in_number(clause[start])
-    last, words = clause[end - 1 - bool(unit)], (unit is not None) + bool(unit)
-    value = last.text[1:-1].replace("\\'", "'") if last.is_string else last.text
-    is_read = last.is_string and (not unit or any(map(str.isalpha, value)))
-    if end - start > 1 + words or not (is_read or (last.is_constant and unit == "")):
+    has_interval = unit is not None
+    has_unit = bool(unit)
+    last = clause[end - 1 - has_unit]  # the last token before the unit
+    value = last.text
+    if last.is_string:
+        value = last.text[1:-1].replace("\\'", "'")
+    is_single_token = end - start == 1 + has_interval + has_unit
+    has_letters = any(character.isalpha() for character in value)
+    is_text = last.is_string and (not unit or has_letters)
+    is_constant_without_unit = last.is_constant and unit == ""
+    if not is_single_token or not (is_text or is_constant_without_unit):
         return written
     length = interval(value, "WITHIN", written.whole, last.text, unit)
     return read_tokens(length.text, offset=written.offset)
 
 
 def read_clause(clause: ClauseTokens) -> nodes.MatchRecognize:
-    written = find_sections(clause)
-    pattern = written[ClausePart.PATTERN]
-    (selection, output, first), end = read_words_after_pattern(clause, clause.pairs[pattern.start])
+    """Read a clause.
 
-    def items(part: ClausePart) -> tuple[Range, ...]:
-        if part not in written:
+    Raises:
+        MatchRecognizeError: a part is malformed, or see `find_sections`.
+    """
+    sections = find_sections(clause)
+    pattern = sections[ClausePart.PATTERN]
+    options = read_words_after_pattern(clause, clause.pairs[pattern.start])
+
+    def find_items(part: ClausePart) -> tuple[Range, ...]:
+        """Return the items of a part, which are separated by commas; none if it is not written."""
+        if part not in sections:
             return ()
-        section = written[part]
+        section = sections[part]
         if section.start == section.end:
             raise errors.nothing_in(section.keyword, part=part.value)
         return items_between(clause, (section.start, section.end), part.value)
 
-    def each(part: ClausePart, read: Callable[[ClauseTokens, int, int], T]) -> tuple[T, ...]:
-        return tuple(read(clause, *item) for item in items(part))
+    def read_items(part: ClausePart, read: Callable[[ClauseTokens, int, int], T]) -> tuple[T, ...]:
+        """Read every item of a part."""
+        return tuple(read(clause, start, end) for start, end in find_items(part))
 
-    def one(part: ClausePart, read: Callable[[ClauseTokens, Section], T]) -> T | None:
-        return read(clause, written[part]) if part in written else None
+    def read_section(part: ClausePart, read: Callable[[ClauseTokens, Section], T]) -> T | None:
+        """Read a part; None if it is not written."""
+        return read(clause, sections[part]) if part in sections else None
 
-    rows, partial = one(ClausePart.ROWS_PER_MATCH, _rows_per_match) or (None, None)
+    rows_per_match, partial = read_section(ClausePart.ROWS_PER_MATCH, _read_rows_per_match) or (
+        None,
+        None,
+    )
+    search = sections.get(ClausePart.SEARCH)
     return nodes.MatchRecognize(
-        pattern=_pattern(clause, pattern, end),
+        pattern=_read_pattern(clause, pattern, options.end),
         pattern_span=clause.span(pattern.start, clause.pairs[pattern.start] + 1),
-        selection=selection,
-        output=output,
-        first_matches=first,
-        partition_by=each(ClausePart.PARTITION_BY, _partition_key),
-        order_by=each(ClausePart.ORDER_BY, _sort_key),
-        measures=each(ClausePart.MEASURES, _measure),
-        rows_per_match=rows,
+        selection=options.selection,
+        output=options.output,
+        first_matches=options.first_matches,
+        partition_by=read_items(ClausePart.PARTITION_BY, _read_partition_key),
+        order_by=read_items(ClausePart.ORDER_BY, _read_sort_key),
+        measures=read_items(ClausePart.MEASURES, _read_measure),
+        rows_per_match=rows_per_match,
         partial=partial,
-        after_match=one(ClausePart.AFTER_MATCH, _after_match),
-        frame=one(ClausePart.FRAME, _frame),
-        search=one(ClausePart.SEARCH, lambda _, section: nodes.Search(clause.key(section.start))),
-        search_span=one(ClausePart.SEARCH, lambda _, section: section.keyword),
-        windows=nodes.check_windows(each(ClausePart.WITHIN, _window)),
-        subsets=each(ClausePart.SUBSET, _subset),
-        definitions=tuple(_definitions(clause, items(ClausePart.DEFINE))),
+        after_match=read_section(ClausePart.AFTER_MATCH, _read_after_match),
+        frame=read_section(ClausePart.FRAME, _read_frame),
+        search=nodes.Search(clause.key(search.start)) if search else None,
+        search_span=search.keyword if search else None,
+        windows=nodes.check_windows(read_items(ClausePart.WITHIN, _read_window)),
+        subsets=read_items(ClausePart.SUBSET, _read_subset),
+        definitions=tuple(_read_definitions(clause, find_items(ClausePart.DEFINE))),
         span=clause.inside,
     )
 
 
-def _pattern(clause: ClauseTokens, section: Section, end: int) -> RowPattern:
-    """The pattern of a section in which nothing may stand from token `end` on."""
+def _read_pattern(clause: ClauseTokens, section: Section, end: int) -> RowPattern:
+    """Read PATTERN.
+
+    Args:
+        clause: the tokens of the clause.
+        section: the section of PATTERN.
+        end: the token after its options, which must be the end of the section.
+    """
     opening = section.start
     closing = clause.pairs[opening]
     for index in range(opening, closing):
@@ -406,14 +567,25 @@ def _pattern(clause: ClauseTokens, section: Section, end: int) -> RowPattern:
     return parse_row_pattern(clause.text, inside)
 
 
-def _partition_key(clause: ClauseTokens, start: int, end: int) -> nodes.PartitionKey:
-    name = _name_after_as(clause, (start, end), "partition column", "PARTITION BY")
-    written = clause.part(start, end - 2 if name else end)
-    return nodes.PartitionKey(written, name.name if name else None, clause.span(start, end))
+def _read_partition_key(clause: ClauseTokens, start: int, end: int) -> nodes.PartitionKey:
+    """Read an item of PARTITION BY: `expression` or `expression AS name`."""
+    name = _read_name_after_as(clause, (start, end), "partition column", "PARTITION BY")
+    expression = clause.part(start, end - 2 if name else end)
+    return nodes.PartitionKey(expression, name.name if name else None, clause.span(start, end))
 
 
-def _name_after_as(clause: ClauseTokens, item: Range, what: str, where: str) -> Token | None:
-    """The name that an item ends with after AS, if it does. Raises for a string in its place."""
+def _read_name_after_as(clause: ClauseTokens, item: Range, what: str, where: str) -> Token | None:
+    """Return the name after AS with which an item ends; None if it ends otherwise.
+
+    Args:
+        clause: the tokens of the clause.
+        item: the tokens of the item.
+        what: what is named, for messages.
+        where: the part of the clause, for messages.
+
+    Raises:
+        MatchRecognizeError: the name is a string.
+    """
     start, end = item
     if end - start < 3 or clause.key(end - 2) != "AS":
         return None
@@ -425,40 +597,60 @@ def _name_after_as(clause: ClauseTokens, item: Range, what: str, where: str) -> 
     return name if name.is_name else None
 
 
-def _sort_key(clause: ClauseTokens, start: int, end: int) -> nodes.SortKey:
-    span, has_nulls = clause.span(start, end), end - start > 2 and clause.key(end - 2) == "NULLS"
-    nulls_first = {"FIRST": True, "LAST": False}.get(clause.key(end - 1)) if has_nulls else None
-    end -= 2 if nulls_first is not None else 0
-    way = clause.key(end - 1) if end - start > 1 else ""
-    descending = {"ASC": False, "DESC": True}.get(way)
-    end -= descending is not None
+def _read_sort_key(clause: ClauseTokens, start: int, end: int) -> nodes.SortKey:
+    """Read an item of ORDER BY: `expression [ASC | DESC] [NULLS FIRST | NULLS LAST]`."""
+    span = clause.span(start, end)
+    nulls_first: bool | None = None
+    if end - start > 2 and clause.key(end - 2) == "NULLS":
+        nulls_first = {"FIRST": True, "LAST": False}.get(clause.key(end - 1))
+    if nulls_first is not None:
+        end -= 2
+    descending: bool | None = None
+    if end - start > 1:
+        descending = {"ASC": False, "DESC": True}.get(clause.key(end - 1))
+    if descending is not None:
+        end -= 1
     return nodes.SortKey(clause.part(start, end), descending, nulls_first, span)
 
 
-def _measure(clause: ClauseTokens, start: int, end: int) -> nodes.NamedExpression:
+def _read_measure(clause: ClauseTokens, start: int, end: int) -> nodes.NamedExpression:
+    """Read an item of MEASURES: `expression AS name` or `expression name`."""
     for index in clause.level(start, end - 2):
         if clause.key(index) == "AS" and clause.key(index - 1) != "." and index > start:
-            token = clause[index + 2]  # of another measure, or of no part of the clause
+            # What follows the name belongs to another measure, or to no part of the clause.
+            token = clause[index + 2]
             raise errors.unexpected_token(token.text, "MEASURES", token.span)
-    name, stop = _name_after_as(clause, (start, end), "measure", "MEASURES"), end - 2
+    name = _read_name_after_as(clause, (start, end), "measure", "MEASURES")
+    expression_end = end - 2
     if name is None:
-        name, stop = clause[end - 1], end - 1
-        follows = stop > start and clause.ends_expression(end - 2)
-        if not (name.is_name and follows and name.key not in ("END", "NULL")):
-            raise _without_name(clause, start, end)
-    return nodes.NamedExpression(clause.part(start, stop), name.name, name.span)
+        name = clause[end - 1]
+        expression_end = end - 1
+        follows_expression = expression_end > start and clause.ends_expression(end - 2)
+        can_be_name = name.is_name and name.key not in ("END", "NULL")
+        if not (can_be_name and follows_expression):
+            raise _explain_measure_without_name(clause, start, end)
+    return nodes.NamedExpression(clause.part(start, expression_end), name.name, name.span)
 
 
-def _without_name(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeError:
-    expression = clause.part(start, end)
+def _explain_measure_without_name(
+    clause: ClauseTokens, start: int, end: int
+) -> MatchRecognizeError:
+    """Return the error for a measure without a name.
+
+    It proposes the name of `x IS m`, `x := m` and `m = x`.
+    """
+    written = clause.part(start, end)
     if clause.key(end - 1) == "*" and (end - start == 1 or clause.key(end - 2) == "."):
-        return errors.star_as_measure(expression.whole, text=expression.text)
-    text, name = expression.text, "name"
+        return errors.star_as_measure(written.whole, text=written.text)
+    text = written.text
+    name = "name"
     if clause.key(end - 2) in ("IS", ":=", ":") and clause[end - 1].is_name and end - 2 > start:
-        text, name = clause.part(start, end - 2).text, clause[end - 1].text
+        text = clause.part(start, end - 2).text
+        name = clause[end - 1].text
     elif clause.key(start + 1) == "=" and clause[start].is_name and end - start > 3:
-        text, name = clause.part(start + 2, end).text, clause[start].text
-    return errors.measure_without_name(expression.whole, text=text, name=name)
+        text = clause.part(start + 2, end).text
+        name = clause[start].text
+    return errors.measure_without_name(written.whole, text=text, name=name)
 
 
 _ROWS_PER_MATCH = {rows.value: rows for rows in OF_CLAUSES}
@@ -466,48 +658,59 @@ _ROWS_PER_MATCH["ALL ROWS PER MATCH"] = RowsPerMatch.ALL_ROWS_SHOW_EMPTY
 _PARTIAL = (PartialMatches(True), PartialMatches(False, True), PartialMatches(True, True))
 
 
-def _words(clause: ClauseTokens, start: int, end: int) -> str:
+def _join_keys(clause: ClauseTokens, start: int, end: int) -> str:
+    """Return the keys of tokens `start .. end` with blanks between them."""
     return " ".join(clause.key(index) for index in range(start, end))
 
 
-Rows = tuple[RowsPerMatch, PartialMatches | None]
-
-
-def _rows_per_match(clause: ClauseTokens, section: Section) -> Rows:
-    """What comes out of a match, and of runs that are no matches."""
-    written = _words(clause, section.start, section.end)
-    if rows := _ROWS_PER_MATCH.get(written):
+def _read_rows_per_match(
+    clause: ClauseTokens, section: Section
+) -> tuple[RowsPerMatch, PartialMatches | None]:
+    """Read which rows a match outputs, and which runs that are no matches are output, too."""
+    written = _join_keys(clause, section.start, section.end)
+    rows = _ROWS_PER_MATCH.get(written)
+    if rows:
         return rows, None
     for partial in _PARTIAL:
-        if rows := _ROWS_PER_MATCH.get(written.removesuffix(f" {partial.words}")):
-            first = section.end - len(partial.words.split())
-            return rows, replace(partial, span=clause.span(first, section.end))
-    found = clause.part(section.start, section.end)
-    raise errors.malformed_rows_per_match(found.text, found.whole)
+        rows = _ROWS_PER_MATCH.get(written.removesuffix(f" {partial.words}"))
+        if rows:
+            start = section.end - len(partial.words.split())
+            return rows, replace(partial, span=clause.span(start, section.end))
+    part = clause.part(section.start, section.end)
+    raise errors.malformed_rows_per_match(part.text, part.whole)
 
 
 _SKIPS = {f"AFTER MATCH SKIP {to.value}": to for to in SkipTo}
 _SKIPS["AFTER MATCH SKIP TO"] = SkipTo.LAST
+# The targets that name no variable: TO NEXT ROW and PAST LAST ROW.
 _TO_ROWS = [to for to in SkipTo if to.value.endswith("ROW")]
 
 
-def _after_match(clause: ClauseTokens, section: Section) -> AfterMatchSkip:
+def _read_after_match(clause: ClauseTokens, section: Section) -> AfterMatchSkip:
+    """Read AFTER MATCH SKIP, which goes to a row or, with its last word, to a variable."""
     start, end = section.start, section.end
-    span, target = clause.span(start, end), clause[end - 1]
-    to = _SKIPS.get(_words(clause, start, end))
+    span = clause.span(start, end)
+    to = _SKIPS.get(_join_keys(clause, start, end))
     if to in _TO_ROWS:
         return AfterMatchSkip(to, None, span)
-    to = _SKIPS.get(_words(clause, start, end - 1))
+    target = clause[end - 1]
+    to = _SKIPS.get(_join_keys(clause, start, end - 1))
     if to is None or to in _TO_ROWS or not target.can_name:
         raise errors.malformed_skip(span, text=clause.text_at(span))
     _refuse_reserved(target, "AFTER MATCH SKIP")
     return AfterMatchSkip(to, target.variable, target.span)
 
 
-def _frame(clause: ClauseTokens, section: Section) -> nodes.FrameEnd:
-    """The end of a frame that starts at the current row."""
-    start, span = section.start, clause.span(section.start, section.end)
-    end = section.end - 3 * clause.says(section.end - 3, "EXCLUDE", "NO", "OTHERS")
+def _read_frame(clause: ClauseTokens, section: Section) -> nodes.FrameEnd:
+    """Read the frame of a window, which must start at the current row.
+
+    `ROWS BETWEEN CURRENT ROW AND end [EXCLUDE NO OTHERS]`
+    """
+    start = section.start
+    end = section.end
+    span = clause.span(start, end)
+    if clause.says(end - 3, "EXCLUDE", "NO", "OTHERS"):
+        end -= 3
     keys = [clause.key(index) for index in range(start, end)]
     match keys[5:]:
         case _ if keys[:5] != ["ROWS", "BETWEEN", "CURRENT", "ROW", "AND"] or "EXCLUDE" in keys:
@@ -517,89 +720,125 @@ def _frame(clause: ClauseTokens, section: Section) -> nodes.FrameEnd:
         case ["CURRENT", "ROW"]:
             return nodes.FrameEnd(0, span)
         case [_, *_, "FOLLOWING"]:
-            place = start + 5, end - 1
-            bound = clause.part(*place)
-            if bound.text.isdigit():  # beyond all numbers: no limit
+            bound_start, bound_end = start + 5, end - 1
+            bound = clause.part(bound_start, bound_end)
+            if bound.text.isdigit():  # None, which is no limit, if it is beyond all row numbers
                 return nodes.FrameEnd(whole_number(bound.text), span)
             is_literal = len(bound) == 1 and (bound[0].is_constant or bound.key(0) == "NULL")
-            if is_literal or clause.may_be_of_one_row(*place):
-                return nodes.FrameEnd(parameter_at(clause.tokens[slice(*place)]) or bound, span)
+            if is_literal or clause.may_be_of_one_row(bound_start, bound_end):
+                parameter = parameter_at(clause.tokens[bound_start:bound_end])
+                return nodes.FrameEnd(parameter or bound, span)
     raise window_errors.wrong_frame(span, text=" ".join(clause.text_at(span).split()))
 
 
-def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:
+def _read_subset(clause: ClauseTokens, start: int, end: int) -> Subset:
+    """Read an item of SUBSET: `name = (variable, ...)`."""
     name = clause[start]
     is_list = clause.says(start + 1, "=", "(") and clause.pairs.get(start + 2) == end - 1
-    parts = clause.separated(start + 3, end - 1) if is_list and name.can_name else ()
-    if not parts or any(stop - first != 1 or not clause.can_name(first) for first, stop in parts):
+    items = clause.separated(start + 3, end - 1) if is_list and name.can_name else ()
+    are_names = all(last - first == 1 and clause.can_name(first) for first, last in items)
+    if not items or not are_names:
         written = clause.part(start, end)
         raise errors.malformed_subset(written.whole, text=written.text)
-    members = tuple(clause[first] for first, _ in parts)
+    members = tuple(clause[first] for first, _ in items)
     for token in (name, *members):
         _refuse_reserved(token, "SUBSET")
     variables = tuple(member.variable for member in members)
     return Subset(name.variable, variables, name.span, tuple(member.span for member in members))
 
 
-def _definitions(clause: ClauseTokens, items: Sequence[Range]) -> Iterator[nodes.NamedExpression]:
-    """`A, B AS condition` is a definition of each: names share the condition after them."""
-    names: list[Token] = []
+def _read_definitions(
+    clause: ClauseTokens, items: Sequence[Range]
+) -> Iterator[nodes.NamedExpression]:
+    """Yield the definitions of DEFINE.
+
+    `A, B AS condition` defines both: names without a condition share the next one.
+    """
+    names: list[Token] = []  # those that wait for their condition
     for start, end in items:
-        is_name = end - start == 1 and (start, end) != items[-1]
-        is_defined = clause.key(start + 1) == "AS" and end - start > 2
-        if not clause.can_name(start) or not (is_name or is_defined):
-            raise _malformed_definition(clause, start, end)
+        is_name_alone = end - start == 1 and (start, end) != items[-1]
+        has_condition = clause.key(start + 1) == "AS" and end - start > 2
+        if not clause.can_name(start) or not (is_name_alone or has_condition):
+            raise _explain_malformed_definition(clause, start, end)
         _refuse_reserved(clause[start], "DEFINE")
         names.append(clause[start])
-        if is_name:
+        if is_name_alone:
             continue
         _refuse_second_definition(clause, start + 2, end)
         condition = clause.part(start + 2, end)
-        yield from (nodes.NamedExpression(condition, name.variable, name.span) for name in names)
+        for name in names:
+            yield nodes.NamedExpression(condition, name.variable, name.span)
         names.clear()
 
 
 def _refuse_reserved(name: Token, where: str) -> None:
-    """A reserved word names a variable in quotes only."""
+    """Raise an error if a variable's name is a reserved word without quotes."""
     if name.kind is TokenKind.WORD and is_reserved(name.text):
         raise pattern_errors.reserved_word(name.variable, where, name.span)
 
 
 def _refuse_second_definition(clause: ClauseTokens, start: int, end: int) -> None:
-    """`name AS` in a condition starts another definition."""
+    """Raise an error if another definition, `name AS`, starts in the condition `start .. end`.
+
+    A comma is missing before it, or it is joined with AND or OR.
+    """
     for index in clause.level(start, end - 1):
-        if clause.key(index + 1) == "AS" and clause.can_name(index) and index > start:
-            if clause.key(index - 1) in ("AND", "OR"):
-                raise errors.joined_definitions(clause[index - 1].span, word=clause.key(index - 1))
-            token = clause[index]
-            raise errors.unexpected_token(token.text, "DEFINE", token.span)
+        starts_definition = clause.key(index + 1) == "AS" and clause.can_name(index)
+        if not starts_definition or index == start:
+            continue
+        before = clause[index - 1]
+        if before.key in ("AND", "OR"):
+            raise errors.joined_definitions(before.span, word=before.key)
+        token = clause[index]
+        raise errors.unexpected_token(token.text, "DEFINE", token.span)
 
 
-def _malformed_definition(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeError:
-    found = (index for index in clause.level(start + 1, end) if clause.key(index) == "AS")
-    first = next(found, start) + 1
-    while clause.key(first) in _FOR_AS or (first == start + 1 and _may_be_as(clause, first)):
-        first += 1
-    has_name = clause.can_name(start) and clause.key(start + 1) not in (".", ",") and first < end
-    meant = (clause[start].text, clause.part(first, end).text) if has_name else None
+def _explain_malformed_definition(
+    clause: ClauseTokens, start: int, end: int
+) -> MatchRecognizeError:
+    """Return the error for a definition that is not `name AS condition`.
+
+    It proposes a definition if the item begins with a name: `A = x > 1` becomes `A AS x > 1`.
+    """
+    level = clause.level(start + 1, end)
+    condition = 1 + next((index for index in level if clause.key(index) == "AS"), start)
+    while clause.key(condition) in _WRITTEN_FOR_AS or (
+        condition == start + 1 and _may_be_misspelt_as(clause, condition)
+    ):
+        condition += 1
+    has_name = clause.can_name(start) and clause.key(start + 1) not in (".", ",")
+    proposal: tuple[str, str] | None = None
+    if has_name and condition < end:
+        proposal = clause[start].text, clause.part(condition, end).text
     span = clause.span(start, end)
     after_comma = clause.key(start - 1) == ","
-    return errors.malformed_definition(clause.text_at(span), meant, after_comma, span)
+    return errors.malformed_definition(clause.text_at(span), proposal, after_comma, span)
 
 
-_FOR_AS = words("= : := IS AS ;")
+_WRITTEN_FOR_AS = words("= : := IS AS ;")
 
 
-def _may_be_as(clause: ClauseTokens, index: int) -> bool:
-    """Whether a short word before an operand may be AS, misspelt."""
-    key, after = clause.key(index), index + 1
-    begins = after < len(clause) and clause[after].kind is not TokenKind.SYMBOL
-    return begins and len(key) <= len("ASS") and key.isalpha() and key not in _NOT_AT_AN_END
+def _may_be_misspelt_as(clause: ClauseTokens, index: int) -> bool:
+    """Return whether the word at `index` may be AS, misspelt: it is short, before an operand."""
+    key = clause.key(index)
+    after = index + 1
+    precedes_operand = after < len(clause) and clause[after].kind is not TokenKind.SYMBOL
+    is_short_word = len(key) <= len("ASS") and key.isalpha()
+    return precedes_operand and is_short_word and key not in _NOT_AT_END_OF_EXPRESSION
 
 
 def parse_clause(
     text: str, dialect: Dialect = SPARK, origin: Origin | None = None
 ) -> nodes.MatchRecognize:
-    """The clause of which `text` is what stands between the parentheses."""
+    """Parse a clause from the text between its parentheses.
+
+    Args:
+        text: the text.
+        dialect: how double quotes are read.
+        origin: the text from which `text` was translated, if it was.
+
+    Raises:
+        MatchRecognizeError: the text is not a clause.
+    """
     with shown_in(Source(text, origin)):
         return read_clause(all_tokens(read_tokens(text, dialect)))
