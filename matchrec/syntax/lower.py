@@ -1,7 +1,10 @@
-"""MatchRecognize → MatchPlan: defaults are filled in, navigation leaves the expressions.
+"""Lower a parsed clause to a `MatchPlan`.
 
-With ONE ROW PER MATCH every measure is seen from the last row, where running and final semantics
-give the same value; it is FINAL in the plan. What is forbidden is refused by `plan.rules`.
+Defaults are filled in, and expressions are parsed: the references to rows of the match leave them.
+
+With ONE ROW PER MATCH every measure is computed at the last row of the match. Running and final
+semantics give the same value there, so every measure is FINAL in the plan. What the standard
+forbids is rejected by `plan.rules`.
 """
 
 from __future__ import annotations
@@ -10,7 +13,6 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from types import MappingProxyType
-from typing import Any
 
 from matchrec.arguments import is_column, is_number
 from matchrec.errors.sql import pattern as errors
@@ -41,14 +43,15 @@ from matchrec.syntax.expressions.reader import ClausePart, Scope
 from matchrec.syntax.row_pattern import Values, fill_bounds, number_of, value_given
 from matchrec.syntax.tokens import read_tokens
 
-# NOT in PATTERN where rows may be skipped: what must not lie between two rows of a match.
+# NOT in PATTERN if rows may be skipped: it names rows that must not be between two rows of a match.
 #
 #     A NOT B C       no B between the last row of A and the first row of C
-#     A C NOT B       no B after the match, in its window; NOT B A C: none before it
+#     A C NOT B       no B after the match, in its window
+#     NOT B A C       no B before the match, in its window
 #
-# It is asked of finished matches, as negation in SASE+ is, so it stands between two parts of the
-# whole pattern. Where rows follow each other nothing lies between them, and NOT stays in the
-# pattern.
+# As negation in SASE+, it is checked once a match is found. So NOT is allowed only between two
+# parts of the whole pattern. If the rows of a match follow each other, no row is between them, and
+# NOT stays in the pattern.
 
 Parts = Sequence[patterns.RowPattern]
 
@@ -56,52 +59,89 @@ Parts = Sequence[patterns.RowPattern]
 def take_out_negations(
     pattern: patterns.RowPattern, selection: EventSelection, output: MatchOutput, *, windowed: bool
 ) -> tuple[patterns.RowPattern, tuple[Absence, ...]]:
-    """The pattern of the rows, and what must be absent. windowed: whether there is a WITHIN.
+    """Return the pattern without its NOTs, and the absences that these ask for.
 
-    Raises MatchRecognizeError for a NOT that cannot be asked of a finished match.
+    With strict contiguity the pattern is returned as it is: its NOTs are compiled.
+
+    Args:
+        pattern: the row pattern.
+        selection: which rows may be skipped.
+        output: which matches are returned.
+        windowed: whether WITHIN bounds a whole match.
+
+    Raises:
+        MatchRecognizeError: a NOT cannot be checked once a match is found.
     """
-    found = patterns.negations(pattern)
-    if not found or selection is EventSelection.STRICT_CONTIGUITY:
+    negations = patterns.negations(pattern)
+    if not negations or selection is EventSelection.STRICT_CONTIGUITY:
         return pattern, ()
     if output in ONE_OF_A_ROW:
-        raise errors.preferred_negation(found[0].span)
+        raise errors.preferred_negation(negations[0].span)
     parts = patterns.top(pattern)
-    rest = patterns.concatenation(_of_rows(parts), pattern.span)
-    mapped = patterns.variable_names(rest)
-    if nested := patterns.negations(rest) or (() if mapped else found):
-        raise errors.nested_negation(nested[0].span)
-    for negation in found:
+    without_nots = patterns.concatenation(_drop_negations(parts), pattern.span)
+    names = patterns.variable_names(without_nots)
+    nested = patterns.negations(without_nots)
+    if nested or not names:
+        raise errors.nested_negation((nested or negations)[0].span)
+    for negation in negations:
         for name in negation.names:
-            if name in mapped:
+            if name in names:
                 places = "under NOT and by itself"
                 raise errors.variable_beside_negation(negation.span, name=name, places=places)
-    return rest, tuple(_absences(parts, windowed=windowed))
+    return without_nots, tuple(_find_absences(parts, windowed=windowed))
 
 
-def _of_rows(parts: Parts) -> Iterator[patterns.RowPattern]:
-    return (part for part in parts if not isinstance(part, patterns.Negation))
+def _drop_negations(parts: Parts) -> tuple[patterns.RowPattern, ...]:
+    """Return the parts without those that are a NOT."""
+    return tuple(part for part in parts if not isinstance(part, patterns.Negation))
 
 
-def _absences(parts: Parts, *, windowed: bool) -> Iterator[Absence]:
-    for place, part in enumerate(parts):
-        if isinstance(part, patterns.Negation):
-            before, after = tuple(_of_rows(parts[:place])), tuple(_of_rows(parts[place:]))
-            if not windowed and not (before and after):
-                end = "end" if before else "beginning"
-                raise errors.negation_without_window(part.span, name=part.names[0], end=end)
-            names = _beside(before[::-1], "before", part), _beside(after, "after", part)
-            for name in names[0] or ():
-                if name in patterns.variable_names(patterns.concatenation(after)):
-                    places = "before NOT and after it"
-                    raise errors.variable_beside_negation(part.span, name=name, places=places)
-            yield from (Absence(name, *names, part.span) for name in part.names)
+def _find_absences(parts: Parts, *, windowed: bool) -> Iterator[Absence]:
+    """Yield the absence for each variable under NOT.
+
+    Args:
+        parts: the parts of the whole pattern, NOTs included.
+        windowed: as for `take_out_negations`.
+    """
+    for index, part in enumerate(parts):
+        if not isinstance(part, patterns.Negation):
+            continue
+        before = _drop_negations(parts[:index])
+        after = _drop_negations(parts[index:])
+        if not windowed and not (before and after):
+            end = "end" if before else "beginning"
+            raise errors.negation_without_window(part.span, name=part.names[0], end=end)
+        names_before = _find_nearest_variables(before[::-1], "before", part)
+        names_after = _find_nearest_variables(after, "after", part)
+        all_names_after = patterns.variable_names(patterns.concatenation(after))
+        for name in names_before or ():
+            if name in all_names_after:
+                places = "before NOT and after it"
+                raise errors.variable_beside_negation(part.span, name=name, places=places)
+        for name in part.names:
+            yield Absence(name, names_before, names_after, part.span)
 
 
-def _beside(parts: Parts, side: str, negation: patterns.Negation) -> tuple[str, ...] | None:
-    """The variables of which one has the nearest row; None where no part stands there."""
+def _find_nearest_variables(
+    parts: Parts, side: str, negation: patterns.Negation
+) -> tuple[str, ...] | None:
+    """Return the variables to one of which the row nearest to a NOT is mapped.
+
+    Args:
+        parts: the parts of the pattern on one side of the NOT, nearest first.
+        side: "before" or "after", for messages.
+        negation: the NOT.
+
+    Returns:
+        The variables of all parts up to the first one that has a row in every match; None if there
+        are no parts on that side.
+
+    Raises:
+        MatchRecognizeError: every part may be empty.
+    """
     if not parts:
         return None
-    names: dict[str, None] = {}
+    names: dict[str, None] = {}  # a set that keeps the order
     for part in parts:
         names.update(dict.fromkeys(patterns.variable_names(part)))
         if not patterns.may_be_empty(part):
@@ -109,37 +149,55 @@ def _beside(parts: Parts, side: str, negation: patterns.Negation) -> tuple[str, 
     raise errors.negation_beside_optional(negation.span, side=side)
 
 
-def of_forbidden_row(condition: expression.Scalar, name: str) -> expression.Scalar:
-    """The condition of a variable under NOT, which names its row where it reads a column of it."""
+def name_forbidden_row(condition: expression.Scalar, variable: str) -> expression.Scalar:
+    """Return the condition of a variable under NOT, with the variable before columns of its row.
 
-    def named(one: expression.Reference) -> expression.Reference:
-        if isinstance(one, expression.ColumnReference) and one.navigation.is_last:
-            own = one.navigation.variable or name
-            return replace(one, navigation=replace(one.navigation, variable=own))
-        return one
+    For B, `price > A.price` becomes `B.price > A.price`, because the row is not mapped to B.
+    """
 
-    return expression.with_references(condition, named)
+    def add_variable(reference: expression.Reference) -> expression.Reference:
+        if not isinstance(reference, expression.ColumnReference):
+            return reference
+        navigation = reference.navigation
+        if not navigation.is_last:
+            return reference
+        named = replace(navigation, variable=navigation.variable or variable)
+        return replace(reference, navigation=named)
+
+    return expression.with_references(condition, add_variable)
 
 
 def check_absent_rows(plan: MatchPlan) -> None:
-    """Raises MatchRecognizeUnsupportedError for what counts a row that is not mapped."""
+    """Check that conditions under NOT read nothing that depends on the row being mapped.
+
+    Raises:
+        MatchRecognizeUnsupportedError: one does, such as by counting rows or with CLASSIFIER().
+    """
     hint = "read rows of one variable of the match, such as LAST(A.x) or count(A.*)"
-    absent = {absence.variable for absence in plan.absences}
+    absent_variables = {absence.variable for absence in plan.absences}
     for definition in plan.definitions:
         name = definition.variable
-        for reference in definition.condition.references if name in absent else ():
-            if what := _unread(reference, name):
+        if name not in absent_variables:
+            continue
+        for reference in definition.condition.references:
+            what = _find_unknown_value(reference, name)
+            if what is not None:
                 raise errors.reads_forbidden_row(reference.span, what=what, name=name, hint=hint)
 
 
-def _unread(reference: expression.Reference, name: str) -> str | None:
-    """What of a reference is not known of a finished match, or None."""
+def _find_unknown_value(reference: expression.Reference, name: str) -> str | None:
+    """Return what a reference reads that a found match does not tell, for messages; else None.
+
+    Args:
+        reference: a reference in the condition of a variable under NOT.
+        name: that variable.
+    """
     match reference:
         case expression.ColumnReference(navigation=navigation) if not navigation.is_last:
             if navigation.variable == name:
                 return "FIRST and LAST of the row itself"
-            counts_back = navigation.variable is None and navigation.end is expression.End.LAST
-            return "LAST of all variables" if counts_back else None
+            if navigation.variable is None and navigation.end is expression.End.LAST:
+                return "LAST of all variables"
         case expression.Classifier():
             return "CLASSIFIER()"
         case expression.Aggregate(frame=None) if reference.variable in (None, name):
@@ -148,7 +206,17 @@ def _unread(reference: expression.Reference, name: str) -> str | None:
 
 
 def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -> MatchPlan:
-    """The plan of a clause, made once. values: of parameters in the places of numbers.
+    """Return the plan of a clause.
+
+    Without values it is made once and kept in the node.
+
+    Args:
+        clause: the clause.
+        values: the values of parameters that replace numbers and lengths of time.
+
+    Raises:
+        MatchRecognizeError: an expression is malformed, options do not go together, a parameter
+            has no suitable value, or see `plan.rules.check`.
 
     >>> from matchrec.syntax.grammar import parse_clause
     >>> plan = lower(parse_clause("PATTERN (a b*) DEFINE b AS x > PREV(x)"))
@@ -157,33 +225,40 @@ def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -
     """
     if clause.plans and not values:
         return clause.plans[0]
-    _check_words(clause)
+    _check_options(clause)
     selection = clause.selection or EventSelection.STRICT_CONTIGUITY
     output = clause.output or MatchOutput.PREFERRED
-    written = fill_bounds(clause.pattern, values)
-    pattern, absences, negated = written, tuple[Absence, ...](), patterns.negated_names(written)
-    if negated:
-        windowed = not all(window.is_gap for window in clause.windows)
-        pattern, absences = take_out_negations(written, selection, output, windowed=windowed)
     rows_per_match = clause.rows_per_match or RowsPerMatch.ONE_ROW
-    names = tuple(dict.fromkeys((*patterns.variable_names(written), *negated)))
-    unions = tuple(union.name for union in clause.subsets)
-    scope = Scope(ClausePart.MEASURES, names, unions, values=values)
+    written = fill_bounds(clause.pattern, values)
+    negated_names = patterns.negated_names(written)
+    pattern = written
+    absences: tuple[Absence, ...] = ()
+    if negated_names:
+        windowed = any(not window.is_gap for window in clause.windows)
+        pattern, absences = take_out_negations(written, selection, output, windowed=windowed)
+    scope = Scope(
+        ClausePart.MEASURES,
+        primary=tuple(dict.fromkeys((*patterns.variable_names(written), *negated_names))),
+        unions=tuple(union.name for union in clause.subsets),
+        values=values,
+    )
     plan = MatchPlan(
         pattern=pattern,
-        partition_by=tuple(map(_partition_key, clause.partition_by)),
-        order_by=tuple(map(_sort_item, clause.order_by)),
-        measures=tuple(_measures(clause, scope, rows_per_match)),
+        partition_by=tuple(_lower_partition_key(key) for key in clause.partition_by),
+        order_by=tuple(_lower_sort_key(key) for key in clause.order_by),
+        measures=tuple(_lower_measures(clause, scope, rows_per_match)),
         rows_per_match=rows_per_match,
         partial=clause.partial,
         columns=clause.columns,
         after_match=clause.after_match or AfterMatchSkip(),
-        **(_windows(clause, values) if clause.windows else {}),
+        within_rows=_find_window_rows(clause, values),
+        within=_lower_within(clause, values),
+        gaps=tuple(_lower_gaps(clause, values)),
         selection=selection,
         output=output,
-        first_matches=_first_matches(clause.first_matches, values),
+        first_matches=_fill_first_matches(clause.first_matches, values),
         subsets=clause.subsets,
-        definitions=tuple(_definitions(clause, scope, negated)),
+        definitions=tuple(_lower_definitions(clause, scope, negated_names)),
         absences=absences,
     )
     if absences:
@@ -194,77 +269,109 @@ def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -
     return plan
 
 
-def _first_matches(asked: FirstMatches | None, values: Values) -> FirstMatches | None:
-    if asked is None or asked.parameter is None:
-        return asked
-    number = number_of(asked.parameter, values, "the number of matches in FIRST", 1)
-    return FirstMatches(number, asked.span)
+def _fill_first_matches(first: FirstMatches | None, values: Values) -> FirstMatches | None:
+    """Return `FIRST k MATCHES` with the value of its parameter, if it has one."""
+    if first is None or first.parameter is None:
+        return first
+    number = number_of(first.parameter, values, "the number of matches in FIRST", 1)
+    return FirstMatches(number, first.span)
 
 
-def _windows(clause: nodes.MatchRecognize, values: Values) -> dict[str, Any]:
-    """What a plan says of how far rows lie apart, by the names of its fields."""
-    within, of_rows = clause.within, clause.window_of_rows
-    rows = of_rows and of_rows.rows
-    if of_rows and of_rows.parameter:
-        rows = number_of(of_rows.parameter, values, "the number of rows in WITHIN", 1)
-    gaps = (one for one in clause.windows if one.is_gap)
-    return {
-        "within": Within(_interval(within, values)) if within else None,
-        "within_rows": rows,
-        "gaps": tuple(Gap(_interval(one, values), one.after, one.to, one.span) for one in gaps),
-    }
+def _find_window_rows(clause: nodes.MatchRecognize, values: Values) -> int | None:
+    """Return n of `WITHIN n ROWS`, the value of its parameter if it has one; None without it."""
+    window = clause.window_of_rows
+    if window is None:
+        return None
+    if window.parameter is None:
+        return window.rows
+    return number_of(window.parameter, values, "the number of rows in WITHIN", 1)
 
 
-def _check_words(clause: nodes.MatchRecognize) -> None:
-    """Raises MatchRecognizeError for words that do not go together."""
+def _lower_within(clause: nodes.MatchRecognize, values: Values) -> Within | None:
+    """Return the window of a whole match; None without it."""
+    if clause.within is None:
+        return None
+    return Within(_read_interval(clause.within, values))
+
+
+def _lower_gaps(clause: nodes.MatchRecognize, values: Values) -> Iterator[Gap]:
+    """Yield the windows between rows of a match."""
+    for window in clause.windows:
+        if window.is_gap:
+            yield Gap(_read_interval(window, values), window.after, window.to, window.span)
+
+
+def _check_options(clause: nodes.MatchRecognize) -> None:
+    """Raise an error for options that do not go together."""
     if clause.search:
         raise search_outside_window(clause.search_span or clause.span, word=clause.search.value)
     if clause.output not in (None, *ONE_OF_A_ROW) and clause.after_match is not None:
         raise skip_among_all(clause.after_match.span or clause.span, output=clause.output.value)
 
 
-def _interval(node: nodes.WindowNode, values: Values) -> RowExpression:
-    """The interval of a window, with the value of a parameter that is a length of time.
+def _read_interval(window: nodes.WindowNode, values: Values) -> RowExpression:
+    """Return the interval of a window.
 
-    Other values are Spark's to fill in: a number in the unit of ORDER BY, or a Column.
+    The value of a parameter is filled in if it is a length of time. Spark fills in other values:
+    a number in the unit of ORDER BY, or a Column.
+
+    Raises:
+        MatchRecognizeError: the value is missing or not a positive length.
     """
-    given, written = node.parameter, node.interval
-    if given is None:
-        return parse_row_expression(written, ClausePart.WITHIN)
-    value = values.get(given.name) if node.unit is None else value_given(given, values)
-    if is_column(value) or (node.unit is None and not isinstance(value, str | timedelta)):
-        name = read_tokens(given.written, offset=written.offset)
-        found = parse_row_expression(name, ClausePart.WITHIN)
-        if not is_number(value):
-            return found
-        # A number is checked here, so that the engine need not compute it.
-        duration(value, f"{given.written} in WITHIN", written.whole)
-        return replace(found, is_constant=False)
-    return interval(value, f"{given.written} in WITHIN", written.whole, given.written, node.unit)
+    parameter = window.parameter
+    if parameter is None:
+        return parse_row_expression(window.interval, ClausePart.WITHIN)
+    has_interval_word = window.unit is not None
+    if has_interval_word:
+        value = value_given(parameter, values)
+    else:
+        value = values.get(parameter.name)
+    call = f"{parameter.written} in WITHIN"
+    is_length = has_interval_word or isinstance(value, str | timedelta)
+    if is_length and not is_column(value):
+        return interval(value, call, window.interval.whole, parameter.written, window.unit)
+    name = read_tokens(parameter.written, offset=window.interval.offset)
+    read = parse_row_expression(name, ClausePart.WITHIN)
+    if not is_number(value):
+        return read
+    # A number is checked here, so that the engine need not compute it.
+    duration(value, call, window.interval.whole)
+    return replace(read, is_constant=False)
 
 
-def _definitions(
-    clause: nodes.MatchRecognize, measured: Scope, negated: Container[str]
+def _lower_definitions(
+    clause: nodes.MatchRecognize, scope_of_measures: Scope, negated_names: Container[str]
 ) -> Iterator[Definition]:
-    """The conditions. measured: what measures may refer to. negated: the variables under NOT."""
-    scope = replace(measured, clause=ClausePart.DEFINE)
+    """Yield the conditions of DEFINE.
+
+    Args:
+        clause: the clause.
+        scope_of_measures: the scope of its measures.
+        negated_names: the variables under NOT.
+    """
+    scope = replace(scope_of_measures, clause=ClausePart.DEFINE)
     for node in clause.definitions:
         condition = expression.of_a_condition(parse_scalar(node.expression, scope))
-        if node.name in negated:
-            condition = of_forbidden_row(condition, node.name)
+        if node.name in negated_names:
+            condition = name_forbidden_row(condition, node.name)
         yield Definition(node.name, condition, node.span)
 
 
-def _partition_key(key: nodes.PartitionKey) -> RowExpression:
+def _lower_partition_key(key: nodes.PartitionKey) -> RowExpression:
+    """Return the expression of a PARTITION BY key, with its name."""
     return replace(parse_row_expression(key.expression, ClausePart.PARTITION_BY), name=key.name)
 
 
-def _sort_item(key: nodes.SortKey) -> SortItem:
-    written = parse_row_expression(key.expression, ClausePart.ORDER_BY)
-    return SortItem(written, bool(key.descending), key.nulls_first)
+def _lower_sort_key(key: nodes.SortKey) -> SortItem:
+    """Return the sort item of an ORDER BY key."""
+    order = parse_row_expression(key.expression, ClausePart.ORDER_BY)
+    return SortItem(order, bool(key.descending), key.nulls_first)
 
 
-def _measures(clause: nodes.MatchRecognize, scope: Scope, rows: RowsPerMatch) -> Iterator[Measure]:
+def _lower_measures(
+    clause: nodes.MatchRecognize, scope: Scope, rows: RowsPerMatch
+) -> Iterator[Measure]:
+    """Yield the measures."""
     for node in clause.measures:
         value = parse_scalar(node.expression, scope)
         if rows is RowsPerMatch.ONE_ROW:
