@@ -48,8 +48,8 @@ from matchrec.syntax.tokens import (
     first_matches,
     is_distance,
     is_time,
-    number_of_rows,
     pair_brackets,
+    read_number_of_rows,
     read_tokens,
     refuse_unit_in_number,
     whole_number,
@@ -422,7 +422,7 @@ def _read_window(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode
     parameter = parameter_at(clause.tokens[start : end - 1])
     if clause.key(end - 1) == "ROWS" and (parameter or end - start == 2):
         number = clause.part(start, end - 1)
-        rows = 0 if parameter else number_of_rows(number.text, span)
+        rows = 0 if parameter else read_number_of_rows(number.text, span)
         return nodes.WindowNode(number, span, rows=rows, parameter=parameter, place=number.whole)
     is_between_rows = end - start > 1 and clause.says(end - 2, "BETWEEN", "ROWS")
     has_variables = end - start > 4 and (clause.key(end - 4), clause.key(end - 2)) == ("FROM", "TO")

@@ -1,7 +1,11 @@
-"""A token of our own, whichever text it is of; how brackets pair up, how parsers go over tokens.
+"""Split texts into tokens, pair their brackets, and walk over them.
 
-One word each (`PARTITION BY` is two), half-open spans in the whole query, and none that are
-invented (sqlglot reads `1BD` as `1::BD`).
+sqlglot finds the tokens of SQL. They are converted to tokens of our own, which all parsers of this
+package read:
+
+- A token is one word: `PARTITION BY` is two.
+- Its span is half open and counts from the start of the whole query.
+- Every token is in the text, while sqlglot reads `1BD` as `1::BD`.
 """
 
 from __future__ import annotations
@@ -32,12 +36,13 @@ from matchrec.source import Span
 
 T = TypeVar("T")
 
-# What the names of Spark's functions say about an expression over a match.
-
 
 def words(text: str) -> frozenset[str]:
+    """Return the words of a text. It keeps long sets of keywords readable."""
     return frozenset(text.split())
 
+
+# Functions by what they do in an expression over the rows of a match.
 
 PHYSICAL = frozenset({"PREV", "NEXT"})
 LOGICAL = frozenset({"FIRST", "LAST"})
@@ -49,7 +54,7 @@ OF_THE_MATCH = NAVIGATION | MATCH_FUNCTIONS | {"CLASSIFIER", "MATCHED_ROWS"}
 AGGREGATES = words_of("AGGREGATE")
 CONSTANT_CALLS = words_of("CONSTANT CALL")
 
-# Functions that stand with OVER only.
+# Functions that are called with OVER only.
 WINDOW_ONLY = words("LAG LEAD NTH_VALUE ROW_NUMBER RANK DENSE_RANK PERCENT_RANK CUME_DIST NTILE")
 
 OF_SEVERAL_ROWS = AGGREGATES | OF_THE_MATCH | WINDOW_ONLY
@@ -59,7 +64,7 @@ UNITS_OF_TIME = UNITS | {f"{unit}S" for unit in UNITS}
 
 
 class Dialect(Enum):
-    """How texts are read, by what stands between double quotes."""
+    """How a text is read: what double quotes enclose."""
 
     SPARK = "a string, as in Spark's default"
     QUOTED_NAMES = "a name, as in the standard"
@@ -69,6 +74,8 @@ SPARK = Dialect.SPARK
 
 
 class TokenKind(Enum):
+    """What a token is, apart from its text."""
+
     WORD = "word"
     QUOTED = "quoted name"
     NUMBER = "number"
@@ -82,12 +89,13 @@ CONSTANTS = (TokenKind.NUMBER, TokenKind.STRING)
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token. text: as written; of a quoted name, the name. span: in the whole query."""
+    """A word, a name in quotes, a number, a string or a symbol."""
 
     kind: TokenKind
-    text: str
-    span: Span
-    key: str = field(init=False, repr=False, compare=False)  # upper case; "" of no word or symbol
+    text: str  # as it is written; a quoted name has no quotes and is unescaped
+    span: Span  # in the whole query
+    # What grammars compare: a word in upper case, a symbol, or "" for all other kinds.
+    key: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         key = self.text.upper() if self.kind in (TokenKind.WORD, TokenKind.SYMBOL) else ""
@@ -95,44 +103,49 @@ class Token:
 
     @property
     def is_word(self) -> bool:
-        """Whether it is written without quotes, whatever it means."""
+        """Return whether it is a word without quotes: a keyword or a name."""
         return self.kind is TokenKind.WORD
 
     @property
     def is_name(self) -> bool:
+        """Return whether it can name something: a word, or a name in backticks."""
         return self.is_word or self.kind is TokenKind.QUOTED
 
     @property
     def is_string(self) -> bool:
+        """Return whether it is a string, in single or double quotes."""
         return self.kind is TokenKind.STRING
 
     @property
     def is_strange(self) -> bool:
-        """Whether it has a character that SQL has in quotes only."""
+        """Return whether it is a character that SQL allows in quotes only, such as `→`."""
         return self.kind is TokenKind.SYMBOL and not self.text.isascii()
 
     @property
     def is_constant(self) -> bool:
+        """Return whether it is a number or a string."""
         return self.kind in CONSTANTS
 
     @property
     def in_double_quotes(self) -> bool:
-        """Whether it is a string in double quotes, which would be a name in another dialect."""
+        """Return whether it is a string in double quotes, which is a name in other dialects."""
         return self.kind is TokenKind.STRING and self.text.startswith('"')
 
     @property
     def can_name(self) -> bool:
-        """Whether it names something where no string can stand: double quotes are for both."""
+        """Return whether it is a name if strings are not allowed: double quotes enclose both."""
         return self.is_name or self.in_double_quotes
 
     @property
     def name(self) -> str:
-        """The name as it was written, without quotes."""
-        return self.text[1:-1].replace('""', '"') if self.kind is TokenKind.STRING else self.text
+        """Return the name as it is written, without quotes."""
+        if self.kind is TokenKind.STRING:
+            return self.text[1:-1].replace('""', '"')
+        return self.text
 
     @property
     def variable(self) -> str:
-        """The pattern variable that it names, normalized: upper case unless quoted."""
+        """Return the pattern variable that it names: in upper case unless it is quoted."""
         return self.name.upper() if self.is_word else self.name
 
 
@@ -141,27 +154,32 @@ CLOSING = frozenset(OPENING.values())
 
 
 def pair_brackets(tokens: Sequence[Token]) -> dict[int, int]:
-    """For the index of each bracket that opens, the index of the one that closes it.
+    """Return the index of the closing bracket for the index of each opening one.
 
-    A `]` or `}` that does not close the innermost bracket closes nothing; a `)` closes what is open
-    inside its parentheses.
+    Brackets that do not pair up are left out. A `]` or `}` that does not close the innermost
+    bracket closes nothing. A `)` closes the innermost parenthesis, so brackets that are open inside
+    of it have no closing one.
     """
     pairs: dict[int, int] = {}
-    waiting: list[int] = []
+    unclosed: list[int] = []  # a stack of indices
     for index, token in enumerate(tokens):
         if token.key in OPENING:
-            waiting.append(index)
-        elif token.key == ")" and any(tokens[opening].key == "(" for opening in waiting):
-            while tokens[waiting[-1]].key != "(":
-                waiting.pop()
-            pairs[waiting.pop()] = index
-        elif token.key in CLOSING and waiting and OPENING[tokens[waiting[-1]].key] == token.key:
-            pairs[waiting.pop()] = index
+            unclosed.append(index)
+        elif token.key == ")" and any(tokens[opening].key == "(" for opening in unclosed):
+            while tokens[unclosed[-1]].key != "(":
+                unclosed.pop()
+            pairs[unclosed.pop()] = index
+        elif token.key in CLOSING and unclosed and OPENING[tokens[unclosed[-1]].key] == token.key:
+            pairs[unclosed.pop()] = index
     return pairs
 
 
 class Cursor:
-    """Reads tokens `position .. end` from left to right; parsers add a method for each rule."""
+    """A position in a sequence of tokens, which moves from left to right up to `end`.
+
+    A parser is a subclass with a method for each rule of its grammar. The method reads the tokens
+    of its rule, and returns what they mean.
+    """
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self.tokens = tokens
@@ -170,17 +188,19 @@ class Cursor:
 
     @property
     def key(self) -> str:
-        """The key of the token to be read next; nothing at the end."""
+        """Return the key of the next token; "" at the end."""
         return self.key_at(self.position)
 
     def key_at(self, index: int) -> str:
+        """Return the key of a token; "" before the first and after the last one."""
         return self.tokens[index].key if 0 <= index < self.end else ""
 
     def kind_at(self, index: int) -> TokenKind:
+        """Return the kind of a token; END after the last one."""
         return self.tokens[index].kind if index < self.end else TokenKind.END
 
     def accept(self, *keys: str) -> bool:
-        """Whether these keys stood next; if so, they are read."""
+        """Read the next tokens if these are their keys, and return whether they are."""
         for index, key in enumerate(keys, self.position):
             if self.key_at(index) != key:
                 return False
@@ -188,13 +208,14 @@ class Cursor:
         return True
 
     def several(self, read: Callable[[], T]) -> list[T]:
-        """What stands between commas, each read by `read`."""
-        found = [read()]
+        """Read one or more items with commas between them, each with `read`."""
+        items = [read()]
         while self.accept(","):
-            found.append(read())
-        return found
+            items.append(read())
+        return items
 
     def span(self, start: int, end: int) -> Span:
+        """Return the characters of tokens `start .. end`."""
         return self.tokens[start].span.to(self.tokens[end - 1].span)
 
 
@@ -202,48 +223,64 @@ class Cursor:
 MOST = 2**31 - 1
 
 
-def column_names(tokens: Sequence[Token]) -> tuple[str, ...]:
-    """The name of a column with its qualifiers before it; none of any other tokens.
+def read_column_path(tokens: Sequence[Token]) -> tuple[str, ...]:
+    """Return the name of a column after its qualifiers; () if the tokens are something else.
 
-    >>> column_names(read_tokens("t . `a.b`").tokens), column_names(read_tokens("a + 1").tokens)
-    (('t', 'a.b'), ())
+    >>> read_column_path(read_tokens("t . `a.b`").tokens)
+    ('t', 'a.b')
+    >>> read_column_path(read_tokens("a + 1").tokens)
+    ()
     """
     names = tokens[::2]
-    is_path = len(tokens) % 2 == 1 and all(token.key == "." for token in tokens[1::2])
-    plain = (one.is_name and (one.text.isascii() or not one.is_word) for one in names)
-    return tuple(one.text for one in names) if is_path and all(plain) else ()
+    has_dots = len(tokens) % 2 == 1 and all(token.key == "." for token in tokens[1::2])
+    if not has_dots:
+        return ()
+    for name in names:
+        # Spark allows words with other letters in quotes only.
+        if not name.is_name or (name.is_word and not name.text.isascii()):
+            return ()
+    return tuple(name.text for name in names)
 
 
 def whole_number(digits: str) -> int | None:
-    """The number, or None where it is greater than `MOST`.
+    """Return the number that digits are; None if it is greater than `MOST`.
 
     >>> whole_number("007"), whole_number("9" * 5000)
     (7, None)
     """
-    plain = digits.lstrip("0") or "0"
-    number = int(plain) if len(plain) <= len(str(MOST)) else MOST + 1
+    significant = digits.lstrip("0") or "0"
+    if len(significant) > len(str(MOST)):  # Python refuses to convert very long ones
+        return None
+    number = int(significant)
     return number if number <= MOST else None
 
 
-# How much constants are: a number, or what stands after INTERVAL.
+# Amounts of constants: numbers, and intervals of time.
 #
 # 1800    30.5    INTERVAL '1' HOUR    INTERVAL 1 HOUR 30 MINUTES    INTERVAL '90 minutes'
 
 
 def amount_of_number(written: str) -> Amount | None:
-    """A number of at most 19 digits, or of 18 before a point and 18 after it; else None.
+    """Return the amount of a number; None if it is not exact or too long.
+
+    It has at most 19 digits, or 18 before a point and 18 after it.
 
     >>> amount_of_number("1800L"), amount_of_number("1e3")
     (Amount(value=Fraction(1800, 1), is_time=False, is_days=False), None)
     """
-    number = written if "." in written or written[-1:] not in ("L", "l") else written[:-1]
-    whole, point, fraction = number.partition(".")
-    most = 18 if point else 19
-    is_number = (whole + fraction).isdecimal() and max(len(whole), len(fraction)) <= most
-    return Amount(Fraction(number)) if is_number else None
+    number = written
+    if "." not in written and written[-1:] in ("L", "l"):  # the suffix of BIGINT
+        number = written[:-1]
+    integer_digits, point, fraction_digits = number.partition(".")
+    most_digits = 18 if point else 19
+    if not (integer_digits + fraction_digits).isdecimal():
+        return None
+    if max(len(integer_digits), len(fraction_digits)) > most_digits:
+        return None
+    return Amount(Fraction(number))
 
 
-# Letters after a number that are its type in Spark SQL, and that are read as units of time.
+# Letters after a number that a reader takes for a unit of time, but that are a type in Spark SQL.
 _UNITS_IN_NUMBERS = {
     "S": ("SMALLINT", "SECONDS"),
     "D": ("DOUBLE", "DAYS"),
@@ -254,21 +291,24 @@ _UNITS_IN_NUMBERS = {
 def refuse_unit_in_number(token: Token) -> None:
     """Raise MatchRecognizeParseError for `30s`, `30d` and `30y` as the length of a window.
 
-    `30L` and `30BD` stay: no unit of time is written so.
+    `30L` and `30BD` are accepted, because no unit of time is written like that.
     """
-    number, letter = token.text[:-1], token.text[-1:].upper()
+    number = token.text[:-1]
+    letter = token.text[-1:].upper()
     if token.kind is TokenKind.NUMBER and letter in _UNITS_IN_NUMBERS and number[-1:].isdigit():
         type_name, unit = _UNITS_IN_NUMBERS[letter]
-        written = token.text
         raise errors.unit_in_number(
-            token.span, written=written, number=number, type_name=type_name, unit=unit
+            token.span, written=token.text, number=number, type_name=type_name, unit=unit
         )
 
 
 def amount_of_interval(written: Iterable[str]) -> Amount | None:
-    """An interval of numbers, each before its unit; None of one with months, or of no number.
+    """Return the length of an interval; None if it is not exact.
 
-    written: what stands after INTERVAL, quotes around texts included.
+    It is exact if it consists of numbers, each before its unit, and no unit is months or years.
+
+    Args:
+        written: the tokens after INTERVAL; texts have their quotes.
 
     >>> amount_of_interval(["'1 DAY'"]).is_days, amount_of_interval(["1", "MONTH"])
     (True, None)
@@ -278,84 +318,116 @@ def amount_of_interval(written: Iterable[str]) -> Amount | None:
     units = [word.upper().removesuffix("S") for word in words[1::2]]
     if not words or len(numbers) != len(units) or not MICROSECONDS.keys() >= set(units):
         return None
-    total = Fraction(0)
+    microseconds = Fraction(0)
     for number, unit in zip(numbers, units, strict=True):
         if number is None or (number.value.denominator != 1 and unit != "SECOND"):
-            return None
-        total += number.value * MICROSECONDS[unit]
-    return Amount(total, True, set(units) == {"DAY"}) if total.denominator == 1 else None
+            return None  # Spark allows fractions of seconds only
+        microseconds += number.value * MICROSECONDS[unit]
+    if microseconds.denominator != 1:
+        return None
+    return Amount(microseconds, is_time=True, is_days=set(units) == {"DAY"})
 
 
 def first_matches(number: str, span: Span | None) -> FirstMatches:
-    """What FIRST so many MATCHES says. Raises MatchRecognizeParseError for no such number."""
-    return FirstMatches(number_of_rows(number, span, errors.not_a_number_of_matches), span)
+    """Return the option `FIRST number MATCHES`.
+
+    Raises:
+        MatchRecognizeParseError: the number is not from 1 to `MOST`.
+    """
+    return FirstMatches(read_number_of_rows(number, span, errors.not_a_number_of_matches), span)
 
 
-def number_of_rows(
+def read_number_of_rows(
     number: str,
     span: Span | None,
-    refusal: Message[MatchRecognizeParseError] = errors.not_a_number_of_rows,
+    message: Message[MatchRecognizeParseError] = errors.not_a_number_of_rows,
 ) -> int:
-    """What WITHIN so many ROWS says, from 1 on. refusal: the error of no such number."""
+    """Return the number of `WITHIN number ROWS`.
+
+    Args:
+        number: the number as it is written.
+        span: what the error points at.
+        message: the error for other numbers.
+
+    Raises:
+        MatchRecognizeParseError: the number is not from 1 to `MOST`.
+    """
     count = whole_number(number) if number.isdecimal() else None
     if not count:
-        raise refusal(span, number=number, limit=MOST)
+        raise message(span, number=number, limit=MOST)
     return count
 
 
-# The tokens of a text in a row, with their brackets: what every parser of SQL text reads.
-#
-# sqlglot's own tokens, which its parser takes, stand beside ours, which our parsers read.
+# Split a text into tokens: first those of sqlglot, which its parser also takes, then our own.
 
-_WORDS = re.compile(r"\w+(\s+\w+)*")
-_KINDS = {one: TokenKind.STRING for one in TokenType if f"_{one.name}".endswith("_STRING")} | {
-    TokenType.IDENTIFIER: TokenKind.QUOTED,
-    TokenType.NUMBER: TokenKind.NUMBER,
-}
+_SEVERAL_WORDS = re.compile(r"\w+(\s+\w+)*")
+# Our kind for a kind of sqlglot; words and symbols are told apart by their text.
+_KINDS = {
+    token_type: TokenKind.STRING
+    for token_type in TokenType
+    if f"_{token_type.name}".endswith("_STRING")
+} | {TokenType.IDENTIFIER: TokenKind.QUOTED, TokenType.NUMBER: TokenKind.NUMBER}
 
 
 def sqlglot_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) -> list[SqlglotToken]:
-    """The tokens that sqlglot finds in `text`, which starts at `offset` of the query."""
+    """Return the tokens that sqlglot finds in a text of Spark SQL.
+
+    In `"a".x` the quotes enclose a name in every dialect, because no dot follows a string.
+
+    Args:
+        text: the text.
+        offset: where it starts in the query, for the error.
+        dialect: how double quotes are read.
+
+    Raises:
+        MatchRecognizeParseError: a string, a quoted name or a comment is not closed.
+    """
     try:
         tokens = tokens_by(Spark, text)
     except TokenError as error:
-        raise errors.unreadable_text(_unclosed(text, offset)) from error
+        raise errors.unreadable_text(_find_unclosed(text, offset)) from error
     if '"' not in text:
         return tokens
     if dialect is Dialect.QUOTED_NAMES:
-        return list(_with_names(tokens, text))
-    for index, (token, after) in enumerate(pairwise(tokens)):
-        is_text = token.token_type is TokenType.STRING and text[token.start] == '"'
-        if is_text and after.token_type is TokenType.DOT:  # which follows names, and no string
+        return list(_read_quoted_names(tokens, text))
+    for index, (token, next_token) in enumerate(pairwise(tokens)):
+        is_in_double_quotes = token.token_type is TokenType.STRING and text[token.start] == '"'
+        if is_in_double_quotes and next_token.token_type is TokenType.DOT:
             tokens[index] = renamed(token, TokenType.IDENTIFIER, token.text)
     return tokens
 
 
 @cache
-def _tokenizer(dialect: type[SqlglotDialect]) -> Any:
-    """The tokenizer of a dialect, in which EXPLAIN and a column `show` are words, no commands."""
+def _make_tokenizer(dialect: type[SqlglotDialect]) -> Any:
+    """Return the tokenizer of a dialect without its commands.
+
+    So EXPLAIN, and a column called `show`, are words; a command would take the rest of the text.
+    """
     return type("Words", (dialect.tokenizer_class,), {"COMMANDS": set()})
 
 
 def tokens_by(dialect: type[SqlglotDialect], text: str) -> list[SqlglotToken]:
-    """The tokens that a dialect of sqlglot finds in a query, a script or an expression."""
-    tokens: list[SqlglotToken] = _tokenizer(dialect)(dialect=dialect()).tokenize(text)
-    if _MAY_BE_WORDS.isdisjoint(map(attrgetter("token_type"), tokens)):
+    """Return the tokens that a dialect of sqlglot finds in a query, a script or an expression."""
+    tokens: list[SqlglotToken] = _make_tokenizer(dialect)(dialect=dialect()).tokenize(text)
+    if _MAY_BE_NAMES.isdisjoint(map(attrgetter("token_type"), tokens)):
         return tokens
-    for index, (token, after) in enumerate(pairwise(tokens)):
-        kinds = token.token_type, after.token_type
-        if kinds == (TokenType.WINDOW, TokenType.L_PAREN):  # a function, which begins no clause
+    for index, (token, next_token) in enumerate(pairwise(tokens)):
+        types = token.token_type, next_token.token_type
+        if types == (TokenType.WINDOW, TokenType.L_PAREN):  # a function, not the clause
             tokens[index] = renamed(token, TokenType.VAR, token.text)
-        elif kinds == (TokenType.INTO, TokenType.RETURNING):  # a table called `output`
-            tokens[index + 1] = renamed(after, TokenType.VAR, after.text)
+        elif types == (TokenType.INTO, TokenType.RETURNING):  # a table called `output`
+            tokens[index + 1] = renamed(next_token, TokenType.VAR, next_token.text)
     return tokens
 
 
-_MAY_BE_WORDS = frozenset({TokenType.WINDOW, TokenType.RETURNING})
+_MAY_BE_NAMES = frozenset({TokenType.WINDOW, TokenType.RETURNING})
 
 
-def _with_names(tokens: Sequence[SqlglotToken], text: str) -> Iterator[SqlglotToken]:
-    """The tokens with a name for each string in double quotes; `"a""b"` is one name."""
+def _read_quoted_names(tokens: Sequence[SqlglotToken], text: str) -> Iterator[SqlglotToken]:
+    """Yield the tokens with a name for each string in double quotes.
+
+    sqlglot reads `"a""b"` as two strings. It is one name.
+    """
     index = 0
     while index < len(tokens):
         first = last = tokens[index]
@@ -373,49 +445,73 @@ def _with_names(tokens: Sequence[SqlglotToken], text: str) -> Iterator[SqlglotTo
 def renamed(
     token: SqlglotToken, kind: TokenType, text: str, end: int | None = None
 ) -> SqlglotToken:
-    """A token of another kind and text in the place of `token`, or up to the character `end`."""
+    """Return a copy of a token with another kind and text.
+
+    Args:
+        token: the token.
+        kind: the new kind.
+        text: the new text.
+        end: the last character that it replaces, if it replaces tokens after it, too.
+    """
     last = token.end if end is None else end
     return SqlglotToken(kind, text, token.line, token.col, token.start, last, token.comments)
 
 
 def find_frames(tokens: Sequence[Token]) -> Iterator[tuple[str, Span]]:
-    """Every `{name}` in a text, written without blanks: the name, and where it stands."""
+    """Yield name and span of every `{name}` that is written without blanks."""
     for opening, name, closing in zip(tokens, tokens[1:], tokens[2:], strict=False):
-        if (opening.key, closing.key) == ("{", "}") and name.is_word:
+        if opening.key == "{" and closing.key == "}" and name.is_word:
             span = opening.span.to(closing.span)
-            if span.end - span.start == len(name.text) + 2:
+            has_no_blanks = span.end - span.start == len(name.text) + len("{}")
+            if has_no_blanks:
                 yield name.text, span
 
 
 def tokens_of(tokens: Sequence[SqlglotToken], text: str, offset: int = 0) -> tuple[Token, ...]:
-    """Our tokens of `text`, which starts at `offset` of the query; a hint to Spark is a comment."""
-    own: list[Token] = []
-    end = -1
+    """Convert the tokens of sqlglot to our own.
+
+    Hints to Spark are dropped like comments. A number that sqlglot splits, such as `.5`, is one
+    token, and tokens that it invents are dropped: they overlap the one before.
+
+    Args:
+        tokens: the tokens of sqlglot.
+        text: their text.
+        offset: where it starts in the query.
+    """
+    converted: list[Token] = []
+    end = -1  # of the characters that have a token
     for token in tokens:
-        if token.start >= end and token.token_type is not TokenType.HINT:
-            found = _own(token, text, offset)
-            if found[0].kind is TokenKind.NUMBER and own and own[-1].key == ".":
-                point, place = own[-1].span, found[0].span
-                if point.end == place.start:  # `.5`
-                    own.pop()
-                    found = [Token(TokenKind.NUMBER, f".{found[0].text}", point.to(place))]
-            own += found
-            end = token.end + 1
-    return tuple(own)
+        if token.start < end or token.token_type is TokenType.HINT:
+            continue
+        new_tokens = _convert_token(token, text, offset)
+        number = new_tokens[0]
+        if number.kind is TokenKind.NUMBER and converted and converted[-1].key == ".":
+            point = converted[-1]
+            if point.span.end == number.span.start:
+                converted.pop()
+                span = point.span.to(number.span)
+                new_tokens = [Token(TokenKind.NUMBER, f".{number.text}", span)]
+        converted += new_tokens
+        end = token.end + 1
+    return tuple(converted)
 
 
-def _own(token: SqlglotToken, text: str, offset: int) -> list[Token]:
-    """Our tokens of one of sqlglot's, of which some have several words."""
+def _convert_token(token: SqlglotToken, text: str, offset: int) -> list[Token]:
+    """Return our tokens for one of sqlglot, which may have several words, such as `PARTITION BY`.
+
+    `text` and `offset` are as for `tokens_of`.
+    """
     written = text[token.start : token.end + 1]
     span = Span(token.start + offset, token.end + 1 + offset)
-    if (kind := _KINDS.get(token.token_type)) is not None:
+    kind = _KINDS.get(token.token_type)
+    if kind is not None:
         return [Token(kind, token.text if kind is TokenKind.QUOTED else written, span)]
     if written.isascii() and written.isidentifier():
         return [Token(TokenKind.WORD, written, span)]
-    if _WORDS.fullmatch(written):
-        found = re.finditer(r"\w+", written)
+    if _SEVERAL_WORDS.fullmatch(written):
         return [
-            Token(TokenKind.WORD, one[0], Span(*one.span()).shifted(span.start)) for one in found
+            Token(TokenKind.WORD, word[0], Span(*word.span()).shifted(span.start))
+            for word in re.finditer(r"\w+", written)
         ]
     return [Token(TokenKind.SYMBOL, written, span)]
 
@@ -426,65 +522,82 @@ _QUOTE_OR_COMMENT = re.compile(
 )
 
 
-def _unclosed(text: str, offset: int) -> Span:
-    """The mark that opens a string, a quoted name or a comment which nothing closes."""
-    rest = _QUOTE_OR_COMMENT.sub(lambda closed: " " * len(closed[0]), text)
-    opening = re.search(r"""['"`]|/[*]""", rest)
+def _find_unclosed(text: str, offset: int) -> Span:
+    """Return the mark that opens a string, a quoted name or a comment that is not closed.
+
+    `offset` is where the text starts in the query.
+    """
+    without_closed = _QUOTE_OR_COMMENT.sub(lambda closed: " " * len(closed[0]), text)
+    opening = re.search(r"""['"`]|/[*]""", without_closed)
     position = opening.start() if opening else len(text)
     return Span(position, position + 1).shifted(offset)
 
 
-Range = tuple[int, int]  # indices of tokens, half open
+Range = tuple[int, int]  # half-open range of indices of tokens
 
-_ALSO_FUNCTIONS = frozenset({"MAP", "REDUCE"})
-_QUERY_WORDS = _ALSO_FUNCTIONS | {"SELECT", "WITH", "FROM", "VALUES", "TABLE"}
+# The first words of queries; some are functions, too.
+_QUERY_WORDS_AND_FUNCTIONS = frozenset({"MAP", "REDUCE"})
+_QUERY_WORDS = _QUERY_WORDS_AND_FUNCTIONS | {"SELECT", "WITH", "FROM", "VALUES", "TABLE"}
 
-# What follows a column that is called as a query begins, and no such word of a query.
-_AFTER_NAME = words(") , . [ :: = == <=> <> != < <= > >= + / % || AS AND OR IS IN LIKE BETWEEN")
+# What follows such a word only if it names a column.
+_AFTER_COLUMN_NAME = words(
+    ") , . [ :: = == <=> <> != < <= > >= + / % || AS AND OR IS IN LIKE BETWEEN"
+)
 
 
 @dataclass(frozen=True)
 class TokenSequence:
-    """Tokens of a text that starts at `offset` of the query; spans count from the query's start."""
+    """A text and its tokens, with their brackets paired up.
+
+    Methods take and return indices of tokens, unless they say otherwise.
+    """
 
     text: str
     tokens: tuple[Token, ...] = field(compare=False, repr=False)
-    pairs: dict[int, int] = field(compare=False, repr=False)  # the closing of each opening one
+    # The index of the closing bracket for that of each opening one.
+    pairs: dict[int, int] = field(compare=False, repr=False)
+    # Where the text starts in the query. Spans count from the start of the query.
     offset: int = field(default=0, compare=False)
-    dialect: Dialect = field(default=SPARK, compare=False)  # how the text is read
+    # How the text is read.
+    dialect: Dialect = field(default=SPARK, compare=False)
 
     @cached_property
     def openings(self) -> dict[int, int]:
-        """The opening bracket of each closing one."""
+        """Return the opening bracket for each closing one."""
         return {closing: opening for opening, closing in self.pairs.items()}
 
     @cached_property
     def around(self) -> tuple[int, ...]:
-        """For each token the bracket that opens the innermost pair around it, -1 for none."""
-        around, waiting = [], [-1]
+        """Return, for each token, the opening bracket of the innermost pair around it, or -1.
+
+        A bracket is not inside of its own pair.
+        """
+        around = []
+        open_brackets = [-1]  # a stack
         for index in range(len(self.tokens)):
             if index in self.openings:
-                waiting.pop()
-            around.append(waiting[-1])
+                open_brackets.pop()
+            around.append(open_brackets[-1])
             if index in self.pairs:
-                waiting.append(index)
+                open_brackets.append(index)
         return tuple(around)
 
     @cached_property
     def index_at(self) -> dict[int, int]:
-        """The index of the token that starts at a place of the query."""
+        """Return the index of each token by the position in the query where it starts."""
         return {token.span.start: index for index, token in enumerate(self.tokens)}
 
     @cached_property
     def places(self) -> dict[str, list[int]]:
-        """Where the tokens of each key stand."""
-        found: dict[str, list[int]] = {}
+        """Return the indices of the tokens with each key."""
+        indices: dict[str, list[int]] = {}
         for index, token in enumerate(self.tokens):
-            found.setdefault(token.key, []).append(index)
-        return found
+            indices.setdefault(token.key, []).append(index)
+        return indices
 
     @property
     def whole(self) -> Span:
+        """Return the span of the whole text."""
         return Span(self.offset, self.offset + len(self.text))
 
     def __len__(self) -> int:
@@ -494,85 +607,111 @@ class TokenSequence:
         return self.tokens[index]
 
     def key(self, index: int) -> str:
-        """The key of a token; nothing before the first and after the last."""
+        """Return the key of a token; "" before the first and after the last one."""
         return self.tokens[index].key if 0 <= index < len(self.tokens) else ""
 
     def says(self, index: int, *keys: str) -> bool:
-        """Whether tokens with these keys stand at `index` and after it."""
+        """Return whether the tokens from `index` on have these keys."""
         return tuple(map(self.key, range(index, index + len(keys)))) == keys
 
     def past(self, index: int) -> int:
-        """The index after a token, or after the brackets that it opens."""
+        """Return the index after a token, or after the bracket that closes it if it opens one."""
         return self.pairs.get(index, index) + 1
 
     def can_name(self, index: int) -> bool:
-        """Whether a name, or a string in double quotes for one, stands at `index`."""
+        """Return whether a name is at `index`, or a string in double quotes, as one."""
         return 0 <= index < len(self.tokens) and self.tokens[index].can_name
 
     def span(self, start: int, end: int) -> Span:
-        """The characters of tokens `start .. end`."""
+        """Return the characters of tokens `start .. end`."""
         return self.tokens[start].span.to(self.tokens[end - 1].span)
 
     def text_at(self, span: Span) -> str:
+        """Return the text at a span of the query."""
         return self.text[span.start - self.offset : span.end - self.offset]
 
     def is_call(self, index: int) -> bool:
-        """Whether an unqualified function's name and its parenthesis stand at `index`."""
+        """Return whether the name of a function without a qualifier is at `index`, and a `(`."""
         is_word = 0 <= index < len(self.tokens) and self.tokens[index].is_word
         return is_word and self.key(index + 1) == "(" and self.key(index - 1) != "."
 
     def may_be_of_one_row(self, start: int, end: int) -> bool:
-        """Whether a row may say it: no constant but a whole number, no call of several rows."""
+        """Return whether the expression `start .. end` may be a whole number of each row.
+
+        It is not if it is a constant other than a whole number, or if it calls a function that
+        reads several rows or returns another value each time.
+        """
         first = self[start]
-        is_constant = first.kind is TokenKind.NUMBER or first.is_string or first.key == "NULL"
+        is_constant = end == start + 1 and (first.is_constant or first.key == "NULL")
+        if is_constant and not first.text.isdigit():
+            return False
         calls = {self.key(index) for index in range(start, end) if self.is_call(index)}
-        is_alone = is_constant and end == start + 1 and not first.text.isdigit()
-        return not is_alone and calls.isdisjoint(OF_SEVERAL_ROWS | NONDETERMINISTIC)
+        return calls.isdisjoint(OF_SEVERAL_ROWS | NONDETERMINISTIC)
 
     def call_span(self, index: int) -> Span:
-        """The characters of the call at `index`, from its name to its parenthesis."""
+        """Return the characters of the call at `index`, from its name to its closing `)`."""
         return self.span(index, self.past(index + 1))
 
     def is_subquery(self, index: int) -> bool:
-        """Whether the parenthesis at `index` holds a query."""
-        if self.key(index) != "(" or self.key(index + 1) not in _QUERY_WORDS:
+        """Return whether the parenthesis at `index` encloses a query."""
+        word = self.key(index + 1)
+        after = self.key(index + 2)
+        if self.key(index) != "(" or word not in _QUERY_WORDS:
             return False
-        is_function = self.key(index + 1) in _ALSO_FUNCTIONS and self.key(index + 2) == "("
-        return not is_function and self.key(index + 2) not in _AFTER_NAME
+        is_function = word in _QUERY_WORDS_AND_FUNCTIONS and after == "("
+        return not is_function and after not in _AFTER_COLUMN_NAME
 
     def part(self, start: int, end: int) -> TokenSequence:
-        """The text of tokens `start .. end`, with these; sqlglot's are left out."""
-        span, tokens = self.span(start, end), self.tokens[start:end]
-        text, pairs = self.text_at(span), pair_brackets(tokens)
-        return TokenSequence(text, tokens, pairs, span.start, self.dialect)
+        """Return tokens `start .. end` as a sequence of its own."""
+        span = self.span(start, end)
+        tokens = self.tokens[start:end]
+        text = self.text_at(span)
+        return TokenSequence(text, tokens, pair_brackets(tokens), span.start, self.dialect)
 
     def enclosing(self, index: int) -> int:
-        """The end of the innermost parenthesis around `index`, or of the text."""
-        around = self.brackets_around(index) if index < len(self.tokens) else ()
-        return next((self.pairs[one] for one in around if self.key(one) == "("), len(self.tokens))
+        """Return the end of the innermost parentheses around `index`: their `)`.
+
+        It is the end of the text if none are around it.
+        """
+        if index < len(self.tokens):
+            for opening in self.brackets_around(index):
+                if self.key(opening) == "(":
+                    return self.pairs[opening]
+        return len(self.tokens)
 
     def brackets_around(self, index: int) -> Iterator[int]:
-        """The brackets that open around a token, innermost first."""
+        """Yield the opening brackets of the pairs around a token, innermost first."""
         opening = self.around[index]
         while opening >= 0:
             yield opening
             opening = self.around[opening]
 
     def level(self, start: int, end: int) -> Iterator[int]:
-        """The indices from `start` to `end`, without what stands in brackets that open there."""
+        """Yield the indices from `start` to `end`, without the insides of brackets.
+
+        An opening bracket is yielded, its closing one is not.
+        """
         index = start
         while index < end:
             yield index
             index = self.past(index)
 
     def separated(self, start: int, end: int) -> tuple[Range, ...]:
-        """The ranges between the commas of `start .. end` that stand in no bracket."""
+        """Return the ranges between the commas of `start .. end` that are in no brackets."""
         commas = [index for index in self.level(start, end) if self.tokens[index].key == ","]
         return tuple(zip([start, *(comma + 1 for comma in commas)], [*commas, end], strict=True))
 
 
 def read_tokens(text: str, dialect: Dialect = SPARK, offset: int = 0) -> TokenSequence:
-    """The tokens of a text.
+    """Return the tokens of a text of Spark SQL.
+
+    Args:
+        text: the text.
+        dialect: how double quotes are read.
+        offset: where the text starts in the query.
+
+    Raises:
+        MatchRecognizeParseError: a string, a quoted name or a comment is not closed.
 
     >>> [token.key for token in read_tokens("order by a.x").tokens]
     ['ORDER', 'BY', 'A', '.', 'X']
@@ -583,21 +722,26 @@ def read_tokens(text: str, dialect: Dialect = SPARK, offset: int = 0) -> TokenSe
 def sequence_of(
     found: Sequence[SqlglotToken], text: str, dialect: Dialect = SPARK, offset: int = 0
 ) -> TokenSequence:
-    """The sequence of the tokens that a tokenizer of sqlglot has found in a text."""
+    """Return the sequence of the tokens that a tokenizer of sqlglot has found in a text."""
     tokens = tokens_of(found, text, offset)
     return TokenSequence(text, tokens, pair_brackets(tokens), offset, dialect)
 
 
 def is_time(tokens: TokenSequence, index: int) -> bool:
-    """Whether a length of time without INTERVAL stands at `index`: `5 DAYS`, `'5' DAY`."""
-    inside = 0 <= index < len(tokens)
-    return inside and tokens[index].is_constant and tokens.key(index + 1) in UNITS_OF_TIME
+    """Return whether a length of time without INTERVAL is at `index`: `5 DAYS`, `'5' DAY`."""
+    if not 0 <= index < len(tokens):
+        return False
+    return tokens[index].is_constant and tokens.key(index + 1) in UNITS_OF_TIME
 
 
 def is_distance(tokens: TokenSequence, index: int) -> bool:
-    """Whether an interval stands at `index`, with its word or without, or a number of rows."""
+    """Return whether the length of a window is at `index`.
+
+    It is an interval, with the word INTERVAL or without, or a number of rows: `5 ROWS`, `:n ROWS`.
+    """
+    if tokens.key(index) == "INTERVAL" or is_time(tokens, index):
+        return True
     is_number = 0 <= index < len(tokens) and tokens[index].is_constant
-    last = index + (tokens.key(index) == ":")  # of a parameter
-    is_rows = is_number or tokens.key(index) in (":", "?")
-    is_rows = is_rows and tokens.key(last + 1) == "ROWS"
-    return tokens.key(index) == "INTERVAL" or is_time(tokens, index) or is_rows
+    is_parameter = tokens.key(index) in (":", "?")
+    last = index + 1 if tokens.key(index) == ":" else index
+    return (is_number or is_parameter) and tokens.key(last + 1) == "ROWS"

@@ -214,7 +214,7 @@ def parse_row_expression(tokens: lexing.TokenSequence, clause: ClausePart) -> Ro
 
 def key_expression(text: str) -> RowExpression:
     """SQL over one row that was read before, in Spark's dialect."""
-    return RowExpression(text, names=lexing.column_names(lexing.read_tokens(text).tokens))
+    return RowExpression(text, names=lexing.read_column_path(lexing.read_tokens(text).tokens))
 
 
 def _read(tokens: lexing.TokenSequence, scope: Scope) -> tuple[ScalarReader, Scalar]:

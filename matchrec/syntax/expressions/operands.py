@@ -46,7 +46,7 @@ from matchrec.syntax.tokens import (
     TokenKind,
     amount_of_interval,
     amount_of_number,
-    column_names,
+    read_column_path,
     words,
 )
 
@@ -179,7 +179,7 @@ class OperandReader(ExpressionCursor):
         self.last_read = None if is_star else span
         own = parts[1 if is_known else 0]
         text = self.written(self.span(own, self.position))
-        names = column_names(self.tokens[own : self.position])
+        names = read_column_path(self.tokens[own : self.position])
         return column_term(Navigation(variable), text, span, names)
 
     def path(self) -> list[int]:
