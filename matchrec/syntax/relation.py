@@ -557,7 +557,7 @@ def _find_outer_names(tokens: TokenSequence, start: int) -> Iterator[str]:
 _READERS_OF_ALL_COLUMNS = words("PIVOT UNPIVOT NATURAL IDENTIFIER TRANSFORM |>")
 _COMPARISONS = words("= <=> < <= > >= <> BETWEEN IN")
 _TYPES_OF_LITERALS = words("DATE TIMESTAMP")
-_SCOPE_OF_WHERE = Scope(ClausePart.PARTITION_BY, of_rows=False)
+_SCOPE_OF_WHERE = Scope(ClausePart.PARTITION_BY, reads_match=False)
 
 
 def find_use(tokens: TokenSequence, start: int, closing: int, alias: int | None) -> Use:

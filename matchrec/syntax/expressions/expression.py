@@ -63,19 +63,19 @@ class ScalarReader(OperandReader):
         operands = [self.conjunction()]
         while self.accept("OR"):
             operands.append(self.conjunction())
-        return operands[0] if len(operands) == 1 else self.operation("OR", start, *operands)
+        return operands[0] if len(operands) == 1 else self.make_operation("OR", start, *operands)
 
     def conjunction(self) -> Scalar:
         start = self.position
         operands = [self.negation()]
         while self.accept("AND"):
             operands.append(self.negation())
-        return operands[0] if len(operands) == 1 else self.operation("AND", start, *operands)
+        return operands[0] if len(operands) == 1 else self.make_operation("AND", start, *operands)
 
     def negation(self) -> Scalar:
         start = self.position
         if self.accept("!") or self.accept("NOT"):
-            return self.operation("NOT", start, self.negation())
+            return self.make_operation("NOT", start, self.negation())
         return self.predicate()
 
     def predicate(self) -> Scalar:
@@ -88,7 +88,7 @@ class ScalarReader(OperandReader):
         if self.accept("BETWEEN"):
             low = self.value()
             self.expect("AND")
-            return self.operation(f"{negated}BETWEEN", start, left, low, self.value())
+            return self.make_operation(f"{negated}BETWEEN", start, left, low, self.value())
         if self.accept("IN"):
             return self.membership(start, left, f"{negated}IN")
         if self.key in LIKENESSES:
@@ -106,7 +106,7 @@ class ScalarReader(OperandReader):
         self.position += 1
         values = self.several(self.expression)
         self.expect(")")
-        return self.operation(operator, start, left, *values)
+        return self.make_operation(operator, start, left, *values)
 
     def likeness(self, start: int, left: Scalar, negated: str) -> Scalar:
         """LIKE and its relatives; of several patterns they are opaque."""
@@ -116,21 +116,23 @@ class ScalarReader(OperandReader):
             self.position += 2
             patterns = self.several(self.expression)
             self.expect(")")
-            return self.term(start, named(f"{negated}{operator} ANY"), left, *patterns)
+            return self.make_term(start, named(f"{negated}{operator} ANY"), left, *patterns)
         own = with_constant(word, self.constant_at(self.position))
         parts = [left, self.value()]
         if self.accept("ESCAPE"):
             parts.append(self.operand())
-        return self.operation(f"{negated}{operator}", start, *parts, own=frozenset({own}))
+        return self.make_operation(
+            f"{negated}{operator}", start, *parts, operations=frozenset({own})
+        )
 
     def test(self, start: int, left: Scalar) -> Operation:
         """What follows IS."""
         negated = "NOT " if self.accept("NOT") else ""
         for word in ("NULL", "TRUE", "FALSE", "UNKNOWN"):
             if self.accept(word):
-                return self.operation(f"IS {negated}{word}", start, left)
+                return self.make_operation(f"IS {negated}{word}", start, left)
         self.expect("DISTINCT", "FROM")
-        return self.operation(f"IS {negated}DISTINCT FROM", start, left, self.value())
+        return self.make_operation(f"IS {negated}DISTINCT FROM", start, left, self.value())
 
     def value(self) -> Scalar:
         return self.binary(0)
@@ -150,7 +152,7 @@ class ScalarReader(OperandReader):
             row.append(self.binary(tightness + 1))
             signs |= own
             if len(row) <= DEEPEST + 1:
-                tree = self.operation(found[1], start, tree, row[-1], own=own)
+                tree = self.make_operation(found[1], start, tree, row[-1], operations=own)
         return self.chain(start, tree, row, signs)
 
     def symbol(self) -> str:
@@ -167,7 +169,7 @@ class ScalarReader(OperandReader):
         """The tokens since `start`, read as `tree` unless too many operators stand in a row."""
         if len(row) <= DEEPEST + 1:
             return tree
-        return self.operation(LONG_CHAIN, start, self.term(start, signs, *row))
+        return self.make_operation(LONG_CHAIN, start, self.make_term(start, signs, *row))
 
     def unary(self) -> Scalar:
         start, sign = self.position, self.key
@@ -179,15 +181,15 @@ class ScalarReader(OperandReader):
         is_number = self.kind_at(start + 1) is lexing.TokenKind.NUMBER
         operand = self.unary()
         if sign == "~":
-            return self.operation("~", start, operand)
+            return self.make_operation("~", start, operand)
         if is_number and self.position == start + 2:
             found = amount_of(operand)
             if found is not None and sign == "-":
                 found = replace(found, value=-found.value)
-            return self.term(start, NO_OPERATIONS, operand, amount=found)
+            return self.make_term(start, NO_OPERATIONS, operand, amount=found)
         if sign == "+":
-            return self.term(start, NO_OPERATIONS, operand)
-        return self.operation("NEG", start, operand)
+            return self.make_term(start, NO_OPERATIONS, operand)
+        return self.make_operation("NEG", start, operand)
 
 
 def parse_scalar(tokens: lexing.TokenSequence, scope: Scope) -> Scalar:
@@ -204,7 +206,7 @@ def parse_scalar(tokens: lexing.TokenSequence, scope: Scope) -> Scalar:
 
 def parse_row_expression(tokens: lexing.TokenSequence, clause: ClausePart) -> RowExpression:
     """SQL over one row of the input, or over none."""
-    reader, tree = _read(tokens, Scope(clause, of_rows=False))
+    reader, tree = _read(tokens, Scope(clause, reads_match=False))
     if clause not in (ClausePart.WITHIN, ClausePart.FRAME) and _is_constant(reader):
         raise constant_key(tokens.text_at(tree.span), reader.clause, tree.span)
     text, names, amount = reader.written(tree.span), names_of(tree), amount_of(tree)
@@ -221,7 +223,7 @@ def _read(tokens: lexing.TokenSequence, scope: Scope) -> tuple[ScalarReader, Sca
     """The expression, and the reader that has read it to its end."""
     reader = ScalarReader(tokens, scope)
     try:
-        return reader, reader.between(0, reader.end)
+        return reader, reader.read_range(0, reader.end)
     except RecursionError as error:
         raise errors.expression_nested_too_deep(reader.here, where=reader.clause) from error
 

@@ -117,7 +117,7 @@ class OperandReader(ExpressionCursor):
             return self.call()
         if key in _LITERALS and self.key_at(start + 1) not in (".", "->"):
             self.position += 1
-            return self.term(start, frozenset({key}))
+            return self.make_term(start, frozenset({key}))
         if key in _TYPES and self.kind_at(start + 1) is TokenKind.STRING:
             self.position += 1
             return self.constant(start)
@@ -137,17 +137,17 @@ class OperandReader(ExpressionCursor):
         is_number = self.kind_at(self.position) is TokenKind.NUMBER
         self.position += 1
         if is_number:
-            return self.term(start, own, amount=amount_of_number(self.tokens[start].text))
+            return self.make_term(start, own, amount=amount_of_number(self.tokens[start].text))
         while self.kind_at(self.position) is TokenKind.STRING:
             self.position += 1
-        return self.term(start, own)
+        return self.make_term(start, own)
 
     def parameter(self) -> Term:
         start = self.position
         self.position += 1
         if self.key_at(start) == ":":
             self.name()
-        return self.term(start, NO_OPERATIONS)
+        return self.make_term(start, NO_OPERATIONS)
 
     def is_frame(self, index: int) -> bool:
         """Whether `{name}` stands at `index`."""
@@ -169,12 +169,12 @@ class OperandReader(ExpressionCursor):
             first.name in self.parameters
             or (not is_known and first.name.lower() in map(str.lower, self.parameters))
         ):
-            return self.term(start, NO_OPERATIONS)
+            return self.make_term(start, NO_OPERATIONS)
         variable = first.variable if is_known else None
         if is_star:
             self._refuse_star(start)
             if not qualified:
-                return self.term(start, NO_OPERATIONS)
+                return self.make_term(start, NO_OPERATIONS)
         self.rows_read.append(RowRead(variable, span, is_column=True))
         self.last_read = None if is_star else span
         own = parts[1 if is_known else 0]
@@ -213,7 +213,7 @@ class OperandReader(ExpressionCursor):
     def _refuse_star(self, start: int) -> None:
         """All columns of a row, but for those that an aggregate or a navigation reads."""
         span = self.span(start, self.position)
-        if self.scope.of_rows and self.caller is None:
+        if self.scope.reads_match and self.caller is None:
             name = self.tokens[self.functions[-1]] if self.functions else None  # `coutn(*)`
             if name is not None and any(misspelt(name.key, one, 1) == 1 for one in AGGREGATES):
                 raise errors.unknown_function(name.text, self.clause, AGGREGATES, name.span)
@@ -229,23 +229,23 @@ class OperandReader(ExpressionCursor):
                 self.position += 1
                 index = self.expression()
                 self.expect("]")
-                return self.operation("[]", start, tree, index)
+                return self.make_operation("[]", start, tree, index)
             case "::":
                 self.position += 1
-                return self.operation("CAST", start, tree, words=(self.type_name(),))
+                return self.make_operation("CAST", start, tree, words=(self.type_name(),))
             case "." | ":" as sign:
                 self.position += 1
                 word = self.name()
                 if sign == ":":
-                    return self.term(start, NO_OPERATIONS, tree)
-                return self.operation(".", start, tree, words=(word,))
+                    return self.make_term(start, NO_OPERATIONS, tree)
+                return self.make_operation(".", start, tree, words=(word,))
             case "COLLATE":
                 self.position += 1
                 self.name()
-                return self.term(start, named("COLLATE"), tree)
+                return self.make_term(start, named("COLLATE"), tree)
             case "OVER" if self.key_at(self.position - 1) in (")", "NULLS"):
                 name = "window function"
-                if self.scope.of_rows:
+                if self.scope.reads_match:
                     raise errors.window(self.here, clause=self.clause)
                 raise errors.reads_rows_of_a_match(self.here, function=name, clause=self.clause)
         return None
@@ -308,7 +308,7 @@ class OperandReader(ExpressionCursor):
             if self.accept("TO"):
                 self._skip_unit()
         written = (self.text.text_at(one.span) for one in self.tokens[start + 1 : self.position])
-        return self.term(start, named("INTERVAL"), amount=amount_of_interval(written))
+        return self.make_term(start, named("INTERVAL"), amount=amount_of_interval(written))
 
     def _skip_unit(self) -> None:
         if self.key not in UNITS_OF_TIME:
@@ -355,7 +355,7 @@ class OperandReader(ExpressionCursor):
         if self.position == self.end:
             raise syntax_errors.case_without_end(self.tokens[start].span, where=self.clause)
         self.expect("END")
-        return self.operation(operator, start, *parts)
+        return self.make_operation(operator, start, *parts)
 
     def group(self) -> Scalar:
         """An expression in parentheses, which are in its text; several are a struct.
@@ -377,7 +377,7 @@ class OperandReader(ExpressionCursor):
         self.expect(")")
         found = values[0]
         if len(values) > 1:
-            found = self.operation("STRUCT", inner, *values, words=names)
+            found = self.make_operation("STRUCT", inner, *values, words=names)
             if inner == start:
                 return found
         self.expect(*")" * (inner - start))
@@ -425,7 +425,7 @@ class OperandReader(ExpressionCursor):
             return self.unknown_call(start)
         if key in OF_THE_MATCH or key in AGGREGATES:
             return references.read_call(self, start)
-        if self.scope.of_rows and key in WINDOW_ONLY:
+        if self.scope.reads_match and key in WINDOW_ONLY:
             raise errors.window_function(token.span, function=token.text, clause=self.clause)
         if self.scope.clause is ClausePart.DEFINE and key in NONDETERMINISTIC:
             raise errors.nondeterministic(token.span, function=token.text.lower())
@@ -445,7 +445,7 @@ class OperandReader(ExpressionCursor):
         self.expect("(")
         _, values = self.arguments()
         self.expect(")")
-        return self.term(start, UNREAD, *values)
+        return self.make_term(start, UNREAD, *values)
 
     def ordinary_call(self, start: int) -> Scalar:
         """The call at `start`, after whose parenthesis it stands: arguments between commas."""
@@ -455,8 +455,8 @@ class OperandReader(ExpressionCursor):
         least, most = _ARGUMENTS.get(name, (1, None))
         fits = least <= len(values) and (most is None or len(values) <= most)
         if is_plain and fits and name not in _OPERATORS:
-            return self.operation(name, start, *values)
-        return self.term(start, named(name), *values)
+            return self.make_operation(name, start, *values)
+        return self.make_term(start, named(name), *values)
 
     def arguments(self, function: str = "") -> tuple[bool, tuple[Scalar, ...]]:
         """Whether the arguments are values, and nothing else; and what they have of values."""
@@ -521,7 +521,7 @@ def _closed(
     reader: OperandReader, name: str, start: int, *operands: Scalar, words: tuple[str, ...] = ()
 ) -> Operation:
     reader.expect(")")
-    return reader.operation(name, start, *operands, words=words)
+    return reader.make_operation(name, start, *operands, words=words)
 
 
 def read_cast(reader: OperandReader, name: str, start: int) -> Scalar:
@@ -607,7 +607,7 @@ def read_named_struct(reader: OperandReader, _: str, start: int) -> Scalar | Non
     ]
     if 2 * len(names) != len(ranges) or "\\" in "".join(names):
         return None
-    values = [reader.between(*value) for value in ranges[1::2]]
+    values = [reader.read_range(*value) for value in ranges[1::2]]
     return _closed(reader, "STRUCT", start, *values, words=tuple(names))
 
 

@@ -1,4 +1,8 @@
-"""Where the parser of expressions stands in its text, what it has met, and how it makes nodes."""
+"""The base of the parser of expressions: its position, what it has read so far, and its nodes.
+
+`ExpressionCursor` knows no rule of the grammar. It makes nodes of the tokens that a rule has read,
+and errors for the token that no rule can read.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +35,7 @@ from matchrec.syntax.written_relations import qualified_names, relation_names
 
 
 class ClausePart(Enum):
-    """The parts of a clause in their order, each with its name in messages."""
+    """The parts of a clause in the order in which they must be written, with their names."""
 
     PARTITION_BY = "PARTITION BY"
     ORDER_BY = "ORDER BY"
@@ -48,24 +52,30 @@ class ClausePart(Enum):
 
 @dataclass(frozen=True)
 class Scope:
-    """What an expression may refer to: variables of PATTERN and union variables, normalized."""
+    """What an expression may refer to."""
 
+    # The part of the clause in which it is written.
     clause: ClausePart
+    # The primary variables, normalized: in upper case unless they are quoted.
     primary: tuple[str, ...] = ()
+    # The union variables of SUBSET, normalized.
     unions: tuple[str, ...] = ()
-    of_rows: bool = True  # reads rows of a match; else it is SQL over one row of the input
-    values: Values | None = None  # of parameters; None: numbers of rows must be written
+    # Whether it reads rows of a match. Otherwise it is SQL over one row of the input.
+    reads_match: bool = True
+    # The values of parameters. None if no parameter may replace a number of rows.
+    values: Values | None = None
 
     @cached_property
     def variables(self) -> frozenset[str]:
+        """Return the primary and the union variables."""
         return frozenset((*self.primary, *self.unions))
 
 
 @dataclass(frozen=True, slots=True)
 class RowRead:
-    """A column, or a CLASSIFIER, that was met. variable: None is the universal one."""
+    """A column, or a CLASSIFIER, that an expression reads."""
 
-    variable: str | None
+    variable: str | None  # None is the universal row pattern variable
     span: Span
     is_column: bool
 
@@ -74,13 +84,21 @@ AFTER_OPERAND = words_of("AFTER OPERAND")
 
 SIGNS = words("- + ~ ! (")  # symbols with which an operand begins
 
-_TIGHTER = words("|| [ ::")  # what makes more than a constant of a constant before it
+# The operators after a constant that bind tighter than a comparison before it: in `x = 1 || y` the
+# right operand is not just 1.
+_TIGHT_OPERATORS = words("|| [ ::")
 
 
 class ExpressionCursor(Cursor, ABC):
-    """Reads an expression's tokens, and makes nodes of those already read.
+    """A cursor over the tokens of an expression, which makes nodes of those that were read.
 
-    where: what messages call it, the part of its scope unless it is given.
+    Args:
+        text: the tokens.
+        scope: what the expression may refer to.
+        where: its name in messages; by default, the part of the clause.
+
+    Raises:
+        MatchRecognizeParseError: there are no tokens, or their brackets do not pair up.
     """
 
     def __init__(self, text: TokenSequence, scope: Scope, where: str | None = None) -> None:
@@ -89,15 +107,24 @@ class ExpressionCursor(Cursor, ABC):
         self.scope = scope
         self.clause = where or part(scope.clause.value)
         check_brackets(text, self.clause)
-        self.rows_read: list[RowRead] = []  # the columns and classifiers so far
-        self.last_read: Span | None = None  # where a column, or what reads rows of a match, stood
-        self.functions: list[int] = []  # where ordinary functions are called
-        self.caller: int | None = None  # the navigation or aggregate in whose parentheses it reads
-        self.parameters: frozenset[str] = frozenset()  # of the lambdas around
-        self.respelt = tuple(self.respell())
+        # The columns and classifiers so far.
+        self.rows_read: list[RowRead] = []
+        # The last column, or call that reads rows of a match.
+        self.last_read: Span | None = None
+        # The indices of the names of ordinary functions that are called.
+        self.functions: list[int] = []
+        # The index of the navigation or aggregate whose argument is read; None outside of them.
+        self.caller: int | None = None
+        # The parameters of the lambdas around the position.
+        self.parameters: frozenset[str] = frozenset()
+        # Tokens that Spark gets in another spelling.
+        self.respellings = tuple(self.respell())
 
     def respell(self) -> Iterator[tuple[Span, str]]:
-        """What Spark is given for some tokens: a named parameter for `?`, backticks for quotes."""
+        """Yield the tokens that Spark gets in another spelling, each with that spelling.
+
+        A `?` becomes a named parameter, and a name in double quotes gets backticks.
+        """
         for token in self.text.tokens:
             if token.key == "?":
                 yield token.span, f":{parameter_name(token.span)}"
@@ -106,35 +133,47 @@ class ExpressionCursor(Cursor, ABC):
 
     @abstractmethod
     def expression(self) -> Scalar:
-        """A whole expression: operands with operators between them."""
+        """Read an expression: operands with operators between them."""
 
     @abstractmethod
     def value(self) -> Scalar:
-        """An operand, or several with operators that give a value."""
+        """Read an operand, or operands with arithmetic or comparisons between them."""
 
-    def between(self, start: int, end: int) -> Scalar:
-        """The expression of tokens `start .. end`, and nothing after it."""
+    def read_range(self, start: int, end: int) -> Scalar:
+        """Read the expression that tokens `start .. end` are.
+
+        Raises:
+            MatchRecognizeParseError: the expression ends before `end`, or does not end there.
+        """
         self.position = start
         tree = self.expression()
         if self.position != end:
             raise self.unexpected()
         return tree
 
-    def taken_by(self, caller: int, start: int, end: int) -> Scalar:
-        """As `between`, of what the navigation or aggregate at `caller` takes."""
-        outside, self.caller = self.caller, caller
-        tree = self.between(start, end)
-        self.caller = outside
+    def read_argument(self, caller: int, start: int, end: int) -> Scalar:
+        """Read tokens `start .. end`, an argument of the navigation or aggregate at `caller`.
+
+        Raises as `read_range`.
+        """
+        outer_caller = self.caller
+        self.caller = caller
+        tree = self.read_range(start, end)
+        self.caller = outer_caller
         return tree
 
     def expect(self, *keys: str) -> None:
-        """Reads these keys. Raises MatchRecognizeParseError where they do not stand next."""
+        """Read tokens with these keys.
+
+        Raises:
+            MatchRecognizeParseError: the next tokens have other keys.
+        """
         for key in keys:
             if not self.accept(key):
                 raise self.unexpected()
 
     def unexpected(self) -> MatchRecognizeError:
-        """The error of the next token, which cannot stand there, or of the end of the text."""
+        """Return the error for the next token, which no rule can read, or for the end."""
         token = self.tokens[min(self.position, self.end - 1)]
         before = self.tokens[min(max(self.position, 1), self.end) - 1]
         if token.key == "," and before.key in ("(", "[", ","):
@@ -144,67 +183,96 @@ class ExpressionCursor(Cursor, ABC):
         if self.position >= self.end or token.key in CLOSING:
             return syntax_errors.unfinished_expression(token.span, where=self.clause)
         if self.text.says(self.position, "ORDER", "BY") and self.text.around[self.position] >= 0:
-            by = self.span(self.position, self.position + 2)
-            return errors.order_in_call(by, clause=self.clause)
-        begun = before.key in ("IF", "CASE") and token.kind is not TokenKind.SYMBOL
-        span = before.span if begun else token.span
+            order_by = self.span(self.position, self.position + 2)
+            return errors.order_in_call(order_by, clause=self.clause)
+        # IF and CASE were read as names: the error is about them, and not about what follows.
+        is_after_keyword = before.key in ("IF", "CASE") and token.kind is not TokenKind.SYMBOL
+        span = before.span if is_after_keyword else token.span
         return syntax_errors.unexpected_token(self.text.text_at(span), self.clause, span)
 
     def unknown_variable(self, name: Token) -> MatchRecognizeError:
-        """The error of a name that must be a pattern variable and is none."""
-        primary, unions = self.scope.primary, self.scope.unions
+        """Return the error for a name that is not a pattern variable, as it must be."""
         return errors.unknown_variable(
-            name.span, name=name.variable, clause=self.clause, primary=primary, unions=unions
+            name.span,
+            name=name.variable,
+            clause=self.clause,
+            primary=self.scope.primary,
+            unions=self.scope.unions,
         )
 
     @property
     def here(self) -> Span:
+        """Return the span of the next token, or of the last one at the end."""
         return self.tokens[min(self.position, self.end - 1)].span
 
     def written(self, span: Span) -> str:
-        """The user's text, with a named parameter for each `?`, and backticks for all quotes."""
+        """Return the user's text at a span, with the spellings that Spark gets."""
         text_at = self.text.text_at
-        if not self.respelt:
+        edits = [
+            (respelt, (text,))
+            for respelt, text in self.respellings
+            if span.start <= respelt.start < span.end
+        ]
+        if not edits:
             return text_at(span)
-        inside = [one for one in self.respelt if span.start <= one[0].start < span.end]
-        edits = ((place, (text,)) for place, text in inside)
-        return "".join(spaced(in_place(text_at, span, edits))) if inside else text_at(span)
+        return "".join(spaced(in_place(text_at, span, edits)))
 
-    def term(
-        self, start: int, own: Operations, *parts: Scalar, amount: Amount | None = None
+    def make_term(
+        self, start: int, operations: Operations, *parts: Scalar, amount: Amount | None = None
     ) -> Term:
-        """The tokens since `start` as text that is Spark's, with what its parts read as holes."""
+        """Make a term of the tokens since `start`: text that only Spark understands.
+
+        Args:
+            start: the first token.
+            operations: what the text itself computes.
+            parts: the expressions in it. Their references become holes of the text.
+            amount: its value, if it is a constant whose value is known.
+        """
         span = self.span(start, self.position)
         pieces = pieces_of(around(parts, self.written, span))
-        return Term(pieces, span, own.union(*map(written_operations, parts)), amount)
+        return Term(pieces, span, operations.union(*map(written_operations, parts)), amount)
 
-    def operation(
+    def make_operation(
         self,
         operator: str,
         start: int,
         *operands: Scalar,
         words: tuple[str, ...] = (),
-        own: Operations = NO_OPERATIONS,
+        operations: Operations = NO_OPERATIONS,
     ) -> Operation:
-        """An operation over the tokens since `start`. own: by its name unless it is given."""
+        """Make an operation of the tokens since `start`.
+
+        Args:
+            operator: its name.
+            start: the first token.
+            operands: its operands.
+            words: words of the text that are not operands, such as a type.
+            operations: what it computes; by default, the operation of its name.
+        """
         span = self.span(start, self.position)
-        return Operation(operator, around(operands, self.written, span), span, words, own)
+        return Operation(operator, around(operands, self.written, span), span, words, operations)
 
     def constant_at(self, index: int) -> str:
-        """The number or text at `index`, where it is a whole operand; else nothing."""
+        """Return the number or text at `index` if it is a whole operand, else ""."""
         is_constant = index < self.end and self.tokens[index].is_constant
-        is_whole = self.key_at(index + 1) not in _TIGHTER
-        return self.tokens[index].text if is_constant and is_whole else ""
+        is_operand = self.key_at(index + 1) not in _TIGHT_OPERATORS
+        return self.tokens[index].text if is_constant and is_operand else ""
 
-    def subquery(self, start: int, own: Operations, *parts: Scalar) -> Term:
-        """The query whose parenthesis stands next, with what was read since `start`: opaque."""
+    def subquery(self, start: int, operations: Operations, *parts: Scalar) -> Term:
+        """Read the query in the parenthesis that comes next, and make a term of it.
+
+        The arguments are as for `make_term`.
+        """
         opening = self.position
         self.position = self.text.past(opening)
         self._refuse_correlation(opening, self.position)
-        return self.term(start, own | {"SELECT"}, *parts)
+        return self.make_term(start, operations | {"SELECT"}, *parts)
 
     def _refuse_correlation(self, start: int, end: int) -> None:
-        """A column of a variable in a query, none of whose relations has that name."""
+        """Raise an error if the query `start .. end` reads a column of a pattern variable.
+
+        A relation of the query may have the name of a variable, and comes first.
+        """
         for token, path in qualified_names(self.text, range(start, end)):
             is_variable = token.variable in self.scope.variables
             if is_variable and token.name.upper() not in relation_names(self.text, start, end):
@@ -213,7 +281,7 @@ class ExpressionCursor(Cursor, ABC):
 
 
 def refuse_strange(tokens: TokenSequence, where: str) -> None:
-    """Raises MatchRecognizeParseError for a character that SQL has in quotes only."""
+    """Raise MatchRecognizeParseError for a character that SQL allows in quotes only."""
     if tokens.text.isascii():
         return
     for token in tokens.tokens:
@@ -222,34 +290,53 @@ def refuse_strange(tokens: TokenSequence, where: str) -> None:
 
 
 def items_between(tokens: TokenSequence, inside: Range, where: str) -> tuple[Range, ...]:
-    """The ranges between commas. Raises MatchRecognizeParseError for one that is empty."""
-    parts = tokens.separated(*inside)
-    for start, end in parts:
+    """Return the ranges between the commas of a range.
+
+    Args:
+        tokens: the tokens of the text.
+        inside: the range.
+        where: the part of the clause, for messages.
+
+    Raises:
+        MatchRecognizeParseError: nothing is before a comma, or after the last one.
+    """
+    items = tokens.separated(*inside)
+    for start, end in items:
         if start == end:
             comma = end if end < inside[1] else end - 1
             raise syntax_errors.nothing_beside_comma(tokens[comma].span, part=where)
-    return parts
+    return items
 
 
 _BRACKETS = CLOSING | OPENING.keys()
 
 
 def check_brackets(tokens: TokenSequence, where: str) -> None:
-    """Raises MatchRecognizeParseError where there are no tokens, or brackets do not pair up."""
+    """Check that an expression has tokens, and that their brackets pair up.
+
+    Args:
+        tokens: the tokens of the expression.
+        where: the part of the clause, for messages.
+
+    Raises:
+        MatchRecognizeParseError: they do not.
+    """
     if not tokens.tokens:
         span = Span(tokens.offset, max(tokens.offset + 1, tokens.whole.end))
         raise syntax_errors.missing_expression(span, where=where)
     refuse_strange(tokens, where)
-    closed = {*tokens.pairs, *tokens.pairs.values()}
-    opened: list[Token] = []
+    paired = {*tokens.pairs, *tokens.pairs.values()}
+    unclosed: list[Token] = []
     for index, token in enumerate(tokens.tokens):
-        if index in closed or token.key not in _BRACKETS:
+        if index in paired or token.key not in _BRACKETS:
             continue
         if token.key in OPENING:
-            opened.append(token)
-        elif token.key in (OPENING[one.key] for one in opened):
-            break
-        else:
+            unclosed.append(token)
+            continue
+        could_be_closed = any(OPENING[opening.key] == token.key for opening in unclosed)
+        if not could_be_closed:
             raise syntax_errors.unexpected_token(token.text, where, token.span)
-    if opened:
-        raise syntax_errors.unclosed_bracket(opened[-1].span, opening=opened[-1].text, where=where)
+        break  # a bracket in between is not closed: the innermost one is at fault
+    if unclosed:
+        opening = unclosed[-1]
+        raise syntax_errors.unclosed_bracket(opening.span, opening=opening.text, where=where)

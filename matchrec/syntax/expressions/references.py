@@ -90,7 +90,7 @@ def read_call(reader: ExpressionCursor, start: int) -> Scalar:
     semantics = Semantics(reader.key_at(start)) if prefixed else Semantics.RUNNING
     index = start + prefixed
     function = reader.tokens[index]
-    if not reader.scope.of_rows:
+    if not reader.scope.reads_match:
         span, name = function.span, function.text
         raise errors.reads_rows_of_a_match(span, function=name, clause=reader.clause)
     if reader.caller is not None:
@@ -271,7 +271,7 @@ def _argument(reader: ExpressionCursor, index: int, argument: Range) -> Scalar |
     start, end = argument
     is_qualified = end == start + 3 and reader.key_at(start + 1) == "."
     if reader.key_at(end - 1) != "*" or not (is_qualified or end == start + 1):
-        return reader.taken_by(index, start, end)
+        return reader.read_argument(index, start, end)
     name, span = reader.tokens[index].text, reader.span(start, end)
     whole = reader.key_at(index + 2) not in ("DISTINCT", "ALL") and reader.key_at(end) == ")"
     if reader.key_at(index) != "COUNT" or not whole or start != index + 2:
@@ -305,7 +305,7 @@ def _with_suffix(
         match reader.key_at(end), reader.key_at(end + 1), reader.key_at(end + 2):
             case "FILTER", "(", "WHERE":
                 closing = reader.text.pairs[end + 1]
-                condition = reader.taken_by(index, end + 3, closing)
+                condition = reader.read_argument(index, end + 3, closing)
                 aggregate, end = replace(aggregate, condition=condition), closing + 1
             case "WITHIN", "GROUP", "(":
                 closing = reader.text.pairs[end + 2]
@@ -337,7 +337,7 @@ def _sort_item(reader: ExpressionCursor, index: int, part: Range) -> tuple[Scala
     while last - 1 > start and reader.key_at(last - 1) in ("ASC", "DESC", "NULLS", "FIRST", "LAST"):
         last -= 1
     words = " ".join(reader.key_at(word) for word in range(last, end))
-    return reader.taken_by(index, start, last), words
+    return reader.read_argument(index, start, last), words
 
 
 def _nulls_treatment(reader: ExpressionCursor, end: int) -> str:
@@ -392,7 +392,7 @@ def _operand(reader: ExpressionCursor, index: int, argument: Range, semantics: S
             return read_navigation(reader, inner, seen)
         if reader.key_at(inner) == "CLASSIFIER":
             return Term((read_classifier(reader, inner, seen),), span)
-    tree = reader.taken_by(index, start, end)
+    tree = reader.read_argument(index, start, end)
     navigation = Navigation(_one_variable(reader, index, before), semantics=semantics)
     if Classifier in map(type, tree.references):
         exists = column_term(navigation, "TRUE", span)
