@@ -1,21 +1,21 @@
 """Read SQL text with MATCH_RECOGNIZE and lower each clause to a `MatchPlan`.
 
-    tokens             text → tokens of sqlglot, with their places in the text
-    written_relations  the relations in FROM, as they are written
-    relation           where the clauses of a query and their relations stand
-    row_pattern        the text in PATTERN → RowPattern; shared with SASE+ and dialects
-    expressions        the text of one expression → Scalar; shared with SASE+ and patterns
-    durations          the length in WITHIN, as text or value → Window
-    grammar            the tokens between a clause's parentheses → MatchRecognize
-    pattern_windows    row pattern windows → clauses of their own
-    locate             query → each clause in the order of evaluation, and the query's text with
-                       holes where relations and clauses stood
-    lower              clause → MatchPlan
-    lower_windows      row pattern window → MatchPlan
-    spellings          what Sail must read in place of what is written
+    tokens             split a text into tokens, and pair its brackets
+    written_relations  read the relations in FROM, as they are written
+    relation           find the clauses of a query, and the relation of each
+    row_pattern        parse the text of PATTERN; also for SASE+ and other dialects
+    expressions        parse an expression; also for SASE+ and `Pattern`
+    durations          read lengths of windows that are values or texts
+    grammar            parse the tokens of a clause to a `MatchRecognize` node
+    nodes              the nodes of a clause, and its `Site` in the query
+    pattern_windows    find row pattern windows, and read each as a clause
+    locate             parse a query, and cut its text up around relations and clauses
+    lower              lower a clause to a `MatchPlan`
+    lower_windows      lower a row pattern window to a `MatchPlan`
+    spellings          find what Sail reads differently
 
-sqlglot is called, never extended: only kinds and positions of its tokens are used. Comments and
-layout inside clauses are dropped. The rest of a query stays as it was written.
+sqlglot is called but never extended: only the kinds and positions of its tokens are used. Comments
+and layout inside of clauses are dropped. The rest of a query stays as the user wrote it.
 
-The room cannot be named `sql`, because `matchrec.sql` is a function.
+The package cannot be called `sql`, because `matchrec.sql` is a function.
 """

@@ -1,4 +1,11 @@
-"""Lengths of time that are values: of a window of a Pattern, and of a parameter after WITHIN."""
+"""Read lengths of windows that are Python values.
+
+They are the arguments of a `Pattern`, values of parameters after WITHIN, and texts after WITHIN.
+
+    10 minutes    1 hour 30 minutes    INTERVAL '10' SECONDS    500    timedelta(minutes=10)
+
+A number without a unit is in the unit of the order column.
+"""
 
 from __future__ import annotations
 
@@ -18,22 +25,21 @@ from matchrec.plan.text import MICROSECONDS, Amount
 from matchrec.source import Span
 from matchrec.syntax.tokens import amount_of_number
 
-# How long a window is: a time, or a number in the unit of the order column.
-#
-# 10 minutes    1 hour 30 minutes    INTERVAL '10' SECONDS    500    timedelta(minutes=10)
-
 NUMBER = r"\d{1,40}(?:\.\d{1,40})?"
-MOST = 2**63  # of microseconds, or of the column's own unit
+MOST = 2**63  # in microseconds, or in the unit of the order column
+# A number with its unit.
 AMOUNT = re.compile(rf"\s*'?({NUMBER})'?\s*([A-Za-z]+)\s*")
 DURATION = ArgumentKind(
     "a length of time, or a finite number in the unit of the order column",
     lambda value: isinstance(value, str | timedelta) or is_number(value),
     'write e.g. "10 minutes", timedelta(minutes=10), or 500',
 )
+# An interval with several fields, such as `'1 12' DAY TO HOUR`. Spark reads it.
 FIELDS = re.compile(
     r"\s*(?:INTERVAL\b)?\s*('[\d:. ]+'\s*(?:DAY|HOUR|MINUTE)\s+TO\s+(?:HOUR|MINUTE|SECOND))\s*",
     re.IGNORECASE,
-)  # which Spark reads
+)
+# A number without a unit.
 ALONE = re.compile(rf"\s*({NUMBER})\s*")
 
 
@@ -41,35 +47,48 @@ ALONE = re.compile(rf"\s*({NUMBER})\s*")
 class Duration:
     """A distance along the order column."""
 
-    is_time: bool  # `amount` is in microseconds, and not in the column's own unit
+    # Whether `amount` is in microseconds, and not in the unit of the order column.
+    is_time: bool
     amount: Fraction
 
     @property
     def sql(self) -> str:
+        """Return the distance as SQL."""
         return self.interval().text
 
     def interval(self, span: Span | None = None) -> RowExpression:
-        """The distance as an expression, which stands for what is written at `span`."""
+        """Return the distance as an expression, for the text at `span`.
+
+        A time has the largest unit in which it is a whole number: `INTERVAL 90 MINUTE`.
+        """
         if not self.is_time:
-            whole = self.amount.denominator == 1
-            text = str(self.amount.numerator) if whole else repr(float(self.amount))
+            is_whole = self.amount.denominator == 1
+            text = str(self.amount.numerator) if is_whole else repr(float(self.amount))
             return RowExpression(text, span, amount=amount_of_number(text))
         units = (name for name in MICROSECONDS if name != "WEEK")
         unit = next(name for name in units if self.amount % MICROSECONDS[name] == 0)
         text = f"INTERVAL {self.amount / MICROSECONDS[unit]} {unit}"
-        return RowExpression(text, span, amount=Amount(self.amount, True, unit == "DAY"))
+        amount = Amount(self.amount, is_time=True, is_days=unit == "DAY")
+        return RowExpression(text, span, amount=amount)
 
     def __str__(self) -> str:
+        """Return the distance as messages show it."""
         return self.sql.removeprefix("INTERVAL ").lower()
 
 
 def duration(
     value: object, call: str, span: Span | None = None, counted_in: str | None = None
 ) -> Duration:
-    """The distance that an argument says. Raises MatchRecognizePlanError for what is none.
+    """Return the distance that a value means.
 
-    call: to which it was passed; span: where. counted_in: the unit of a number, which without one
-    is in the unit of the order column.
+    Args:
+        value: the value.
+        call: where it was passed, for messages.
+        span: what the error points at.
+        counted_in: the unit of a number; by default, the unit of the order column.
+
+    Raises:
+        MatchRecognizePlanError: the value is not a length, not positive, or too long.
 
     >>> duration("1 hour 30 minutes", "within").sql, duration(500, "within").sql
     ('INTERVAL 90 MINUTE', '500')
@@ -78,8 +97,11 @@ def duration(
     """
     length = read(value, call, span)
     if length is not None and counted_in and not length.is_time:
-        length = Duration(True, length.amount * unit(counted_in, call, span))
-    if length is None or (length.is_time and length.amount.denominator > 1):
+        length = Duration(is_time=True, amount=length.amount * unit(counted_in, call, span))
+    has_part_of_microsecond = (
+        length is not None and length.is_time and length.amount.denominator > 1
+    )
+    if length is None or has_part_of_microsecond:
         raise errors.not_a_duration(span, call=call, value=kinds.shown(value))
     if length.amount <= 0:
         raise errors.not_a_positive_duration(span, call=call, value=value)
@@ -91,45 +113,74 @@ def duration(
 def interval(
     value: object, call: str, span: Span, written: str, counted_in: str | None
 ) -> RowExpression:
-    """A value after WITHIN as Spark SQL. written: what stands for it.
+    """Return a value after WITHIN as Spark SQL.
 
-    counted_in: the unit after it, empty where there is none, None without the word INTERVAL.
+    Args:
+        value: the value.
+        call: where it was passed, for messages.
+        span: what the error points at.
+        written: the text in the query that has the value.
+        counted_in: the unit after it, "" if there is none; None without the word INTERVAL.
+
+    Raises:
+        MatchRecognizeError: the value is not a positive length, or INTERVAL has no unit.
 
     >>> interval("INTERVAL '1 12' DAY TO HOUR", "WITHIN", Span(0, 4), ":gap", None).text
     "INTERVAL '1 12' DAY TO HOUR"
     """
-    if isinstance(value, str) and (fields := FIELDS.fullmatch(value)):
+    fields = FIELDS.fullmatch(value) if isinstance(value, str) else None
+    if fields:
         return RowExpression(f"INTERVAL {fields[1]}", span, is_constant=True)
     length = duration(value, call, span, counted_in)
-    if not (length.is_time or counted_in is None):
+    has_interval_word = counted_in is not None
+    if has_interval_word and not length.is_time:
         unit = "MINUTE, or pass '10 minutes'"
         raise interval_without_unit(span, number=written, where="WITHIN", unit=unit)
     return length.interval(span)
 
 
 def read(value: Any, call: str, span: Span | None) -> Duration | None:
-    """The distance, perhaps with a part of a microsecond; None where there is none to be read."""
+    """Return the distance that a value means; None if it means none.
+
+    It may have a part of a microsecond, and need not be positive. `call` and `span` are as for
+    `duration`.
+
+    Raises:
+        MatchRecognizePlanError: a unit is not known.
+    """
     if isinstance(value, timedelta):
-        return Duration(True, Fraction(value // timedelta(microseconds=1)))
+        return Duration(is_time=True, amount=Fraction(value // timedelta(microseconds=1)))
     if is_number(value) or (isinstance(value, Decimal) and value.is_finite()):
-        return Duration(False, Fraction(str(value) if isinstance(value, float) else value))
+        # The text of a float, so that 0.1 is a tenth.
+        exact = Fraction(str(value) if isinstance(value, float) else value)
+        return Duration(is_time=False, amount=exact)
     if not isinstance(value, str):
         return None
-    if alone := ALONE.fullmatch(value):
-        return Duration(False, Fraction(alone[1]))
+    number = ALONE.fullmatch(value)
+    if number:
+        return Duration(is_time=False, amount=Fraction(number[1]))
     text = re.sub(r"^\s*INTERVAL\b", "", value, flags=re.IGNORECASE).strip()
     if text[:1] == text[-1:] == "'":
         text = text[1:-1]
     amounts = list(AMOUNT.finditer(text))
     if not amounts or "".join(amount[0] for amount in amounts) != text:
         return None
-    parts = (Fraction(amount[1]) * unit(amount[2], call, span) for amount in amounts)
-    return Duration(True, sum(parts, Fraction(0)))
+    microseconds = Fraction(0)
+    for amount in amounts:
+        microseconds += Fraction(amount[1]) * unit(amount[2], call, span)
+    return Duration(is_time=True, amount=microseconds)
 
 
 def unit(name: str, call: str, span: Span | None) -> int:
+    """Return the microseconds of a unit of time, singular or plural.
+
+    `call` and `span` are as for `duration`.
+
+    Raises:
+        MatchRecognizePlanError: the unit is not known.
+    """
     singular = name.upper().removesuffix("S")
     if singular not in MICROSECONDS:
-        known = [f"{one.lower()}s" for one in MICROSECONDS]
-        raise errors.unknown_unit(span, call=call, name=name, known=known)
+        known_units = [f"{unit_name.lower()}s" for unit_name in MICROSECONDS]
+        raise errors.unknown_unit(span, call=call, name=name, known=known_units)
     return MICROSECONDS[singular]

@@ -1,6 +1,6 @@
-"""Syntax nodes of the clause: what its author wrote, with defaults still open.
+"""Syntax nodes of the clause: what its author wrote, before defaults are filled in.
 
-Clauses that differ in spans only are equal.
+Expressions are still tokens. Two nodes are equal if they differ in their spans only.
 """
 
 from __future__ import annotations
@@ -19,66 +19,89 @@ from matchrec.syntax.tokens import TokenSequence
 
 @dataclass(frozen=True, slots=True)
 class PartitionKey:
-    """One PARTITION BY key, `expression` or `expression AS name`. span: of all of it."""
+    """A PARTITION BY key: `expression` or `expression AS name`."""
 
     expression: TokenSequence
     name: str | None = None
+    # All of the item.
     span: Span = field(compare=False, default=Span(0, 0))
 
 
 @dataclass(frozen=True, slots=True)
 class SortKey:
-    """One ORDER BY key; None where nothing is written. span: of all of it."""
+    """An ORDER BY key: `expression [ASC | DESC] [NULLS FIRST | NULLS LAST]`."""
 
     expression: TokenSequence
+    # None if neither ASC nor DESC is written.
     descending: bool | None = None
+    # None if neither NULLS FIRST nor NULLS LAST is written.
     nulls_first: bool | None = None
+    # All of the item.
     span: Span = field(compare=False, default=Span(0, 0))
 
 
 @dataclass(frozen=True, slots=True)
 class NamedExpression:
-    """`expression AS name` of MEASURES, `name AS expression` of DEFINE, a normalized variable."""
+    """`expression AS name` of MEASURES, or `name AS expression` of DEFINE."""
 
     expression: TokenSequence
+    # The name of a measure, or a normalized variable.
     name: str
-    span: Span = field(compare=False)  # of the name
+    # The name alone.
+    span: Span = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class WindowNode:
-    """How far rows may lie apart: the first and the last one, neighbours, or rows of variables."""
+    """An item of WITHIN: how far rows of a match may be apart.
 
+    WITHIN interval                             the first and the last row of the match
+    WITHIN n ROWS                               the same, in rows of the partition
+    WITHIN interval BETWEEN ROWS                neighbouring rows of the match
+    WITHIN interval FROM after TO to            the rows of two variables
+    """
+
+    # The length; the number if it is `n ROWS`.
     interval: TokenSequence
+    # All of the item.
     span: Span = field(compare=False)
     between_rows: bool = False
     after: str | None = None
     to: str | None = None
-    rows: int | None = None  # that a match spans at most; `interval` is their number then
-    parameter: Parameter | None = None  # whose value that is, or the interval
-    unit: str | None = None  # after INTERVAL and a parameter, empty where none is
-    place: Span = field(compare=False, default=Span(0, 0))  # of the interval, or of its text
+    # The number of `n ROWS`; 0 if it is a parameter.
+    rows: int | None = None
+    # The parameter that is written for the number or for the length.
+    parameter: Parameter | None = None
+    # The unit after INTERVAL and a parameter, "" if there is none; None without INTERVAL.
+    unit: str | None = None
+    # The text of the length, in the query.
+    place: Span = field(compare=False, default=Span(0, 0))
 
     @property
     def is_gap(self) -> bool:
-        """Whether it is between neighbours or variables, and not of a whole match."""
+        """Return whether it is between rows of a match, and not for the whole match."""
         return self.between_rows or self.after is not None
 
 
 def check_windows(found: tuple[WindowNode, ...]) -> tuple[WindowNode, ...]:
-    """The windows as they are. Raises unless each is of another kind or between other variables."""
-    first: dict[tuple[bool, str | None, str | None], WindowNode] = {}
-    for node in found:
-        other = first.setdefault((node.between_rows, node.after, node.to), node)
-        if other is not node:
-            same = (other.rows is None) is (node.rows is None)
-            error = errors.second_window if same else errors.window_of_rows_and_time
-            raise error((other.span, node.span))
+    """Return the windows unchanged, after checking that no two bound the same rows.
+
+    Raises:
+        MatchRecognizeParseError: two windows are for the whole match, for neighbouring rows, or
+            for the same variables.
+    """
+    firsts: dict[tuple[bool, str | None, str | None], WindowNode] = {}
+    for window in found:
+        first = firsts.setdefault((window.between_rows, window.after, window.to), window)
+        if first is not window:
+            have_same_unit = (first.rows is None) is (window.rows is None)
+            error = errors.second_window if have_same_unit else errors.window_of_rows_and_time
+            raise error((first.span, window.span))
     return found
 
 
 class Search(Enum):
-    """Where the first match may start; of the WINDOW clause only."""
+    """Where the match of a row pattern window may start; not allowed in a clause."""
 
     INITIAL = "INITIAL"
     SEEK = "SEEK"
@@ -86,88 +109,116 @@ class Search(Enum):
 
 @dataclass(frozen=True, slots=True)
 class MatchRecognize:
-    """All that stands between the parentheses of MATCH_RECOGNIZE. None: nothing is written."""
+    """A clause: everything between the parentheses of MATCH_RECOGNIZE.
+
+    What is not written is None or empty.
+    """
 
     pattern: RowPattern
-    pattern_span: Span = field(compare=False, default=Span(0, 0))  # of its parentheses
+    # PATTERN's parentheses and what is between them.
+    pattern_span: Span = field(compare=False, default=Span(0, 0))
     partition_by: tuple[PartitionKey, ...] = ()
     order_by: tuple[SortKey, ...] = ()
     measures: tuple[NamedExpression, ...] = ()
     rows_per_match: clauses.RowsPerMatch | None = None
     partial: clauses.PartialMatches | None = None
     after_match: clauses.AfterMatchSkip | None = None
-    frame: FrameEnd | None = None  # of a window only
-    search: Search | None = None  # of a window only
+    # Of row pattern windows only.
+    frame: FrameEnd | None = None
+    # Of row pattern windows only.
+    search: Search | None = None
     search_span: Span | None = field(compare=False, default=None)
+    # The items of WITHIN.
     windows: tuple[WindowNode, ...] = ()
     selection: clauses.EventSelection | None = None
     output: clauses.MatchOutput | None = None
     first_matches: clauses.FirstMatches | None = None
     subsets: tuple[clauses.Subset, ...] = ()
     definitions: tuple[NamedExpression, ...] = ()
-    columns: clauses.ColumnOrder = clauses.ColumnOrder.STANDARD  # of the product it is for
+    # The order of output columns in the product for which the query was written.
+    columns: clauses.ColumnOrder = clauses.ColumnOrder.STANDARD
+    # What is between the clause's parentheses.
     span: Span = field(compare=False, default=Span(0, 0))
-    # its plan, once somebody has asked for it
+    # A cache of `lower.lower`: empty, or the plan of the clause.
     plans: list[MatchPlan] = field(default_factory=list, init=False, compare=False, repr=False)
 
     @property
     def within(self) -> WindowNode | None:
-        """How far the last row of a match may lie after the first one."""
-        return next((one for one in self.windows if not one.is_gap and one.rows is None), None)
+        """Return the length of WITHIN for the whole match."""
+        for window in self.windows:
+            if not window.is_gap and window.rows is None:
+                return window
+        return None
 
     @property
     def window_of_rows(self) -> WindowNode | None:
-        """How many rows of the partition a match spans at most."""
+        """Return the `n ROWS` of WITHIN."""
         return next((window for window in self.windows if window.rows is not None), None)
 
 
-# Where a clause or a row pattern window stands in its query, and what the window has beside it.
+# The place of a clause or a row pattern window in its query.
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One clause and the relation that it applies to."""
+    """A clause or a row pattern window in a query, and the relation that it applies to."""
 
-    index: int  # its turn in the order of evaluation
+    # Its position in the order of evaluation.
+    index: int
     clause: MatchRecognize
-    relation_alias: str | None  # by which its columns may be qualified
-    relation: Span  # the input's text, its alias included; of a window also WHERE
-    whole: Span  # relation and clause, without the alias after it
-    with_clauses: tuple[Span, ...]  # of each WITH around it, outermost first, what it can use
-    use: Use = EVERYTHING  # what the query around the clause uses of its rows
-    calls: tuple[WindowCall, ...] | None = None  # over a window, each once; None of a clause
-    goes_on: bool = False  # over the rows of the window before it, of the same SELECT
-    own_alias: str | None = None  # that stands after the clause
-    renames: tuple[Span, ...] = ()  # the names that it gives to the columns, `AS m (a, b)`
+    # The name by which columns of the relation may be qualified, if it has one.
+    relation_alias: str | None
+    # The relation with its alias; for a window with WHERE, too.
+    relation: Span
+    # Relation and clause, without the alias after it. For a window the same as `relation`.
+    whole: Span
+    # What it sees of each WITH clause around it, outermost first.
+    with_clauses: tuple[Span, ...]
+    # What the query around the clause uses of its rows.
+    use: Use = EVERYTHING
+    # The calls over a window, each once; None for a clause.
+    calls: tuple[WindowCall, ...] | None = None
+    # Whether it is a window that reads the rows of the window before it, of the same SELECT.
+    goes_on: bool = False
+    # The alias after the clause, if it has one.
+    own_alias: str | None = None
+    # The new names of the columns: `AS m (a, b)`.
+    renames: tuple[Span, ...] = ()
 
     @property
     def alias(self) -> str | None:
-        """What its rows are called, or else its relation, or None."""
+        """Return the name of its rows: its own alias, or else that of the relation."""
         return self.own_alias or self.relation_alias
 
     @property
     def view(self) -> View:
-        """What stands for the clause's rows once it is evaluated."""
+        """Return the hole for its rows in the queries that read them."""
         return View(f"match_recognize_{self.index}")
 
 
 @dataclass(frozen=True, slots=True)
 class FrameEnd:
-    """`AND ... FOLLOWING`: how many rows the frame has after its first one; None: all of them."""
+    """The end of a frame: `AND ... FOLLOWING`."""
 
+    # The number of rows after the first one of the frame, or an expression or a parameter for it;
+    # None for all rows.
     rows: int | TokenSequence | Parameter | None
+    # All of the frame.
     span: Span = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class WindowCall:
-    """What stands before OVER: a measure of the window, or a function over the match's rows."""
+    """A call over a window: one of its measures, or a function over the rows of the match."""
 
-    column: str  # that stands for it
+    # The column that replaces it in the query.
+    column: str
+    # What is written before OVER.
     written: TokenSequence
-    measure: str | None  # None of a function
+    # The name of the measure as it is written here; None for a function.
+    measure: str | None
 
 
 def uncalled(measure: str) -> str:
-    """The column of a measure that nothing calls: it is checked, and not computed."""
+    """Return the column name for a measure that no call reads: it is checked, but not computed."""
     return f"{measure} of the window"

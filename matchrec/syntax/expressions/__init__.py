@@ -1,6 +1,7 @@
-"""Scalar syntax: the text of one expression goes in, a `Scalar` with its references comes out.
+"""Parse the text of one expression to a `Scalar` with its references.
 
-One parser reads it from left to right: `reader` knows where it stands and makes nodes, `references`
-reads what looks at rows of a match, `operands` all other operands, `expression` the operators
-between them. Layout is dropped; every word that is Spark's stays as it was written.
+One parser reads it from left to right. It is divided by inheritance: `reader` keeps the position
+and makes nodes, `operands` reads operands, `expression` reads the operators between them. Functions
+of `references` read what looks at rows of a match. Layout is dropped, but every word that is
+Spark's stays as it was written.
 """
