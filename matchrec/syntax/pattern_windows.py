@@ -1,9 +1,13 @@
-"""Row pattern windows → sites: each is evaluated over the rows of its SELECT, one after the other.
+"""Find row pattern windows in a query, and read each like a clause.
 
-SELECT id, low OVER w FROM t WHERE x > 0 WINDOW w AS (...)
-clause: of w; relation: `t WHERE x > 0`; in the query stands SELECT id, `low OVER w` FROM □ AS t
+    SELECT id, low OVER w FROM t WHERE x > 0 WINDOW w AS (...)
 
-What stands between a window's parentheses becomes a clause and the end of its frame.
+The window `w` becomes a site: a clause over the relation `t WHERE x > 0`. Once it is evaluated, the
+query is `SELECT id, "low OVER w" FROM □ AS t`: a hole has replaced the rows, and a column the call.
+Windows of the same SELECT are evaluated one after the other, each over the result of the one
+before.
+
+The text between a window's parentheses is read as a clause that ends with a frame.
 """
 
 from __future__ import annotations
@@ -11,7 +15,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import itemgetter
 
 from matchrec.errors.kinds import nearest
 from matchrec.errors.sql import window as errors
@@ -38,211 +41,326 @@ from matchrec.syntax.written_relations import (
     starts_part,
 )
 
-# Row pattern windows, the calls over them and the SELECTs around them, by their tokens.
+# Find row pattern windows, the calls over them, and the SELECTs around them, by their tokens.
 
-_GROUPING = words("GROUP HAVING QUALIFY")
+_GROUPING_WORDS = words("GROUP HAVING QUALIFY")
 
 
 @dataclass(frozen=True)
 class Select:
-    """The indices of the tokens of one SELECT."""
+    """The places of the parts of a SELECT, as indices of tokens."""
 
     select: int
     from_: int
-    relation: Range  # what FROM names
-    rows_end: int  # after WHERE, or after the relation
-    definitions: Mapping[str, Range]  # by a name in lower case, its parentheses in WINDOW
-    copies: tuple[int, ...]  # of v in `WINDOW w AS v`
-    order: Range  # the items of ORDER BY; nothing where they are those of a UNION
+    # The relations of FROM.
+    relation: Range
+    # The token after WHERE, or after the relation without WHERE.
+    rows_end: int
+    # The windows of WINDOW: for a name in lower case, its opening parenthesis and the end.
+    definitions: Mapping[str, Range]
+    # Each v of `WINDOW w AS v`.
+    copies: tuple[int, ...]
+    # The items of ORDER BY. Empty if the SELECT is a part of a UNION, which is sorted as a whole.
+    order: Range
     end: int
 
     @property
     def items(self) -> Range:
+        """Return the select list."""
         return self.select + 1, self.from_
 
 
 def find_select(tokens: TokenSequence, index: int) -> Select:
-    """The innermost SELECT around a token. Raises where its rows cannot be matched."""
-    brackets = [one for one in tokens.brackets_around(index) if tokens.key(one) == "("]
-    for opening in (*brackets, -1):
-        around = tokens.pairs.get(opening, len(tokens))
-        level = list(tokens.level(opening + 1, around))
-        if selects := [i for i in level if i < index and is_word(tokens, i, "SELECT")]:
+    """Return the innermost SELECT around a token.
+
+    Raises:
+        MatchRecognizeError: there is none, or its rows cannot be matched: it has several relations
+            or groups.
+    """
+    parentheses = [
+        opening for opening in tokens.brackets_around(index) if tokens.key(opening) == "("
+    ]
+    for opening in (*parentheses, -1):
+        level_end = tokens.pairs.get(opening, len(tokens))
+        level = list(tokens.level(opening + 1, level_end))
+        selects = [other for other in level if other < index and is_word(tokens, other, "SELECT")]
+        if selects:
             break
     else:
         raise errors.window_without_select(tokens[index].span)
     select = selects[-1]
-    operators = [i for i in level if is_set_operator(tokens, i)]
-    end = next((i for i in operators if i > select), around)
-    inside = [i for i in level if select < i < end]
-    return _select(tokens, inside, (select, end), is_operand=any(i < select for i in operators))
+    operators = [other for other in level if is_set_operator(tokens, other)]
+    end = next((operator for operator in operators if operator > select), level_end)
+    inside = [other for other in level if select < other < end]
+    is_operand = any(operator < select for operator in operators)
+    return _read_select(tokens, inside, (select, end), is_operand=is_operand)
 
 
-def _select(tokens: TokenSequence, level: list[int], whole: Range, *, is_operand: bool) -> Select:
-    select, end = whole
-    if (from_ := next((i for i in level if is_from(tokens, i)), None)) is None:
+def _read_select(
+    tokens: TokenSequence, level: list[int], select_range: Range, *, is_operand: bool
+) -> Select:
+    """Return the parts of a SELECT.
+
+    Args:
+        tokens: the tokens of the query.
+        level: the tokens of the SELECT that are in no brackets.
+        select_range: its word SELECT, and its end.
+        is_operand: whether it follows a set operator, so that ORDER BY is not its own.
+    """
+    select, end = select_range
+    from_ = next((index for index in level if is_from(tokens, index)), None)
+    if from_ is None:
         raise errors.window_without_relation(tokens[select].span)
-    parts = [i for i in level if i > from_ and starts_part(tokens, i)]
+    parts = [index for index in level if index > from_ and starts_part(tokens, index)]
     relation = from_ + 1, parts[0] if parts else end
     _refuse_other_relations(tokens, relation)
-    after = parts[1:] if parts and tokens.key(parts[0]) == "WHERE" else parts
-    for index in after:
-        if tokens.key(index) in _GROUPING:
+    has_where = bool(parts) and tokens.key(parts[0]) == "WHERE"
+    parts_after_rows = parts[1:] if has_where else parts
+    for index in parts_after_rows:
+        if tokens.key(index) in _GROUPING_WORDS:
             word = "GROUP BY" if tokens.key(index) == "GROUP" else tokens.key(index)
             raise errors.grouped_rows(tokens[index].span, word=word)
-    ends = [*after[1:], end]
-    starts = {tokens.key(one): (one, ends[place]) for place, one in enumerate(after)}
-    keyword, stop = starts.get("WINDOW", (end, end + 1))
-    windows = [item for item in tokens.separated(keyword + 1, stop) if item[1] - item[0] > 2]
-    first, last = starts.get("ORDER", (end - 2, end))
-    order = (end, end) if is_operand else (first + 2, last)
-    rows_end = after[0] if after else end
-    definitions = _definitions(tokens, windows)
-    copies = tuple(start + 2 for start, _ in windows if tokens.key(start + 2) != "(")
-    return Select(select, from_, relation, rows_end, definitions, copies, order, end)
+    # For the keyword of each part: its index, and the end of the part.
+    part_ends = [*parts_after_rows[1:], end]
+    part_ranges = {
+        tokens.key(start): (start, part_end)
+        for start, part_end in zip(parts_after_rows, part_ends, strict=False)
+    }
+    window_items: list[Range] = []
+    if "WINDOW" in part_ranges:
+        window_start, window_end = part_ranges["WINDOW"]
+        items = tokens.separated(window_start + 1, window_end)
+        window_items = [item for item in items if item[1] - item[0] > 2]
+    order = (end, end)
+    if "ORDER" in part_ranges and not is_operand:
+        order_start, order_end = part_ranges["ORDER"]
+        order = (order_start + 2, order_end)
+    return Select(
+        select=select,
+        from_=from_,
+        relation=relation,
+        rows_end=parts_after_rows[0] if parts_after_rows else end,
+        definitions=_find_definitions(tokens, window_items),
+        copies=tuple(start + 2 for start, _ in window_items if tokens.key(start + 2) != "("),
+        order=order,
+        end=end,
+    )
 
 
 def _refuse_other_relations(tokens: TokenSequence, relation: Range) -> None:
-    """Several relations have several qualifiers; their rows are those of none of them."""
+    """Raise an error unless FROM has a single relation.
+
+    The rows of several relations have several qualifiers, which one hole cannot replace.
+    """
     start, end = relation
-    rows_of_values = tokens.key(start) == "VALUES"
+    has_values = tokens.key(start) == "VALUES"  # whose rows are separated by commas
     if start == end:
         raise errors.window_without_relation(tokens[start - 1].span)
     for index in (*tokens.level(start, end), end):
         key = tokens.key(index)
-        if key == "JOIN" or (key == "," and not rows_of_values) or key == "LATERAL":
+        if key in ("JOIN", "LATERAL") or (key == "," and not has_values):
             raise errors.joined_rows(tokens[index].span)
 
 
-def _definitions(tokens: TokenSequence, items: Sequence[Range]) -> dict[str, Range]:
-    found: dict[str, Range] = {}
+def _find_definitions(tokens: TokenSequence, items: Sequence[Range]) -> dict[str, Range]:
+    """Return, for the names of WINDOW in lower case, the opening parenthesis and the end.
+
+    Args:
+        tokens: the tokens of the query.
+        items: the items of WINDOW.
+    """
+    definitions: dict[str, Range] = {}
     for start, end in items:
-        if tokens.says(start + 1, "AS", "("):
-            if start + 2 not in tokens.pairs:
-                raise unclosed_bracket(tokens[start + 2].span, opening="(", where="the query")
-            name = tokens[start].name.lower()
-            if name in found:
-                raise errors.duplicate_window(tokens[start].span, name=tokens[start].text)
-            found[name] = start + 2, end
-    return found
+        if not tokens.says(start + 1, "AS", "("):
+            continue
+        opening = start + 2
+        if opening not in tokens.pairs:
+            raise unclosed_bracket(tokens[opening].span, opening="(", where="the query")
+        name = tokens[start].name.lower()
+        if name in definitions:
+            raise errors.duplicate_window(tokens[start].span, name=tokens[start].text)
+        definitions[name] = opening, end
+    return definitions
 
 
-_BEFORE_PATTERN = words("ROW ROWS FOLLOWING INITIAL SEEK OTHERS")
+_WORDS_BEFORE_PATTERN = words("ROW ROWS FOLLOWING INITIAL SEEK OTHERS")
 
-# Functions that look at the partition, whatever the frame is, so that Spark computes them.
+# Functions that read the whole partition, whatever the frame is, so that Spark computes them.
 OF_PARTITION = words("ROW_NUMBER RANK DENSE_RANK PERCENT_RANK CUME_DIST NTILE LAG LEAD")
 
 
 @dataclass(frozen=True)
 class CallTokens:
-    """Tokens `start .. over` are called over a window; with it the call ends at `end`."""
+    """A call over a window, as indices of tokens."""
 
     start: int
-    over: int
-    end: int
+    over: int  # the word OVER
+    end: int  # the token after the window or its name
 
 
 @dataclass(frozen=True, eq=False)
 class FoundWindow:
-    """A row pattern window: its parentheses, the name that WINDOW gives it, or None, its SELECT."""
+    """A row pattern window in a query."""
 
+    # Its parentheses.
     opening: int
     closing: int
+    # Its name in WINDOW, if it has one.
     name: str | None
+    # The SELECT around it.
     select: Select
-    calls: tuple[CallTokens, ...]  # over the rows of its matches
-    stays: bool  # something else may name it
+    # The calls over it that read the rows of its matches.
+    calls: tuple[CallTokens, ...]
+    # Whether its PARTITION BY and ORDER BY stay in the query, because something else may need them.
+    stays: bool
 
 
 def find_pattern_windows(tokens: TokenSequence) -> tuple[FoundWindow, ...]:
-    """The row pattern windows of a query, in the order of the text."""
-    inside = {opening for opening in tokens.pairs if _has_pattern(tokens, opening)}
-    outermost = {one for one in inside if not any(_holds(tokens, two, one) for two in inside)}
-    if not outermost:
+    """Return the row pattern windows of a query, in the order of the text.
+
+    Raises:
+        MatchRecognizeError: a window, or a call over it, is in a place where it cannot be
+            evaluated.
+    """
+    with_pattern = {opening for opening in tokens.pairs if _has_pattern(tokens, opening)}
+    openings = {
+        opening
+        for opening in with_pattern
+        if not any(_encloses(tokens, other, opening) for other in with_pattern)
+    }
+    if not openings:
         return ()
-    selects = {opening: find_select(tokens, opening) for opening in outermost}
-    calls = dict(_calls(tokens, outermost))
-    found = []
-    for opening, select in sorted(selects.items(), key=itemgetter(0)):
-        every = [call for call, window in calls.items() if window == opening]
-        firsts = [tokens.key(one.start) if tokens.is_call(one.start) else "" for one in every]
-        own = tuple(one for one, key in zip(every, firsts, strict=True) if key not in OF_PARTITION)
-        _refuse_derived(tokens, select, opening)
+    selects = {opening: find_select(tokens, opening) for opening in openings}
+    calls = tuple(_find_calls(tokens, openings))
+    windows = []
+    for opening in sorted(openings):
+        calls_over_window = [call for call, window in calls if window == opening]
+        calls_over_match = tuple(
+            call for call in calls_over_window if not _reads_partition(tokens, call)
+        )
+        _refuse_derived(tokens, selects[opening], opening)
         name = tokens[opening - 2].text if tokens.key(opening - 1) == "AS" else None
-        stays = name is not None or len(own) < len(every)
-        found.append(FoundWindow(opening, tokens.pairs[opening], name, select, own, stays))
-    return tuple(found)
+        window = FoundWindow(
+            opening=opening,
+            closing=tokens.pairs[opening],
+            name=name,
+            select=selects[opening],
+            calls=calls_over_match,
+            stays=name is not None or len(calls_over_match) < len(calls_over_window),
+        )
+        windows.append(window)
+    return tuple(windows)
+
+
+def _reads_partition(tokens: TokenSequence, call: CallTokens) -> bool:
+    """Return whether a call is one of a function that Spark computes over the partition."""
+    return tokens.is_call(call.start) and tokens.key(call.start) in OF_PARTITION
 
 
 def is_window(tokens: TokenSequence, opening: int) -> bool:
-    """Whether parentheses are those of OVER, or of a definition in WINDOW."""
+    """Return whether parentheses follow OVER, or a name in WINDOW."""
     if tokens.key(opening) != "(":
         return False
     if tokens.key(opening - 1) == "OVER":
         return True
-    around = tokens.around[opening]
-    before = (tokens.key(i) for i in tokens.level(around + 1, opening))
-    return tokens.key(opening - 1) == "AS" and "WINDOW" in before
+    if tokens.key(opening - 1) != "AS":
+        return False
+    level = tokens.level(tokens.around[opening] + 1, opening)
+    return any(tokens.key(index) == "WINDOW" for index in level)
 
 
 def _has_pattern(tokens: TokenSequence, opening: int) -> bool:
-    """Whether PATTERN stands in a window, as no function of that name could."""
+    """Return whether parentheses are a window with PATTERN, and not a function of that name."""
     if not is_window(tokens, opening):
         return False
     level = tuple(tokens.level(opening + 1, tokens.pairs[opening]))
-    defines = any(tokens.key(i) == "DEFINE" and tokens.key(i + 2) == "AS" for i in level)
-    has_more = any(tokens.key(i) == "MEASURES" or tokens.says(i, "AFTER", "MATCH") for i in level)
-    patterns = (i for i in level if tokens.says(i, "PATTERN", "("))
-    return any(defines or has_more or tokens.key(i - 1) in _BEFORE_PATTERN for i in patterns)
+    patterns = [index for index in level if tokens.says(index, "PATTERN", "(")]
+    if not patterns:
+        return False
+    for index in level:
+        is_define = tokens.key(index) == "DEFINE" and tokens.key(index + 2) == "AS"
+        if is_define or tokens.key(index) == "MEASURES" or tokens.says(index, "AFTER", "MATCH"):
+            return True
+    return any(tokens.key(index - 1) in _WORDS_BEFORE_PATTERN for index in patterns)
 
 
-def _holds(tokens: TokenSequence, outer: int, inner: int) -> bool:
-    return outer < inner < tokens.pairs[outer]
+def _encloses(tokens: TokenSequence, opening: int, index: int) -> bool:
+    """Return whether a token is inside of the brackets that open at `opening`."""
+    return opening < index < tokens.pairs[opening]
 
 
-def _calls(tokens: TokenSequence, windows: set[int]) -> Iterator[tuple[CallTokens, int]]:
-    """Each call over one of the windows, and that window's parenthesis."""
+def _find_calls(tokens: TokenSequence, windows: set[int]) -> Iterator[tuple[CallTokens, int]]:
+    """Yield each call over a row pattern window, and the opening parenthesis of that window.
+
+    Args:
+        tokens: the tokens of the query.
+        windows: the opening parentheses of the row pattern windows.
+
+    Raises:
+        MatchRecognizeError: a call is neither in the select list nor in ORDER BY, or a measure is
+            called over a window without PATTERN.
+    """
     for over in range(len(tokens)):
-        if tokens.key(over) != "OVER" or any(_holds(tokens, one, over) for one in windows):
+        if tokens.key(over) != "OVER":
             continue
-        if (found := _window_of(tokens, over, windows)) is None:
+        if any(_encloses(tokens, window, over) for window in windows):
+            continue
+        window_and_end = _find_window_of_call(tokens, over, windows)
+        if window_and_end is None:
             _refuse_measure(tokens, over)
             continue
-        window, end = found
+        window, end = window_and_end
+        start = _find_call_start(tokens, over)
         select = find_select(tokens, over)
-        if not (select.select < over < select.from_ or over in range(*select.order)):
-            raise errors.call_in_wrong_place(tokens.span(_start(tokens, over), end))
-        yield CallTokens(_start(tokens, over), over, end), window
+        is_in_items = select.select < over < select.from_
+        is_in_order = over in range(*select.order)
+        if not (is_in_items or is_in_order):
+            raise errors.call_in_wrong_place(tokens.span(start, end))
+        yield CallTokens(start, over, end), window
 
 
 def _refuse_measure(tokens: TokenSequence, over: int) -> None:
-    """A name before OVER and a window without PATTERN, which has no measures."""
-    named = tokens.key(over + 1) == "(" or (over + 1 < len(tokens) and tokens[over + 1].is_name)
-    named = named and tokens.key(over + 1) != "FROM"  # there it is an alias
+    """Raise an error if a name is called over a window without PATTERN, which has no measures."""
+    after = over + 1
+    has_definition = tokens.key(after) == "("
+    has_name = after < len(tokens) and tokens[after].is_name and tokens.key(after) != "FROM"
+    if not (has_definition or has_name):
+        return  # OVER is an alias
     is_item = tokens.key(over - 2) in (",", "SELECT", "BY", "(")
-    if named and is_item and tokens[over - 1].is_name:
+    if is_item and tokens[over - 1].is_name:
         raise errors.measure_of_plain_window(tokens[over - 1].span, name=tokens[over - 1].text)
 
 
-def _window_of(tokens: TokenSequence, over: int, windows: set[int]) -> tuple[int, int] | None:
-    """The row pattern window that OVER names or holds, and the token after it."""
-    if over + 1 in windows:
-        return over + 1, tokens.pairs[over + 1] + 1
-    is_in_parentheses = tokens.key(over + 1) == "(" and tokens.pairs.get(over + 1) == over + 3
-    named = over + 1 + is_in_parentheses  # OVER (w) is OVER w
-    if not (named < len(tokens) and tokens[named].is_name):
+def _find_window_of_call(
+    tokens: TokenSequence, over: int, windows: set[int]
+) -> tuple[int, int] | None:
+    """Return the row pattern window of the call with OVER at `over`, and the token after it.
+
+    None is returned if the call is over another window.
+    """
+    after = over + 1
+    if after in windows:
+        return after, tokens.pairs[after] + 1
+    # OVER (w) is the same as OVER w.
+    is_in_parentheses = tokens.key(after) == "(" and tokens.pairs.get(after) == after + 2
+    name_index = after + 1 if is_in_parentheses else after
+    end = after + 3 if is_in_parentheses else after + 1
+    if name_index >= len(tokens) or not tokens[name_index].is_name:
         return None
-    name, level = tokens[named].name.lower(), [i for i in windows if tokens.key(i - 1) == "AS"]
-    if not any(tokens[i - 2].name.lower() == name for i in level):
+    name = tokens[name_index].name.lower()
+    names_of_windows = {
+        tokens[window - 2].name.lower() for window in windows if tokens.key(window - 1) == "AS"
+    }
+    if name not in names_of_windows:  # a quick test before the SELECT is read
         return None
     definition = find_select(tokens, over).definitions.get(name)
     if definition is None or definition[0] not in windows:
         return None
-    return definition[0], over + 2 * (named - over)
+    return definition[0], end
 
 
-def _start(tokens: TokenSequence, over: int) -> int:
-    """Where the call before OVER starts."""
+def _find_call_start(tokens: TokenSequence, over: int) -> int:
+    """Return the first token of the call before OVER, such as `sum(x) FILTER (...)`."""
     index = over - 1
     while tokens.key(index) == "NULLS" and tokens.key(index - 1) in ("IGNORE", "RESPECT"):
         index -= 2
@@ -261,168 +379,262 @@ def _start(tokens: TokenSequence, over: int) -> int:
 
 
 def _refuse_derived(tokens: TokenSequence, select: Select, window: int) -> None:
-    """A window that is derived from a row pattern window, which has a frame already."""
+    """Raise an error if another window is derived from a row pattern window.
+
+    A derived window adds a frame, and a row pattern window has one already.
+
+    Args:
+        tokens: the tokens of the query.
+        select: the SELECT of the window.
+        window: the opening parenthesis of the window.
+    """
     if tokens.key(window - 1) != "AS":
         return
     name = tokens[window - 2].name.lower()
-    for place in select.copies:
-        if tokens[place].name.lower() == name:
-            raise errors.derived_window(tokens[place].span, name=tokens[place].text)
-    inside = (one for one in tokens.pairs if select.select < one < select.end)
+    for copy in select.copies:
+        if tokens[copy].name.lower() == name:
+            raise errors.derived_window(tokens[copy].span, name=tokens[copy].text)
     openings = [opening for opening, _ in select.definitions.values()]
-    for opening in (*openings, *(one for one in inside if tokens.key(one - 1) == "OVER")):
-        first, closing = opening + 1, tokens.pairs[opening]
-        is_base = closing > first and tokens[first].is_name and tokens[first].name.lower() == name
-        extended = closing - first > 1 and tokens.key(first + 1) != "BY"
-        if is_base and (extended or tokens.key(opening - 1) == "AS"):
+    openings += [
+        opening
+        for opening in tokens.pairs
+        if select.select < opening < select.end and tokens.key(opening - 1) == "OVER"
+    ]
+    for opening in openings:
+        first = opening + 1
+        closing = tokens.pairs[opening]
+        is_empty = closing == first
+        if is_empty or not tokens[first].is_name or tokens[first].name.lower() != name:
+            continue
+        is_extended = closing - first > 1 and tokens.key(first + 1) != "BY"
+        if is_extended or tokens.key(opening - 1) == "AS":
             raise errors.derived_window(tokens[first].span, name=tokens[first].text)
 
 
 @dataclass(frozen=True)
 class ReadWindow:
-    """A window's clause and the calls over its matches, each with the column that stands for it."""
+    """A row pattern window that was read: its clause and the calls over its matches."""
 
     found: FoundWindow
     clause: MatchRecognize
-    plain: str  # PARTITION BY and ORDER BY, those of the window that it is derived from too
+    # PARTITION BY and ORDER BY, its own and those of the window that it is derived from, as text.
+    plain: str
+    # The calls, each with the column that replaces it.
     calls: tuple[tuple[CallTokens, WindowCall], ...] = ()
 
 
 def read_window(tokens: TokenSequence, window: FoundWindow) -> ReadWindow:
+    """Read the clause of a window.
+
+    Raises:
+        MatchRecognizeError: a part is malformed, or ORDER BY is missing.
+    """
     clause = clause_of_own(tokens, window, inherits=True)
     sections = grammar.find_sections(clause)
     if ClausePart.ORDER_BY not in sections:
         raise errors.needs_order(tokens.span(window.opening, window.opening + 1))
-    keys = [sections[section] for section in sections if section in grammar.OF_TWO_WORDS]
-    texts = (clause.text_at(key.keyword.to(clause[key.end - 1].span)) for key in keys)
+    texts = []
+    for part, section in sections.items():
+        if part in grammar.OF_TWO_WORDS:  # PARTITION BY and ORDER BY
+            last = clause[section.end - 1]
+            texts.append(clause.text_at(section.keyword.to(last.span)))
     return ReadWindow(window, grammar.read_clause(clause), " ".join(texts))
 
 
 def clause_of_own(
     tokens: TokenSequence, window: FoundWindow, *, inherits: bool = False
 ) -> grammar.ClauseTokens:
-    """The tokens of the clause that are the window's own; inherits: those of its base before."""
-    base, start = _base(tokens, window)
-    own = tokens.tokens[start : window.closing]
-    every = (*tokens.tokens[slice(*base)], *own) if inherits else own
-    whole = grammar.cut_out_tokens(tokens, window.opening, window.closing)
-    return replace(whole, tokens=every, pairs=pair_brackets(every), in_window=True)
+    """Return the tokens of a window's clause, without the name of the window it is derived from.
+
+    Args:
+        tokens: the tokens of the query.
+        window: the window.
+        inherits: whether the tokens of the window that it is derived from come first.
+    """
+    base, start = _find_base(tokens, window)
+    clause_tokens = tokens.tokens[start : window.closing]
+    if inherits:
+        base_start, base_end = base
+        clause_tokens = (*tokens.tokens[base_start:base_end], *clause_tokens)
+    clause = grammar.cut_out_tokens(tokens, window.opening, window.closing)
+    pairs = pair_brackets(clause_tokens)
+    return replace(clause, tokens=clause_tokens, pairs=pairs, in_window=True)
 
 
-def _base(tokens: TokenSequence, window: FoundWindow) -> tuple[Range, int]:
-    """The keys of the window that this one is derived from, and where its own tokens begin."""
+def _find_base(tokens: TokenSequence, window: FoundWindow) -> tuple[Range, int]:
+    """Return the tokens of the window that this one is derived from, and its own first token.
+
+    The range is empty if it is not derived.
+    """
     first = window.opening + 1
     name = tokens[first]
+    second_key = tokens.key(first + 1)
     parts = ("MEASURES", "PARTITION", "ORDER", *grammar.UNITS_OF_FRAMES)
-    is_followed = tokens.key(first + 1) in parts and tokens.key(first + 2) != ","
-    starts_part = tokens.key(first + 1) in ("BY", "BETWEEN", "MATCH", "(")
-    starts_part |= name.key == "MEASURES" and not is_followed
+    starts_part = second_key in ("BY", "BETWEEN", "MATCH", "(")
+    if name.key == "MEASURES":  # the name of a window if another part follows
+        is_name_of_window = second_key in parts and tokens.key(first + 2) != ","
+        starts_part = starts_part or not is_name_of_window
     if starts_part or not name.is_name:
         return (first, first), first
-    known = window.select.definitions
-    if name.name.lower() not in known:
-        raise errors.unknown_base(name.span, name=name.text, known=list(known))
-    opening, _ = known[name.name.lower()]
+    definitions = window.select.definitions
+    if name.name.lower() not in definitions:
+        raise errors.unknown_base(name.span, name=name.text, known=list(definitions))
+    opening, _ = definitions[name.name.lower()]
     base = opening + 1, tokens.pairs[opening]
     _check_base(tokens, base, (first + 1, window.closing), name)
     return base, first + 1
 
 
-def _check_base(tokens: TokenSequence, base: Range, own: Range, name: Token) -> None:
-    inside = [tokens.key(i) for i in tokens.level(*base)]
+def _check_base(tokens: TokenSequence, base: Range, derived: Range, name: Token) -> None:
+    """Check that a window may be derived from another one.
+
+    Args:
+        tokens: the tokens of the query.
+        base: the tokens of the other window.
+        derived: the tokens of the window after the name of the other one.
+        name: that name.
+
+    Raises:
+        MatchRecognizeError: the other window has a frame, or both have PARTITION BY or ORDER BY.
+    """
+    base_keys = [tokens.key(index) for index in tokens.level(*base)]
     for index in tokens.level(*base):
         is_column = tokens.key(index - 1) in ("BY", ",", ".")
         is_frame = tokens.key(index) in grammar.UNITS_OF_FRAMES and not is_column
         if is_frame or tokens.key(index) == "PATTERN":
             raise errors.base_with_frame(name.span, name=name.text)
-    for index in tokens.level(*own):
+    for index in tokens.level(*derived):
         key = tokens.key(index)
-        is_second = key == "PARTITION" or (key == "ORDER" and key in inside)
+        is_second = key == "PARTITION" or (key == "ORDER" and key in base_keys)
         if is_second and tokens.key(index + 1) == "BY":
             span = tokens.span(index, index + 2)
             raise errors.second_keys(span, part=f"{key} BY", name=name.text)
 
 
+# A span of the query, and the text that replaces it.
 Edit = tuple[Span, str]
-_BEFORE_STAR = ("SELECT", "DISTINCT", "ALL", ",", "(", ".")
-_CHANGES = ("EXCEPT", "EXCLUDE", "REPLACE", "RENAME")
+_KEYS_BEFORE_STAR = ("SELECT", "DISTINCT", "ALL", ",", "(", ".")
+_CHANGES_OF_STAR = ("EXCEPT", "EXCLUDE", "REPLACE", "RENAME")
 
 
 def is_unnamed_item(tokens: TokenSequence, call: CallTokens, select: Select) -> bool:
-    """Whether a call is all of an item of the select list."""
+    """Return whether a call is all of an item of the select list, which has no alias then."""
     first, end = select.items
-    starts = call.start == first or tokens.key(call.start - 1) in (",", "DISTINCT", "ALL")
-    inside = first <= call.start < end and call.start in tokens.level(first, end)
-    return inside and starts and (call.end == end or tokens.key(call.end) == ",")
+    starts_item = call.start == first or tokens.key(call.start - 1) in (",", "DISTINCT", "ALL")
+    ends_item = call.end == end or tokens.key(call.end) == ","
+    is_in_items = first <= call.start < end and call.start in tokens.level(first, end)
+    return is_in_items and starts_item and ends_item
 
 
 def find_stars(tokens: TokenSequence, select: Select, alias: str | None) -> Iterator[Span]:
-    """Where the select list asks for all columns of the input."""
+    """Yield each `*` and `t.*` that stands for all columns of the input in the select list.
+
+    Args:
+        tokens: the tokens of the query.
+        select: the SELECT.
+        alias: the name of its relation.
+
+    Raises:
+        MatchRecognizeError: the columns are changed, as with `* EXCEPT (x)`.
+    """
     index, end = select.items
     while index < end:
         if tokens.is_subquery(index):
             index = tokens.pairs[index]
         elif tokens.key(index) == "*":
-            yield from _star_at(tokens, index, alias)
+            star = _find_star(tokens, index, alias)
+            if star is not None:
+                yield star
         index += 1
 
 
-def _star_at(tokens: TokenSequence, index: int, alias: str | None) -> Iterator[Span]:
-    """`*` or `t.*`; nothing where it multiplies, counts rows or is of a struct."""
+def _find_star(tokens: TokenSequence, index: int, alias: str | None) -> Span | None:
+    """Return the `*` at `index` with its qualifier.
+
+    None is returned if it multiplies, counts rows, or follows a struct.
+    """
     before = tokens.key(index - 1)
-    counts = (tokens.key(index - 2), before, tokens.key(index + 1)) == ("COUNT", "(", ")")
-    if before not in _BEFORE_STAR or counts:
-        return
-    if tokens.key(index + 1) in _CHANGES:
+    counts_rows = (tokens.key(index - 2), before, tokens.key(index + 1)) == ("COUNT", "(", ")")
+    if before not in _KEYS_BEFORE_STAR or counts_rows:
+        return None
+    if tokens.key(index + 1) in _CHANGES_OF_STAR:
         word = tokens.key(index + 1)
         raise errors.star_with_changes(tokens.span(index, index + 2), word=word)
     if before != ".":
-        yield tokens[index].span
-    elif alias and tokens[index - 2].name.lower() == alias.lower() and tokens.key(index - 3) != ".":
-        yield tokens.span(index - 2, index + 1)
+        return tokens[index].span
+    qualifier = tokens[index - 2].name.lower()
+    if alias and qualifier == alias.lower() and tokens.key(index - 3) != ".":
+        return tokens.span(index - 2, index + 1)
+    return None
 
 
 @dataclass(frozen=True)
 class Block:
-    """A SELECT with its row pattern windows, and what stands in it once they are evaluated."""
+    """A SELECT with row pattern windows, and what is replaced in it once they are evaluated."""
 
     tokens: TokenSequence
     select: Select
     windows: tuple[ReadWindow, ...]
-    alias: str | None  # that qualifies the columns of its rows
-    stars: tuple[Span, ...]  # where all columns are asked for
-    columns: tuple[str, ...] = ()  # of the input, once known
+    # The name by which columns of its rows may be qualified.
+    alias: str | None
+    # Where the select list names all columns of the input.
+    stars: tuple[Span, ...]
+    # The columns of the input, once they are known.
+    columns: tuple[str, ...] = ()
 
     @property
     def rows(self) -> Span:
+        """Return the text for the rows of the windows: relation and WHERE."""
         return self.tokens.span(self.select.relation[0], self.select.rows_end)
 
     @property
     def head(self) -> Span:
+        """Return the text from SELECT up to FROM."""
         return self.tokens.span(self.select.select, self.select.from_)
 
     def sites(self, withs: tuple[WithClause, ...]) -> Iterator[Site]:
+        """Yield the site of each window, in the order of evaluation.
+
+        Args:
+            withs: the WITH clauses of the query.
+        """
         names = names_outside(self.tokens)
         visible = find_visible(self.tokens, withs, self.select.relation[0])
-        own = frozenset(known.column.lower() for one in self.windows for _, known in one.calls)
+        columns_of_calls = frozenset(
+            call.column.lower() for window in self.windows for _, call in window.calls
+        )
         for number, window in enumerate(self.windows):
-            calls = tuple({known.column: known for _, known in window.calls}.values())
-            unread = frozenset(uncalled(measure.name).lower() for measure in window.clause.measures)
-            use = Use(None if names is None else names | own, unread=unread)
-            own_rows = self.rows, self.rows, visible
-            yield Site(0, window.clause, self.alias, *own_rows, use, calls, number > 0)
+            # Calls with the same text have the same column.
+            calls = {call.column: call for _, call in window.calls}
+            uncalled_measures = frozenset(
+                uncalled(measure.name).lower() for measure in window.clause.measures
+            )
+            used_names = None if names is None else names | columns_of_calls
+            yield Site(
+                index=0,
+                clause=window.clause,
+                relation_alias=self.alias,
+                relation=self.rows,
+                whole=self.rows,
+                with_clauses=visible,
+                use=Use(used_names, unread=uncalled_measures),
+                calls=tuple(calls.values()),
+                goes_on=number > 0,
+            )
 
     def edits(self) -> Iterator[Edit]:
-        """Columns in the place of calls, each with the name of a measure if it has no other, and
-        windows without their patterns, where something else may name them.
+        """Yield the edits of the SELECT once its windows are evaluated.
+
+        Columns replace calls; they are named like the measure if the item has no alias. Windows
+        that something else may name lose their patterns.
         """
         tokens = self.tokens
         for window in self.windows:
-            for call, known in window.calls:
-                text = quoted(known.column)
-                if known.measure is not None and is_unnamed_item(tokens, call, self.select):
-                    text = f"{text} AS {quoted(known.measure)}"
-                yield tokens.span(call.start, call.end), text
+            for call_tokens, call in window.calls:
+                text = quoted(call.column)
+                if call.measure is not None and is_unnamed_item(tokens, call_tokens, self.select):
+                    text = f"{text} AS {quoted(call.measure)}"
+                yield tokens.span(call_tokens.start, call_tokens.end), text
             found = window.found
             if found.stays:
                 yield tokens.span(found.opening + 1, found.closing), window.plain
@@ -431,62 +643,98 @@ class Block:
 def read_blocks(
     tokens: TokenSequence, windows: Sequence[FoundWindow], clauses: Sequence[Cut]
 ) -> tuple[Block, ...]:
-    """The SELECTs of a query with row pattern windows, inner ones before those around them."""
-    grouped: dict[int, list[FoundWindow]] = defaultdict(list)
+    """Return the SELECTs of a query with row pattern windows, inner ones before outer ones.
+
+    Args:
+        tokens: the tokens of the query.
+        windows: its row pattern windows.
+        clauses: its clauses.
+
+    Raises:
+        MatchRecognizeError: a window is malformed, or a clause and a window are in each other.
+    """
+    windows_of_selects: dict[int, list[FoundWindow]] = defaultdict(list)
     for window in windows:
-        for cut in clauses:
-            if window.opening < cut.word < window.closing:
-                raise clause_in_clause(tokens[cut.word].span)
-            if cut.opening < window.opening < cut.closing:
+        for clause in clauses:
+            if window.opening < clause.word < window.closing:
+                raise clause_in_clause(tokens[clause.word].span)
+            if clause.opening < window.opening < clause.closing:
                 raise clause_in_clause(tokens[window.opening].span)
         refuse_stored_text(tokens, Cut(window.opening, window.opening, window.closing))
-        grouped[window.select.select].append(window)
-    blocks = [_read_block(tokens, found) for found in grouped.values()]
+        windows_of_selects[window.select.select].append(window)
+    blocks = [_read_block(tokens, group) for group in windows_of_selects.values()]
     return tuple(sorted(blocks, key=lambda block: block.rows.end))
 
 
 def _read_block(tokens: TokenSequence, windows: Sequence[FoundWindow]) -> Block:
-    taken: dict[str, str] = {}
-    found = []
+    """Read the windows of one SELECT."""
+    taken_names: dict[str, str] = {}
+    read_windows = []
     for number, window in enumerate(windows, 1):
         read = read_window(tokens, window)
         label = window.name or f"(window {number})"
-        called = [(call, _called(tokens, call, read, label)) for call in window.calls]
-        calls = tuple((call, _unlike(known, taken)) for call, known in called)
-        found.append(replace(read, calls=calls))
+        calls = [(call, _read_call(tokens, call, read, label)) for call in window.calls]
+        renamed = tuple((tokens_, _rename_column(call, taken_names)) for tokens_, call in calls)
+        read_windows.append(replace(read, calls=renamed))
     select = windows[0].select
     alias = read_relation(tokens, *select.relation).name
-    return Block(tokens, select, tuple(found), alias, tuple(find_stars(tokens, select, alias)))
+    stars = tuple(find_stars(tokens, select, alias))
+    return Block(tokens, select, tuple(read_windows), alias, stars)
 
 
-def _called(tokens: TokenSequence, call: CallTokens, read: ReadWindow, label: str) -> WindowCall:
+def _read_call(
+    tokens: TokenSequence, call: CallTokens, window: ReadWindow, label: str
+) -> WindowCall:
+    """Return the function or the measure that a call names.
+
+    Args:
+        tokens: the tokens of the query.
+        call: the tokens of the call.
+        window: the window, without its calls.
+        label: the name of the window in messages and columns.
+
+    Raises:
+        MatchRecognizeError: the window has no such measure, or its name has a qualifier.
+    """
     written = tokens.part(call.start, call.over)
-    span, text = written.whole, " ".join(written.text.split())
-    if tokens.key(call.over - 1) == ")" or (call.over - call.start > 1 and ")" in text):
+    span = written.whole
+    text = " ".join(written.text.split())
+    has_several_tokens = call.over - call.start > 1
+    if tokens.key(call.over - 1) == ")" or (has_several_tokens and ")" in text):
         return WindowCall(f"{text} OVER {label}", written, None)
-    name = tokens[call.start].name
-    if call.over - call.start > 1:
+    if has_several_tokens:
         raise errors.qualified_measure(span, name=text, measure=text.rpartition(".")[2])
-    known = [measure.name for measure in read.clause.measures]
-    if (own := next((one for one in known if one.lower() == name.lower()), None)) is None:
-        if not known:
-            _refuse_misspelt_measures(tokens, read.found)
-        raise errors.unknown_measure(span, name=name, window=label, known=known)
-    return WindowCall(f"{own} OVER {label}", written, name)
+    name = tokens[call.start].name
+    measures = [measure.name for measure in window.clause.measures]
+    for measure in measures:
+        if measure.lower() == name.lower():
+            return WindowCall(f"{measure} OVER {label}", written, name)
+    if not measures:
+        _refuse_misspelt_measures(tokens, window.found)
+    raise errors.unknown_measure(span, name=name, window=label, known=measures)
 
 
 def _refuse_misspelt_measures(tokens: TokenSequence, window: FoundWindow) -> None:
-    """MEASURES with other letters, which are then a part of what stands before."""
+    """Raise an error if MEASURES is misspelt, so that it is read as part of what precedes it."""
     for index in tokens.level(window.opening + 1, window.closing):
-        token, is_column = tokens[index], tokens.key(index - 1) in ("BY", ",", ".")
+        token = tokens[index]
+        is_column = tokens.key(index - 1) in ("BY", ",", ".")
         if not is_column and nearest(token.key, ["MEASURES"]):
             raise unexpected_token(token.text, "a row pattern window", token.span)
 
 
-def _unlike(call: WindowCall, taken: dict[str, str]) -> WindowCall:
-    """The call with a column whose name differs by more than case from those of other texts."""
-    column, number = call.column, 1
-    while taken.setdefault(column.lower(), call.column) != call.column:
+def _rename_column(call: WindowCall, taken_names: dict[str, str]) -> WindowCall:
+    """Return the call with a column whose name no other call has, even in another case.
+
+    Calls with the same text share a column.
+
+    Args:
+        call: the call.
+        taken_names: for columns in lower case, the text of their calls; this one is added.
+    """
+    column = call.column
+    number = 1
+    while taken_names.setdefault(column.lower(), call.column) != call.column:
         number += 1
         column = f"{call.column} ({number})"
     return replace(call, column=column)
