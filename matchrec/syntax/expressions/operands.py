@@ -1,10 +1,12 @@
-"""The operands of an expression: references, names, literals, calls, CASE, groups in parentheses.
+"""Read the operands of an expression: names, literals, calls, CASE, groups in parentheses.
 
-Spark reserves no word by default, and finds by what stands around one whether it is a name: where
-an operand is due and nothing that the word could introduce follows, there is no other reading.
+Spark reserves no word by default: whether a word is a keyword or a name depends on the tokens
+around it. If an operand must come next, and what follows the word cannot follow the keyword, the
+word is a name.
 
     ROUND(drop, 2)    case > 1    CASE WHEN like THEN outer END    B.select
 
+Each method is named like the rule of the grammar that it reads.
 Source: Spark's SqlBaseParser.g4, primaryExpression, nonReserved, strictNonReserved.
 """
 
@@ -52,14 +54,14 @@ from matchrec.syntax.tokens import (
 
 _LITERALS = words("TRUE FALSE NULL CURRENT_DATE CURRENT_TIMESTAMP CURRENT_USER SESSION_USER")
 _TYPES = words("DATE TIME TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NTZ X")
-_COUNTED = words("DISTINCT ALL")
-_OF_TYPES = words("ARRAY MAP STRUCT")
+_QUANTIFIERS = words("DISTINCT ALL")
+_TYPES_OF_TYPES = words("ARRAY MAP STRUCT")  # such as ARRAY<INT>
 
-# Names of operations that no function of that name stands for, and one that is no function.
+# Functions with these names are opaque, because operations have the same names.
 _OPERATORS = words("AND OR NOT NEG IN BETWEEN IS CASE LIKE ILIKE RLIKE REGEXP IDENTIFIER")
 
-# How many arguments the functions take that are more than their name to later passes.
-_ARGUMENTS: dict[str, tuple[int, int | None]] = {
+# The least and the most number of arguments of functions that later passes understand.
+_NUMBERS_OF_ARGUMENTS: dict[str, tuple[int, int | None]] = {
     **dict.fromkeys(words("ABS NEGATIVE ISNULL ISNOTNULL ISNAN NULLIFZERO ZEROIFNULL"), (1, 1)),
     **dict.fromkeys(words("NULLIF NVL IFNULL NANVL MOD PMOD DATEDIFF DATE_DIFF"), (2, 2)),
     **dict.fromkeys(words("EQUAL_NULL SHIFTLEFT SHIFTRIGHT SHIFTRIGHTUNSIGNED"), (2, 2)),
@@ -70,32 +72,35 @@ _ARGUMENTS: dict[str, tuple[int, int | None]] = {
 }
 
 
-# Names that functions give to the fields of a struct after their arguments.
+# Functions that name the fields of a struct after their arguments.
 #
 #     STRUCT(A.x, LAST(y))      →      STRUCT(? AS `x`, ? AS `col2`)
 #
-# Spark takes such a name from the column that it is given, which for what a match reads is one of
-# ours, so the name that the text means is written.
+# Spark takes the name from the column that is passed. What a match reads is in columns of ours, so
+# the name that the user's text means is written out.
 
-NAMING = frozenset({"STRUCT", "ARRAYS_ZIP"})  # the functions that name fields after their arguments
+NAMING = frozenset({"STRUCT", "ARRAYS_ZIP"})
 
 
-# Right inside of each other: Sail's parser has no more than some 1,000 levels.
+# Of parentheses directly inside of each other. The parser of Sail fails at about 1,000 levels.
 MOST_PARENTHESES = 500
 
 
 class OperandReader(ExpressionCursor):
+    """Reads operands: everything that has no operator between its parts."""
+
     def primary(self) -> Scalar:
-        """An operand with the subscripts, fields, casts and collations after it."""
+        """Read an operand with the subscripts, fields, casts and collations after it."""
         start = self.position
         tree = self.operand()
-        while (found := self.postfix(start, tree)) is not None:
-            tree = found
+        while (extended := self.postfix(start, tree)) is not None:
+            tree = extended
         return tree
 
     def operand(self) -> Scalar:
-        """A reference, a name, a literal, a call, a CASE or a group."""
-        start, key = self.position, self.key
+        """Read a reference, a name, a literal, a call, a CASE or a group."""
+        start = self.position
+        key = self.key
         if start >= self.end:
             raise self.unexpected()
         token = self.tokens[start]
@@ -107,8 +112,10 @@ class OperandReader(ExpressionCursor):
             return self.parameter()
         if token.kind is TokenKind.SYMBOL and not (key == "*" or self.is_frame(start)):
             raise self.unexpected()
-        if key in SEMANTICS and (read := references.read_with_semantics(self)):
-            return read
+        if key in SEMANTICS:
+            reference = references.read_with_semantics(self)
+            if reference is not None:
+                return reference
         if key == "CASE" and self.is_case():
             return self.case()
         if key == "INTERVAL" and self.is_interval():
@@ -126,23 +133,29 @@ class OperandReader(ExpressionCursor):
         return self.column()
 
     def ends_after(self, index: int) -> bool:
-        """Whether the operand may end with a token: no other one follows."""
-        following = self.kind_at(index + 1)
-        is_word = following is TokenKind.WORD and self.key_at(index + 1) not in AFTER_OPERAND
-        return not is_word and following not in CONSTANTS
+        """Return whether an operand may end with the token at `index`: no other one follows."""
+        kind = self.kind_at(index + 1)
+        is_operand = kind is TokenKind.WORD and self.key_at(index + 1) not in AFTER_OPERAND
+        return not is_operand and kind not in CONSTANTS
 
     def constant(self, start: int) -> Term:
-        """A number; texts in a row, perhaps after the word of their type."""
-        own = named(self.key_at(start)) if self.position > start else NO_OPERATIONS
+        """Read a number, or one or more texts in a row: `'a' 'b'` is one value.
+
+        `start` is before the word of their type if they have one, such as `DATE '2024-01-01'`.
+        """
+        has_type = self.position > start
+        operations = named(self.key_at(start)) if has_type else NO_OPERATIONS
         is_number = self.kind_at(self.position) is TokenKind.NUMBER
         self.position += 1
         if is_number:
-            return self.make_term(start, own, amount=amount_of_number(self.tokens[start].text))
+            amount = amount_of_number(self.tokens[start].text)
+            return self.make_term(start, operations, amount=amount)
         while self.kind_at(self.position) is TokenKind.STRING:
             self.position += 1
-        return self.make_term(start, own)
+        return self.make_term(start, operations)
 
     def parameter(self) -> Term:
+        """Read `?` or `:name`."""
         start = self.position
         self.position += 1
         if self.key_at(start) == ":":
@@ -150,12 +163,12 @@ class OperandReader(ExpressionCursor):
         return self.make_term(start, NO_OPERATIONS)
 
     def is_frame(self, index: int) -> bool:
-        """Whether `{name}` stands at `index`."""
+        """Return whether `{name}` is at `index`."""
         is_named = index + 2 < self.end and self.tokens[index + 1].is_word
         return is_named and self.key_at(index) == "{" and self.key_at(index + 2) == "}"
 
     def column(self) -> Term:
-        """A column with its qualifiers, all columns, or a parameter of a lambda."""
+        """Read a column with its qualifiers, `*`, or a parameter of a lambda."""
         start = self.position
         parts = self.path()
         span = self.span(start, self.position)
@@ -163,27 +176,32 @@ class OperandReader(ExpressionCursor):
         is_star = self.key_at(self.position - 1) == "*"
         if self.key == "(" and not is_star:
             return self.unknown_call(start)
-        qualified = len(parts) > 1
-        is_known = qualified and first.variable in self.scope.variables
-        if self.parameters and (
-            first.name in self.parameters
-            or (not is_known and first.name.lower() in map(str.lower, self.parameters))
-        ):
+        is_qualified = len(parts) > 1
+        has_variable = is_qualified and first.variable in self.scope.variables
+        # A variable comes before a parameter of a lambda that differs in case.
+        is_parameter = first.name in self.parameters
+        if self.parameters and not has_variable:
+            lower_parameters = {parameter.lower() for parameter in self.parameters}
+            is_parameter = is_parameter or first.name.lower() in lower_parameters
+        if is_parameter:
             return self.make_term(start, NO_OPERATIONS)
-        variable = first.variable if is_known else None
+        variable = first.variable if has_variable else None
         if is_star:
             self._refuse_star(start)
-            if not qualified:
+            if not is_qualified:
                 return self.make_term(start, NO_OPERATIONS)
         self.rows_read.append(RowRead(variable, span, is_column=True))
         self.last_read = None if is_star else span
-        own = parts[1 if is_known else 0]
-        text = self.written(self.span(own, self.position))
-        names = read_column_path(self.tokens[own : self.position])
+        column_start = parts[1] if has_variable else parts[0]
+        text = self.written(self.span(column_start, self.position))
+        names = read_column_path(self.tokens[column_start : self.position])
         return column_term(Navigation(variable), text, span, names)
 
     def path(self) -> list[int]:
-        """Where each name of a column stands; goes past them, and past those of a variant."""
+        """Read a column with its qualifiers and fields, and return the index of each name.
+
+        Fields of a VARIANT, as in `v:a.b`, are read, too.
+        """
         parts = [self.position]
         self.position += 3 if self.key == "{" else 1  # of a frame
         while len(parts) < 4 and self.key in (".", ":"):
@@ -202,7 +220,10 @@ class OperandReader(ExpressionCursor):
         return parts
 
     def _refuse_double_quotes(self, parts: list[int]) -> None:
-        """A column, or a qualifier that is no variable, which the dialect reads as a string."""
+        """Raise an error if the last name is in double quotes, which Spark reads as a string.
+
+        Only a qualifier that is a pattern variable may be in double quotes.
+        """
         token = self.tokens[parts[-1]]
         written = self.text.text_at(token.span)
         if not written.startswith('"') or self.text.dialect is Dialect.QUOTED_NAMES:
@@ -211,19 +232,31 @@ class OperandReader(ExpressionCursor):
             raise errors.column_in_double_quotes(token.span, clause=self.clause, text=written)
 
     def _refuse_star(self, start: int) -> None:
-        """All columns of a row, but for those that an aggregate or a navigation reads."""
+        """Raise an error for a `*` that is not in an aggregate other than COUNT.
+
+        The function around it may be a misspelt aggregate, as in `coutn(*)`.
+        """
         span = self.span(start, self.position)
         if self.scope.reads_match and self.caller is None:
-            name = self.tokens[self.functions[-1]] if self.functions else None  # `coutn(*)`
-            if name is not None and any(misspelt(name.key, one, 1) == 1 for one in AGGREGATES):
-                raise errors.unknown_function(name.text, self.clause, AGGREGATES, name.span)
+            if self.functions:
+                name = self.tokens[self.functions[-1]]
+                if any(misspelt(name.key, aggregate, 1) == 1 for aggregate in AGGREGATES):
+                    raise errors.unknown_function(name.text, self.clause, AGGREGATES, name.span)
             raise errors.bare_star(span, clause=self.clause)
         if self.caller is not None and self.key_at(self.caller) == "COUNT":
             function = self.tokens[self.caller].text
             raise errors.star_outside_count(span, function=function, clause=self.clause)
 
     def postfix(self, start: int, tree: Scalar) -> Scalar | None:
-        """The operand with the subscript, field, cast or collation after it, if there is one."""
+        """Read the subscript, field, cast or collation after an operand.
+
+        Args:
+            start: the first token of the operand.
+            tree: the operand.
+
+        Returns:
+            The operand with what follows it; None if none of these follows.
+        """
         match self.key:
             case "[":
                 self.position += 1
@@ -251,13 +284,17 @@ class OperandReader(ExpressionCursor):
         return None
 
     def name(self) -> str:
+        """Read a name."""
         if self.position >= self.end or not self.tokens[self.position].is_name:
             raise self.unexpected()
         self.position += 1
         return self.tokens[self.position - 1].text
 
     def type_name(self, end: int | None = None) -> str:
-        """The type up to `end`, or that which stands next, as a word: `DECIMAL(10,2)`."""
+        """Read a type and return it as one word: `DECIMAL(10,2)`.
+
+        It goes up to the token `end`; by default, as far as it can be a type.
+        """
         start = self.position
         if end is None:
             self._skip_type()
@@ -269,50 +306,65 @@ class OperandReader(ExpressionCursor):
         return "".join(spaced(self.text.text_at(token.span).upper() for token in tokens))
 
     def _skip_type(self) -> None:
-        """Goes past a type: a word with what it has in brackets, or an interval's units."""
+        """Read a type: a word with its brackets, or INTERVAL with its units."""
         if self.kind_at(self.position) is not TokenKind.WORD:
             return
-        holds_types = self.key in _OF_TYPES  # after another type, `<` compares
-        is_interval = self.accept("INTERVAL")
-        self.position += not is_interval
-        deep = int(holds_types and self.accept("<"))
-        while deep and self.position < self.end:
-            deep += (self.key == "<") - (self.key == ">")
+        holds_types = self.key in _TYPES_OF_TYPES  # after another type, `<` compares
+        is_interval = self.key == "INTERVAL"
+        self.position += 1
+        depth = 1 if holds_types and self.accept("<") else 0
+        while depth and self.position < self.end:
+            if self.key == "<":
+                depth += 1
+            elif self.key == ">":
+                depth -= 1
             self.position += 1
-        self.position = self.text.past(self.position) if self.key == "(" else self.position
+        if self.key == "(":
+            self.position = self.text.past(self.position)
         while is_interval and self.key in UNITS_OF_TIME | {"TO"}:
             self.position += 1
 
     def is_interval(self) -> bool:
-        """Whether a value with a unit follows INTERVAL, or a text; a parameter, with a gap."""
-        value = self.position + 1 + (self.key_at(self.position + 1) in ("-", "+"))
+        """Return whether INTERVAL starts an interval, and is not a name.
+
+        A text, or a number with a unit, follows it; or a parameter after a blank, as `interval:x`
+        is a field.
+        """
+        value = self.position + 1
+        has_sign = self.key_at(value) in ("-", "+")
+        if has_sign:
+            value += 1
         if self.key_at(value) in (":", "?"):
             return self.tokens[value].span.start > self.tokens[self.position].span.end
-        has_unit = value == self.position + 1 or self.key_at(value + 1) in UNITS_OF_TIME
+        has_unit = not has_sign or self.key_at(value + 1) in UNITS_OF_TIME
         is_number = has_unit and self.kind_at(value) is TokenKind.NUMBER
         return is_number or self.kind_at(value) is TokenKind.STRING
 
     def interval(self) -> Term:
-        """`INTERVAL '1' DAY`, `INTERVAL -3 DAYS 2 HOURS`, `INTERVAL '1-2' YEAR TO MONTH`."""
+        """Read `INTERVAL '1' DAY`, `INTERVAL -3 DAYS 2 HOURS`, `INTERVAL '1-2' YEAR TO MONTH`."""
         start = self.position
         self.position += 1
         if self.key in (":", "?"):
-            span, marker = self.tokens[start].span, self.text.text_at(self.parameter().span)
+            span = self.tokens[start].span
+            marker = self.text.text_at(self.parameter().span)
             raise syntax_errors.interval_of_parameter(span, parameter=marker, where=self.clause)
         while self.kind_at(self.position + (self.key in ("-", "+"))) in CONSTANTS:
             self.position += 1 + (self.key in ("-", "+"))
             is_text = self.kind_at(self.position - 1) is TokenKind.STRING
             if is_text and self.key not in UNITS_OF_TIME:
-                continue  # its units are in it
+                continue  # the units are in the text
             self._skip_unit()
             if self.accept("TO"):
                 self._skip_unit()
-        written = (self.text.text_at(one.span) for one in self.tokens[start + 1 : self.position])
+        values_and_units = self.tokens[start + 1 : self.position]
+        written = [self.text.text_at(token.span) for token in values_and_units]
         return self.make_term(start, named("INTERVAL"), amount=amount_of_interval(written))
 
     def _skip_unit(self) -> None:
+        """Read the unit of an interval. The error for another word proposes a unit."""
         if self.key not in UNITS_OF_TIME:
-            number, key = self.tokens[self.position - 1], self.key
+            number = self.tokens[self.position - 1]
+            key = self.key
             if number.kind is not TokenKind.NUMBER:
                 raise self.unexpected()
             is_word = self.kind_at(self.position) is TokenKind.WORD and key not in AFTER_OPERAND
@@ -324,21 +376,26 @@ class OperandReader(ExpressionCursor):
         self.position += 1
 
     def is_case(self) -> bool:
-        """Whether CASE ... WHEN ... END starts here."""
-        start, after = self.position, self.key_at(self.position + 1)
-        following = self.kind_at(start + 1)
-        if following is TokenKind.END or (following is TokenKind.SYMBOL and after not in SIGNS):
+        """Return whether CASE starts a `CASE ... WHEN ... END`, and is not a name."""
+        start = self.position
+        after = self.key_at(start + 1)
+        kind_after = self.kind_at(start + 1)
+        if kind_after is TokenKind.END or (kind_after is TokenKind.SYMBOL and after not in SIGNS):
             return False
         if after in AFTER_OPERAND and after != "WHEN":
             return self.key_at(start + 2) == "WHEN"
         end = self.text.pairs.get(self.text.around[start], self.end)
         keys = map(self.key_at, self.text.level(start + 1, end))
-        if after == "WHEN" and self.key_at(start - 1) == "CASE":  # which compares this one, or it
+        if after == "WHEN" and self.key_at(start - 1) == "CASE":
+            # `CASE case WHEN` compares a column, `CASE CASE WHEN ... END WHEN` another CASE.
             return list(keys).count("END") > 1
         return "WHEN" in keys
 
     def case(self) -> Scalar:
-        """CASE with its conditions and values in a row, ELSE last; `CASE OF` starts with x."""
+        """Read a CASE: an operation over its conditions and values in turn, ELSE last.
+
+        `CASE x WHEN` is the operation `CASE OF`, whose first operand is x.
+        """
         start = self.position
         self.position += 1
         is_name = self.key_at(start + 2) == "WHEN" and not self.ends_after(start + 2)
@@ -358,11 +415,12 @@ class OperandReader(ExpressionCursor):
         return self.make_operation(operator, start, *parts)
 
     def group(self) -> Scalar:
-        """An expression in parentheses, which are in its text; several are a struct.
+        """Read an expression in parentheses, which stay in its text; several are a struct.
 
-        Those right inside of others are read at once: there may be as many as an engine reads.
+        Parentheses directly inside of others are read in a loop, because an engine reads more of
+        them than Python can recur.
         """
-        start = inner = self.position
+        start = inner = self.position  # the outermost and the innermost parenthesis
         if self.text.is_subquery(start):
             return self.subquery(start, NO_OPERATIONS)
         pairs = self.text.pairs
@@ -375,31 +433,41 @@ class OperandReader(ExpressionCursor):
             raise syntax_errors.expression_nested_too_deep(self.here, where=self.clause)
         names, values = self.fields()
         self.expect(")")
-        found = values[0]
+        tree = values[0]
         if len(values) > 1:
-            found = self.make_operation("STRUCT", inner, *values, words=names)
+            tree = self.make_operation("STRUCT", inner, *values, words=names)
             if inner == start:
-                return found
+                return tree
         self.expect(*")" * (inner - start))
-        return enclosed(found, self.written, self.span(start, self.position))
+        return enclosed(tree, self.written, self.span(start, self.position))
 
     def fields(self, function: str = "") -> tuple[tuple[str, ...], tuple[Scalar, ...]]:
-        """The expressions between commas, with the names that they have in a struct."""
+        """Read expressions between commas, and return their names in a struct and the expressions.
+
+        `function` is the one whose arguments they are, if any.
+        """
         fields = [self.field(1, function)]
         while self.accept(","):
             fields.append(self.field(len(fields) + 1, function))
         names, values = zip(*fields, strict=True)
         return names, values
 
-    def field(self, place: int, function: str) -> tuple[str, Scalar]:
-        """The name and the value of a field, which `function` gives to its argument."""
+    def field(self, number: int, function: str) -> tuple[str, Scalar]:
+        """Read a field of a struct, and return its name and its value.
+
+        Args:
+            number: its number in the struct, from 1.
+            function: the function whose argument it is, if any.
+        """
         value = self.expression()
         if function == "STRUCT" and self.accept("AS"):
             return self.name(), value
         column = self.column_name(value)
         is_reference = isinstance(value, Term) and value.span == self.last_read
         if function and is_reference and self.scope.clause is ClausePart.MEASURES:
-            name, pieces = quoted(column or f"col{place}"), value.pieces
+            # Spark would name the field after a column of ours.
+            name = quoted(column or f"col{number}")
+            pieces = value.pieces
             if function == "STRUCT":
                 pieces = (*pieces, f" AS {name}")
             elif column is None:
@@ -407,19 +475,21 @@ class OperandReader(ExpressionCursor):
             else:
                 pieces = ("STRUCT(", *pieces, f" AS {name}).{name}")
             value = Term(pieces, value.span, value.operations)
-        return column or f"col{place}", value
+        return column or f"col{number}", value
 
     def column_name(self, value: Scalar) -> str | None:
-        """The name that a value gives to the field of a struct, if it has one."""
+        """Return the name of the column or field that was just read; None for other values."""
         if isinstance(value, Operation):
             return value.words[0] if value.operator == "." else None
         last = self.tokens[self.position - 1]
-        is_column = last.is_name and list(map(type, value.pieces)) == [ColumnReference]
-        return last.text if is_column else None
+        is_reference = [type(piece) for piece in value.pieces] == [ColumnReference]
+        return last.text if is_reference and last.is_name else None
 
     def call(self) -> Scalar:
-        """A call; an operation when its arguments are plain expressions."""
-        start, token, key = self.position, self.tokens[self.position], self.key
+        """Read a call. It is an operation if its arguments are plain expressions."""
+        start = self.position
+        token = self.tokens[start]
+        key = self.key
         if not self.text.is_call(start):
             self.position += 1
             return self.unknown_call(start)
@@ -429,41 +499,48 @@ class OperandReader(ExpressionCursor):
             raise errors.window_function(token.span, function=token.text, clause=self.clause)
         if self.scope.clause is ClausePart.DEFINE and key in NONDETERMINISTIC:
             raise errors.nondeterministic(token.span, function=token.text.lower())
-        if key == "IDENTIFIER":  # a column by its name, of which nothing here could say the row
+        if key == "IDENTIFIER":  # computes the name of a column, whose row is then not known
             raise errors.identifier_call(self.text.call_span(start), clause=self.clause)
         self.functions.append(start)
         self.position += 1
         if self.text.is_subquery(self.position):
             return self.subquery(start, named(key))
         self.position += 1
-        form = SPECIAL_CALLS.get(key)
-        special = form(self, key, start) if form else None
+        read_special = SPECIAL_CALLS.get(key)
+        special = read_special(self, key, start) if read_special else None
         return self.ordinary_call(start) if special is None else special
 
     def unknown_call(self, start: int) -> Term:
-        """A call by a name in quotes, or by one with qualifiers before it."""
+        """Read a call of a function whose name is in quotes or has qualifiers."""
         self.expect("(")
         _, values = self.arguments()
         self.expect(")")
         return self.make_term(start, UNREAD, *values)
 
     def ordinary_call(self, start: int) -> Scalar:
-        """The call at `start`, after whose parenthesis it stands: arguments between commas."""
+        """Read the arguments and the closing parenthesis of the call at `start`."""
         name = self.key_at(start)
         is_plain, values = self.arguments(name)
         self.expect(")")
-        least, most = _ARGUMENTS.get(name, (1, None))
+        least, most = _NUMBERS_OF_ARGUMENTS.get(name, (1, None))
         fits = least <= len(values) and (most is None or len(values) <= most)
         if is_plain and fits and name not in _OPERATORS:
             return self.make_operation(name, start, *values)
         return self.make_term(start, named(name), *values)
 
     def arguments(self, function: str = "") -> tuple[bool, tuple[Scalar, ...]]:
-        """Whether the arguments are values, and nothing else; and what they have of values."""
+        """Read the arguments of a call.
+
+        Returns:
+            Whether all are plain expressions, without DISTINCT, names or lambdas; and the
+            expressions.
+        """
         if self.key == ")":
             return True, ()
-        is_plain = not self.is_quantifier()
-        self.position += not is_plain
+        is_plain = True
+        if self.is_quantifier():
+            is_plain = False
+            self.position += 1
         values: list[Scalar] = []
         while True:
             is_name = self.position < self.end and self.tokens[self.position].is_name
@@ -483,122 +560,145 @@ class OperandReader(ExpressionCursor):
                 return is_plain, tuple(values)
 
     def is_quantifier(self) -> bool:
-        """Whether DISTINCT or ALL stands before an argument, and is no name itself."""
-        if self.key not in _COUNTED:
+        """Return whether DISTINCT or ALL comes before an argument, and is not a name."""
+        if self.key not in _QUANTIFIERS:
             return False
-        following, after = self.kind_at(self.position + 1), self.key_at(self.position + 1)
-        if following is TokenKind.SYMBOL:
+        after = self.key_at(self.position + 1)
+        if self.kind_at(self.position + 1) is TokenKind.SYMBOL:
             return after in SIGNS | {"*", ":", "?", "{"}
         return after not in AFTER_OPERAND or self.key_at(self.position + 2) in (")", ",", ".")
 
     def lambda_body(self) -> Scalar:
-        """`x -> ...` or `(x, y) -> ...`, of which the body is read."""
-        is_list = self.accept("(")
-        names = self.several(self.name) if is_list else [self.name()]
-        self.expect(*((")", "->") if is_list else ("->",)))
-        outside, self.parameters = self.parameters, self.parameters.union(names)
+        """Read `x -> body` or `(x, y) -> body`, and return the body as a term."""
+        if self.accept("("):
+            names = self.several(self.name)
+            self.expect(")", "->")
+        else:
+            names = [self.name()]
+            self.expect("->")
+        outer_parameters = self.parameters
+        self.parameters = outer_parameters.union(names)
         body = self.expression()
-        self.parameters = outside
+        self.parameters = outer_parameters
         return Term(body.pieces, body.span, body.operations | {"->"})
 
 
-# Calls with more in their parentheses than values: types, units, and words between the arguments.
+# Calls whose parentheses enclose more than values: types, units, and words between the arguments.
+# On the right the operation that they become, with its words.
 #
-# CAST(x AS DECIMAL(10, 2))     CAST(x), of the word DECIMAL(10,2)
-# TIMESTAMPDIFF(MINUTE, a, b)   TIMESTAMPDIFF(a, b), of the word MINUTE
-# EXTRACT(HOUR FROM x)          EXTRACT(x), of the word HOUR
+# CAST(x AS DECIMAL(10, 2))     CAST(x), word DECIMAL(10,2)
+# TIMESTAMPDIFF(MINUTE, a, b)   TIMESTAMPDIFF(a, b), word MINUTE
+# EXTRACT(HOUR FROM x)          EXTRACT(x), word HOUR
 # TRIM(LEADING 'x' FROM y)      LTRIM('x', y)
 # POSITION(a IN b)              POSITION(a, b)
 # SUBSTRING(x FROM 2 FOR 3)     SUBSTRING(x, 2, 3)
-# STRUCT(x, 1 AS y)             STRUCT(x, 1), of the words x and y
-# NAMED_STRUCT('x', 1)          STRUCT(1), of the word x
+# STRUCT(x, 1 AS y)             STRUCT(x, 1), words x and y
+# NAMED_STRUCT('x', 1)          STRUCT(1), word x
 
-# Reads what the call at an index has in its parentheses; None where it is an ordinary one.
-Form = Callable[[OperandReader, str, int], Scalar | None]
+# Reads the rest of a call after its opening parenthesis. The arguments are the reader, the name of
+# the function and the index of that name. Returns None, and reads nothing, for an ordinary call.
+ReadCall = Callable[[OperandReader, str, int], Scalar | None]
 
 
-def _closed(
+def _close_call(
     reader: OperandReader, name: str, start: int, *operands: Scalar, words: tuple[str, ...] = ()
 ) -> Operation:
+    """Read the closing parenthesis of the call at `start`, and make its operation."""
     reader.expect(")")
     return reader.make_operation(name, start, *operands, words=words)
 
 
 def read_cast(reader: OperandReader, name: str, start: int) -> Scalar:
+    """Read `CAST(x AS type)`."""
     operand = reader.expression()
     reader.expect("AS")
     word = reader.type_name(reader.text.pairs[start + 1])
-    return _closed(reader, name, start, operand, words=(word,))
+    return _close_call(reader, name, start, operand, words=(word,))
 
 
 def read_with_unit(reader: OperandReader, name: str, start: int) -> Scalar | None:
-    unit, is_word = reader.key, reader.kind_at(reader.position) is TokenKind.WORD
+    """Read a function whose first argument is a unit of time: `TIMESTAMPDIFF(MINUTE, a, b)`."""
+    unit = reader.key
+    is_word = reader.kind_at(reader.position) is TokenKind.WORD
     is_unit = is_word and unit in UNITS - {"NANOSECOND"} | {"DAYOFYEAR"}
     arguments = reader.text.separated(reader.position, reader.text.pairs[start + 1])
     if not is_unit or len(arguments) < 3 or reader.key_at(reader.position + 1) != ",":
         return None
     reader.position += 2
     values = reader.several(reader.expression)
-    return _closed(reader, WITH_UNIT[name], start, *values, words=(unit,))
+    return _close_call(reader, WITH_UNIT[name], start, *values, words=(unit,))
 
 
 def read_extract(reader: OperandReader, name: str, start: int) -> Scalar | None:
-    """`EXTRACT(HOUR FROM x)` and `DATE_PART('HOUR', x)`."""
-    kind, sign = (TokenKind.WORD, "FROM") if name == "EXTRACT" else (TokenKind.STRING, ",")
+    """Read `EXTRACT(HOUR FROM x)` or `DATE_PART('HOUR', x)`."""
+    is_extract = name == "EXTRACT"
+    field_kind = TokenKind.WORD if is_extract else TokenKind.STRING
+    separator = "FROM" if is_extract else ","
     field = reader.position
-    if reader.kind_at(field) is not kind or reader.key_at(field + 1) != sign:
+    if reader.kind_at(field) is not field_kind or reader.key_at(field + 1) != separator:
         return None
     reader.position += 2
     word = reader.tokens[field].text.strip("'\"").upper()
-    return _closed(reader, "EXTRACT", start, reader.expression(), words=(word,))
+    return _close_call(reader, "EXTRACT", start, reader.expression(), words=(word,))
 
 
 def read_trim(reader: OperandReader, name: str, start: int) -> Scalar | None:
+    """Read `TRIM([BOTH | LEADING | TRAILING] [characters] FROM x)`."""
     if not _has_word(reader, start, "FROM"):
         return None
     side = TRIMS.get(reader.key)
-    reader.position += side is not None
+    if side is not None:
+        reader.position += 1
     texts = [] if reader.key == "FROM" else [reader.expression()]
     reader.expect("FROM")
-    return _closed(reader, side or name, start, *texts, reader.expression())
+    return _close_call(reader, side or name, start, *texts, reader.expression())
 
 
 def read_position(reader: OperandReader, name: str, start: int) -> Scalar | None:
+    """Read `POSITION(a IN b)`."""
     if not _has_word(reader, start, "IN"):
         return None
     text = reader.value()  # ends before IN, which is an operator elsewhere
     reader.expect("IN")
-    return _closed(reader, name, start, text, reader.expression())
+    return _close_call(reader, name, start, text, reader.expression())
 
 
-def read_clauses(*keys: str) -> Form:
-    """`x FROM 2 FOR 3`: arguments with words before them, of which the last may be missing."""
+def read_clauses(*keys: str) -> ReadCall:
+    """Return the reader of a call with a keyword before each argument but the first.
+
+    `SUBSTRING(x FROM 2 FOR 3)` has the keys FROM and FOR. The last arguments may be missing.
+    """
 
     def read(reader: OperandReader, name: str, start: int) -> Scalar | None:
+        """Read such a call."""
         if not any(_has_word(reader, start, key) for key in keys):
             return None
         values = [reader.expression()]
         values += [reader.expression() for key in keys if reader.accept(key)]
-        return _closed(reader, name, start, *values)
+        return _close_call(reader, name, start, *values)
 
     return read
 
 
 def _has_word(reader: OperandReader, start: int, word: str) -> bool:
-    """Whether a word stands in the parentheses of the call at `start`, and in no others."""
+    """Return whether a word is in the parentheses of the call at `start`, and in no others."""
     level = reader.text.level(start + 2, reader.text.pairs[start + 1])
     return any(reader.key_at(index) == word for index in level)
 
 
 def read_struct(reader: OperandReader, _: str, start: int) -> Scalar | None:
+    """Read `STRUCT(x, 1 AS y)`."""
     if reader.key == ")":
         return None
     names, values = reader.fields("STRUCT")
-    return _closed(reader, "STRUCT", start, *values, words=names)
+    return _close_call(reader, "STRUCT", start, *values, words=names)
 
 
 def read_named_struct(reader: OperandReader, _: str, start: int) -> Scalar | None:
-    """Names that are no literals, or have a backslash in them, are not read."""
+    """Read `NAMED_STRUCT('x', 1)`.
+
+    The names must be literals without a backslash. Otherwise the call is ordinary.
+    """
     ranges = reader.text.separated(start + 2, reader.text.pairs[start + 1])
     names = [
         reader.text.text_at(reader.tokens[first].span)[1:-1]
@@ -607,19 +707,19 @@ def read_named_struct(reader: OperandReader, _: str, start: int) -> Scalar | Non
     ]
     if 2 * len(names) != len(ranges) or "\\" in "".join(names):
         return None
-    values = [reader.read_range(*value) for value in ranges[1::2]]
-    return _closed(reader, "STRUCT", start, *values, words=tuple(names))
+    values = [reader.read_range(first, last) for first, last in ranges[1::2]]
+    return _close_call(reader, "STRUCT", start, *values, words=tuple(names))
 
 
 TRIMS = {"BOTH": "TRIM", "LEADING": "LTRIM", "TRAILING": "RTRIM"}
 
-# The functions of a unit, each with the one that it is another name of.
+# The functions whose first argument is a unit, each with the name of its operation.
 WITH_UNIT = {
     **dict.fromkeys(words("TIMESTAMPDIFF TIMEDIFF DATEDIFF DATE_DIFF"), "TIMESTAMPDIFF"),
     **dict.fromkeys(words("TIMESTAMPADD DATEADD DATE_ADD"), "TIMESTAMPADD"),
 }
 
-SPECIAL_CALLS: Mapping[str, Form] = {
+SPECIAL_CALLS: Mapping[str, ReadCall] = {
     **dict.fromkeys(("CAST", "TRY_CAST"), read_cast),
     **dict.fromkeys(("EXTRACT", "DATE_PART", "DATEPART"), read_extract),
     "TRIM": read_trim,
