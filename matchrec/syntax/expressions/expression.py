@@ -1,6 +1,8 @@
-"""Scalar syntax → expression: what reads rows of a match becomes references, the rest stays text.
+"""Parse an expression: operators by precedence, over the operands that `operands` reads.
 
-LAST(A.price) * 1.1 > price      →      > ( * (?, 1.1), ?)   over   `? * 1.1 > ?`
+What reads rows of a match becomes a reference, everything else stays text:
+
+    LAST(A.price) * 1.1 > price      →      > ( * (?, 1.1), ?)   over   `? * 1.1 > ?`
 """
 
 from __future__ import annotations
@@ -23,13 +25,14 @@ from matchrec.syntax import tokens as lexing
 from matchrec.syntax.expressions.operands import OperandReader
 from matchrec.syntax.expressions.reader import ClausePart, Scope
 
-# Operators and words by which the structure of an expression is read.
+# Other ways to write an operator.
+SAME_SIGNS = {"==": "=", "!=": "<>"}
 
-SAME_SIGNS = {"==": "=", "!=": "<>"}  # other ways to write an operator
-
+# The binary operators, those that bind loosest first.
 _LEVELS = ("= == <> != < <= > >= <=>", "|", "^", "&", "<< >> >>>", "+ - ||", "* / % DIV")
 
-# How tight each binary operator binds, and its name in an Operation.
+# For each binary operator: its level, which is higher the tighter it binds, and its name in an
+# Operation.
 BINARY = {
     sign: (level, SAME_SIGNS.get(sign, sign))
     for level, signs in enumerate(_LEVELS)
@@ -37,15 +40,15 @@ BINARY = {
 }
 
 SHIFTS = (">>>", ">>", "<<")
-_LOOSEST = (-1, "")
-_NEGATED = lexing.words("BETWEEN ILIKE IN LIKE REGEXP RLIKE")
+_NO_OPERATOR = (-1, "")
+_WORDS_AFTER_NOT = lexing.words("BETWEEN ILIKE IN LIKE REGEXP RLIKE")
 
-# The words between a text and a pattern, each with the operation that it is.
+# For each word between a text and a pattern, the name of its operation.
 LIKENESSES = {"LIKE": "LIKE", "ILIKE": "ILIKE", "RLIKE": "RLIKE", "REGEXP": "RLIKE"}
 
 
 class ScalarReader(OperandReader):
-    """Operators by precedence climbing, one method per rule.
+    """Reads expressions by precedence climbing, with one method per rule.
 
         expression  := conjunction (OR conjunction)*      conjunction := negation (AND negation)*
         negation    := (NOT | !) negation | predicate
@@ -53,12 +56,14 @@ class ScalarReader(OperandReader):
                               | [NOT] LIKE value [ESCAPE string]]
         value       := comparison over | ^ & shifts, + - ||, * / % DIV, unary, loose to tight
 
-    What is not modelled becomes an opaque `Term`, at the least part that holds it: a Term is always
-    right, an operation only lets later passes look inside.
+    The smallest part that is not modelled becomes an opaque `Term`. A term is always right. An
+    operation lets later passes look inside of it, too.
+
     Source: Spark's SqlBaseParser.g4, booleanExpression, predicate, valueExpression.
     """
 
     def expression(self) -> Scalar:
+        """Read conditions with OR between them."""
         start = self.position
         operands = [self.conjunction()]
         while self.accept("OR"):
@@ -66,6 +71,7 @@ class ScalarReader(OperandReader):
         return operands[0] if len(operands) == 1 else self.make_operation("OR", start, *operands)
 
     def conjunction(self) -> Scalar:
+        """Read conditions with AND between them."""
         start = self.position
         operands = [self.negation()]
         while self.accept("AND"):
@@ -73,18 +79,22 @@ class ScalarReader(OperandReader):
         return operands[0] if len(operands) == 1 else self.make_operation("AND", start, *operands)
 
     def negation(self) -> Scalar:
+        """Read a predicate with any number of NOTs before it."""
         start = self.position
         if self.accept("!") or self.accept("NOT"):
             return self.make_operation("NOT", start, self.negation())
         return self.predicate()
 
     def predicate(self) -> Scalar:
+        """Read a value, or a test of it with IS, BETWEEN, IN or LIKE."""
         start = self.position
         left = self.value()
         if self.accept("IS"):
             return self.test(start, left)
-        negated = "NOT " if self.key == "NOT" and self.key_at(self.position + 1) in _NEGATED else ""
-        self.position += bool(negated)
+        negated = ""
+        if self.key == "NOT" and self.key_at(self.position + 1) in _WORDS_AFTER_NOT:
+            negated = "NOT "
+            self.position += 1
         if self.accept("BETWEEN"):
             low = self.value()
             self.expect("AND")
@@ -96,7 +106,13 @@ class ScalarReader(OperandReader):
         return left
 
     def membership(self, start: int, left: Scalar, operator: str) -> Scalar:
-        """What follows IN; a subquery is opaque."""
+        """Read what follows IN. A subquery is opaque.
+
+        Args:
+            start: the first token of the operand before it.
+            left: that operand.
+            operator: IN or NOT IN.
+        """
         if self.key != "(":
             value = self.value()
             text = self.text.text_at(value.span)
@@ -109,24 +125,29 @@ class ScalarReader(OperandReader):
         return self.make_operation(operator, start, left, *values)
 
     def likeness(self, start: int, left: Scalar, negated: str) -> Scalar:
-        """LIKE and its relatives; of several patterns they are opaque."""
-        word, operator = self.key, LIKENESSES[self.key]
+        """Read LIKE or a similar word, and what follows it. LIKE ANY and LIKE ALL are opaque.
+
+        Args:
+            start: the first token of the operand before it.
+            left: that operand.
+            negated: "NOT " if NOT is before the word, else "".
+        """
+        word = self.key
+        operator = LIKENESSES[word]
         self.position += 1
         if self.key in ("ANY", "SOME", "ALL") and self.key_at(self.position + 1) == "(":
             self.position += 2
             patterns = self.several(self.expression)
             self.expect(")")
             return self.make_term(start, named(f"{negated}{operator} ANY"), left, *patterns)
-        own = with_constant(word, self.constant_at(self.position))
-        parts = [left, self.value()]
+        operations = frozenset({with_constant(word, self.constant_at(self.position))})
+        operands = [left, self.value()]
         if self.accept("ESCAPE"):
-            parts.append(self.operand())
-        return self.make_operation(
-            f"{negated}{operator}", start, *parts, operations=frozenset({own})
-        )
+            operands.append(self.operand())
+        return self.make_operation(f"{negated}{operator}", start, *operands, operations=operations)
 
     def test(self, start: int, left: Scalar) -> Operation:
-        """What follows IS."""
+        """Read what follows IS. The arguments are as for `membership`."""
         negated = "NOT " if self.accept("NOT") else ""
         for word in ("NULL", "TRUE", "FALSE", "UNKNOWN"):
             if self.accept(word):
@@ -135,28 +156,43 @@ class ScalarReader(OperandReader):
         return self.make_operation(f"IS {negated}DISTINCT FROM", start, left, self.value())
 
     def value(self) -> Scalar:
+        """Read operands with comparisons and arithmetic between them."""
         return self.binary(0)
 
     def binary(self, level: int) -> Scalar:
-        """Operands and operators that bind at least as tight as `level`."""
+        """Read operands with operators between them that bind at least as tight as `level`.
+
+        A row of operators of one level is read in a loop, left to right: the tree grows by an
+        operation for each. If the row is longer than later passes can recur, it becomes one opaque
+        operation, see `chain`.
+        """
         start = self.position
         tree = self.unary()
-        tightness, row, signs = _LOOSEST[0], [tree], NO_OPERATIONS
-        while (found := BINARY.get(self.symbol(), _LOOSEST))[0] >= level:
-            if found[0] != tightness:
-                tree = self.chain(start, tree, row, signs)
-                tightness, row, signs = found[0], [tree], NO_OPERATIONS
+        row_level = _NO_OPERATOR[0]
+        row = [tree]  # the operands of the current row
+        signs = NO_OPERATIONS  # its operators
+        while True:
             sign = self.symbol()
+            sign_level, operator = BINARY.get(sign, _NO_OPERATOR)
+            if sign_level < level:
+                return self.chain(start, tree, row, signs)
+            if sign_level != row_level:
+                tree = self.chain(start, tree, row, signs)
+                row_level = sign_level
+                row = [tree]
+                signs = NO_OPERATIONS
             self.position += len(sign) if sign in SHIFTS else 1
-            own = frozenset({with_constant(sign, self.constant_at(self.position))})
-            row.append(self.binary(tightness + 1))
-            signs |= own
+            operations = frozenset({with_constant(sign, self.constant_at(self.position))})
+            row.append(self.binary(row_level + 1))
+            signs |= operations
             if len(row) <= DEEPEST + 1:
-                tree = self.make_operation(found[1], start, tree, row[-1], operations=own)
-        return self.chain(start, tree, row, signs)
+                tree = self.make_operation(operator, start, tree, row[-1], operations=operations)
 
     def symbol(self) -> str:
-        """The operator that comes next: a shift is two or three tokens, side by side."""
+        """Return the operator that comes next.
+
+        A shift is two or three tokens without blanks between them. It is not read yet.
+        """
         key = self.key
         if key in ("<", ">") and self.key_at(self.position + 1) == key:
             start = self.tokens[self.position].span.start
@@ -166,13 +202,22 @@ class ScalarReader(OperandReader):
         return key
 
     def chain(self, start: int, tree: Scalar, row: Sequence[Scalar], signs: Operations) -> Scalar:
-        """The tokens since `start`, read as `tree` unless too many operators stand in a row."""
+        """Return a row of operators as a tree, or as one opaque operation if it is too long.
+
+        Args:
+            start: the first token.
+            tree: the tree.
+            row: the operands of the row.
+            signs: the operations of its operators.
+        """
         if len(row) <= DEEPEST + 1:
             return tree
         return self.make_operation(LONG_CHAIN, start, self.make_term(start, signs, *row))
 
     def unary(self) -> Scalar:
-        start, sign = self.position, self.key
+        """Read an operand with any number of signs before it."""
+        start = self.position
+        sign = self.key
         if sign not in ("-", "+", "~"):
             return self.primary()
         if sign == "~" and self.text.text_at(self.span(start - 1, start + 1)) == "=~":
@@ -183,17 +228,20 @@ class ScalarReader(OperandReader):
         if sign == "~":
             return self.make_operation("~", start, operand)
         if is_number and self.position == start + 2:
-            found = amount_of(operand)
-            if found is not None and sign == "-":
-                found = replace(found, value=-found.value)
-            return self.make_term(start, NO_OPERATIONS, operand, amount=found)
+            amount = amount_of(operand)
+            if amount is not None and sign == "-":
+                amount = replace(amount, value=-amount.value)
+            return self.make_term(start, NO_OPERATIONS, operand, amount=amount)
         if sign == "+":
             return self.make_term(start, NO_OPERATIONS, operand)
         return self.make_operation("NEG", start, operand)
 
 
 def parse_scalar(tokens: lexing.TokenSequence, scope: Scope) -> Scalar:
-    """The expression of all these tokens.
+    """Return the expression that all these tokens are.
+
+    Raises:
+        MatchRecognizeError: they are no expression, or it reads what it may not read there.
 
     >>> from matchrec.plan.expression import render
     >>> scope = Scope(ClausePart.DEFINE, ("A",))
@@ -205,22 +253,37 @@ def parse_scalar(tokens: lexing.TokenSequence, scope: Scope) -> Scalar:
 
 
 def parse_row_expression(tokens: lexing.TokenSequence, clause: ClausePart) -> RowExpression:
-    """SQL over one row of the input, or over none."""
+    """Return an expression over one row of the input, or over none.
+
+    Args:
+        tokens: its tokens.
+        clause: the part of the clause in which it is written.
+
+    Raises:
+        MatchRecognizeError: they are no expression, it reads rows of a match, or it is a constant
+            in PARTITION BY or ORDER BY.
+    """
     reader, tree = _read(tokens, Scope(clause, reads_match=False))
-    if clause not in (ClausePart.WITHIN, ClausePart.FRAME) and _is_constant(reader):
+    is_constant = _is_constant(reader)
+    if is_constant and clause not in (ClausePart.WITHIN, ClausePart.FRAME):
         raise constant_key(tokens.text_at(tree.span), reader.clause, tree.span)
-    text, names, amount = reader.written(tree.span), names_of(tree), amount_of(tree)
-    is_constant = amount is None and _is_constant(reader)
-    return RowExpression(text, tree.span, amount=amount, names=names, is_constant=is_constant)
+    amount = amount_of(tree)
+    return RowExpression(
+        reader.written(tree.span),
+        tree.span,
+        amount=amount,
+        names=names_of(tree),
+        is_constant=amount is None and is_constant,
+    )
 
 
 def key_expression(text: str) -> RowExpression:
-    """SQL over one row that was read before, in Spark's dialect."""
+    """Return an expression over one row from its text in Spark's dialect, which is valid."""
     return RowExpression(text, names=lexing.read_column_path(lexing.read_tokens(text).tokens))
 
 
 def _read(tokens: lexing.TokenSequence, scope: Scope) -> tuple[ScalarReader, Scalar]:
-    """The expression, and the reader that has read it to its end."""
+    """Return the expression that all tokens are, and the reader that has read it."""
     reader = ScalarReader(tokens, scope)
     try:
         return reader, reader.read_range(0, reader.end)
@@ -229,41 +292,64 @@ def _read(tokens: lexing.TokenSequence, scope: Scope) -> tuple[ScalarReader, Sca
 
 
 def _is_constant(reader: ScalarReader) -> bool:
-    """Whether an expression has one value for all rows; what `f()` gives may be anything."""
-    return not reader.rows_read and not any(
-        reader.key_at(index) in NONDETERMINISTIC
-        or (reader.key_at(index + 2) == ")" and reader.key_at(index) not in lexing.CONSTANT_CALLS)
-        for index in reader.functions
-    )
+    """Return whether an expression has the same value for all rows.
+
+    It reads no column, and calls no function whose value differs from row to row. A function
+    without arguments may be such a one.
+    """
+    if reader.rows_read:
+        return False
+    for index in reader.functions:
+        function = reader.key_at(index)
+        has_no_arguments = reader.key_at(index + 2) == ")"
+        if function in NONDETERMINISTIC:
+            return False
+        if has_no_arguments and function not in lexing.CONSTANT_CALLS:
+            return False
+    return True
 
 
-# The arguments `order_by` and `partition_by` of a function: texts, each SQL over one row.
+# Read the arguments `order_by` and `partition_by` of a function: texts of SQL over one row.
 
 _DIRECTIONS = frozenset({"ASC", "DESC", "NULLS"})
 
 
 def orders(texts: str | Sequence[str], dialect: lexing.Dialect = lexing.SPARK) -> tuple[str, ...]:
-    """What events are sorted by, at least one. Raises MatchRecognizeError."""
-    expressions = _row_expressions(texts, ClausePart.ORDER_BY, dialect)
+    """Return the expressions of the argument `order_by`, as Spark gets them.
+
+    Raises:
+        MatchRecognizeError: there are none, or one is malformed or constant.
+    """
+    expressions = _read_argument(texts, ClausePart.ORDER_BY, dialect)
     if not expressions:
         raise calls_errors.no_order()
     return expressions
 
 
 def keys(texts: str | Sequence[str], dialect: lexing.Dialect = lexing.SPARK) -> tuple[str, ...]:
-    """What divides events into streams. Raises MatchRecognizeError."""
-    return _row_expressions(texts, ClausePart.PARTITION_BY, dialect)
+    """Return the expressions of the argument `partition_by`, as Spark gets them.
+
+    Raises:
+        MatchRecognizeError: one is malformed or constant.
+    """
+    return _read_argument(texts, ClausePart.PARTITION_BY, dialect)
 
 
-def _row_expressions(
-    texts: str | Sequence[str], clause: ClausePart, dialect: lexing.Dialect
+def _read_argument(
+    texts: str | Sequence[str], part: ClausePart, dialect: lexing.Dialect
 ) -> tuple[str, ...]:
-    """The texts of the argument that is called as a part of the clause."""
-    argument, found = clause.name.lower(), []
+    """Return the expressions of the argument that is named like a part of the clause.
+
+    Raises:
+        MatchRecognizeError: one is malformed. The error for a comma or a direction says what to
+            write.
+    """
+    argument = part.name.lower()
+    expressions = []
     for text in (texts,) if isinstance(texts, str) else texts:
-        with shown_in(Source(text), Language({clause.value: argument})):
+        with shown_in(Source(text), Language({part.value: argument})):
             try:
-                found.append(parse_row_expression(lexing.read_tokens(text, dialect), clause).text)
+                expression = parse_row_expression(lexing.read_tokens(text, dialect), part)
             except MatchRecognizeParseError as error:
                 span = error.span or Span(0, 0)
                 unexpected = text[span.start : span.end].upper()
@@ -272,4 +358,5 @@ def _row_expressions(
                 if unexpected in _DIRECTIONS:
                     raise calls_errors.direction(span, word=unexpected, argument=argument) from None
                 raise
-    return tuple(found)
+            expressions.append(expression.text)
+    return tuple(expressions)
