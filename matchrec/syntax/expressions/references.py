@@ -1,7 +1,10 @@
-"""What reads rows of a match: navigation, aggregates, CLASSIFIER and other functions of the match.
+"""Read the calls that read rows of a match: navigation, aggregates, CLASSIFIER and the like.
 
-Everything that the standard forbids about them is refused here, because only here is it known how
-they were written.
+Everything that the standard forbids about them is rejected here, because only here it is known how
+they are written.
+
+In this module `reader` is the cursor of the expression, and `index` is the token of a function's
+name, unless a docstring says otherwise.
 Source: ISO/IEC 19075-5, row pattern navigation operations; running versus final semantics.
 """
 
@@ -10,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from operator import attrgetter
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import expression as errors
@@ -51,7 +53,7 @@ from matchrec.syntax.expressions.reader import (
     RowRead,
     items_between,
 )
-from matchrec.syntax.row_pattern import number_of, parameter_at
+from matchrec.syntax.row_pattern import parameter_at, read_number
 from matchrec.syntax.tokens import (
     AGGREGATES,
     LOGICAL,
@@ -72,10 +74,13 @@ _SUFFIXES = frozenset({"FILTER", "IGNORE", "RESPECT", "WITHIN"})
 
 
 def read_with_semantics(reader: ExpressionCursor) -> Scalar | None:
-    """What follows RUNNING or FINAL; None where the word is a name."""
+    """Read RUNNING or FINAL and the call after it.
+
+    Returns None, and reads nothing, if the word is a name.
+    """
     start = reader.position
-    following = reader.tokens[start + 1] if start + 1 < reader.end else None
-    if following is None or not following.is_name or following.key in AFTER_OPERAND:
+    next_token = reader.tokens[start + 1] if start + 1 < reader.end else None
+    if next_token is None or not next_token.is_name or next_token.key in AFTER_OPERAND:
         return None
     if not reader.text.is_call(start + 1):
         span = reader.span(start, start + 2)
@@ -85,77 +90,99 @@ def read_with_semantics(reader: ExpressionCursor) -> Scalar | None:
 
 
 def read_call(reader: ExpressionCursor, start: int) -> Scalar:
-    """What the call at `start`, or behind its RUNNING or FINAL, reads."""
-    prefixed = reader.key_at(start) in SEMANTICS
-    semantics = Semantics(reader.key_at(start)) if prefixed else Semantics.RUNNING
-    index = start + prefixed
+    """Read the call at `start`, which may have RUNNING or FINAL before it."""
+    index = start
+    semantics = Semantics.RUNNING
+    if reader.key_at(start) in SEMANTICS:
+        semantics = Semantics(reader.key_at(start))
+        index += 1
     function = reader.tokens[index]
     if not reader.scope.reads_match:
         span, name = function.span, function.text
         raise errors.reads_rows_of_a_match(span, function=name, clause=reader.clause)
     if reader.caller is not None:
         _refuse_in_call(reader, reader.caller, index)
-    reader.position = end = reader.text.past(index + 1)
-    read: Scalar
+    end = reader.text.past(index + 1)
+    reader.position = end
+    tree: Scalar
     if function.key in NAVIGATION:
-        read = read_navigation(reader, index, semantics)
+        tree = read_navigation(reader, index, semantics)
     elif function.key in READERS:
-        read = Term((READERS[function.key](reader, index, semantics),), function.span)
+        tree = Term((READERS[function.key](reader, index, semantics),), function.span)
     else:
         aggregate, end = read_aggregate(reader, index, semantics)
-        read = Term((aggregate,), function.span)
-    reader.position, reader.last_read = end, reader.span(start, end)
-    span = reader.last_read
-    return replace(with_references(read, partial(replace, span=span)), span=span)
+        tree = Term((aggregate,), function.span)
+    span = reader.span(start, end)
+    reader.position = end
+    reader.last_read = span
+    return replace(with_references(tree, partial(replace, span=span)), span=span)
 
 
 def _refuse_semantics(reader: ExpressionCursor, index: int) -> None:
-    """RUNNING and FINAL stand before FIRST, LAST, CLASSIFIER and aggregates; FINAL in MEASURES."""
+    """Raise an error for the RUNNING or FINAL at `index` before a function that does not allow it.
+
+    FIRST, LAST, CLASSIFIER and aggregates allow it, FINAL in MEASURES only.
+    """
     function = reader.key_at(index + 1)
     span = reader.span(index, index + 2)
     if not (function in LOGICAL or function in AGGREGATES or function == "CLASSIFIER"):
-        written = reader.tokens[index + 1].text
+        name = reader.tokens[index + 1].text
         word = reader.key_at(index)
-        raise errors.semantics_before(span, word=word, what=written, clause=reader.clause)
+        raise errors.semantics_before(span, word=word, what=name, clause=reader.clause)
     if reader.key_at(index) == "FINAL" and reader.scope.clause is ClausePart.DEFINE:
         raise errors.final_in_define(span, function=function)
 
 
 def _refuse_in_call(reader: ExpressionCursor, function: int, index: int) -> None:
-    """What cannot stand at `index`, in the navigation or aggregate at `function`."""
-    outer, inner = reader.tokens[function], reader.tokens[index]
-    aggregate = outer.key in AGGREGATES
-    at, clause = (outer.span, inner.span), reader.clause
-    of_measures = reader.scope.clause is ClausePart.MEASURES
-    name = outer.text if aggregate else outer.key
+    """Raise an error if the call at `index` is not allowed in the one around it.
+
+    Args:
+        reader: the cursor.
+        function: the navigation or aggregate around it.
+        index: the call.
+    """
+    outer = reader.tokens[function]
+    inner = reader.tokens[index]
+    is_in_aggregate = outer.key in AGGREGATES
+    is_measure = reader.scope.clause is ClausePart.MEASURES
+    spans = outer.span, inner.span
+    clause = reader.clause
+    name = outer.text if is_in_aggregate else outer.key
     match inner.key:
         case "CLASSIFIER":
             pass
-        case "MATCH_NUMBER" if aggregate:
+        case "MATCH_NUMBER" if is_in_aggregate:
             pass
-        case "MATCH_ROW_NUMBER" if aggregate and of_measures:
+        case "MATCH_ROW_NUMBER" if is_in_aggregate and is_measure:
             pass
         case key if key in MATCH_FUNCTIONS:
             raise errors.called_inside(inner.span, inner=key, function=name, clause=clause)
-        case key if key in NAVIGATION and aggregate:
-            raise errors.navigation_in_aggregate(at, navigation=key, aggregate=name, clause=clause)
+        case key if key in NAVIGATION and is_in_aggregate:
+            raise errors.navigation_in_aggregate(
+                spans, navigation=key, aggregate=name, clause=clause
+            )
         case key if key in NAVIGATION:
-            raise pattern_errors.wrong_nesting(at, inner=key, outer=name, clause=clause)
+            raise pattern_errors.wrong_nesting(spans, inner=key, outer=name, clause=clause)
         case _:
-            raise errors.aggregate_in(at, aggregate=inner.text, outer=name, clause=clause)
+            raise errors.aggregate_in(spans, aggregate=inner.text, outer=name, clause=clause)
 
 
-# `avg(x) OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)` in DEFINE: the rows of its frame.
+# Frames in DEFINE: `avg(x) OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)`.
 #
-# The frame is cut from the partition, in the clause's own order, whatever is mapped; so Spark
-# computes it for every row before the match.
+# The rows of a frame are those of the partition, in the order of the clause. They do not depend on
+# the match, so Spark computes the aggregate for every row before it.
 
-_ENDLESS = {"PRECEDING": -1, "FOLLOWING": 1}
-EXAMPLE_FRAME = Frame(-2, 0)  # that errors suggest if the window does not say which rows are meant
+_DIRECTIONS = {"PRECEDING": -1, "FOLLOWING": 1}
+# The frame that errors suggest if the window does not tell which rows are meant.
+EXAMPLE_FRAME = Frame(-2, 0)
 
 
 def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tuple[Aggregate, int]:
-    """The aggregate over the frame whose OVER stands at `index`, and the token after it."""
+    """Return the aggregate over the frame of the OVER at `index`, and the token after the frame.
+
+    Raises:
+        MatchRecognizeError: OVER has no frame of rows, or the aggregate cannot have one.
+    """
     opening = index + 1
     closing = reader.text.pairs.get(opening)
     if reader.key_at(opening) != "(" or closing is None:
@@ -167,37 +194,40 @@ def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tu
         raise pattern_errors.distinct_with_frame(aggregate.span or span)
     for reference in inner_references(aggregate):
         if reference == MATCH_NUMBER and reference.span is not None:
-            here, name, clause = reference.span, aggregate.function, reader.clause
-            raise errors.called_inside(here, inner="MATCH_NUMBER", function=name, clause=clause)
-    frame = _frame(reader.text, opening + 1, closing)
+            raise errors.called_inside(
+                reference.span,
+                inner="MATCH_NUMBER",
+                function=aggregate.function,
+                clause=reader.clause,
+            )
+    frame = None
+    if reader.key_at(opening + 1) == "ROWS":
+        frame = _read_bounds(reader.text, opening + 2, closing)
     if frame is None:
-        meant = _meant_frame(reader.text, opening + 1, closing)
-        raise pattern_errors.no_frame(span, frame=show_frame(meant))
-    if None not in (frame.start, frame.end) and (frame.start or 0) > (frame.end or 0):
+        suggestion = _suggest_frame(reader.text, opening + 1, closing)
+        raise pattern_errors.no_frame(span, frame=show_frame(suggestion))
+    if frame.start is not None and frame.end is not None and frame.start > frame.end:
         raise pattern_errors.frame_without_rows(span)
-    whole = reader.span(reader.text.index_at[(aggregate.span or span).start], closing + 1)
-    return replace(aggregate, frame=frame, span=whole), closing + 1
+    start = reader.text.index_at[(aggregate.span or span).start]
+    with_frame = replace(aggregate, frame=frame, span=reader.span(start, closing + 1))
+    return with_frame, closing + 1
 
 
-def _frame(tokens: TokenSequence, start: int, end: int) -> Frame | None:
-    """The frame of tokens `start .. end`; None where they are none of ROWS."""
-    return _bounds(tokens, start + 1, end) if tokens.key(start) == "ROWS" else None
-
-
-def _bounds(tokens: TokenSequence, start: int, end: int) -> Frame | None:
-    """The frame of the tokens after ROWS; None if they are not the bounds of one."""
+def _read_bounds(tokens: TokenSequence, start: int, end: int) -> Frame | None:
+    """Return the frame of the tokens after ROWS; None if they are not the bounds of one."""
     if tokens.key(start) != "BETWEEN":
-        first = _bound(tokens, start, end)
+        first = _read_bound(tokens, start, end)
         return Frame(first[0], 0) if first else None
-    middle = next((at for at in range(start, end) if tokens.key(at) == "AND"), end)
-    first, last = _bound(tokens, start + 1, middle), _bound(tokens, middle + 1, end)
+    and_ = next((index for index in range(start, end) if tokens.key(index) == "AND"), end)
+    first = _read_bound(tokens, start + 1, and_)
+    last = _read_bound(tokens, and_ + 1, end)
     return Frame(first[0], last[0]) if first and last else None
 
 
-def _meant_frame(tokens: TokenSequence, start: int, end: int) -> Frame:
+def _suggest_frame(tokens: TokenSequence, start: int, end: int) -> Frame:
     """Return the frame of rows that a window definition means, to suggest it.
 
-    This is its own ROWS frame if only PARTITION BY or ORDER BY stand before it. Without a frame, a
+    This is its own ROWS frame if only PARTITION BY or ORDER BY is before it. Without a frame, a
     window with ORDER BY has all rows up to the current one, and without ORDER BY all rows of the
     partition. A frame of RANGE or GROUPS has no equivalent, unless its bounds are UNBOUNDED or
     CURRENT ROW. `EXAMPLE_FRAME` is for all other windows.
@@ -206,7 +236,7 @@ def _meant_frame(tokens: TokenSequence, start: int, end: int) -> Frame:
     for unit in ("ROWS", "RANGE", "GROUPS"):
         if unit not in keys:
             continue
-        written = _bounds(tokens, start + keys.index(unit) + 1, end)
+        written = _read_bounds(tokens, start + keys.index(unit) + 1, end)
         if written is None:
             return EXAMPLE_FRAME
         has_equivalent = unit == "ROWS" or {written.start, written.end} <= {0, None}
@@ -216,20 +246,26 @@ def _meant_frame(tokens: TokenSequence, start: int, end: int) -> Frame:
     return Frame(None, None) if not keys or keys[0] == "PARTITION" else EXAMPLE_FRAME
 
 
-def _bound(tokens: TokenSequence, start: int, end: int) -> tuple[int | None] | None:
-    """How many rows after the current one a bound lies, None for all; None where it is no bound."""
-    written, side = tokens.key(start), _ENDLESS.get(tokens.key(start + 1))
+def _read_bound(tokens: TokenSequence, start: int, end: int) -> tuple[int | None] | None:
+    """Return the bound of a frame that tokens `start .. end` are; None if they are none.
+
+    It is in a tuple: the number of rows after the current one, or None if it is unbounded.
+    """
     if end - start != 2:
         return None
-    if (written, tokens.key(start + 1)) == ("CURRENT", "ROW"):
+    rows, side = tokens.key(start), tokens.key(start + 1)
+    if (rows, side) == ("CURRENT", "ROW"):
         return (0,)
-    if side is None or written == "UNBOUNDED":
-        return (None,) if side else None
-    rows = whole_number(tokens[start].text) if tokens[start].text.isdigit() else None
-    return None if rows is None else (side * rows,)
+    if side not in _DIRECTIONS:
+        return None
+    if rows == "UNBOUNDED":
+        return (None,)
+    digits = tokens[start].text
+    number = whole_number(digits) if digits.isdigit() else None
+    return None if number is None else (_DIRECTIONS[side] * number,)
 
 
-# Aggregates over the rows of one variable: calls, with what may follow them → references.
+# Aggregates over the rows of one variable: calls, with what may follow them.
 
 COLLECTING = frozenset({"COLLECT_LIST", "ARRAY_AGG", "COLLECT_SET"})
 
@@ -237,44 +273,52 @@ COLLECTING = frozenset({"COLLECT_LIST", "ARRAY_AGG", "COLLECT_SET"})
 def read_aggregate(
     reader: ExpressionCursor, index: int, semantics: Semantics
 ) -> tuple[Aggregate, int]:
-    """The aggregate called at `index`, with what belongs to it, and the token after it."""
+    """Read the aggregate at `index` with FILTER and the like, and return the token after it."""
     closing = reader.text.pairs[index + 1]
     function = reader.tokens[index].text.lower()
-    distinct = reader.key_at(index + 2) == "DISTINCT"
+    has_quantifier = reader.key_at(index + 2) in ("DISTINCT", "ALL")
     arguments = call_arguments(reader, index)
-    if reader.key_at(index + 2) in ("DISTINCT", "ALL") and arguments:
-        arguments = ((arguments[0][0] + 1, arguments[0][1]), *arguments[1:])
+    if has_quantifier and arguments:
+        (first_start, first_end), *others = arguments
+        arguments = ((first_start + 1, first_end), *others)
     if not arguments and function == "count":
-        raise _wrong_number(reader, index, function, "an argument", 0)
-    before = len(reader.rows_read)
-    aggregate = Aggregate(function, None, (), semantics, distinct)
-    aggregate, end = _with_suffix(reader, index, aggregate, closing + 1)
+        raise _explain_wrong_number(reader, index, function, "an argument", 0)
+    rows_read_before = len(reader.rows_read)
+    aggregate = Aggregate(
+        function, None, (), semantics, distinct=reader.key_at(index + 2) == "DISTINCT"
+    )
+    aggregate, end = _read_suffixes(reader, index, aggregate, closing + 1)
     _refuse_kept_nulls(reader, index, end)
-    start, stop = arguments[-1] if arguments else (0, 0)
-    word = _nulls_treatment(reader, stop) if stop - start > 2 else ""
-    if word:  # any_value(x IGNORE NULLS)
-        arguments = (*arguments[:-1], (start, stop - 2))
-    read = [_argument(reader, index, argument) for argument in arguments]
+    nulls_word = ""
+    if arguments:
+        last_start, last_end = arguments[-1]
+        if last_end - last_start > 2:
+            nulls_word = _find_nulls_word(reader, last_end)
+        if nulls_word:  # any_value(x IGNORE NULLS)
+            arguments = (*arguments[:-1], (last_start, last_end - 2))
+    read_arguments = [_read_argument(reader, index, argument) for argument in arguments]
     aggregate = replace(
         aggregate,
-        variable=_one_variable(reader, index, before),
-        arguments=tuple(term for term in read if term is not None),
-        ignore_nulls=aggregate.ignore_nulls or word == "IGNORE",
+        variable=_find_variable(reader, index, rows_read_before),
+        arguments=tuple(argument for argument in read_arguments if argument is not None),
+        ignore_nulls=aggregate.ignore_nulls or nulls_word == "IGNORE",
         span=reader.span(index, end),
     )
-    is_frame = reader.key_at(end) == "OVER" and reader.scope.clause is ClausePart.DEFINE
-    return read_frame(reader, aggregate, end) if is_frame else (aggregate, end)
+    has_frame = reader.key_at(end) == "OVER" and reader.scope.clause is ClausePart.DEFINE
+    return read_frame(reader, aggregate, end) if has_frame else (aggregate, end)
 
 
-def _argument(reader: ExpressionCursor, index: int, argument: Range) -> Scalar | None:
-    """One argument; None for the `*` of `count(*)` and `count(A.*)`."""
+def _read_argument(reader: ExpressionCursor, index: int, argument: Range) -> Scalar | None:
+    """Read an argument of the aggregate at `index`; None for that of `count(*)` or `count(A.*)`."""
     start, end = argument
     is_qualified = end == start + 3 and reader.key_at(start + 1) == "."
     if reader.key_at(end - 1) != "*" or not (is_qualified or end == start + 1):
         return reader.read_argument(index, start, end)
-    name, span = reader.tokens[index].text, reader.span(start, end)
-    whole = reader.key_at(index + 2) not in ("DISTINCT", "ALL") and reader.key_at(end) == ")"
-    if reader.key_at(index) != "COUNT" or not whole or start != index + 2:
+    name = reader.tokens[index].text
+    span = reader.span(start, end)
+    has_quantifier = reader.key_at(index + 2) in ("DISTINCT", "ALL")
+    is_only_argument = start == index + 2 and reader.key_at(end) == ")" and not has_quantifier
+    if reader.key_at(index) != "COUNT" or not is_only_argument:
         raise errors.star_outside_count(span, function=name, clause=reader.clause)
     qualifier = reader.tokens[start]
     if is_qualified and qualifier.variable not in reader.scope.variables:
@@ -284,44 +328,74 @@ def _argument(reader: ExpressionCursor, index: int, argument: Range) -> Scalar |
     return None
 
 
-def _one_variable(reader: ExpressionCursor, index: int, before: int) -> str | None:
-    """The variable of all that the call at `index` reads; before: how much was read before it."""
-    found: dict[str | None, Span] = {}
-    for read in sorted(reader.rows_read[before:], key=attrgetter("span.start")):
-        found.setdefault(read.variable, read.span)
-    if len(found) > 1:
-        first, second, *_ = (f"`{name}`" if name else "all variables" for name in found)
-        here, there, *_ = found.values()
-        spans, name, clause = (here, there), reader.tokens[index].text, reader.clause
-        raise errors.two_variables(spans, function=name, clause=clause, first=first, second=second)
-    return next(iter(found), None)
+def _find_variable(reader: ExpressionCursor, index: int, rows_read_before: int) -> str | None:
+    """Return the variable whose rows the call at `index` reads; None for all rows of the match.
+
+    Args:
+        reader: the cursor.
+        index: the call.
+        rows_read_before: the length of `reader.rows_read` before the call.
+
+    Raises:
+        MatchRecognizeError: the call reads rows of several variables.
+    """
+    first_spans: dict[str | None, Span] = {}  # in the order of the text
+    for read in sorted(reader.rows_read[rows_read_before:], key=lambda read: read.span.start):
+        first_spans.setdefault(read.variable, read.span)
+    if len(first_spans) > 1:
+        names = [f"`{name}`" if name else "all variables" for name in first_spans]
+        spans = list(first_spans.values())
+        raise errors.two_variables(
+            (spans[0], spans[1]),
+            function=reader.tokens[index].text,
+            clause=reader.clause,
+            first=names[0],
+            second=names[1],
+        )
+    return next(iter(first_spans), None)
 
 
-def _with_suffix(
+def _read_suffixes(
     reader: ExpressionCursor, index: int, aggregate: Aggregate, end: int
 ) -> tuple[Aggregate, int]:
-    """The aggregate with what follows its parentheses, and the token after that."""
+    """Read what follows the parentheses of an aggregate: FILTER, WITHIN GROUP, IGNORE NULLS.
+
+    Args:
+        reader: the cursor.
+        index: the name of the aggregate.
+        aggregate: the aggregate.
+        end: the token after its parentheses.
+
+    Returns:
+        The aggregate with them, and the token after them.
+    """
     while True:
         match reader.key_at(end), reader.key_at(end + 1), reader.key_at(end + 2):
             case "FILTER", "(", "WHERE":
                 closing = reader.text.pairs[end + 1]
                 condition = reader.read_argument(index, end + 3, closing)
-                aggregate, end = replace(aggregate, condition=condition), closing + 1
+                aggregate = replace(aggregate, condition=condition)
+                end = closing + 1
             case "WITHIN", "GROUP", "(":
                 closing = reader.text.pairs[end + 2]
                 reader.position = end + 3
                 reader.expect("ORDER", "BY")
-                parts = reader.text.separated(end + 5, closing)
-                ordering = tuple(_sort_item(reader, index, part) for part in parts)
-                aggregate, end = replace(aggregate, ordering=ordering), closing + 1
+                items = reader.text.separated(end + 5, closing)
+                ordering = tuple(_read_sort_item(reader, index, item) for item in items)
+                aggregate = replace(aggregate, ordering=ordering)
+                end = closing + 1
             case ("IGNORE" | "RESPECT") as word, "NULLS", _:
-                aggregate, end = replace(aggregate, ignore_nulls=word == "IGNORE"), end + 2
+                aggregate = replace(aggregate, ignore_nulls=word == "IGNORE")
+                end += 2
             case _:
                 return aggregate, end
 
 
 def _refuse_kept_nulls(reader: ExpressionCursor, index: int, end: int) -> None:
-    """RESPECT NULLS of an aggregate that otherwise leaves NULL out, which Spark has since 4.2."""
+    """Raise an error for RESPECT NULLS of an aggregate that drops NULL, which needs Spark 4.2.
+
+    `end` is the token after the aggregate.
+    """
     if reader.key_at(index) not in COLLECTING:
         return
     for word in range(index, end - 1):
@@ -330,96 +404,132 @@ def _refuse_kept_nulls(reader: ExpressionCursor, index: int, end: int) -> None:
             raise errors.kept_nulls(span, function=reader.tokens[index].text, clause=reader.clause)
 
 
-def _sort_item(reader: ExpressionCursor, index: int, part: Range) -> tuple[Scalar, str]:
-    """One item of WITHIN GROUP (ORDER BY ...): what it sorts by, and the words after it."""
-    start, end = part
-    last = end
-    while last - 1 > start and reader.key_at(last - 1) in ("ASC", "DESC", "NULLS", "FIRST", "LAST"):
-        last -= 1
-    words = " ".join(reader.key_at(word) for word in range(last, end))
-    return reader.read_argument(index, start, last), words
+def _read_sort_item(reader: ExpressionCursor, index: int, item: Range) -> tuple[Scalar, str]:
+    """Read an item of WITHIN GROUP (ORDER BY ...): its expression, and the words after it.
+
+    `index` is the aggregate.
+    """
+    start, end = item
+    words_start = end
+    while words_start - 1 > start and reader.key_at(words_start - 1) in _SORT_WORDS:
+        words_start -= 1
+    words = " ".join(reader.key_at(word) for word in range(words_start, end))
+    return reader.read_argument(index, start, words_start), words
 
 
-def _nulls_treatment(reader: ExpressionCursor, end: int) -> str:
-    """The word of IGNORE NULLS or RESPECT NULLS before `end`; nothing where neither stands."""
+_SORT_WORDS = ("ASC", "DESC", "NULLS", "FIRST", "LAST")
+
+
+def _find_nulls_word(reader: ExpressionCursor, end: int) -> str:
+    """Return the first word of the IGNORE NULLS or RESPECT NULLS before `end`; "" if none is."""
     word = reader.key_at(end - 2)
     return word if reader.key_at(end - 1) == "NULLS" and word in ("IGNORE", "RESPECT") else ""
 
 
-# PREV, NEXT, FIRST and LAST: calls → what they read, on the row that they find.
+# PREV, NEXT, FIRST and LAST.
 #
-# A navigation over an expression with CLASSIFIER in it reads several things of one row:
+# If CLASSIFIER is in the expression of a navigation, several values of the same row are read:
 #
 #     PREV(CLASSIFIER() || x)   →   IF(PREV(TRUE), PREV(CLASSIFIER()) || PREV(x), NULL)
 
 
 def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) -> Scalar:
-    """What the navigation called at `index` reads."""
+    """Read the navigation at `index`, which may have another one in it: `PREV(LAST(A.x), 2)`."""
     name = reader.key_at(index)
     arguments = checked_arguments(reader, index, range(1, 3), "one or two arguments")
     for _, end in arguments:
-        if word := _nulls_treatment(reader, end):
+        word = _find_nulls_word(reader, end)
+        if word:
             span = reader.span(end - 2, end)
             raise pattern_errors.modifier_of_navigation(name, word, reader.clause, span)
     default = 1 if name in PHYSICAL else 0
-    offset = _offset(reader, name, arguments[1], default) if len(arguments) == 2 else default
-    read = _operand(reader, index, arguments[0], semantics)
+    offset = default
+    if len(arguments) == 2:
+        offset = _read_offset(reader, name, arguments[1], default)
+    operand = _read_operand(reader, index, arguments[0], semantics)
 
-    def moved(one: Reference) -> Reference:
-        if not isinstance(one, ColumnReference | Classifier):
-            return one
+    def navigate(reference: Reference) -> Reference:
+        """Return the reference to the row that the navigation finds."""
+        if not isinstance(reference, ColumnReference | Classifier):
+            return reference
         if name in LOGICAL:
-            there = replace(one.navigation, end=End(name), logical_offset=offset)
+            navigation = replace(reference.navigation, end=End(name), logical_offset=offset)
         else:
             step = -offset if name == "PREV" else offset
-            there = replace(one.navigation, physical_offset=step)
-        return replace(one, navigation=there)
+            navigation = replace(reference.navigation, physical_offset=step)
+        return replace(reference, navigation=navigation)
 
-    return with_references(read, moved)
+    return with_references(operand, navigate)
 
 
-def _operand(reader: ExpressionCursor, index: int, argument: Range, semantics: Semantics) -> Scalar:
-    """What a navigation goes on from or reads: FIRST, LAST, CLASSIFIER or SQL over one row."""
+def _read_operand(
+    reader: ExpressionCursor, index: int, argument: Range, semantics: Semantics
+) -> Scalar:
+    """Read the operand of the navigation at `index`.
+
+    It is FIRST or LAST in PREV or NEXT, CLASSIFIER, or an expression over the row that is found.
+
+    Args:
+        reader: the cursor.
+        index: the navigation.
+        argument: the tokens of the operand.
+        semantics: those of the navigation.
+    """
     start, end = argument
-    span, before = reader.span(start, end), len(reader.rows_read)
-    prefixed = reader.key_at(start) in SEMANTICS and reader.text.is_call(start + 1)
-    inner = start + prefixed
+    span = reader.span(start, end)
+    rows_read_before = len(reader.rows_read)
+    has_prefix = reader.key_at(start) in SEMANTICS and reader.text.is_call(start + 1)
+    inner = start + 1 if has_prefix else start
     if reader.text.is_call(inner) and reader.text.pairs.get(inner + 1) == end - 1:
-        seen = Semantics(reader.key_at(start)) if prefixed else semantics
+        inner_semantics = Semantics(reader.key_at(start)) if has_prefix else semantics
         if reader.key_at(inner) in LOGICAL and reader.key_at(index) in PHYSICAL:
-            if prefixed:
+            if has_prefix:
                 _refuse_semantics(reader, start)
-            return read_navigation(reader, inner, seen)
+            return read_navigation(reader, inner, inner_semantics)
         if reader.key_at(inner) == "CLASSIFIER":
-            return Term((read_classifier(reader, inner, seen),), span)
+            return Term((read_classifier(reader, inner, inner_semantics),), span)
     tree = reader.read_argument(index, start, end)
-    navigation = Navigation(_one_variable(reader, index, before), semantics=semantics)
-    if Classifier in map(type, tree.references):
-        exists = column_term(navigation, "TRUE", span)
-        seen_there = with_references(tree, partial(with_semantics, semantics=semantics))
-        parts = "IF(", exists, ", ", seen_there, ", ", literal("NULL", span), ")"
+    variable = _find_variable(reader, index, rows_read_before)
+    navigation = Navigation(variable, semantics=semantics)
+    if any(isinstance(reference, Classifier) for reference in tree.references):
+        row_exists = column_term(navigation, "TRUE", span)
+        value = with_references(tree, partial(with_semantics, semantics=semantics))
+        parts = "IF(", row_exists, ", ", value, ", ", literal("NULL", span), ")"
         return Operation("IF", parts, span)
-    if not any(map(attrgetter("is_column"), reader.rows_read[before:])):
-        only = reader.tokens[start]
-        if end == start + 1 and only.in_double_quotes:
-            raise errors.column_in_double_quotes(only.span, clause=reader.clause, text=only.text)
+    if not any(read.is_column for read in reader.rows_read[rows_read_before:]):
+        token = reader.tokens[start]
+        if end == start + 1 and token.in_double_quotes:
+            raise errors.column_in_double_quotes(token.span, clause=reader.clause, text=token.text)
         call = reader.text.call_span(index)
         raise pattern_errors.no_column(call, function=reader.key_at(index), clause=reader.clause)
-    operations = written_operations(tree)
-    found = ColumnReference(navigation, row_text(tree), None, operations, names_of(tree))
-    return Term((found,), span)
+    reference = ColumnReference(
+        navigation, row_text(tree), None, written_operations(tree), names_of(tree)
+    )
+    return Term((reference,), span)
 
 
-def _offset(reader: ExpressionCursor, name: str, argument: Range, default: int) -> int:
+def _read_offset(reader: ExpressionCursor, name: str, argument: Range, default: int) -> int:
+    """Read the offset of a navigation: a whole number, or a parameter if it has a value.
+
+    Args:
+        reader: the cursor.
+        name: the navigation.
+        argument: the tokens of the offset.
+        default: its offset without an argument, for messages.
+
+    Raises:
+        MatchRecognizeError: it is something else.
+    """
     start, end = argument
     while reader.key_at(start) == "(" and reader.text.pairs.get(start) == end - 1:
-        start, end = start + 1, end - 1
+        start += 1
+        end -= 1
     span = reader.span(start, end)
     written = reader.written(span)
     parameter = parameter_at(reader.tokens[start:end])
     if parameter is not None and reader.scope.values is not None:
         what = f"the offset of {name} in {reader.clause}"
-        return number_of(parameter, reader.scope.values, what)
+        return read_number(parameter, reader.scope.values, what)
     token = reader.tokens[start]
     rows = reader.tokens[end - 1].text
     if token.key == "-" and end == start + 2 and rows.isdigit():
@@ -440,13 +550,17 @@ def _offset(reader: ExpressionCursor, name: str, argument: Range, default: int) 
 
 
 def read_classifier(reader: ExpressionCursor, index: int, semantics: Semantics) -> Classifier:
-    variable, span = _variable(reader, index), reader.text.call_span(index)
+    """Read `CLASSIFIER()` or `CLASSIFIER(variable)`."""
+    variable = _read_variable(reader, index)
+    span = reader.text.call_span(index)
     reader.rows_read.append(RowRead(variable, span, is_column=False))
     return Classifier(Navigation(variable, semantics=semantics), span)
 
 
 def _read_matched_rows(reader: ExpressionCursor, index: int, _: Semantics) -> Aggregate:
-    span, variable = reader.text.call_span(index), _variable(reader, index)
+    """Read `MATCHED_ROWS()` or `MATCHED_ROWS(variable)`, which only MEASURES may call."""
+    span = reader.text.call_span(index)
+    variable = _read_variable(reader, index)
     if reader.scope.clause is not ClausePart.MEASURES:
         raise errors.matched_rows_of_unfinished_match(span, clause=reader.clause)
     row = column_term(Navigation(variable), MATCHED_ROW, span)
@@ -456,7 +570,10 @@ def _read_matched_rows(reader: ExpressionCursor, index: int, _: Semantics) -> Ag
 def _read_match_value(
     function: MatchFunction, reader: ExpressionCursor, index: int, _: Semantics
 ) -> Reference:
-    """A value of the match; the number of a row that no aggregate counts is RUNNING count(*)."""
+    """Read a function without arguments, such as `MATCH_NUMBER()`.
+
+    Outside of aggregates, `MATCH_ROW_NUMBER()` is RUNNING count(*).
+    """
     span = reader.text.call_span(index)
     checked_arguments(reader, index, range(1), "no argument")
     if function is MatchFunction.ROW_NUMBER and reader.caller is None:
@@ -466,23 +583,24 @@ def _read_match_value(
     return MatchValue(function, span)
 
 
-# What reads a call, by its name, but for those of navigation and of aggregates.
+# For each function of the match, the function that reads its call.
 READERS: Mapping[str, Callable[[ExpressionCursor, int, Semantics], Reference]] = {
     "CLASSIFIER": read_classifier,
     "MATCHED_ROWS": _read_matched_rows,
-    **{one.words: partial(_read_match_value, one) for one in MatchFunction},
+    **{function.words: partial(_read_match_value, function) for function in MatchFunction},
 }
 
 
-def _variable(reader: ExpressionCursor, index: int) -> str | None:
-    """The variable that the call at `index` names, if any."""
+def _read_variable(reader: ExpressionCursor, index: int) -> str | None:
+    """Read the only argument of the call at `index`, a variable; None if it has no argument."""
     arguments = checked_arguments(reader, index, range(2), "at most one variable")
     if not arguments:
         return None
     ((start, end),) = arguments
     token = reader.tokens[start]
     if end - start != 1 or not token.can_name:
-        span, name = reader.span(start, end), reader.key_at(index)
+        span = reader.span(start, end)
+        name = reader.key_at(index)
         raise errors.expression_for_variable(span, function=name, clause=reader.clause)
     if token.variable not in reader.scope.variables:
         raise reader.unknown_variable(token)
@@ -490,32 +608,50 @@ def _variable(reader: ExpressionCursor, index: int) -> str | None:
 
 
 def checked_arguments(
-    reader: ExpressionCursor, index: int, wanted: range, expected: str
+    reader: ExpressionCursor, index: int, numbers: range, expected: str
 ) -> tuple[Range, ...]:
-    """The index ranges of the arguments of a call that nothing follows, of which some number is
-    wanted. Raises MatchRecognizeError for DISTINCT in it, or FILTER and the like after it.
+    """Return the arguments of the call at `index`, as ranges of tokens.
+
+    Args:
+        reader: the cursor.
+        index: the call.
+        numbers: the numbers of arguments that it may have.
+        expected: these numbers, for messages.
+
+    Raises:
+        MatchRecognizeError: it has another number of arguments, DISTINCT in it, or FILTER or the
+            like after it.
     """
     closing = reader.text.pairs[index + 1]
-    for place in (index + 2, closing + 1):
-        key, name = reader.key_at(place), reader.key_at(index)
-        if (key == "DISTINCT" and place < closing) or (key in _SUFFIXES and place > closing):
-            span = reader.tokens[place].span
+    name = reader.key_at(index)
+    for modifier in (index + 2, closing + 1):
+        key = reader.key_at(modifier)
+        is_distinct = key == "DISTINCT" and modifier < closing
+        is_suffix = key in _SUFFIXES and modifier > closing
+        if is_distinct or is_suffix:
+            span = reader.tokens[modifier].span
             raise pattern_errors.modifier_of_navigation(name, key, reader.clause, span)
     arguments = call_arguments(reader, index)
-    if len(arguments) not in wanted:
-        raise _wrong_number(reader, index, reader.key_at(index), expected, len(arguments))
+    if len(arguments) not in numbers:
+        raise _explain_wrong_number(reader, index, name, expected, len(arguments))
     return arguments
 
 
-def _wrong_number(
-    reader: ExpressionCursor, index: int, function: str, expected: str, given: int
+def _explain_wrong_number(
+    reader: ExpressionCursor, index: int, function: str, expected: str, number: int
 ) -> MatchRecognizeError:
-    span, clause = reader.text.call_span(index), reader.clause
+    """Return the error for a wrong number of arguments of the call at `index`."""
     return pattern_errors.wrong_number_of_arguments(
-        span, function=function, clause=clause, expected=expected, given=given
+        reader.text.call_span(index),
+        function=function,
+        clause=reader.clause,
+        expected=expected,
+        given=number,
     )
 
 
 def call_arguments(reader: ExpressionCursor, index: int) -> tuple[Range, ...]:
-    start, end = index + 2, reader.text.pairs[index + 1]
+    """Return the arguments of the call at `index`, as ranges of tokens."""
+    start = index + 2
+    end = reader.text.pairs[index + 1]
     return items_between(reader.text, (start, end), reader.clause) if start < end else ()
