@@ -40,7 +40,7 @@ from matchrec.syntax import nodes
 from matchrec.syntax.durations import duration, interval
 from matchrec.syntax.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
-from matchrec.syntax.row_pattern import Values, fill_bounds, number_of, value_given
+from matchrec.syntax.row_pattern import Values, fill_bounds, read_number, read_value
 from matchrec.syntax.tokens import read_tokens
 
 # NOT in PATTERN if rows may be skipped: it names rows that must not be between two rows of a match.
@@ -273,7 +273,7 @@ def _fill_first_matches(first: FirstMatches | None, values: Values) -> FirstMatc
     """Return `FIRST k MATCHES` with the value of its parameter, if it has one."""
     if first is None or first.parameter is None:
         return first
-    number = number_of(first.parameter, values, "the number of matches in FIRST", 1)
+    number = read_number(first.parameter, values, "the number of matches in FIRST", 1)
     return FirstMatches(number, first.span)
 
 
@@ -284,7 +284,7 @@ def _find_window_rows(clause: nodes.MatchRecognize, values: Values) -> int | Non
         return None
     if window.parameter is None:
         return window.rows
-    return number_of(window.parameter, values, "the number of rows in WITHIN", 1)
+    return read_number(window.parameter, values, "the number of rows in WITHIN", 1)
 
 
 def _lower_within(clause: nodes.MatchRecognize, values: Values) -> Within | None:
@@ -323,7 +323,7 @@ def _read_interval(window: nodes.WindowNode, values: Values) -> RowExpression:
         return parse_row_expression(window.interval, ClausePart.WITHIN)
     has_interval_word = window.unit is not None
     if has_interval_word:
-        value = value_given(parameter, values)
+        value = read_value(parameter, values)
     else:
         value = values.get(parameter.name)
     call = f"{parameter.written} in WITHIN"

@@ -54,7 +54,7 @@ from matchrec.syntax.expressions.expression import parse_row_expression, parse_s
 from matchrec.syntax.expressions.reader import ClausePart, Scope
 from matchrec.syntax.lower import lower
 from matchrec.syntax.nodes import FrameEnd, MatchRecognize, Search, WindowCall, uncalled
-from matchrec.syntax.row_pattern import Values, number_of
+from matchrec.syntax.row_pattern import Values, read_number
 from matchrec.syntax.tokens import TokenSequence, whole_number, words
 
 # What lies outside of a window's frame is not there: neither rows to map nor rows to look at.
@@ -337,7 +337,7 @@ def lower_window(
     frame = clause.frame
     assert frame is not None
     if isinstance(frame.rows, patterns.Parameter):
-        frame = replace(frame, rows=number_of(frame.rows, values, "the length of a frame"))
+        frame = replace(frame, rows=read_number(frame.rows, values, "the length of a frame"))
     constant_length = None  # which the engine computes, such as 2 + 3
     if isinstance(frame.rows, TokenSequence):
         length = parse_row_expression(frame.rows, ClausePart.FRAME)

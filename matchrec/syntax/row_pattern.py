@@ -1,4 +1,4 @@
-"""The PATTERN grammar: text of a row pattern → its tree, with the place of every node.
+"""Parse the text of a row pattern to its tree, with the span of every node.
 
     alternatives := parts ('|' parts)*            parts := quantified*
     quantified   := primary (('*' | '+' | '?' | '{n}' | '{n,}' | '{,m}' | '{n,m}') '?'?)?
@@ -7,9 +7,9 @@
                   | '{-' alternatives '-}' | PERMUTE '(' alternatives (',' alternatives)* ')'
     negation     := NOT (name | '(' name ('|' name)* ')')
 
-White space and comments may stand between any two symbols. A name without quotes folds to upper
-case and is no reserved word; one in backticks or double quotes keeps its case. An alternative of no
-rows is written `()`; only all of the pattern may be left out.
+White space and comments are allowed between any two symbols. A name without quotes is folded to
+upper case and must not be a reserved word. A name in backticks or double quotes keeps its case. An
+alternative without rows is written `()`. Only the whole pattern may be empty text.
 Source: ISO/IEC 19075-5, row pattern syntax.
 """
 
@@ -38,21 +38,30 @@ from matchrec.syntax.tokens import (
     words,
 )
 
-DEEPEST = 100  # groups in groups; more would exceed the interpreter's stack in some later pass
+# How many groups may be inside of each other. More would exceed Python's stack in a later pass.
+DEEPEST = 100
 
 _ENDS = ("|", ",", ")", "-}")
 _PAIRS = {")": "(", "-}": "{-"}
 
-Bound = int | patterns.Parameter | None  # a bound of a quantifier as it is written
+# A bound of a quantifier as it is written; None if it is left out.
+Bound = int | patterns.Parameter | None
 
 
-def numbers_of(least: Bound, most: Bound) -> tuple[int, int | None]:
-    """The bounds that are numbers; in the place of a parameter stands no bound."""
+def replace_parameters(least: Bound, most: Bound) -> tuple[int, int | None]:
+    """Return the bounds of a quantifier, with 0 and None, which is no bound, for parameters."""
     return least if isinstance(least, int) else 0, most if isinstance(most, int) else None
 
 
 def parse_row_pattern(text: str, span: Span | None = None) -> patterns.RowPattern:
-    """The tree of the row pattern that stands at `span` of `text` (default: all of it).
+    """Parse a row pattern.
+
+    Args:
+        text: the text of the query.
+        span: where the pattern is in it; by default, all of it.
+
+    Raises:
+        MatchRecognizeError: it is malformed.
 
     >>> from matchrec.plan.pattern import show
     >>> show(parse_row_pattern("(a|b) {- c -}*? |()| `d`{2,}"))
@@ -62,28 +71,32 @@ def parse_row_pattern(text: str, span: Span | None = None) -> patterns.RowPatter
 
 
 class _Parser(Cursor):
-    """One method per rule of the grammar."""
+    """Reads a row pattern, with one method per rule of the grammar."""
 
     def __init__(self, text: str, tokens: tuple[Token, ...]) -> None:
         super().__init__(tokens)
         self.text = text
-        self.open: list[Token] = []
+        self.unclosed: list[Token] = []  # the brackets around the position
 
     @property
     def token(self) -> Token:
+        """Return the next token; END at the end."""
         return self.tokens[self.position]
 
     def advance(self) -> Token:
+        """Read the next token and return it."""
         token = self.token
         self.position += 1
         return token
 
     def span_from(self, start: int) -> Span:
-        """From the token at index `start` up to the one before the current token."""
+        """Return the characters of the tokens from `start` up to the position."""
         return self.span(start, max(start + 1, self.position))
 
     def pattern(self) -> patterns.RowPattern:
-        tree, closing = self.alternatives(), self.key
+        """Read the whole pattern."""
+        tree = self.alternatives()
+        closing = self.key
         if closing == ",":
             raise errors.stray_character(self.token.span, text=",")
         if closing:
@@ -91,6 +104,7 @@ class _Parser(Cursor):
         return tree
 
     def alternatives(self) -> patterns.RowPattern:
+        """Read alternatives with `|` between them."""
         start = self.position
         parts = [self.parts()]
         while self.key == "|":
@@ -104,6 +118,7 @@ class _Parser(Cursor):
         return patterns.alternation(parts, self.span_from(start))
 
     def parts(self) -> patterns.RowPattern:
+        """Read parts that follow each other; none is the empty pattern."""
         start = self.position
         parts = []
         while self.token.kind is not TokenKind.END and self.key not in _ENDS:
@@ -113,52 +128,66 @@ class _Parser(Cursor):
         return patterns.concatenation(parts, self.span_from(start))
 
     def quantified(self) -> patterns.RowPattern:
+        """Read a part and the quantifier after it, if it has one."""
         start = self.position
         part = self.primary()
-        self.check_eaten_braces(start)
+        self.refuse_eaten_braces(start)
         if not self.at_quantifier():
             return part
         if isinstance(part, patterns.Negation):
             raise errors.negation_repeated(self.span_from(start).to(self.token.span))
-        quantifier, bounds = self.position, self.quantifier()
+        quantifier = self.position
+        bounds = self.quantifier()
         span = self.span_from(quantifier)
         greedy = not self.accept("?")
         if self.at_quantifier():
             second = self.position
             self.quantifier()
-            spans = self.span(quantifier, second), self.span(second, self.position)
-            texts = [self.text[span.start : span.end] for span in spans]
-            raise errors.two_quantifiers(spans[0].to(spans[1]), first=texts[0], second=texts[1])
-        low, high = [one if isinstance(one, patterns.Parameter) else None for one in bounds]
-        numbers = numbers_of(*bounds)
-        return patterns.Quantified(part, *numbers, greedy, self.span_from(start), (low, high), span)
+            first_span = self.span(quantifier, second)
+            second_span = self.span(second, self.position)
+            raise errors.two_quantifiers(
+                first_span.to(second_span),
+                first=self.text_at(first_span),
+                second=self.text_at(second_span),
+            )
+        low, high = [bound if isinstance(bound, patterns.Parameter) else None for bound in bounds]
+        least, most = replace_parameters(*bounds)
+        return patterns.Quantified(
+            part, least, most, greedy, self.span_from(start), (low, high), span
+        )
 
-    def check_eaten_braces(self, start: int) -> None:
-        """Raise for `(3,)` or `(3, 5)` after a part, which an f-string has made of a quantifier.
+    def text_at(self, span: Span) -> str:
+        """Return the text at a span of the query."""
+        return self.text[span.start : span.end]
 
-        start: index of the token at which the part begins.
+    def refuse_eaten_braces(self, start: int) -> None:
+        """Raise an error for `(3,)` or `(3, 5)` after a part.
+
+        An f-string makes these of `{3,}` and `{3, 5}`. The part begins at token `start`.
         """
-        following = [token.key for token in self.tokens[self.position : self.position + 5]]
-        kinds = [token.kind for token in self.tokens[self.position : self.position + 5]]
-        if kinds[1:2] != [TokenKind.NUMBER] or (following[0], following[2:3]) != ("(", [","]):
+        next_tokens = self.tokens[self.position : self.position + 5]
+        keys = [token.key for token in next_tokens]
+        kinds = [token.kind for token in next_tokens]
+        if kinds[1:2] != [TokenKind.NUMBER] or keys[0] != "(" or keys[2:3] != [","]:
             return
-        if following[3:4] == [")"]:
+        if keys[3:4] == [")"]:
             end = self.position + 4
-        elif kinds[3:4] == [TokenKind.NUMBER] and following[4:5] == [")"]:
+        elif kinds[3:4] == [TokenKind.NUMBER] and keys[4:5] == [")"]:
             end = self.position + 5
         else:
             return
         span = self.span(self.position, end)
-        bounds = self.text[span.start + 1 : span.end - 1].replace(" ", "")
-        repeated, written = (
-            self.text[one.start : one.end] for one in (self.span_from(start), span)
-        )
-        raise errors.eaten_quantifier(span, written=written, part=repeated, braced=f"{{{bounds}}}")
+        written = self.text_at(span)
+        part = self.text_at(self.span_from(start))
+        bounds = written[1:-1].replace(" ", "")
+        raise errors.eaten_quantifier(span, written=written, part=part, braced=f"{{{bounds}}}")
 
     def at_quantifier(self) -> bool:
+        """Return whether a quantifier comes next."""
         return self.key in ("*", "+", "?", "{")
 
     def quantifier(self) -> tuple[Bound, Bound]:
+        """Read a quantifier without the `?` that makes it reluctant, and return its bounds."""
         token = self.advance()
         if token.key in patterns.SIGNS:
             return patterns.SIGNS[token.key]
@@ -168,29 +197,31 @@ class _Parser(Cursor):
                 inside = self.text[token.span.start + 2 : end]
                 raise errors.doubled_braces(Span(token.span.start, end + 2), written=inside)
         least = self.bound()
-        ranged = self.accept(",")
-        most = self.bound() if ranged else least
-        if not self.accept("}") or (least is None and not ranged):
+        has_comma = self.accept(",")
+        most = self.bound() if has_comma else least
+        if not self.accept("}") or (least is None and not has_comma):
             start = token.span.start
             end = self.text.find("}", start, self.tokens[-1].span.end) + 1
             raise errors.malformed_quantifier(Span(start, end or self.token.span.end))
         span = token.span.to(self.tokens[self.position - 1].span)
         if not isinstance(least, patterns.Parameter) and not isinstance(most, patterns.Parameter):
-            check_bounds(*numbers_of(least, most), span)
+            check_bounds(*replace_parameters(least, most), span)
         return least, most
 
     def bound(self) -> Bound:
+        """Read a bound of a quantifier; None if none comes next."""
         if self.key in (":", "?", "@"):
             return self.parameter(self.advance())
         if self.token.kind is not TokenKind.NUMBER:
             return None
         token = self.advance()
-        if (number := whole_number(token.text)) is None:
+        number = whole_number(token.text)
+        if number is None:
             raise errors.bound_too_large(token.span, limit=MOST)
         return number
 
     def parameter(self, mark: Token) -> patterns.Parameter:
-        """`?`, `:name` or `@name`, whose first token was just read."""
+        """Read the rest of `?`, `:name` or `@name`, whose first token is `mark`."""
         if mark.key == "?":
             return patterns.Parameter(parameter_name(mark.span), mark.key, mark.span)
         if self.token.kind is not TokenKind.WORD:
@@ -199,6 +230,7 @@ class _Parser(Cursor):
         return patterns.Parameter(name.text, mark.key, mark.span.to(name.span))
 
     def primary(self) -> patterns.RowPattern:
+        """Read a variable, a group or another part without its quantifier."""
         if self.at_quantifier():
             start = self.position
             before = self.tokens[start - 1] if start else self.token
@@ -206,7 +238,7 @@ class _Parser(Cursor):
                 raise errors.group_of_regular_expressions(before.span.to(self.token.span))
             self.quantifier()
             span = self.span_from(start)
-            raise errors.nothing_to_repeat(span, quantifier=self.text[span.start : span.end])
+            raise errors.nothing_to_repeat(span, quantifier=self.text_at(span))
         token = self.advance()
         match token.key:
             case "(":
@@ -233,15 +265,17 @@ class _Parser(Cursor):
         return patterns.Variable(token.variable, token.span)
 
     def negation(self, word: Token) -> patterns.RowPattern:
+        """Read what follows NOT: a variable, or several in parentheses."""
         part = self.primary() if self.token.is_name or self.key == "(" else patterns.Empty()
-        names = part.parts if isinstance(part, patterns.Alternation) else (part,)
+        alternatives = part.parts if isinstance(part, patterns.Alternation) else (part,)
         span = word.span.to(self.tokens[self.position - 1].span)
-        found = [name.name for name in names if isinstance(name, patterns.Variable)]
-        if len(found) < len(names):
+        names = [part.name for part in alternatives if isinstance(part, patterns.Variable)]
+        if len(names) < len(alternatives):
             raise errors.nothing_negated(span)
-        return patterns.Negation(tuple(dict.fromkeys(found)), span)
+        return patterns.Negation(tuple(dict.fromkeys(names)), span)
 
     def group(self, opening: Token, closing: str) -> patterns.RowPattern:
+        """Read alternatives up to the bracket `closing`, after the bracket `opening`."""
         self.enter(opening)
         part = self.alternatives()
         self.leave(closing)
@@ -250,31 +284,38 @@ class _Parser(Cursor):
         return part
 
     def permutation(self, word: Token) -> patterns.RowPattern:
+        """Read the parts in parentheses after PERMUTE."""
         self.enter(self.advance())
         parts = self.several(self.permutation_part)
         self.leave(")")
         return patterns.permutation(parts, word.span.to(self.tokens[self.position - 1].span))
 
     def permutation_part(self) -> patterns.RowPattern:
+        """Read a part of a PERMUTE, which must not be empty text."""
         if self.key in (",", ")"):
             raise errors.empty_permutation_part(self.token.span)
         return self.alternatives()
 
     def enter(self, opening: Token) -> None:
-        self.open.append(opening)
-        if len(self.open) > DEEPEST:
+        """Note a bracket that was opened. Raises an error if groups are nested too deep."""
+        self.unclosed.append(opening)
+        if len(self.unclosed) > DEEPEST:
             raise errors.nested_too_deep(opening.span, limit=DEEPEST)
 
     def leave(self, closing: str) -> None:
-        opening, found, here = self.open.pop(), self.key, self.token.span
+        """Read the bracket that closes the innermost one. Raises an error if it does not follow."""
+        opening = self.unclosed.pop()
+        key = self.key
+        span = self.token.span
         if self.accept(closing):
             return
-        if not found:
+        if not key:
             raise errors.unclosed_bracket(opening.span, opening=opening.text, closing=closing)
-        if found == ",":
-            raise errors.stray_character(here, text=",")
-        spans, due = (opening.span, here), _PAIRS[closing]
-        raise errors.wrong_bracket(spans, opening=due, found=found, closing=closing)
+        if key == ",":
+            raise errors.stray_character(span, text=",")
+        raise errors.wrong_bracket(
+            (opening.span, span), opening=_PAIRS[closing], found=key, closing=closing
+        )
 
 
 _TOKEN = re.compile(
@@ -295,7 +336,14 @@ _COMMENT_MARK = re.compile(r"/\*|\*/")
 
 
 def pattern_tokens(text: str, span: Span) -> tuple[Token, ...]:
-    """The tokens of a row pattern and an END token after them, comments left out.
+    """Return the tokens of a row pattern without comments, and an END token after them.
+
+    Args:
+        text: the text of the query.
+        span: where the pattern is in it.
+
+    Raises:
+        MatchRecognizeError: a character, a number or a comment is not allowed.
 
     >>> [token.text for token in pattern_tokens("a?? {-b-}||$", Span(0, 12))]
     ['a', '?', '?', '{-', 'b', '-}', '|', '|', '$', '']
@@ -305,35 +353,43 @@ def pattern_tokens(text: str, span: Span) -> tuple[Token, ...]:
     while position < span.end:
         match = _TOKEN.match(text, position, span.end)
         if match is None:
-            character, place = text[position], Span(position, position + 1)
+            character = text[position]
+            character_span = Span(position, position + 1)
             if character in '`"':
-                raise errors.unclosed_name(place)
+                raise errors.unclosed_name(character_span)
             if text.startswith("->", position):  # as other languages write "A, then B"
                 raise errors.stray_character(Span(position, position + 2), text="->")
-            raise errors.stray_character(place, text=character)
-        here = Span(*match.span())
-        position = here.end
+            raise errors.stray_character(character_span, text=character)
+        token_span = Span(*match.span())
+        position = token_span.end
         match match.lastgroup:
             case "blank":
                 continue
             case "comment":
-                position = _comment_end(text, here, span.end)
+                position = _find_comment_end(text, token_span, span.end)
             case "trap":
-                raise errors.comment_after_brace(here)
+                raise errors.comment_after_brace(token_span)
             case "bound":
-                raise errors.malformed_quantifier(here)
+                raise errors.malformed_quantifier(token_span)
             case "quoted":
-                quote, name = match[0][0], match[0][1:-1]
+                quote = match[0][0]
+                name = match[0][1:-1]
                 if not name:
-                    raise errors.empty_name(here)
-                tokens.append(Token(TokenKind.QUOTED, name.replace(quote * 2, quote), here))
+                    raise errors.empty_name(token_span)
+                tokens.append(Token(TokenKind.QUOTED, name.replace(quote * 2, quote), token_span))
             case kind:
-                tokens.append(Token(_KINDS.get(kind or "", TokenKind.SYMBOL), match[0], here))
+                tokens.append(Token(_KINDS.get(kind or "", TokenKind.SYMBOL), match[0], token_span))
     return (*tokens, Token(TokenKind.END, "", Span(span.end, span.end)))
 
 
-def _comment_end(text: str, opening: Span, end: int) -> int:
-    """The position after a bracketed comment; they nest, as in Spark."""
+def _find_comment_end(text: str, opening: Span, end: int) -> int:
+    """Return the position after a bracketed comment. Comments nest, as in Spark.
+
+    Args:
+        text: the text of the query.
+        opening: the `/*` of the comment.
+        end: where the pattern ends.
+    """
     depth = 0
     for mark in _COMMENT_MARK.finditer(text, opening.start, end):
         depth += 1 if mark.group() == "/*" else -1
@@ -343,76 +399,108 @@ def _comment_end(text: str, opening: Span, end: int) -> int:
 
 
 def pattern_outside(tokens: TokenSequence, word: int, wrong: int) -> MatchRecognizeError | None:
-    """The error of a symbol at `wrong` that belongs to PATTERN, which stands at `word`; or None."""
+    """Return the error for a symbol of a row pattern outside of PATTERN's parentheses, or None.
+
+    Args:
+        tokens: the tokens of the clause.
+        word: the word PATTERN.
+        wrong: the token outside of its parentheses. None is returned if no pattern has it.
+    """
     if tokens.key(wrong) not in words("^ $ * + ? { |"):
         return None
-    at = word + 1
-    while at < len(tokens) and (tokens[at].kind is TokenKind.SYMBOL or tokens.key(at - 1) == "|"):
-        at = tokens.past(at)
-    text = tokens.text_at(tokens.span(word + 1, at))
+    end = word + 1
+    while end < len(tokens) and (
+        tokens[end].kind is TokenKind.SYMBOL or tokens.key(end - 1) == "|"
+    ):
+        end = tokens.past(end)
+    text = tokens.text_at(tokens.span(word + 1, end))
     return clause_errors.pattern_goes_on(tokens[wrong].span, written=tokens[wrong].text, text=text)
 
 
+# The values of parameters, by their names.
 Values = Mapping[str, object]
 
 
 def parameters_in(pattern: patterns.RowPattern) -> Iterator[patterns.Parameter]:
-    """The parameters of all quantifiers, left to right."""
+    """Yield the parameters of all quantifiers, from left to right."""
     for node in patterns.walk(pattern):
         if isinstance(node, patterns.Quantified):
-            yield from filter(None, node.parameters)
+            yield from (parameter for parameter in node.parameters if parameter)
 
 
 def fill_bounds(pattern: patterns.RowPattern, values: Values) -> patterns.RowPattern:
-    """The pattern with values for parameters. Raises MatchRecognizeError for what is no bound."""
+    """Return the pattern with the values of its parameters.
+
+    Raises:
+        MatchRecognizeError: a parameter has no value, or one that cannot be a bound.
+    """
     if next(parameters_in(pattern), None) is None:
         return pattern
     filled = patterns.replace_children(pattern, lambda part: fill_bounds(part, values))
     if not isinstance(filled, patterns.Quantified):
         return filled
-    (low, high), what = filled.parameters, "the bound of a quantifier in PATTERN"
-    least = filled.least if low is None else number_of(low, values, what)
-    most = filled.most if high is None else number_of(high, values, what)
+    low, high = filled.parameters
+    what = "the bound of a quantifier in PATTERN"
+    least = filled.least if low is None else read_number(low, values, what)
+    most = filled.most if high is None else read_number(high, values, what)
     check_bounds(least, most, filled.bounds_span)
     return replace(filled, least=least, most=most, parameters=(None, None))
 
 
 def parameter_at(tokens: Sequence[Token]) -> patterns.Parameter | None:
-    """The parameter that tokens are, `:name` or `?`; None of others."""
-    marks = tuple(token.key for token in tokens)
-    if marks == ("?",):
+    """Return the parameter that the tokens are, `:name` or `?`; None if they are none."""
+    if len(tokens) == 1 and tokens[0].key == "?":
         return patterns.Parameter(parameter_name(tokens[0].span), "?", tokens[0].span)
-    if len(tokens) == 2 and marks[0] == ":" and tokens[1].is_word:
+    if len(tokens) == 2 and tokens[0].key == ":" and tokens[1].is_word:
         return patterns.Parameter(tokens[1].text, ":", tokens[0].span.to(tokens[1].span))
     return None
 
 
-def value_given(parameter: patterns.Parameter, values: Values) -> object:
-    """The value of a parameter. Raises MatchRecognizeError where it has none."""
+def read_value(parameter: patterns.Parameter, values: Values) -> object:
+    """Return the value of a parameter.
+
+    Raises:
+        MatchRecognizeError: it has none.
+    """
     span = parameter.span
     if parameter.mark == "@":
         raise errors.foreign_parameter(span, name=parameter.name)
     if parameter.name not in values:
-        if (marker := marker_of(parameter.name)) is not None:
+        marker = marker_of(parameter.name)
+        if marker is not None:
             raise marker_without_value(marker)
         raise unbound_parameter(span, name=parameter.name, known=tuple(values))
     return values[parameter.name]
 
 
-def number_of(parameter: patterns.Parameter, values: Values, what: str, least: int = 0) -> int:
-    """The value of a parameter in the place of a number. what: that number, as messages say it."""
-    value = value_given(parameter, values)
+def read_number(parameter: patterns.Parameter, values: Values, what: str, least: int = 0) -> int:
+    """Return the value of a parameter that is written for a whole number.
+
+    Args:
+        parameter: the parameter.
+        values: the values of all parameters.
+        what: the number, for messages.
+        least: the least number that is allowed.
+
+    Raises:
+        MatchRecognizeError: it has no value, or another one.
+    """
+    value = read_value(parameter, values)
     if not is_whole(value) or not least <= value <= MOST:
-        span, name = parameter.span, parameter.written
-        given = "NULL" if value is None else shown(value)
-        raise errors.value_is_no_number(span, parameter=name, what=what, value=given, least=least)
+        raise errors.value_is_no_number(
+            parameter.span,
+            parameter=parameter.written,
+            what=what,
+            value="NULL" if value is None else shown(value),
+            least=least,
+        )
     return value
 
 
 def check_bounds(least: int, most: int | None, span: Span | None) -> None:
-    """Raise if no number of repetitions is within the bounds.
+    """Raise an error if no number of repetitions is within the bounds.
 
-    `{0}` is allowed: such a part takes no row.
+    `{0}` is allowed: such a part has no row.
     """
     if most is not None and least > most:
         raise errors.bounds_reversed(span, least=least, most=most)
