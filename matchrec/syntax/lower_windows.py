@@ -1,10 +1,12 @@
-"""A window's clause, frame and calls → MatchPlan: each row once, with the match of its frame.
+"""Lower a row pattern window to a `MatchPlan`, which outputs each row with the match of its frame.
 
-    avg(x) OVER w, nth_value(x, 2) OVER w    functions over the rows of a match are measures
-    SEEK PATTERN (P)    →    PATTERN (X*? P)
-
-where X takes any row: as few rows as can be are passed over before P, and of P the preferred
-match is found. Measures and conditions are about the rows of P.
+1. `lower` makes the plan of the window's clause.
+2. Functions over the rows of a match, such as `avg(x) OVER w` and `nth_value(x, 2) OVER w`, become
+   measures: `read_function`.
+3. `SEEK PATTERN (P)` becomes `PATTERN (X*? P)`, where X takes any row: as few rows as possible are
+   passed over before P, and the preferred match of P is found. Measures and conditions read only
+   the rows of P: `seek`.
+4. Conditions are changed so that they see no row outside of the frame: `WithinFrame`.
 """
 
 from __future__ import annotations
@@ -57,134 +59,166 @@ from matchrec.syntax.nodes import FrameEnd, MatchRecognize, Search, WindowCall, 
 from matchrec.syntax.row_pattern import Values, read_number
 from matchrec.syntax.tokens import TokenSequence, whole_number, words
 
-# What lies outside of a window's frame is not there: neither rows to map nor rows to look at.
+# RowCount outside of a window's frame do not exist for it: they can be neither mapped nor read.
 #
-#     PREV(x)         →  LAST(x, 1)                                     where B may be the first row
-#     NEXT(x)         →  CASE WHEN count(*) <= 4 THEN NEXT(x) END       in a frame of 5 rows
-#     n FOLLOWING     →  a match lies within n + 1 rows
-#     e FOLLOWING     →  count(*) + -1 <= FIRST(e), of every variable, as e + 1 could overflow
+#     PREV(x)         →  LAST(x, 1)                                  if it may be on the first row
+#     NEXT(x)         →  CASE WHEN count(*) <= 4 THEN NEXT(x) END    in a frame of 5 rows
+#     n FOLLOWING     →  a match spans at most n + 1 rows
+#     e FOLLOWING     →  count(*) + -1 <= FIRST(e), for every variable; e + 1 could overflow
 #
-# The frame starts at the row at which the search starts, so rows of a run are counted from there.
-# Measures are read within the frame by the worker.
+# The search starts at the first row of the frame, so the rows of a run are counted from there.
+# The worker restricts measures to the frame when it reads them.
 
 
-Rows = tuple[int, float]  # at least and at most so many rows
+# The least and the most number of rows.
+RowCount = tuple[int, float]
 
 
-def rows_before(pattern: patterns.RowPattern) -> dict[str, Rows]:
-    """For each variable, how many rows come before a row that is mapped to it.
+def count_rows_before(pattern: patterns.RowPattern) -> dict[str, RowCount]:
+    """Return, for each variable, how many rows of a match are before a row that is mapped to it.
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
-    >>> rows_before(parse_row_pattern("A B? (C | A D)", Span(0, 14)))
+    >>> count_rows_before(parse_row_pattern("A B? (C | A D)", Span(0, 14)))
     {'A': (0, 2), 'B': (1, 1), 'C': (1, 2), 'D': (2, 3)}
     """
-    found: dict[str, Rows] = {}
+    rows_before: dict[str, RowCount] = {}
 
-    def add(part: patterns.RowPattern, before: Rows) -> None:
+    def visit(part: patterns.RowPattern, before: RowCount) -> None:
+        """Add the variables of a part that has `before` rows of the match before it."""
         if isinstance(part, patterns.Variable):
-            other = found.get(part.name, before)
-            found[part.name] = min(other[0], before[0]), max(other[1], before[1])
-        for place, inner in enumerate(patterns.children(part)):
-            add(inner, _sum((before, _rows_inside(part, place))))
+            least, most = rows_before.get(part.name, before)
+            rows_before[part.name] = min(least, before[0]), max(most, before[1])
+        for index, inner in enumerate(patterns.children(part)):
+            visit(inner, _sum((before, _count_rows_before_child(part, index))))
 
-    add(pattern, (0, 0))
-    return found
+    visit(pattern, (0, 0))
+    return rows_before
 
 
-def _rows_inside(pattern: patterns.RowPattern, place: int) -> Rows:
-    """How many rows of a pattern come before its part at a place."""
+def _count_rows_before_child(pattern: patterns.RowPattern, index: int) -> RowCount:
+    """Return how many rows of a pattern are before a row of its part with this index."""
     match pattern:
         case patterns.Concatenation(parts):
-            return _sum(map(length, parts[:place]))
+            return _sum(map(count_rows, parts[:index]))
         case patterns.Permutation(parts):
-            return 0, _sum(map(length, (*parts[:place], *parts[place + 1 :])))[1]
+            other_parts = (*parts[:index], *parts[index + 1 :])
+            _, most_rows = _sum(map(count_rows, other_parts))
+            return 0, most_rows
         case patterns.Quantified(part, _, most):
-            return 0, _times(length(part)[1], inf if most is None else max(most - 1, 0))
+            most_before = inf if most is None else max(most - 1, 0)
+            return 0, _times(count_rows(part)[1], most_before)
         case patterns.Alternation() | patterns.Exclusion():
             return 0, 0
-        case _:  # of an operator nothing is known that is not said here
+        case _:  # the bounds that hold for every operator
             return 0, inf
 
 
-def length(pattern: patterns.RowPattern) -> Rows:
+def count_rows(pattern: patterns.RowPattern) -> RowCount:
+    """Return how many rows a match of a pattern has."""
     match pattern:
         case patterns.Variable():
             return 1, 1
         case patterns.Alternation(parts):
-            least, most = zip(*map(length, parts), strict=True)
-            return min(least), max(most)
+            least_rows, most_rows = zip(*map(count_rows, parts), strict=True)
+            return min(least_rows), max(most_rows)
         case patterns.Quantified(part, least, most):
-            once = length(part)
-            return once[0] * least, _times(once[1], inf if most is None else most)
+            least_once, most_once = count_rows(part)
+            return least_once * least, _times(most_once, inf if most is None else most)
         case patterns.Concatenation() | patterns.Permutation() | patterns.Exclusion():
-            return _sum(map(length, patterns.children(pattern)))
+            return _sum(map(count_rows, patterns.children(pattern)))
         case _:
             return 0, inf if patterns.children(pattern) else 0
 
 
-def _sum(several: Iterable[Rows]) -> Rows:
-    least, most = zip((0, 0), *several, strict=True)
+def _sum(rows_of_parts: Iterable[RowCount]) -> RowCount:
+    """Return the rows of several parts together."""
+    least, most = zip((0, 0), *rows_of_parts, strict=True)
     return sum(least), sum(most)
 
 
 def _times(rows: float, repetitions: float) -> float:
-    """The product, where none of infinitely many is none."""
+    """Return the product, which is 0 for no rows that are repeated without a bound."""
     return rows * repetitions if rows and repetitions else 0
 
 
-_LENGTH = "a length of a frame is neither NULL nor negative"
+_LENGTH_ERROR = "a length of a frame is neither NULL nor negative"
 
 
 @dataclass(frozen=True)
 class WithinFrame:
-    """Puts the conditions of a plan within the frame of its window."""
+    """Restricts a plan to the frame of its window: matches, and what conditions read.
+
+    In the methods `candidate` is the variable whose condition is restricted.
+    """
 
     plan: MatchPlan
+    # The frame. Its length is not a parameter.
     frame: FrameEnd
 
     @cached_property
-    def before(self) -> dict[str, Rows]:
-        return rows_before(self.plan.pattern)
+    def rows_before(self) -> dict[str, RowCount]:
+        """Return, for each variable, how many rows of a match are before a row of it."""
+        return count_rows_before(self.plan.pattern)
 
-    def limited(self) -> MatchPlan:
-        """The plan, in which no match and no condition leaves the frame."""
-        plan = replace(self.plan, definitions=tuple(map(self.definition, self.plan.definitions)))
+    def restrict_plan(self) -> MatchPlan:
+        """Return the plan restricted to the frame."""
+        definitions = [self.restrict_definition(definition) for definition in self.plan.definitions]
+        plan = replace(self.plan, definitions=tuple(definitions))
         if self.frame.rows is None:
             return plan
         if isinstance(self.frame.rows, int):
             return replace(plan, within_rows=self.frame.rows + 1)
-        defined = {one.variable: one for one in plan.definitions}
-        names = patterns.variable_names(plan.pattern)
-        return replace(plan, definitions=tuple(self.counted(name, defined) for name in names))
+        conditions = {definition.variable: definition for definition in plan.definitions}
+        counted = [
+            self.add_row_limit(name, conditions.get(name))
+            for name in patterns.variable_names(plan.pattern)
+        ]
+        return replace(plan, definitions=tuple(counted))
 
-    def counted(self, variable: str, defined: dict[str, Definition]) -> Definition:
-        """The condition of a variable, and that its row lies in the frame."""
+    def add_row_limit(self, variable: str, definition: Definition | None) -> Definition:
+        """Return the definition of a variable that also asks for its row to be in the frame."""
         limit = self.has_row(0, self.frame.span)
-        if (own := defined.get(variable)) is None:
+        if definition is None:
             return Definition(variable, limit)
-        return replace(own, condition=joined("AND", (own.condition, limit), own.condition.span))
+        condition = definition.condition
+        return replace(definition, condition=joined("AND", (condition, limit), condition.span))
 
-    def definition(self, definition: Definition) -> Definition:
-        """The condition of a variable, which looks at no row outside of the frame."""
+    def restrict_definition(self, definition: Definition) -> Definition:
+        """Return a definition whose condition reads no row outside of the frame.
+
+        Raises:
+            MatchRecognizeError: that cannot be expressed.
+        """
         candidate = definition.variable
-        moved = with_references(definition.condition, lambda one: self.moved_back(one, candidate))
-        return replace(definition, condition=self.guarded(moved, candidate))
+        moved = with_references(
+            definition.condition, lambda reference: self.keep_after_start(reference, candidate)
+        )
+        return replace(definition, condition=self.guard_end(moved, candidate))
 
-    def guarded(self, scalar: Scalar, candidate: str) -> Scalar:
-        """The expression, in which NEXT is NULL where it would leave the frame."""
-        if not (leaves := [one for one in scalar.references if self.leaves_at_end(one, candidate)]):
+    def guard_end(self, scalar: Scalar, candidate: str) -> Scalar:
+        """Return an expression in which NEXT is NULL if its row is after the end of the frame."""
+        leaving = [
+            reference
+            for reference in scalar.references
+            if self.may_leave_at_end(reference, candidate)
+        ]
+        if not leaving:
             return scalar
         match scalar:
             case Operation():
-                return scalar.of_operands(lambda operand: self.guarded(operand, candidate))
+                return scalar.of_operands(lambda operand: self.guard_end(operand, candidate))
             case Term(pieces=(ColumnReference(navigation),)):
                 has_row = self.has_row(navigation.physical_offset, scalar.span)
                 parts = "(CASE WHEN ", has_row, " THEN ", scalar, " END)"
                 return Operation("CASE", parts, scalar.span)
-        raise errors.rows_beyond_frame(leaves[0].span, function="NEXT")
+        raise errors.rows_beyond_frame(leaving[0].span, function="NEXT")
 
-    def moved_back(self, reference: Reference, candidate: str) -> Reference:
-        """PREV where it may leave the frame: the row before is then no row of the run."""
+    def keep_after_start(self, reference: Reference, candidate: str) -> Reference:
+        """Return a reference that is NULL if its row is before the start of the frame.
+
+        If PREV may leave the frame, it becomes LAST, because the frame has no other rows before
+        the candidate than the run.
+        """
         if isinstance(reference, Aggregate) and reference.frame is not None:
             raise errors.frame_in_condition(reference.span)
         if not isinstance(reference, ColumnReference):
@@ -192,17 +226,26 @@ class WithinFrame:
         navigation = reference.navigation
         distance = -navigation.physical_offset
         is_candidate = self.is_candidate(navigation, candidate)
-        members = self.plan.members[navigation.variable]
-        names = [candidate] if is_candidate else [self.plan.variables[one] for one in members]
-        if distance <= min((self.before[name][0] for name in names), default=0):
+        if is_candidate:
+            names = [candidate]
+        else:
+            members = self.plan.members[navigation.variable]
+            names = [self.plan.variables[member] for member in members]
+        least_rows_before = min((self.rows_before[name][0] for name in names), default=0)
+        if distance <= least_rows_before:
             return reference
         if not is_candidate:
             raise errors.rows_beyond_frame(reference.span, function="PREV")
-        back = Navigation(None, End.LAST, distance, 0, navigation.semantics)
-        return replace(reference, navigation=back)
+        in_run = Navigation(None, End.LAST, distance, 0, navigation.semantics)
+        return replace(reference, navigation=in_run)
 
-    def leaves_at_end(self, reference: Reference, candidate: str) -> bool:
-        """Whether NEXT may leave the frame. Raises where that could not be tested."""
+    def may_leave_at_end(self, reference: Reference, candidate: str) -> bool:
+        """Return whether a reference is a NEXT whose row may be after the end of the frame.
+
+        Raises:
+            MatchRecognizeError: it starts at another row than the candidate's, so that the frame
+                cannot be checked.
+        """
         if not isinstance(reference, ColumnReference) or self.frame.rows is None:
             return False
         navigation = reference.navigation
@@ -211,28 +254,35 @@ class WithinFrame:
         if not self.is_candidate(navigation, candidate):
             raise errors.rows_beyond_frame(reference.span, function="NEXT")
         rows = self.frame.rows if isinstance(self.frame.rows, int) else 0
-        return self.before[candidate][1] + navigation.physical_offset > rows
+        return self.rows_before[candidate][1] + navigation.physical_offset > rows
 
     def is_candidate(self, navigation: Navigation, candidate: str) -> bool:
-        """Whether a logical step finds the row that is tested."""
+        """Return whether a navigation starts at the row that the condition of `candidate` tests."""
         members = self.plan.members[navigation.variable]
         return navigation.is_last and self.plan.ids[candidate] in members
 
     def has_row(self, distance: int, span: Span) -> Operation:
-        """That a row so far after the one that is tested lies in the frame."""
+        """Return the condition that a row is in the frame.
+
+        Args:
+            distance: how many rows after the tested row it is.
+            span: what errors point at.
+        """
         rows = self.frame.rows
         assert not isinstance(rows, patterns.Parameter), "it has a value by now: lower_window"
         counted = Term((Aggregate("count", None, (), span=span),), span)
         if not isinstance(rows, TokenSequence):
             return comparison("<=", counted, number_term((rows or 0) + 1 - distance, span))
-        length = ColumnReference(Navigation(end=End.FIRST), length_of(rows.text), rows.whole)
-        more = Operation("+", (counted, " + ", number_term(distance - 1, span)), span)
-        return comparison("<=", more, Term((length,), span))
+        length = ColumnReference(
+            Navigation(end=End.FIRST), write_frame_length(rows.text), rows.whole
+        )
+        rows_after_first = Operation("+", (counted, " + ", number_term(distance - 1, span)), span)
+        return comparison("<=", rows_after_first, Term((length,), span))
 
 
-def length_of(text: str) -> str:
-    """The length of a row's frame, which is tested on every row."""
-    return f"CASE WHEN ({text}) >= 0 THEN ({text}) ELSE raise_error('{_LENGTH}') END"
+def write_frame_length(text: str) -> str:
+    """Return SQL for the length of a row's frame, which raises an error if it is not valid."""
+    return f"CASE WHEN ({text}) >= 0 THEN ({text}) ELSE raise_error('{_LENGTH_ERROR}') END"
 
 
 _ROW_VALUES = {
@@ -242,43 +292,58 @@ _ROW_VALUES = {
 
 
 def read_function(call: WindowCall) -> Measure:
-    """A function over a window as a measure, which also stands on rows without a match."""
+    """Return a function over a window as a measure.
+
+    Unlike the measures of a clause, it is computed for rows without a match, too.
+
+    Raises:
+        MatchRecognizeError: it is not a function over the rows of a match.
+    """
     tokens = call.written
     is_row_value = tokens.key(0) in _ROW_VALUES and tokens.key(1) == "("
-    if (value := _row_value(tokens) if is_row_value else _aggregate(tokens)) is None:
-        words = " ".join(tokens.text.split())
+    value = _read_row_value(tokens) if is_row_value else _read_aggregates(tokens)
+    if value is None:
         is_call = tokens.key(1) == "(" and tokens.pairs.get(1) == len(tokens) - 1
-        raise errors.not_over_rows(tokens.whole, name=tokens[0].text if is_call else words)
+        name = tokens[0].text if is_call else " ".join(tokens.text.split())
+        raise errors.not_over_rows(tokens.whole, name=name)
     return Measure(call.column, value, tokens.whole, over_rows=True)
 
 
-_OF_MEASURES = Scope(ClausePart.MEASURES)
+_SCOPE_OF_FUNCTIONS = Scope(ClausePart.MEASURES)
 
 
-def _aggregate(tokens: TokenSequence) -> Scalar | None:
-    """Aggregates of columns, which know no pattern; None of anything else."""
-    scalar = parse_scalar(tokens, _OF_MEASURES)
-    for one in scalar.references:
-        if not isinstance(one, Aggregate) or one.function == MATCHED_ROWS:
+def _read_aggregates(tokens: TokenSequence) -> Scalar | None:
+    """Return an expression over aggregates of columns; None for other expressions."""
+    scalar = parse_scalar(tokens, _SCOPE_OF_FUNCTIONS)
+    for reference in scalar.references:
+        if not isinstance(reference, Aggregate) or reference.function == MATCHED_ROWS:
             return None
-        if not all(map(looks_at_columns_only, terms(one))):
+        if not all(looks_at_columns_only(term) for term in terms(reference)):
             return None
     return with_final_semantics(scalar) if scalar.references else None
 
 
-def _row_value(tokens: TokenSequence) -> Scalar | None:
-    """The value on the match's first, last or n-th row; None where the arguments are others."""
-    name, closing = tokens.key(0), tokens.pairs[1]
+def _read_row_value(tokens: TokenSequence) -> Scalar | None:
+    """Return FIRST_VALUE, LAST_VALUE or NTH_VALUE of a column; None if its arguments are others."""
+    name = tokens.key(0)
+    closing = tokens.pairs[1]
     arguments = tokens.separated(2, closing)
-    wanted = 2 if name == "NTH_VALUE" else 1
-    if closing != len(tokens) - 1 or len(arguments) != wanted or closing == 2:
+    has_number = name == "NTH_VALUE"
+    number_of_arguments = 2 if has_number else 1
+    is_empty = closing == 2
+    if closing != len(tokens) - 1 or len(arguments) != number_of_arguments or is_empty:
         return None
-    nth = tokens.text_at(tokens.span(*arguments[1])) if wanted == 2 else "1"
-    number = whole_number(nth) if nth.isdigit() else None
+    digits = tokens.text_at(tokens.span(*arguments[1])) if has_number else "1"
+    number = whole_number(digits) if digits.isdigit() else None
     span = tokens.span(*arguments[0])
-    term = parse_scalar(tokens.part(*arguments[0]), _OF_MEASURES)
-    read = {one.navigation for one in term.references if isinstance(one, ColumnReference)}
-    if not number or not looks_at_columns_only(term) or not read <= {Navigation()}:
+    term = parse_scalar(tokens.part(*arguments[0]), _SCOPE_OF_FUNCTIONS)
+    navigations = {
+        reference.navigation
+        for reference in term.references
+        if isinstance(reference, ColumnReference)
+    }
+    reads_current_row = navigations <= {Navigation()}
+    if not number or not looks_at_columns_only(term) or not reads_current_row:
         return None
     navigation = Navigation(None, _ROW_VALUES[name], number - 1, 0, Semantics.FINAL)
     text, names = row_text(term), names_of(term)
@@ -290,25 +355,36 @@ MATCHED = "the match"
 
 
 def seek(plan: MatchPlan) -> MatchPlan:
-    """The plan of a window whose match may begin after the current row."""
-    target, before = plan.after_match.variable, rows_before(plan.pattern)
-    firsts = plan.members[target] if target else frozenset[int]()
-    # To skip to the first row of a match is an error, which would not be seen after other rows.
-    if any(before[plan.variables[member]][0] == 0 for member in firsts):
-        words = f"AFTER MATCH SKIP TO {target}, which may be the match's first row,"
-        raise errors.not_with_seek(plan.after_match.span, what=words)
+    """Return the plan of a window with SEEK: its match may start after the current row.
+
+    Raises:
+        MatchRecognizeError: the plan has what cannot be expressed once rows are passed over.
+    """
+    target = plan.after_match.variable
+    if target:
+        # To skip to the first row of a match is an error when the query runs. If rows were passed
+        # over, that row would not be the first one any more, and the error would be missed.
+        rows_before = count_rows_before(plan.pattern)
+        members = [plan.variables[member] for member in plan.members[target]]
+        if any(rows_before[member][0] == 0 for member in members):
+            what = f"AFTER MATCH SKIP TO {target}, which may be the match's first row,"
+            raise errors.not_with_seek(plan.after_match.span, what=what)
     for name in (*plan.variables, *plan.unions):
         if name in (PASSED, MATCHED):
             raise errors.not_with_seek(plan.pattern.span, what=f"a variable called `{name}`")
     passed = patterns.Quantified(patterns.Variable(PASSED), 0, None, greedy=False)
     pattern = patterns.concatenation([passed, plan.pattern], plan.pattern.span)
-    members = Subset(MATCHED, patterns.variable_names(plan.pattern))
-    found = replace(plan, pattern=pattern, subsets=(*plan.subsets, members))
-    return with_each(found, of_match)
+    union = Subset(MATCHED, patterns.variable_names(plan.pattern))
+    with_union = replace(plan, pattern=pattern, subsets=(*plan.subsets, union))
+    return with_each(with_union, read_match_only)
 
 
-def of_match(reference: Reference) -> Reference:
-    """The reference to rows of the match, not to those that were passed over."""
+def read_match_only(reference: Reference) -> Reference:
+    """Return a reference to rows of the match alone, and not to those that were passed over.
+
+    Raises:
+        MatchRecognizeError: that cannot be expressed.
+    """
     match reference:
         case Aggregate(variable=variable):
             if MatchValue(MatchFunction.ROW_NUMBER) in inner_references(reference):
@@ -319,43 +395,69 @@ def of_match(reference: Reference) -> Reference:
         case ColumnReference(navigation) | Classifier(navigation) if not navigation.is_last:
             moved = replace(navigation, variable=navigation.variable or MATCHED)
             return replace(reference, navigation=moved)
-        case _:  # a value of the match, or the last row of all, which is one of its rows
+        case _:  # a value of the match, or the last row, which is one of the match's
             return reference
 
 
 def lower_window(
     clause: MatchRecognize, calls: tuple[WindowCall, ...], values: Values = MappingProxyType({})
 ) -> MatchPlan:
-    """The plan of a window. Its measures are those of the calls, then all others, unnamed."""
-    _refuse_parts(clause)
+    """Return the plan of a window.
+
+    Its measures are named like the columns that replace their calls. Measures that nothing calls
+    are checked, and named by `uncalled`.
+
+    Args:
+        clause: the clause of the window.
+        calls: the calls over it.
+        values: the values of parameters, see `lower`.
+
+    Raises:
+        MatchRecognizeError: the window is malformed, or has what a window may not have.
+    """
+    _refuse_options(clause)
     plan = lower(replace(clause, search=None, search_span=None), values)
-    _refuse_in_plan(plan)
+    _refuse_functions(plan)
     functions = [read_function(call) for call in calls if not call.measure]
     if clause.search is Search.SEEK:
         plan = seek(plan)
-        functions = [replace(one, value=with_references(one.value, of_match)) for one in functions]
+        functions = [
+            replace(function, value=with_references(function.value, read_match_only))
+            for function in functions
+        ]
     frame = clause.frame
     assert frame is not None
     if isinstance(frame.rows, patterns.Parameter):
         frame = replace(frame, rows=read_number(frame.rows, values, "the length of a frame"))
-    constant_length = None  # which the engine computes, such as 2 + 3
+    constant_length = None  # one that the engine computes, such as 2 + 3
     if isinstance(frame.rows, TokenSequence):
         length = parse_row_expression(frame.rows, ClausePart.FRAME)
         if length.amount is not None:
             frame = replace(frame, rows=_count_rows(length.amount, frame.rows.whole))
         elif length.is_constant:
             constant_length = length
-    limited = replace(WithinFrame(plan, frame).limited(), frame_length=constant_length)
-    measures = (*_called(plan.measures, calls), *functions)
+    restricted = replace(WithinFrame(plan, frame).restrict_plan(), frame_length=constant_length)
+    measures = (*_rename_measures(plan.measures, calls), *functions)
     if isinstance(frame.rows, TokenSequence):
-        for one in chain.from_iterable(measure.value.references for measure in measures):
-            if isinstance(one, ColumnReference) and one.navigation.physical_offset > 0:
-                raise errors.next_in_own_frame(one.span)  # the engine does not know its end
-    return replace(limited, measures=measures, rows_per_match=RowsPerMatch.EACH_ROW)
+        _refuse_next(measures)
+    return replace(restricted, measures=measures, rows_per_match=RowsPerMatch.EACH_ROW)
+
+
+def _refuse_next(measures: tuple[Measure, ...]) -> None:
+    """Raise an error for NEXT in a frame of a length that differs from row to row.
+
+    The worker does not know the end of such a frame.
+    """
+    for measure in measures:
+        for reference in measure.value.references:
+            if not isinstance(reference, ColumnReference):
+                continue
+            if reference.navigation.physical_offset > 0:
+                raise errors.next_in_own_frame(reference.span)
 
 
 def _count_rows(written: Amount, span: Span) -> int | None:
-    """Return the number of rows that a literal stands for; None if no partition has as many.
+    """Return the number of rows that a literal is; None if no partition has as many.
 
     Raises MatchRecognizePlanError for a length that is not a whole number of rows, 0 or more.
     """
@@ -368,8 +470,14 @@ def _count_rows(written: Amount, span: Span) -> int | None:
     return whole_number(str(written.value.numerator))
 
 
-def _called(measures: tuple[Measure, ...], calls: tuple[WindowCall, ...]) -> Iterator[Measure]:
-    """The measures by the names of the columns that stand for their calls."""
+def _rename_measures(
+    measures: tuple[Measure, ...], calls: tuple[WindowCall, ...]
+) -> Iterator[Measure]:
+    """Yield the measures with the names of the columns that replace their calls.
+
+    Raises:
+        MatchRecognizeError: two measures have the same name.
+    """
     names = [(measure.name, measure.span) for measure in measures]
     refuse_repeated(names, duplicate_measure, str.lower)
     columns = {call.measure.lower(): call.column for call in calls if call.measure}
@@ -378,7 +486,8 @@ def _called(measures: tuple[Measure, ...], calls: tuple[WindowCall, ...]) -> Ite
         yield replace(measure, name=column, known_as=measure.name)
 
 
-def _refuse_parts(clause: MatchRecognize) -> None:
+def _refuse_options(clause: MatchRecognize) -> None:
+    """Raise an error for options and pattern symbols that a window may not have."""
     for window in clause.windows:
         raise errors.not_in_window(window.place, what="WITHIN")
     for option in (clause.partial, clause.first_matches, clause.selection, clause.output):
@@ -391,7 +500,8 @@ def _refuse_parts(clause: MatchRecognize) -> None:
             raise errors.not_in_window(node.span or clause.pattern_span, what=what)
 
 
-def _refuse_in_plan(plan: MatchPlan) -> None:
+def _refuse_functions(plan: MatchPlan) -> None:
+    """Raise an error for functions that a window may not call."""
     for reference in chain.from_iterable(map(all_references, plan.expressions)):
         span = reference.span or Span(0, 0)
         if reference == MATCH_NUMBER:
