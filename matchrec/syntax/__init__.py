@@ -6,9 +6,11 @@
     row_pattern        parse the text of PATTERN; also for SASE+ and other dialects
     expressions        parse an expression; also for SASE+ and `Pattern`
     durations          read lengths of windows that are values or texts
+    sections           find the parts of a clause and their order
     grammar            parse the tokens of a clause to a `MatchRecognize` node
     nodes              the nodes of a clause, and its `Site` in the query
     pattern_windows    find row pattern windows, and read each as a clause
+    window_blocks      read the SELECTs around windows, and what is replaced in them
     locate             parse a query, and cut its text up around relations and clauses
     lower              lower a clause to a `MatchPlan`
     lower_windows      lower a row pattern window to a `MatchPlan`

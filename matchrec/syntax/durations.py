@@ -23,7 +23,7 @@ from matchrec.errors.sql.clause import interval_without_unit
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.text import MICROSECONDS, Amount
 from matchrec.source import Span
-from matchrec.syntax.tokens import amount_of_number
+from matchrec.syntax.tokens import UNITS_OF_TIME, TokenSequence, amount_of_number
 
 NUMBER = r"\d{1,40}(?:\.\d{1,40})?"
 MOST = 2**63  # in microseconds, or in the unit of the order column
@@ -95,7 +95,7 @@ def duration(
     >>> duration(90, "within", counted_in="SECONDS").sql
     'INTERVAL 90 SECOND'
     """
-    length = read(value, call, span)
+    length = read_duration(value, call, span)
     if length is not None and counted_in and not length.is_time:
         length = Duration(is_time=True, amount=length.amount * unit(counted_in, call, span))
     has_part_of_microsecond = (
@@ -139,7 +139,7 @@ def interval(
     return length.interval(span)
 
 
-def read(value: Any, call: str, span: Span | None) -> Duration | None:
+def read_duration(value: Any, call: str, span: Span | None) -> Duration | None:
     """Return the distance that a value means; None if it means none.
 
     It may have a part of a microsecond, and need not be positive. `call` and `span` are as for
@@ -184,3 +184,26 @@ def unit(name: str, call: str, span: Span | None) -> int:
         known_units = [f"{unit_name.lower()}s" for unit_name in MICROSECONDS]
         raise errors.unknown_unit(span, call=call, name=name, known=known_units)
     return MICROSECONDS[singular]
+
+
+# Find lengths of windows in the text of a query.
+
+
+def is_time(tokens: TokenSequence, index: int) -> bool:
+    """Return whether a length of time without INTERVAL is at `index`: `5 DAYS`, `'5' DAY`."""
+    if not 0 <= index < len(tokens):
+        return False
+    return tokens[index].is_constant and tokens.key(index + 1) in UNITS_OF_TIME
+
+
+def is_distance(tokens: TokenSequence, index: int) -> bool:
+    """Return whether the length of a window is at `index`.
+
+    It is an interval, with the word INTERVAL or without, or a number of rows: `5 ROWS`, `:n ROWS`.
+    """
+    if tokens.key(index) == "INTERVAL" or is_time(tokens, index):
+        return True
+    is_number = 0 <= index < len(tokens) and tokens[index].is_constant
+    is_parameter = tokens.key(index) in (":", "?")
+    last = index + 1 if tokens.key(index) == ":" else index
+    return (is_number or is_parameter) and tokens.key(last + 1) == "ROWS"

@@ -65,7 +65,8 @@ from matchrec.syntax.tokens import (
 from matchrec.syntax.written_relations import find_alias
 
 if TYPE_CHECKING:
-    from matchrec.syntax.pattern_windows import Block, FoundWindow
+    from matchrec.syntax.pattern_windows import FoundWindow
+    from matchrec.syntax.window_blocks import Block
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,7 @@ def parse(
             return QueryNode(source, frames=passed_frames, keeps_text=keeps_text(tokens))
         blocks: tuple[Block, ...] = ()
         if windows:
-            from matchrec.syntax.pattern_windows import read_blocks
+            from matchrec.syntax.window_blocks import read_blocks
 
             blocks = read_blocks(tokens, windows, clauses)
         sites = _read_sites(tokens, clauses, blocks)
@@ -438,8 +439,8 @@ def write_at_end(text: str, *words: str) -> str:
 
 
 # Spans of the query, each with the pieces that replace it.
-Replaced = tuple[tuple[Span, Template], ...]
-Piece = str | View | Replacement
+Replacements = tuple[tuple[Span, Template], ...]
+TextPiece = str | View | Replacement
 
 
 def outer(query: QueryNode) -> Template:
@@ -462,7 +463,7 @@ def rows_of(query: QueryNode, site: Site) -> Template:
     """
     text = query.source.text
     end = 0  # up to here, the text is written
-    pieces: list[Piece] = []
+    pieces: list[TextPiece] = []
     for depth, visible in enumerate(site.with_clauses):
         pieces.append(write_at_end(text[end : visible.start], "(" if depth else ""))
         pieces.extend(_replace_with_layout(query, visible, site.index))
@@ -481,7 +482,7 @@ def rows_of(query: QueryNode, site: Site) -> Template:
     return joined_texts((*pieces, select, *rows, closing))
 
 
-def _write_select_all(query: QueryNode, site: Site, start: int) -> Iterator[Piece]:
+def _write_select_all(query: QueryNode, site: Site, start: int) -> Iterator[TextPiece]:
     """Yield `SELECT * FROM` with the layout of a SELECT with windows.
 
     Args:
@@ -611,7 +612,7 @@ def _drop_layout(pieces: Template) -> Template:
     return tuple(kept) or ("",)
 
 
-def _replace_with_layout(query: QueryNode, span: Span, before: int) -> Iterator[Piece]:
+def _replace_with_layout(query: QueryNode, span: Span, before: int) -> Iterator[TextPiece]:
     """Yield the text at `span` with replacements as large as the text that was there.
 
     `before` is as for `_find_replacements`.
@@ -619,7 +620,7 @@ def _replace_with_layout(query: QueryNode, span: Span, before: int) -> Iterator[
     return _replace_in_text(query.source.text, span, tuple(_find_replacements(query, before)))
 
 
-def _replace_in_text(text: str, span: Span, replaced: Replaced) -> Iterator[Piece]:
+def _replace_in_text(text: str, span: Span, replaced: Replacements) -> Iterator[TextPiece]:
     """Yield the text at `span` with the replacements of the outermost spans in it."""
     inside = ((hole, pieces) for hole, pieces in replaced if span.holds(hole))
     return spaced(in_place(Source(text).at, span, inside))

@@ -53,7 +53,7 @@ from matchrec.syntax.tokens import read_tokens
 # parts of the whole pattern. If the rows of a match follow each other, no row is between them, and
 # NOT stays in the pattern.
 
-Parts = Sequence[patterns.RowPattern]
+PatternParts = Sequence[patterns.RowPattern]
 
 
 def take_out_negations(
@@ -91,12 +91,12 @@ def take_out_negations(
     return without_nots, tuple(_find_absences(parts, windowed=windowed))
 
 
-def _drop_negations(parts: Parts) -> tuple[patterns.RowPattern, ...]:
+def _drop_negations(parts: PatternParts) -> tuple[patterns.RowPattern, ...]:
     """Return the parts without those that are a NOT."""
     return tuple(part for part in parts if not isinstance(part, patterns.Negation))
 
 
-def _find_absences(parts: Parts, *, windowed: bool) -> Iterator[Absence]:
+def _find_absences(parts: PatternParts, *, windowed: bool) -> Iterator[Absence]:
     """Yield the absence for each variable under NOT.
 
     Args:
@@ -123,9 +123,9 @@ def _find_absences(parts: Parts, *, windowed: bool) -> Iterator[Absence]:
 
 
 def _find_nearest_variables(
-    parts: Parts, side: str, negation: patterns.Negation
+    parts: PatternParts, side: str, negation: patterns.Negation
 ) -> tuple[str, ...] | None:
-    """Return the variables to one of which the row nearest to a NOT is mapped.
+    """Return the variables to which the row nearest to a NOT may be mapped.
 
     Args:
         parts: the parts of the pattern on one side of the NOT, nearest first.
@@ -236,12 +236,7 @@ def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -
     if negated_names:
         windowed = any(not window.is_gap for window in clause.windows)
         pattern, absences = take_out_negations(written, selection, output, windowed=windowed)
-    scope = Scope(
-        ClausePart.MEASURES,
-        primary=tuple(dict.fromkeys((*patterns.variable_names(written), *negated_names))),
-        unions=tuple(union.name for union in clause.subsets),
-        values=values,
-    )
+    scope = _make_scope(clause, written, values)
     plan = MatchPlan(
         pattern=pattern,
         partition_by=tuple(_lower_partition_key(key) for key in clause.partition_by),
@@ -267,6 +262,19 @@ def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -
     if not values:
         clause.plans.append(plan)
     return plan
+
+
+def _make_scope(
+    clause: nodes.MatchRecognize, pattern: patterns.RowPattern, values: Values
+) -> Scope:
+    """Return what the measures of a clause may refer to. The pattern still has its NOTs."""
+    names = (*patterns.variable_names(pattern), *patterns.negated_names(pattern))
+    return Scope(
+        ClausePart.MEASURES,
+        primary=tuple(dict.fromkeys(names)),
+        unions=tuple(union.name for union in clause.subsets),
+        values=values,
+    )
 
 
 def _fill_first_matches(first: FirstMatches | None, values: Values) -> FirstMatches | None:

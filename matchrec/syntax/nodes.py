@@ -83,7 +83,7 @@ class WindowNode:
         return self.between_rows or self.after is not None
 
 
-def check_windows(found: tuple[WindowNode, ...]) -> tuple[WindowNode, ...]:
+def check_windows(windows: tuple[WindowNode, ...]) -> tuple[WindowNode, ...]:
     """Return the windows unchanged, after checking that no two bound the same rows.
 
     Raises:
@@ -91,13 +91,13 @@ def check_windows(found: tuple[WindowNode, ...]) -> tuple[WindowNode, ...]:
             for the same variables.
     """
     firsts: dict[tuple[bool, str | None, str | None], WindowNode] = {}
-    for window in found:
+    for window in windows:
         first = firsts.setdefault((window.between_rows, window.after, window.to), window)
         if first is not window:
             have_same_unit = (first.rows is None) is (window.rows is None)
             error = errors.second_window if have_same_unit else errors.window_of_rows_and_time
             raise error((first.span, window.span))
-    return found
+    return windows
 
 
 class Search(Enum):
@@ -187,7 +187,7 @@ class Site:
 
     @property
     def alias(self) -> str | None:
-        """Return the name of its rows: its own alias, or else that of the relation."""
+        """Return the name of its rows: its own alias, or else the relation's."""
         return self.own_alias or self.relation_alias
 
     @property

@@ -15,9 +15,10 @@ from matchrec.errors.sql import clause as errors
 from matchrec.plan.expression import Operation, Scalar, Term, conjuncts, names_of, render
 from matchrec.plan.match_plan import KeyTest, Use
 from matchrec.source import Span
+from matchrec.syntax.durations import is_distance
 from matchrec.syntax.expressions.expression import parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
-from matchrec.syntax.tokens import OF_THE_MATCH, TokenKind, TokenSequence, is_distance, words
+from matchrec.syntax.tokens import OF_THE_MATCH, TokenKind, TokenSequence, words
 from matchrec.syntax.written_relations import (
     WrittenRelation,
     is_from,
@@ -361,7 +362,7 @@ def find_with_clauses(tokens: TokenSequence) -> Iterator[WithClause]:
 
 
 def _read_common_tables(tokens: TokenSequence, index: int) -> Iterator[CommonTable]:
-    """Yield the tables that a WITH clause defines, the first of which is named at `index`."""
+    """Yield the tables that a WITH clause defines. The first one is named at `index`."""
     while index < len(tokens) and tokens[index].is_name:
         opening = _find_table_query(tokens, index)
         if opening is None:
@@ -595,7 +596,7 @@ def names_outside(tokens: TokenSequence, inside: range = range(0)) -> frozenset[
 
 
 def _is_operator(tokens: TokenSequence, index: int) -> bool:
-    """Return whether the `*` at `index` multiplies, or is that of `COUNT(*)`."""
+    """Return whether the `*` at `index` multiplies, or is the argument of `COUNT(*)`."""
     before = tokens[index - 1]
     if before.key == "(":
         return tokens.key(index + 1) == ")" and tokens.key(index - 2) == "COUNT"

@@ -45,10 +45,10 @@ _ENDS = ("|", ",", ")", "-}")
 _PAIRS = {")": "(", "-}": "{-"}
 
 # A bound of a quantifier as it is written; None if it is left out.
-Bound = int | patterns.Parameter | None
+QuantifierBound = int | patterns.Parameter | None
 
 
-def replace_parameters(least: Bound, most: Bound) -> tuple[int, int | None]:
+def replace_parameters(least: QuantifierBound, most: QuantifierBound) -> tuple[int, int | None]:
     """Return the bounds of a quantifier, with 0 and None, which is no bound, for parameters."""
     return least if isinstance(least, int) else 0, most if isinstance(most, int) else None
 
@@ -186,7 +186,7 @@ class _Parser(Cursor):
         """Return whether a quantifier comes next."""
         return self.key in ("*", "+", "?", "{")
 
-    def quantifier(self) -> tuple[Bound, Bound]:
+    def quantifier(self) -> tuple[QuantifierBound, QuantifierBound]:
         """Read a quantifier without the `?` that makes it reluctant, and return its bounds."""
         token = self.advance()
         if token.key in patterns.SIGNS:
@@ -208,7 +208,7 @@ class _Parser(Cursor):
             check_bounds(*replace_parameters(least, most), span)
         return least, most
 
-    def bound(self) -> Bound:
+    def bound(self) -> QuantifierBound:
         """Read a bound of a quantifier; None if none comes next."""
         if self.key in (":", "?", "@"):
             return self.parameter(self.advance())

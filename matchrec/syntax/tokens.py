@@ -31,7 +31,7 @@ from matchrec.errors.message import Message
 from matchrec.errors.sql import clause as errors
 from matchrec.plan.clauses import FirstMatches
 from matchrec.plan.expression import MatchFunction
-from matchrec.plan.text import MICROSECONDS, NONDETERMINISTIC, Amount, words_of
+from matchrec.plan.text import MICROSECONDS, Amount, words_of
 from matchrec.source import Span
 
 T = TypeVar("T")
@@ -223,25 +223,6 @@ class Cursor:
 MOST = 2**31 - 1
 
 
-def read_column_path(tokens: Sequence[Token]) -> tuple[str, ...]:
-    """Return the name of a column after its qualifiers; () if the tokens are something else.
-
-    >>> read_column_path(read_tokens("t . `a.b`").tokens)
-    ('t', 'a.b')
-    >>> read_column_path(read_tokens("a + 1").tokens)
-    ()
-    """
-    names = tokens[::2]
-    has_dots = len(tokens) % 2 == 1 and all(token.key == "." for token in tokens[1::2])
-    if not has_dots:
-        return ()
-    for name in names:
-        # Spark allows words with other letters in quotes only.
-        if not name.is_name or (name.is_word and not name.text.isascii()):
-            return ()
-    return tuple(name.text for name in names)
-
-
 def whole_number(digits: str) -> int | None:
     """Return the number that digits are; None if it is greater than `MOST`.
 
@@ -358,10 +339,10 @@ def read_number_of_rows(
     return count
 
 
-# Split a text into tokens: first those of sqlglot, which its parser also takes, then our own.
+# Split a text into tokens: sqlglot finds its own tokens, which are then converted to ours.
 
 _SEVERAL_WORDS = re.compile(r"\w+(\s+\w+)*")
-# Our kind for a kind of sqlglot; words and symbols are told apart by their text.
+# Our kind for a kind of sqlglot. All others are words or symbols, which depends on their text.
 _KINDS = {
     token_type: TokenKind.STRING
     for token_type in TokenType
@@ -554,7 +535,7 @@ class TokenSequence:
 
     text: str
     tokens: tuple[Token, ...] = field(compare=False, repr=False)
-    # The index of the closing bracket for that of each opening one.
+    # For the index of each opening bracket, the index of its closing one.
     pairs: dict[int, int] = field(compare=False, repr=False)
     # Where the text starts in the query. Spans count from the start of the query.
     offset: int = field(default=0, compare=False)
@@ -570,7 +551,7 @@ class TokenSequence:
     def around(self) -> tuple[int, ...]:
         """Return, for each token, the opening bracket of the innermost pair around it, or -1.
 
-        A bracket is not inside of its own pair.
+        A bracket is outside of the pair that it belongs to.
         """
         around = []
         open_brackets = [-1]  # a stack
@@ -635,19 +616,6 @@ class TokenSequence:
         is_word = 0 <= index < len(self.tokens) and self.tokens[index].is_word
         return is_word and self.key(index + 1) == "(" and self.key(index - 1) != "."
 
-    def may_be_of_one_row(self, start: int, end: int) -> bool:
-        """Return whether the expression `start .. end` may be a whole number of each row.
-
-        It is not if it is a constant other than a whole number, or if it calls a function that
-        reads several rows or returns another value each time.
-        """
-        first = self[start]
-        is_constant = end == start + 1 and (first.is_constant or first.key == "NULL")
-        if is_constant and not first.text.isdigit():
-            return False
-        calls = {self.key(index) for index in range(start, end) if self.is_call(index)}
-        return calls.isdisjoint(OF_SEVERAL_ROWS | NONDETERMINISTIC)
-
     def call_span(self, index: int) -> Span:
         """Return the characters of the call at `index`, from its name to its closing `)`."""
         return self.span(index, self.past(index + 1))
@@ -662,7 +630,7 @@ class TokenSequence:
         return not is_function and after not in _AFTER_COLUMN_NAME
 
     def part(self, start: int, end: int) -> TokenSequence:
-        """Return tokens `start .. end` as a sequence of its own."""
+        """Return tokens `start .. end` as a new sequence."""
         span = self.span(start, end)
         tokens = self.tokens[start:end]
         text = self.text_at(span)
@@ -725,23 +693,3 @@ def sequence_of(
     """Return the sequence of the tokens that a tokenizer of sqlglot has found in a text."""
     tokens = tokens_of(found, text, offset)
     return TokenSequence(text, tokens, pair_brackets(tokens), offset, dialect)
-
-
-def is_time(tokens: TokenSequence, index: int) -> bool:
-    """Return whether a length of time without INTERVAL is at `index`: `5 DAYS`, `'5' DAY`."""
-    if not 0 <= index < len(tokens):
-        return False
-    return tokens[index].is_constant and tokens.key(index + 1) in UNITS_OF_TIME
-
-
-def is_distance(tokens: TokenSequence, index: int) -> bool:
-    """Return whether the length of a window is at `index`.
-
-    It is an interval, with the word INTERVAL or without, or a number of rows: `5 ROWS`, `:n ROWS`.
-    """
-    if tokens.key(index) == "INTERVAL" or is_time(tokens, index):
-        return True
-    is_number = 0 <= index < len(tokens) and tokens[index].is_constant
-    is_parameter = tokens.key(index) in (":", "?")
-    last = index + 1 if tokens.key(index) == ":" else index
-    return (is_number or is_parameter) and tokens.key(last + 1) == "ROWS"

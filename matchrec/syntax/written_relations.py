@@ -97,9 +97,9 @@ def qualified_names(tokens: TokenSequence, indices: range) -> Iterator[tuple[Tok
 
 
 def relations_after(tokens: TokenSequence, index: int, end: int) -> Iterator[WrittenRelation]:
-    """Yield the relations of the FROM at `index` that commas separate, or that of the JOIN there.
+    """Yield the relations of the FROM at `index`, or the one of the JOIN there.
 
-    Nothing is yielded for other tokens.
+    Those of the FROM are separated by commas. Nothing is yielded for other tokens.
     """
     if is_word(tokens, index, "JOIN"):
         yield read_relation(tokens, index + 1, end)
@@ -120,7 +120,7 @@ def is_word(tokens: TokenSequence, index: int, *written: str) -> bool:
 
 
 def is_from(tokens: TokenSequence, index: int) -> bool:
-    """Return whether the FROM of a query is at `index`, and not that of `extract(DAY FROM x)`."""
+    """Return whether the FROM of a query is at `index`, unlike in `extract(DAY FROM x)`."""
     if tokens.key(index) != "FROM" or "." in (tokens.key(index - 1), tokens.key(index + 1)):
         return False
     words_before = tokens.key(index - 2), tokens.key(index - 1)
@@ -182,7 +182,7 @@ def _read_primary(tokens: TokenSequence, start: int, end: int) -> tuple[int, str
         return start, None
     is_function = tokens.key(index + 1) == "("
     if is_function:
-        # `STREAM(t)` is the exception: its name is that of the table.
+        # `STREAM(t)` is the exception: it has the name of its table.
         is_stream = tokens.key(index) == "STREAM" and tokens.pairs.get(index + 1) == index + 3
         return tokens.past(index + 1), tokens[index + 2].name if is_stream else None
     has_version = tokens.key(index + 1) == "@"  # t@v1, t@20240101000000000

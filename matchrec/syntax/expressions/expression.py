@@ -23,7 +23,7 @@ from matchrec.plan.text import NONDETERMINISTIC
 from matchrec.source import Source, Span
 from matchrec.syntax import tokens as lexing
 from matchrec.syntax.expressions.operands import OperandReader
-from matchrec.syntax.expressions.reader import ClausePart, Scope
+from matchrec.syntax.expressions.reader import ClausePart, Scope, read_column_path
 
 # Other ways to write an operator.
 SAME_SIGNS = {"==": "=", "!=": "<>"}
@@ -279,7 +279,7 @@ def parse_row_expression(tokens: lexing.TokenSequence, clause: ClausePart) -> Ro
 
 def key_expression(text: str) -> RowExpression:
     """Return an expression over one row from its text in Spark's dialect, which is valid."""
-    return RowExpression(text, names=lexing.read_column_path(lexing.read_tokens(text).tokens))
+    return RowExpression(text, names=read_column_path(lexing.read_tokens(text).tokens))
 
 
 def _read(tokens: lexing.TokenSequence, scope: Scope) -> tuple[ScalarReader, Scalar]:

@@ -12,8 +12,6 @@ Source: Spark's SqlBaseParser.g4, primaryExpression, nonReserved, strictNonReser
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 from matchrec.errors.kinds import misspelt, nearest
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import expression as errors
@@ -35,7 +33,9 @@ from matchrec.syntax.expressions.reader import (
     ClausePart,
     ExpressionCursor,
     RowRead,
+    read_column_path,
 )
+from matchrec.syntax.expressions.special_calls import SPECIAL_CALLS
 from matchrec.syntax.tokens import (
     AGGREGATES,
     CONSTANTS,
@@ -48,7 +48,6 @@ from matchrec.syntax.tokens import (
     TokenKind,
     amount_of_interval,
     amount_of_number,
-    read_column_path,
     words,
 )
 
@@ -293,7 +292,7 @@ class OperandReader(ExpressionCursor):
     def type_name(self, end: int | None = None) -> str:
         """Read a type and return it as one word: `DECIMAL(10,2)`.
 
-        It goes up to the token `end`; by default, as far as it can be a type.
+        It ends before the token `end`; by default, after the longest type that can be read.
         """
         start = self.position
         if end is None:
@@ -581,152 +580,3 @@ class OperandReader(ExpressionCursor):
         body = self.expression()
         self.parameters = outer_parameters
         return Term(body.pieces, body.span, body.operations | {"->"})
-
-
-# Calls whose parentheses enclose more than values: types, units, and words between the arguments.
-# On the right the operation that they become, with its words.
-#
-# CAST(x AS DECIMAL(10, 2))     CAST(x), word DECIMAL(10,2)
-# TIMESTAMPDIFF(MINUTE, a, b)   TIMESTAMPDIFF(a, b), word MINUTE
-# EXTRACT(HOUR FROM x)          EXTRACT(x), word HOUR
-# TRIM(LEADING 'x' FROM y)      LTRIM('x', y)
-# POSITION(a IN b)              POSITION(a, b)
-# SUBSTRING(x FROM 2 FOR 3)     SUBSTRING(x, 2, 3)
-# STRUCT(x, 1 AS y)             STRUCT(x, 1), words x and y
-# NAMED_STRUCT('x', 1)          STRUCT(1), word x
-
-# Reads the rest of a call after its opening parenthesis. The arguments are the reader, the name of
-# the function and the index of that name. Returns None, and reads nothing, for an ordinary call.
-ReadCall = Callable[[OperandReader, str, int], Scalar | None]
-
-
-def _close_call(
-    reader: OperandReader, name: str, start: int, *operands: Scalar, words: tuple[str, ...] = ()
-) -> Operation:
-    """Read the closing parenthesis of the call at `start`, and make its operation."""
-    reader.expect(")")
-    return reader.make_operation(name, start, *operands, words=words)
-
-
-def read_cast(reader: OperandReader, name: str, start: int) -> Scalar:
-    """Read `CAST(x AS type)`."""
-    operand = reader.expression()
-    reader.expect("AS")
-    word = reader.type_name(reader.text.pairs[start + 1])
-    return _close_call(reader, name, start, operand, words=(word,))
-
-
-def read_with_unit(reader: OperandReader, name: str, start: int) -> Scalar | None:
-    """Read a function whose first argument is a unit of time: `TIMESTAMPDIFF(MINUTE, a, b)`."""
-    unit = reader.key
-    is_word = reader.kind_at(reader.position) is TokenKind.WORD
-    is_unit = is_word and unit in UNITS - {"NANOSECOND"} | {"DAYOFYEAR"}
-    arguments = reader.text.separated(reader.position, reader.text.pairs[start + 1])
-    if not is_unit or len(arguments) < 3 or reader.key_at(reader.position + 1) != ",":
-        return None
-    reader.position += 2
-    values = reader.several(reader.expression)
-    return _close_call(reader, WITH_UNIT[name], start, *values, words=(unit,))
-
-
-def read_extract(reader: OperandReader, name: str, start: int) -> Scalar | None:
-    """Read `EXTRACT(HOUR FROM x)` or `DATE_PART('HOUR', x)`."""
-    is_extract = name == "EXTRACT"
-    field_kind = TokenKind.WORD if is_extract else TokenKind.STRING
-    separator = "FROM" if is_extract else ","
-    field = reader.position
-    if reader.kind_at(field) is not field_kind or reader.key_at(field + 1) != separator:
-        return None
-    reader.position += 2
-    word = reader.tokens[field].text.strip("'\"").upper()
-    return _close_call(reader, "EXTRACT", start, reader.expression(), words=(word,))
-
-
-def read_trim(reader: OperandReader, name: str, start: int) -> Scalar | None:
-    """Read `TRIM([BOTH | LEADING | TRAILING] [characters] FROM x)`."""
-    if not _has_word(reader, start, "FROM"):
-        return None
-    side = TRIMS.get(reader.key)
-    if side is not None:
-        reader.position += 1
-    texts = [] if reader.key == "FROM" else [reader.expression()]
-    reader.expect("FROM")
-    return _close_call(reader, side or name, start, *texts, reader.expression())
-
-
-def read_position(reader: OperandReader, name: str, start: int) -> Scalar | None:
-    """Read `POSITION(a IN b)`."""
-    if not _has_word(reader, start, "IN"):
-        return None
-    text = reader.value()  # ends before IN, which is an operator elsewhere
-    reader.expect("IN")
-    return _close_call(reader, name, start, text, reader.expression())
-
-
-def read_clauses(*keys: str) -> ReadCall:
-    """Return the reader of a call with a keyword before each argument but the first.
-
-    `SUBSTRING(x FROM 2 FOR 3)` has the keys FROM and FOR. The last arguments may be missing.
-    """
-
-    def read(reader: OperandReader, name: str, start: int) -> Scalar | None:
-        """Read such a call."""
-        if not any(_has_word(reader, start, key) for key in keys):
-            return None
-        values = [reader.expression()]
-        values += [reader.expression() for key in keys if reader.accept(key)]
-        return _close_call(reader, name, start, *values)
-
-    return read
-
-
-def _has_word(reader: OperandReader, start: int, word: str) -> bool:
-    """Return whether a word is in the parentheses of the call at `start`, and in no others."""
-    level = reader.text.level(start + 2, reader.text.pairs[start + 1])
-    return any(reader.key_at(index) == word for index in level)
-
-
-def read_struct(reader: OperandReader, _: str, start: int) -> Scalar | None:
-    """Read `STRUCT(x, 1 AS y)`."""
-    if reader.key == ")":
-        return None
-    names, values = reader.fields("STRUCT")
-    return _close_call(reader, "STRUCT", start, *values, words=names)
-
-
-def read_named_struct(reader: OperandReader, _: str, start: int) -> Scalar | None:
-    """Read `NAMED_STRUCT('x', 1)`.
-
-    The names must be literals without a backslash. Otherwise the call is ordinary.
-    """
-    ranges = reader.text.separated(start + 2, reader.text.pairs[start + 1])
-    names = [
-        reader.text.text_at(reader.tokens[first].span)[1:-1]
-        for first, last in ranges[::2]
-        if reader.kind_at(first) is TokenKind.STRING and last == first + 1
-    ]
-    if 2 * len(names) != len(ranges) or "\\" in "".join(names):
-        return None
-    values = [reader.read_range(first, last) for first, last in ranges[1::2]]
-    return _close_call(reader, "STRUCT", start, *values, words=tuple(names))
-
-
-TRIMS = {"BOTH": "TRIM", "LEADING": "LTRIM", "TRAILING": "RTRIM"}
-
-# The functions whose first argument is a unit, each with the name of its operation.
-WITH_UNIT = {
-    **dict.fromkeys(words("TIMESTAMPDIFF TIMEDIFF DATEDIFF DATE_DIFF"), "TIMESTAMPDIFF"),
-    **dict.fromkeys(words("TIMESTAMPADD DATEADD DATE_ADD"), "TIMESTAMPADD"),
-}
-
-SPECIAL_CALLS: Mapping[str, ReadCall] = {
-    **dict.fromkeys(("CAST", "TRY_CAST"), read_cast),
-    **dict.fromkeys(("EXTRACT", "DATE_PART", "DATEPART"), read_extract),
-    "TRIM": read_trim,
-    "POSITION": read_position,
-    "STRUCT": read_struct,
-    "NAMED_STRUCT": read_named_struct,
-    **dict.fromkeys(("SUBSTRING", "SUBSTR"), read_clauses("FROM", "FOR")),
-    "OVERLAY": read_clauses("PLACING", "FROM", "FOR"),
-    **dict.fromkeys(WITH_UNIT, read_with_unit),
-}

@@ -7,7 +7,7 @@ and errors for the token that no rule can read.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -138,6 +138,14 @@ class ExpressionCursor(Cursor, ABC):
     @abstractmethod
     def value(self) -> Scalar:
         """Read an operand, or operands with arithmetic or comparisons between them."""
+
+    @abstractmethod
+    def type_name(self, end: int | None = None) -> str:
+        """Read a type and return it as one word."""
+
+    @abstractmethod
+    def fields(self, function: str = "") -> tuple[tuple[str, ...], tuple[Scalar, ...]]:
+        """Read the fields of a struct, and return their names and their expressions."""
 
     def read_range(self, start: int, end: int) -> Scalar:
         """Read the expression that tokens `start .. end` are.
@@ -340,3 +348,23 @@ def check_brackets(tokens: TokenSequence, where: str) -> None:
     if unclosed:
         opening = unclosed[-1]
         raise syntax_errors.unclosed_bracket(opening.span, opening=opening.text, where=where)
+
+
+def read_column_path(tokens: Sequence[Token]) -> tuple[str, ...]:
+    """Return the name of a column after its qualifiers; () if the tokens are something else.
+
+    >>> from matchrec.syntax.tokens import read_tokens
+    >>> read_column_path(read_tokens("t . `a.b`").tokens)
+    ('t', 'a.b')
+    >>> read_column_path(read_tokens("a + 1").tokens)
+    ()
+    """
+    names = tokens[::2]
+    has_dots = len(tokens) % 2 == 1 and all(token.key == "." for token in tokens[1::2])
+    if not has_dots:
+        return ()
+    for name in names:
+        # Spark allows words with other letters in quotes only.
+        if not name.is_name or (name.is_word and not name.text.isascii()):
+            return ()
+    return tuple(name.text for name in names)

@@ -169,8 +169,8 @@ def _refuse_in_call(reader: ExpressionCursor, function: int, index: int) -> None
 
 # Frames in DEFINE: `avg(x) OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)`.
 #
-# The rows of a frame are those of the partition, in the order of the clause. They do not depend on
-# the match, so Spark computes the aggregate for every row before it.
+# A frame has rows of the partition, in the order of the clause. It does not depend on the match, so
+# Spark computes the aggregate for every row before it.
 
 _DIRECTIONS = {"PRECEDING": -1, "FOLLOWING": 1}
 # The frame that errors suggest if the window does not tell which rows are meant.
@@ -309,7 +309,7 @@ def read_aggregate(
 
 
 def _read_argument(reader: ExpressionCursor, index: int, argument: Range) -> Scalar | None:
-    """Read an argument of the aggregate at `index`; None for that of `count(*)` or `count(A.*)`."""
+    """Read an argument of the aggregate at `index`; None for the `*` of a count."""
     start, end = argument
     is_qualified = end == start + 3 and reader.key_at(start + 1) == "."
     if reader.key_at(end - 1) != "*" or not (is_qualified or end == start + 1):
@@ -473,7 +473,7 @@ def _read_operand(
         reader: the cursor.
         index: the navigation.
         argument: the tokens of the operand.
-        semantics: those of the navigation.
+        semantics: whether the navigation is running or final.
     """
     start, end = argument
     span = reader.span(start, end)

@@ -1,0 +1,374 @@
+"""Divide the tokens of a clause at the keywords of its parts: where each part starts and ends.
+
+No word of the clause is reserved. `pattern`, `define`, `within`, `measures` and the others may
+name columns and measures, so the tokens before and after such a word tell whether it is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.kinds import meant_keyword
+from matchrec.errors.sql import clause as errors
+from matchrec.errors.sql import window as window_errors
+from matchrec.plan.clauses import EventSelection, FirstMatches, MatchOutput
+from matchrec.plan.text import words_of
+from matchrec.source import Span
+from matchrec.syntax.durations import is_distance
+from matchrec.syntax.expressions.reader import ClausePart, refuse_strange
+from matchrec.syntax.relation import part_at
+from matchrec.syntax.row_pattern import parameter_at, pattern_outside
+from matchrec.syntax.tokens import TokenKind, TokenSequence, first_matches, pair_brackets, words
+
+_PARTS_IN_ORDER = tuple(ClausePart)
+_PARTS_OF_ONE_WORD = (ClausePart.MEASURES, ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
+OF_TWO_WORDS = (ClausePart.PARTITION_BY, ClausePart.ORDER_BY)
+_PARTS_OF_MORE_WORDS = {ClausePart.ROWS_PER_MATCH: 4, ClausePart.AFTER_MATCH: 3}
+# How many words the keyword of a part has; 1 for those that are not listed.
+_WORDS_OF_KEYWORDS = {**dict.fromkeys(OF_TWO_WORDS, 2), **_PARTS_OF_MORE_WORDS}
+# The parts whose section includes the keyword, because the words after it depend on it.
+_PARTS_WITH_KEYWORD = (ClausePart.FRAME, ClausePart.SEARCH, *_PARTS_OF_MORE_WORDS)
+_PARTS_AFTER_PATTERN = (ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
+NOT_AT_END_OF_EXPRESSION = words_of("NOT AT AN END")
+# CASE starts an expression if WHEN is the first of these words after it.
+_WORDS_AFTER_CASE = words("WHEN CASE AS PATTERN")
+UNITS_OF_FRAMES = ("ROWS", "RANGE", "GROUPS")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a clause: its keyword and tokens `start .. end`."""
+
+    # The keyword, in the whole query.
+    keyword: Span
+    # The first token of the content. For the parts in `_PARTS_WITH_KEYWORD` it is the keyword.
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClauseTokens(TokenSequence):
+    """The tokens between the parentheses of a clause."""
+
+    # What is between the parentheses, in the whole query.
+    inside: Span
+    # Whether it is a row pattern window, which has a frame.
+    in_window: bool = False
+
+    def ends_expression(self, index: int) -> bool:
+        """Return whether an expression may end with the token at `index`.
+
+        It may also be -1: the start of the clause is where a part may start, too.
+        """
+        key, before = self.key(index), self.key(index - 1)
+        if index >= 0 and self[index].kind is TokenKind.SYMBOL:
+            return key in (")", "]", "?")
+        if key not in NOT_AT_END_OF_EXPRESSION or before == ".":  # else an operator or AS
+            return True
+        starts_item = before in ("BY", ",")
+        if not starts_item or key == "NOT":
+            return False
+        # The word is all of an item, so it is a column of that name, unless it is a CASE.
+        return key != "CASE" or not self._is_case(index)
+
+    def _is_case(self, index: int) -> bool:
+        """Return whether the CASE at `index` starts an expression: a WHEN belongs to it."""
+        for following in self.level(index + 1, len(self)):
+            if self.key(following) in _WORDS_AFTER_CASE:
+                return self.key(following) == "WHEN"
+        return False
+
+
+def cut_out_tokens(query: TokenSequence, opening: int, closing: int) -> ClauseTokens:
+    """Return the tokens of a clause of a query.
+
+    Args:
+        query: the tokens of the query.
+        opening: the index of the clause's opening parenthesis.
+        closing: the index of the clause's closing parenthesis.
+    """
+    tokens = query.tokens[opening + 1 : closing]
+    inside = Span(query[opening].span.end, query[closing].span.start)
+    pairs = pair_brackets(tokens)
+    return ClauseTokens(query.text, tokens, pairs, dialect=query.dialect, inside=inside)
+
+
+def all_tokens(text: TokenSequence) -> ClauseTokens:
+    """Return the tokens of a clause whose text is the content of its parentheses alone."""
+    inside = Span(0, len(text.text))
+    return ClauseTokens(text.text, text.tokens, text.pairs, dialect=text.dialect, inside=inside)
+
+
+def find_sections(clause: ClauseTokens) -> dict[ClausePart, Section]:
+    """Return the sections of a clause, in the order of the text.
+
+    Raises:
+        MatchRecognizeError: parts are in the wrong order, or PATTERN is missing, or the frame of a
+            window is.
+    """
+    if not clause.tokens:
+        raise errors.empty_clause(clause.inside)
+    refuse_strange(clause, "MATCH_RECOGNIZE")
+    starts = tuple(_find_starts(clause))
+    starts_with_part = bool(starts) and starts[0][1] == 0
+    if not starts_with_part:
+        first = clause[0]
+        if first.key == "PATTERN":
+            raise _explain_missing_parentheses(clause, 0)
+        start = first.span.start
+        errors.refuse_other_language(clause.text[start - clause.offset :], start)
+        raise errors.unexpected_start(first.text, first.span)
+    _check_order(clause, starts)
+    ends = [index for _, index in starts[1:]] + [len(clause)]
+    sections: dict[ClausePart, Section] = {}
+    for (part, index), end in zip(starts, ends, strict=True):
+        start = index
+        if part not in _PARTS_WITH_KEYWORD:
+            start += _WORDS_OF_KEYWORDS.get(part, 1)
+        sections[part] = Section(_find_keyword(clause, part, index), start, end)
+    if ClausePart.PATTERN not in sections:
+        _refuse_without_pattern(clause, sections)
+    if clause.in_window and ClausePart.FRAME not in sections:
+        raise window_errors.window_without_frame(sections[ClausePart.PATTERN].keyword)
+    return sections
+
+
+def _find_keyword(clause: ClauseTokens, part: ClausePart, index: int) -> Span:
+    """Return the span of the keyword of a part that starts at `index`."""
+    end = index + _WORDS_OF_KEYWORDS.get(part, 1)
+    return clause.span(index, min(end, len(clause)))
+
+
+def _find_starts(clause: ClauseTokens) -> Iterator[tuple[ClausePart, int]]:
+    """Yield each part with the index of its first word, from left to right.
+
+    What is in brackets is skipped.
+    """
+    pattern_end = -1  # the last token of PATTERN and of the words after it
+    keyword_end = -1  # the first token after the keyword of the last part
+    for index in clause.level(0, len(clause)):
+        part = _part_at(clause, index, pattern_end)
+        is_first_item = index == keyword_end and part_at(clause, index) != "DEFINE"
+        if part in _PARTS_OF_ONE_WORD and (is_first_item or _is_variable(clause, index)):
+            part = None  # a name, such as a column called `measures`
+        if part:
+            yield part, index
+            keyword_end = index + (2 if part in OF_TWO_WORDS else 1)
+        if part is ClausePart.PATTERN:
+            closing = clause.pairs.get(index + 1, -1)
+            if closing < 0:
+                raise errors.parenthesis_not_closed(clause[index + 1].span, part="PATTERN")
+            pattern_end = read_words_after_pattern(clause, closing).end - 1
+
+
+class WordsAfterPattern(NamedTuple):
+    """The options between PATTERN's parenthesis and the next part; None if not written."""
+
+    selection: EventSelection | None
+    output: MatchOutput | None
+    first_matches: FirstMatches | None
+    end: int  # the token after them
+
+
+def read_words_after_pattern(clause: ClauseTokens, closing: int) -> WordsAfterPattern:
+    """Read the options after PATTERN, whose parenthesis closes at `closing`.
+
+    `SKIP TILL NEXT MATCH ALL MATCHES FIRST 3 MATCHES`
+    """
+    selection, end = _read_words_of(tuple(EventSelection), clause, closing + 1)
+    output, end = _read_words_of(_OUTPUTS, clause, end)
+    first, end = _read_first_matches(clause, end)
+    return WordsAfterPattern(selection, output, first, end)
+
+
+def _read_first_matches(clause: ClauseTokens, start: int) -> tuple[FirstMatches | None, int]:
+    """Return the `FIRST k MATCHES` at `start`, and the token after it.
+
+    It is None and `start` if other words are there.
+    """
+    is_named_parameter = clause.key(start + 1) == ":"
+    end = start + (4 if is_named_parameter else 3)
+    if clause.key(start) != "FIRST" or clause.key(end - 1) not in ("MATCHES", "MATCH"):
+        return None, start
+    span = clause.span(start, end)
+    parameter = parameter_at(clause.tokens[start + 1 : end - 1])
+    if parameter is not None:
+        return FirstMatches(0, span, parameter), end
+    return first_matches(clause[end - 2].text, span), end
+
+
+_OUTPUTS = (MatchOutput.ALL, MatchOutput.NON_OVERLAPPING, MatchOutput.LONGEST)
+ClauseOption = TypeVar("ClauseOption", EventSelection, MatchOutput)
+
+
+def _read_words_of(
+    options: tuple[ClauseOption, ...], clause: ClauseTokens, index: int
+) -> tuple[ClauseOption | None, int]:
+    """Return the option whose words are at `index`, and the token after them.
+
+    It is None and `index` if no option is there.
+    """
+    for option in options:
+        option_words = option.value.replace("-", " - ").split()
+        if clause.says(index, *option_words):
+            return option, index + len(option_words)
+    return None, index
+
+
+def _part_at(clause: ClauseTokens, index: int, pattern_end: int) -> ClausePart | None:
+    """Return the part whose keyword is at `index`, or None.
+
+    Args:
+        clause: the tokens of the clause.
+        index: a token in no brackets.
+        pattern_end: the last token of PATTERN and its options if it is before `index`, else -1.
+    """
+    if clause.key(index - 1) in (".", "AS"):
+        return None
+    match clause.key(index), clause.key(index + 1):
+        case "PARTITION", "BY":
+            return ClausePart.PARTITION_BY
+        case "ORDER", "BY":
+            return ClausePart.ORDER_BY
+        case (("ONE" | "ALL"), ("ROW" | "ROWS")):
+            return ClausePart.ROWS_PER_MATCH
+        case "AFTER", "MATCH":
+            return ClausePart.AFTER_MATCH
+        case (("INITIAL" | "SEEK"), "PATTERN") if clause.key(index + 2) == "(":
+            return ClausePart.SEARCH
+        case "PATTERN", "(":
+            return ClausePart.PATTERN
+        case unit, _ if unit in UNITS_OF_FRAMES and _starts_frame(clause, index):
+            return ClausePart.FRAME
+        case "MEASURES", _ if _starts_measures(clause, index):
+            return ClausePart.MEASURES
+        case "WITHIN", _ if index - 1 == pattern_end or is_distance(clause, index + 1):
+            return ClausePart.WITHIN
+        case "WITHIN", "" if clause.ends_expression(index - 1) and not clause.can_name(index + 1):
+            return ClausePart.WITHIN
+        case "SUBSET", _ if _starts_item(clause, index, pattern_end, "="):
+            return ClausePart.SUBSET
+        case "DEFINE", _ if _starts_item(clause, index, pattern_end, "AS"):
+            return ClausePart.DEFINE
+    return None
+
+
+def _is_variable(clause: ClauseTokens, index: int) -> bool:
+    """Return whether `index` is a variable in AFTER MATCH SKIP or in WITHIN.
+
+    `SKIP TO v`, `SKIP TO FIRST v`, `WITHIN ... FROM v TO w`
+    """
+    before = clause.key(index - 1)
+    skip = index - 3 if before in ("FIRST", "LAST") else index - 2
+    is_second_of_within = before == "TO" and clause.key(index - 3) == "FROM"
+    is_first_of_within = before == "FROM" and clause.key(index + 1) == "TO"
+    return clause.says(skip, "SKIP", "TO") or is_second_of_within or is_first_of_within
+
+
+def _starts_frame(clause: ClauseTokens, index: int) -> bool:
+    """Return whether a unit of frames at `index` starts the frame of a window.
+
+    It does not if it names a column, as in `ORDER BY rows` or `rows BETWEEN 1 AND 2`.
+    """
+    if not clause.in_window or clause.key(index - 1) in ("BY", ","):
+        return False
+    bound = index + 1
+    if clause.key(bound) == "BETWEEN":
+        bound += 1
+    has_side = clause.key(bound + 1) in ("PRECEDING", "FOLLOWING")
+    return has_side or clause.key(bound) in ("CURRENT", "UNBOUNDED")
+
+
+def _starts_measures(clause: ClauseTokens, index: int) -> bool:
+    """Return whether MEASURES at `index` starts the part, and does not name a column.
+
+    It does if an expression ends before it and another one starts after it. After a comma, which
+    is then one too many, it does if an expression of two words or more follows.
+    """
+    if clause.key(index - 1) == ",":
+        has_two_words = clause.can_name(index + 1) and clause.key(index + 2) in ("(", ".", "AS")
+        return has_two_words and clause.key(index + 1) not in ("PATTERN", "AS")
+    is_followed = index + 1 < len(clause) and clause.key(index + 1) not in (",", ")")
+    return clause.ends_expression(index - 1) and is_followed
+
+
+def _starts_item(clause: ClauseTokens, index: int, pattern_end: int, sign: str) -> bool:
+    """Return whether SUBSET or DEFINE at `index` starts the part, and does not name a column.
+
+    It does if a name and `sign` follow, or if what precedes it can only be the end of a part.
+    """
+    name = index + 1
+    while pattern_end >= 0 and clause.can_name(name) and clause.key(name + 1) == ",":
+        name += 2  # DEFINE A, B AS
+    if clause.can_name(name) and clause.key(name + 1) == sign:
+        return True
+    follows_parenthesis = clause.key(index - 1) == ")" and pattern_end >= 0
+    return index - 1 == pattern_end or follows_parenthesis
+
+
+def _check_order(clause: ClauseTokens, starts: Sequence[tuple[ClausePart, int]]) -> None:
+    """Raise an error for the first part that is written twice or after one that it must precede.
+
+    Args:
+        clause: the tokens of the clause.
+        starts: each part and the index of its first word, from left to right.
+    """
+    names = {part: _name_part(clause, part, index) for part, index in starts}
+    keywords: dict[ClausePart, Span] = {}  # of the parts so far
+    for part, index in starts:
+        keyword = _find_keyword(clause, part, index)
+        if part is ClausePart.ROWS_PER_MATCH and clause.in_window:
+            raise window_errors.not_in_window(keyword, what=names[part])
+        if part in keywords:
+            raise errors.written_twice((keywords[part], keyword), part=part.value)
+        turn = _PARTS_IN_ORDER.index(part)
+        for other in keywords:
+            if _PARTS_IN_ORDER.index(other) > turn:
+                order = [names[ordered] for ordered in _PARTS_IN_ORDER if ordered in names]
+                raise errors.out_of_order(
+                    keyword, earlier=names[part], later=names[other], order=order
+                )
+        keywords[part] = keyword
+
+
+def _name_part(clause: ClauseTokens, part: ClausePart, index: int) -> str:
+    """Return the name in messages of a part that starts at `index`."""
+    if part is ClausePart.ROWS_PER_MATCH:
+        return f"{clause.key(index)} {clause.key(index + 1)} PER MATCH"
+    if part is ClausePart.SEARCH:
+        return clause.key(index)
+    return str(part.value)
+
+
+def _explain_missing_parentheses(clause: ClauseTokens, index: int) -> MatchRecognizeError:
+    """Return the error for PATTERN at `index` without a parenthesis after it.
+
+    If `^` is before the parenthesis, it belongs inside of it.
+    """
+    indices = range(index, len(clause))
+    opening = next((inner for inner in indices if clause.key(inner) == "("), index)
+    keys_between = {clause.key(inner) for inner in range(index + 1, opening)}
+    if keys_between == {"^"}:
+        outside = pattern_outside(clause, index, index + 1)
+        if outside:
+            return outside
+    return errors.pattern_without_parentheses(clause[index].span)
+
+
+def _refuse_without_pattern(clause: ClauseTokens, sections: dict[ClausePart, Section]) -> None:
+    """Raise the error for a clause without PATTERN, which may be misspelt."""
+    for index, token in enumerate(clause.tokens):
+        if token.key == "PATTERN" and clause.ends_expression(index - 1):
+            raise _explain_missing_parentheses(clause, index)
+        is_misspelt = token.key != "PATTERN" and meant_keyword(token.key) == "PATTERN"
+        if is_misspelt and clause.key(index + 1) == "(":
+            raise errors.misspelt_pattern(token.span, where="MATCH_RECOGNIZE", text=token.text)
+    for part, section in sections.items():
+        if part in _PARTS_AFTER_PATTERN:
+            raise errors.missing_pattern(section.keyword)
+    closing = Span(clause.inside.end, clause.inside.end + 1)
+    has_closing = closing.end <= len(clause.text)
+    raise errors.missing_pattern(closing if has_closing else clause[-1].span)

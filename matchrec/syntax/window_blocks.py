@@ -1,0 +1,254 @@
+"""Read the SELECTs with row pattern windows, and find what is replaced in them.
+
+Once the windows of a SELECT are evaluated, columns replace the calls over them: see `Block.edits`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from matchrec.errors.kinds import nearest
+from matchrec.errors.sql import window as errors
+from matchrec.errors.sql.clause import clause_in_clause, unexpected_token
+from matchrec.plan.match_plan import Use
+from matchrec.plan.text import quoted
+from matchrec.source import Span
+from matchrec.syntax.nodes import Site, WindowCall, uncalled
+from matchrec.syntax.pattern_windows import (
+    CallTokens,
+    FoundWindow,
+    ReadWindow,
+    Select,
+    is_unnamed_item,
+    read_window,
+)
+from matchrec.syntax.relation import (
+    Cut,
+    WithClause,
+    find_visible,
+    names_outside,
+    refuse_stored_text,
+)
+from matchrec.syntax.tokens import TokenSequence
+from matchrec.syntax.written_relations import read_relation
+
+# A span of the query, and the text that replaces it.
+TextEdit = tuple[Span, str]
+_KEYS_BEFORE_STAR = ("SELECT", "DISTINCT", "ALL", ",", "(", ".")
+_CHANGES_OF_STAR = ("EXCEPT", "EXCLUDE", "REPLACE", "RENAME")
+
+
+def find_stars(tokens: TokenSequence, select: Select, alias: str | None) -> Iterator[Span]:
+    """Yield each `*` and `t.*` that stands for all columns of the input in the select list.
+
+    Args:
+        tokens: the tokens of the query.
+        select: the SELECT.
+        alias: the name of its relation.
+
+    Raises:
+        MatchRecognizeError: the columns are changed, as with `* EXCEPT (x)`.
+    """
+    index, end = select.items
+    while index < end:
+        if tokens.is_subquery(index):
+            index = tokens.pairs[index]
+        elif tokens.key(index) == "*":
+            star = _find_star(tokens, index, alias)
+            if star is not None:
+                yield star
+        index += 1
+
+
+def _find_star(tokens: TokenSequence, index: int, alias: str | None) -> Span | None:
+    """Return the `*` at `index` with its qualifier.
+
+    None is returned if it multiplies, counts rows, or follows a struct.
+    """
+    before = tokens.key(index - 1)
+    counts_rows = (tokens.key(index - 2), before, tokens.key(index + 1)) == ("COUNT", "(", ")")
+    if before not in _KEYS_BEFORE_STAR or counts_rows:
+        return None
+    if tokens.key(index + 1) in _CHANGES_OF_STAR:
+        word = tokens.key(index + 1)
+        raise errors.star_with_changes(tokens.span(index, index + 2), word=word)
+    if before != ".":
+        return tokens[index].span
+    qualifier = tokens[index - 2].name.lower()
+    if alias and qualifier == alias.lower() and tokens.key(index - 3) != ".":
+        return tokens.span(index - 2, index + 1)
+    return None
+
+
+@dataclass(frozen=True)
+class Block:
+    """A SELECT with row pattern windows, and what is replaced in it once they are evaluated."""
+
+    tokens: TokenSequence
+    select: Select
+    windows: tuple[ReadWindow, ...]
+    # The name by which columns of its rows may be qualified.
+    alias: str | None
+    # Where the select list names all columns of the input.
+    stars: tuple[Span, ...]
+    # The columns of the input, once they are known.
+    columns: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> Span:
+        """Return the text for the rows of the windows: relation and WHERE."""
+        return self.tokens.span(self.select.relation[0], self.select.rows_end)
+
+    @property
+    def head(self) -> Span:
+        """Return the text from SELECT up to FROM."""
+        return self.tokens.span(self.select.select, self.select.from_)
+
+    def sites(self, withs: tuple[WithClause, ...]) -> Iterator[Site]:
+        """Yield the site of each window, in the order of evaluation.
+
+        Args:
+            withs: the WITH clauses of the query.
+        """
+        names = names_outside(self.tokens)
+        visible = find_visible(self.tokens, withs, self.select.relation[0])
+        columns_of_calls = frozenset(
+            call.column.lower() for window in self.windows for _, call in window.calls
+        )
+        for number, window in enumerate(self.windows):
+            # Calls with the same text have the same column.
+            calls = {call.column: call for _, call in window.calls}
+            uncalled_measures = frozenset(
+                uncalled(measure.name).lower() for measure in window.clause.measures
+            )
+            used_names = None if names is None else names | columns_of_calls
+            yield Site(
+                index=0,
+                clause=window.clause,
+                relation_alias=self.alias,
+                relation=self.rows,
+                whole=self.rows,
+                with_clauses=visible,
+                use=Use(used_names, unread=uncalled_measures),
+                calls=tuple(calls.values()),
+                goes_on=number > 0,
+            )
+
+    def edits(self) -> Iterator[TextEdit]:
+        """Yield the edits of the SELECT once its windows are evaluated.
+
+        Columns replace calls; they are named like the measure if the item has no alias. Windows
+        that something else may name lose their patterns.
+        """
+        tokens = self.tokens
+        for window in self.windows:
+            for call_tokens, call in window.calls:
+                text = quoted(call.column)
+                if call.measure is not None and is_unnamed_item(tokens, call_tokens, self.select):
+                    text = f"{text} AS {quoted(call.measure)}"
+                yield tokens.span(call_tokens.start, call_tokens.end), text
+            location = window.location
+            if location.stays:
+                yield tokens.span(location.opening + 1, location.closing), window.plain
+
+
+def read_blocks(
+    tokens: TokenSequence, windows: Sequence[FoundWindow], clauses: Sequence[Cut]
+) -> tuple[Block, ...]:
+    """Return the SELECTs of a query with row pattern windows, inner ones before outer ones.
+
+    Args:
+        tokens: the tokens of the query.
+        windows: its row pattern windows.
+        clauses: its clauses.
+
+    Raises:
+        MatchRecognizeError: a window is malformed, or a clause and a window are in each other.
+    """
+    windows_of_selects: dict[int, list[FoundWindow]] = defaultdict(list)
+    for window in windows:
+        for clause in clauses:
+            if window.opening < clause.word < window.closing:
+                raise clause_in_clause(tokens[clause.word].span)
+            if clause.opening < window.opening < clause.closing:
+                raise clause_in_clause(tokens[window.opening].span)
+        refuse_stored_text(tokens, Cut(window.opening, window.opening, window.closing))
+        windows_of_selects[window.select.select].append(window)
+    blocks = [_read_block(tokens, group) for group in windows_of_selects.values()]
+    return tuple(sorted(blocks, key=lambda block: block.rows.end))
+
+
+def _read_block(tokens: TokenSequence, windows: Sequence[FoundWindow]) -> Block:
+    """Read the windows of one SELECT."""
+    taken_names: dict[str, str] = {}
+    read_windows = []
+    for number, window in enumerate(windows, 1):
+        read = read_window(tokens, window)
+        label = window.name or f"(window {number})"
+        calls = [(call, _read_call(tokens, call, read, label)) for call in window.calls]
+        renamed = tuple((tokens_, _rename_column(call, taken_names)) for tokens_, call in calls)
+        read_windows.append(replace(read, calls=renamed))
+    select = windows[0].select
+    alias = read_relation(tokens, *select.relation).name
+    stars = tuple(find_stars(tokens, select, alias))
+    return Block(tokens, select, tuple(read_windows), alias, stars)
+
+
+def _read_call(
+    tokens: TokenSequence, call: CallTokens, window: ReadWindow, label: str
+) -> WindowCall:
+    """Return the function or the measure that a call names.
+
+    Args:
+        tokens: the tokens of the query.
+        call: the tokens of the call.
+        window: the window, without its calls.
+        label: the name of the window in messages and columns.
+
+    Raises:
+        MatchRecognizeError: the window has no such measure, or its name has a qualifier.
+    """
+    written = tokens.part(call.start, call.over)
+    span = written.whole
+    text = " ".join(written.text.split())
+    has_several_tokens = call.over - call.start > 1
+    if tokens.key(call.over - 1) == ")" or (has_several_tokens and ")" in text):
+        return WindowCall(f"{text} OVER {label}", written, None)
+    if has_several_tokens:
+        raise errors.qualified_measure(span, name=text, measure=text.rpartition(".")[2])
+    name = tokens[call.start].name
+    measures = [measure.name for measure in window.clause.measures]
+    for measure in measures:
+        if measure.lower() == name.lower():
+            return WindowCall(f"{measure} OVER {label}", written, name)
+    if not measures:
+        _refuse_misspelt_measures(tokens, window.location)
+    raise errors.unknown_measure(span, name=name, window=label, known=measures)
+
+
+def _refuse_misspelt_measures(tokens: TokenSequence, window: FoundWindow) -> None:
+    """Raise an error if MEASURES is misspelt, so that it is read as part of what precedes it."""
+    for index in tokens.level(window.opening + 1, window.closing):
+        token = tokens[index]
+        is_column = tokens.key(index - 1) in ("BY", ",", ".")
+        if not is_column and nearest(token.key, ["MEASURES"]):
+            raise unexpected_token(token.text, "a row pattern window", token.span)
+
+
+def _rename_column(call: WindowCall, taken_names: dict[str, str]) -> WindowCall:
+    """Return the call with a column whose name no other call has, even in another case.
+
+    Calls with the same text share a column.
+
+    Args:
+        call: the call.
+        taken_names: for columns in lower case, the text of their calls; this one is added.
+    """
+    column = call.column
+    number = 1
+    while taken_names.setdefault(column.lower(), call.column) != call.column:
+        number += 1
+        column = f"{call.column} ({number})"
+    return replace(call, column=column)
