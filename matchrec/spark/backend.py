@@ -84,7 +84,9 @@ class Backend:
         """Return the DataFrame of a query text, whose holes stand for DataFrames."""
         with ExitStack() as views:
             frames = [name for name in holes(text) if is_dataframe(runner.frames[name])]
-            return runner.filled(text, create_views(self.spark, runner.frames, frames, views))
+            return runner.run_with_views(
+                text, create_views(self.spark, runner.frames, frames, views)
+            )
 
     def send(
         self, text: str, args: Any, frames: Mapping[str, Any], *, is_complete: bool
@@ -293,7 +295,7 @@ class SparkConnect(Backend):
     def run(self, runner: Runner, text: Template) -> DataFrame:
         plain = plain_sql(self.spark)
         if has_keywords(getattr(plain, "__func__", plain)):  # PySpark fills every hole
-            return runner.filled(text, {})
+            return runner.run_with_views(text, {})
         return runner.stored(text)  # PySpark 3.5 cannot send DataFrames along
 
     def send(

@@ -1,4 +1,4 @@
-"""Running SQL text over DataFrames: the session of a query, and the input of a clause."""
+"""Run SQL text over DataFrames: the runner of a query's texts, and the input of a clause."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
@@ -19,7 +19,7 @@ from matchrec.spark.session import (
     OF_TEXTS,
     SUBQUERY,
     create_views,
-    formatted,
+    escape_for_pyspark,
     holes,
     plain_sql,
     quiet_analysis,
@@ -37,7 +37,7 @@ SETTINGS = (
 
 
 class TextBackend(Protocol):
-    """What differs between engines in running texts: see `spark.backend.Backend`."""
+    """The part of `spark.backend.Backend` that runs texts; its methods are documented there."""
 
     spark: SparkSession
     engine: str
@@ -55,69 +55,83 @@ class TextBackend(Protocol):
 
 @dataclass(frozen=True)
 class Runner:
-    """A session, the arguments of the user's query, and the DataFrames that may fill its holes.
-
-    written: finds the holes in the text of one of the user's expressions. in_scope: puts before it
-    of a query what its subqueries may name, the WITH clauses around the user's clause. source: the
-    user's query, where a text to run has its layout: Spark's errors are put in its terms.
-    """
+    """Runs the SQL texts of one query of the user."""
 
     backend: TextBackend
+    # The values of the parameter markers in the user's query.
     args: dict[str, Any] | list[Any] | None = None
+    # What fills the holes of texts, by the name of the hole: DataFrames, and values that PySpark
+    # writes as literals.
     frames: Mapping[str, Any] = field(default_factory=dict)
+    # Finds the holes in the text of one of the user's expressions.
     written: Callable[[str], Template] = template
+    # Puts the WITH clauses around the user's clause before a query, so that its subqueries can
+    # name them.
     in_scope: Callable[[Template], Template] = template
+    # The user's query, if the texts have its layout. Spark's errors then point into it.
     source: Source | None = None
 
     @property
     def spark(self) -> SparkSession:
+        """Return the session."""
         return self.backend.spark
 
     def sql(self, text: Template) -> DataFrame:
-        """The DataFrame of a query text; analysed now, run later."""
+        """Return the DataFrame of a query text, which is analysed now and run later."""
         return self.backend.run(self, text)
 
     def stored(self, text: Template) -> DataFrame:
-        """As `sql`, with views that stay in the session.
+        """Run a text as `sql` does, but with views that stay in the session.
 
-        For text that Spark stores, as in CREATE TEMPORARY VIEW, and reads again later; and for a
-        client of Connect that cannot send DataFrames along.
+        This is for text that Spark stores and reads again later, as in CREATE TEMPORARY VIEW, and
+        for a client of Connect that cannot send DataFrames along with a text.
         """
         with ExitStack() as views:
-            names = create_views(self.spark, self.frames, holes(text), views)
-            found = self.filled(text, names)
-            views.pop_all()
-            return found
+            view_names = create_views(self.spark, self.frames, holes(text), views)
+            result = self.run_with_views(text, view_names)
+            views.pop_all()  # so that nothing drops the views; after an error they are dropped
+            return result
 
-    def filled(self, text: Template, names: Mapping[str, str]) -> DataFrame:
-        """The DataFrame of a text with views in its holes; Spark's errors in the user's terms."""
+    def run_with_views(self, text: Template, view_names: Mapping[str, str]) -> DataFrame:
+        """Return the DataFrame of a text in some of whose holes views are named.
+
+        Args:
+            text: the query text.
+            view_names: the name of a view for each hole that it fills. PySpark fills the others.
+
+        Raises:
+            pyspark.errors.AnalysisException: the text is wrong. If the runner has a `source`, the
+                error says so in the user's terms.
+        """
         if self.source is None:
-            return self._spark_sql(text, names)
+            return self._send_to_engine(text, view_names)
         with quiet_analysis():
             try:
-                return self.analyse(self._spark_sql(text, names), text)
+                return self.analyse(self._send_to_engine(text, view_names), text)
             except OF_TEXTS as error:
-                filled = users_terms.Filled(text, names, self.source)
+                filled = users_terms.Filled(text, view_names, self.source)
                 raise users_terms.in_users_terms(
                     error, filled, self.tables, self.functions
                 ) from None
 
-    def _spark_sql(self, text: Template, names: Mapping[str, str]) -> DataFrame:
-        """Spark's own `sql`, also on a session where `enable` put another in its place."""
-        frames = {hole: self.frames[hole] for hole in holes(text) if hole not in names}
-        pieces = [users_terms.fill(piece, names) for piece in text]
-        whole = "".join(map(partial(formatted, frames=frames) if frames else str, pieces))
-        readable = self.readable(whole)
+    def _send_to_engine(self, text: Template, view_names: Mapping[str, str]) -> DataFrame:
+        """Run a text with Spark's own `sql`, even if `enable` has replaced that of the session."""
+        frames = {hole: self.frames[hole] for hole in holes(text) if hole not in view_names}
+        pieces = [users_terms.fill(piece, view_names) for piece in text]
+        if frames:
+            sql = "".join(escape_for_pyspark(piece, frames) for piece in pieces)
+        else:  # PySpark formats no text that comes without frames, so nothing is escaped
+            sql = "".join(str(piece) for piece in pieces)
         is_complete = not (self.args or holes(text))
-        return self.backend.send(readable, self.args, frames, is_complete=is_complete)
+        return self.backend.send(self.readable(sql), self.args, frames, is_complete=is_complete)
 
     def select(self, frame: DataFrame, items: Sequence[str]) -> DataFrame:
-        """The DataFrame of a select list over another DataFrame."""
+        """Return the DataFrame of a select list over another DataFrame."""
         text = ", ".join(items)
         select_list = self.written(text)
         # markers, holes and subqueries must go through `sql`, which costs a view
         if not (holes(select_list) or self.args or SUBQUERY.search(text)):
-            return frame.selectExpr(*map(self.readable, items))
+            return frame.selectExpr(*(self.readable(item) for item in items))
         query = template("SELECT ", select_list, " FROM ", View("matchrec_frame"))
         return self.having(matchrec_frame=frame).sql(self.in_scope(query))
 
@@ -134,8 +148,8 @@ class Runner:
 
         Args:
             frame: the DataFrame.
-            text: what a mistake may be in; None for anything. If it depends on nothing but tables,
-                it is not looked at again for columns of the same types.
+            text: the text that may have a mistake; None if anything may. A text that depends on
+                nothing but tables is not checked again for columns of the same types.
         """
         return self.backend.analyse(self, frame, text)
 
@@ -149,73 +163,103 @@ class Runner:
         return self.backend.fields(frame, text)
 
     def select_typed(self, frame: DataFrame, items: Sequence[str]) -> DataFrame:
-        """Like `select`, over rows of known types: the schema has the types of the values."""
+        """Select as `select` does; the schema of the result has the types of the values.
+
+        Some engines give CASE, IF and UNION the type of their first value. Here they have the type
+        that all their values have.
+
+        Args:
+            frame: rows whose types are known.
+            items: the select list.
+        """
         return self.backend.with_value_types(self.select(frame, items), ", ".join(items))
 
     def tables(self) -> list[str]:
-        """The names of the tables and views in reach; none where the engine does not tell."""
+        """Return the names of the tables and views in reach; none if the engine lists none."""
         with suppress(*OF_TEXTS):
             return [row["tableName"] for row in plain_sql(self.spark)("SHOW TABLES").collect()]
         return []
 
     def functions(self) -> list[str]:
-        """Return the names of the functions of the session; none if the engine does not tell."""
+        """Return the names of the functions of the session; none if the engine lists none."""
         with suppress(*OF_TEXTS):
             return [str(row[0]) for row in plain_sql(self.spark)("SHOW FUNCTIONS").collect()]
         return []
 
     def having(self, **frames: DataFrame) -> Runner:
+        """Return a runner that can fill holes with these DataFrames as well."""
         return replace(self, frames={**self.frames, **frames})
 
     @cached_property
     def settings(self) -> dict[str, str]:
-        """The `SETTINGS` of the session, in lower case."""
+        """Return the values of `SETTINGS` in the session, in lower case, by their names."""
         values = self.backend.settings(SETTINGS)
         return {name: str(value).lower() for name, value in zip(SETTINGS, values, strict=True)}
 
 
 @dataclass(frozen=True)
 class Relation:
-    """The input of a clause: how to select from it. all_rows: makes the rows themselves; once."""
+    """The input of a clause."""
 
     runner: Runner
+    # Writes the query of a select list over the input.
     select_from: Callable[[Template], Template]
+    # Makes the DataFrame of the input's rows; None if it is `SELECT *`. It is called once.
     all_rows: Callable[[], DataFrame] | None = None
 
     @cached_property
     def rows(self) -> DataFrame:
+        """Return the DataFrame of the input."""
         return self.select(["*"]) if self.all_rows is None else self.all_rows()
 
     def query(self, items: Iterable[str]) -> Template:
+        """Return the query of a select list over the input."""
         return self.select_from(self.runner.written(", ".join(items)))
 
     def select(self, items: Iterable[str]) -> DataFrame:
+        """Return the DataFrame of a select list over the input."""
         return self.runner.sql(self.query(items))
 
     def over(self, query: Template, items: Iterable[str]) -> Template:
-        """The query of a select list over a query; one text, which Spark analyses once."""
-        text = ", ".join(items)
-        whole = template("SELECT ", self.runner.written(text), " FROM (", query, ")")
-        return self.runner.in_scope(whole) if SUBQUERY.search(text) else whole
+        """Return the query of a select list over another query.
+
+        It is one text, so that Spark analyses it once.
+        """
+        select_list = ", ".join(items)
+        text = template("SELECT ", self.runner.written(select_list), " FROM (", query, ")")
+        return self.runner.in_scope(text) if SUBQUERY.search(select_list) else text
 
     @cached_property
-    def _known(self) -> dict[str, StructField]:
-        """The fields of expressions, by their texts; first those of the plain columns."""
+    def _fields_by_text(self) -> dict[str, StructField]:
+        """Return the fields of the plain columns, by their quoted names.
+
+        `fields` adds those of other expressions by their texts. Columns that share a name are left
+        out, because an expression that names them is ambiguous.
+        """
         schema = self.rows.schema
-        names = Counter(map(str.lower, schema.names))
-        return {quoted(one.name): one for one in schema if names[one.name.lower()] == 1}
+        name_counts = Counter(name.lower() for name in schema.names)
+        return {
+            quoted(column.name): column
+            for column in schema
+            if name_counts[column.name.lower()] == 1
+        }
 
     def fields(self, texts: Iterable[str]) -> list[StructField]:
-        """The fields of expressions over the input. Spark is asked once for all that are new."""
-        wanted = tuple(texts)
-        new = tuple(dict.fromkeys(text for text in wanted if text not in self._known))
-        if new:
-            fields = self.runner.fields(self.select(new), " ".join(new))
-            self._known.update(zip(new, fields, strict=True))
-        return [self._known[text] for text in wanted]
+        """Return the fields of expressions over the input.
+
+        Spark is asked at most once, for all expressions that are new.
+        """
+        texts = tuple(texts)
+        new_texts = tuple(dict.fromkeys(text for text in texts if text not in self._fields_by_text))
+        if new_texts:
+            new_fields = self.runner.fields(self.select(new_texts), " ".join(new_texts))
+            self._fields_by_text.update(zip(new_texts, new_fields, strict=True))
+        return [self._fields_by_text[text] for text in texts]
 
     def type_of(self, text: str) -> DataType:
+        """Return the type of an expression over the input."""
         return self.fields([text])[0].dataType
 
     def name_of(self, text: str) -> str:
+        """Return the name that Spark gives to an expression over the input."""
         return self.fields([text])[0].name

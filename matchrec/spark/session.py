@@ -168,7 +168,7 @@ def holes(text: Template) -> tuple[str, ...]:
     return tuple(dict.fromkeys(piece.name for piece in text if isinstance(piece, View)))
 
 
-def formatted(piece: str | View, frames: Mapping[str, Any]) -> str:
+def escape_for_pyspark(piece: str | View, frames: Mapping[str, Any]) -> str:
     """A piece as `str.format` needs it: with its braces doubled, or to be filled by a frame."""
     if isinstance(piece, str):
         return piece.replace("{", "{{").replace("}", "}}")
