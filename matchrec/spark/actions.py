@@ -26,7 +26,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.arguments import SESSION, checked
 from matchrec.source import counted
-from matchrec.spark.session import FAILURES, context_of
+from matchrec.spark.session import FAILURES, find_context
 from matchrec.worker.failing import rows_read
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def line_of(console: Console) -> Iterator[Callable[[str], object]]:
 @contextmanager
 def watch_tasks(spark: SparkSession) -> Iterator[Callable[[], Tasks]]:
     """What tells, at any time, how far the running stages are; nothing on Connect before 4.0."""
-    context = context_of(spark)
+    context = find_context(spark)
     if context is not None:
         yield classic_tasks(context)
         return
@@ -223,7 +223,7 @@ def cancelled_by_interrupt(spark: SparkSession) -> Iterator[None]:
 
 def tags_of(spark: SparkSession) -> tuple[Callable[[str], object], ...]:
     """What adds a tag to the jobs of this thread, removes it, and cancels the jobs that have it."""
-    context = context_of(spark)
+    context = find_context(spark)
     if context is None:
         session = cast("Any", spark)
         return session.addTag, session.removeTag, session.interruptTag

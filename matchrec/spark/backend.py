@@ -27,11 +27,11 @@ from matchrec.spark.relation import Relation, Runner
 from matchrec.spark.sail.probes import tries_to_add
 from matchrec.spark.session import (
     create_views,
-    has_keywords,
     holes,
     is_dataframe,
     once_a_session,
     plain_sql,
+    takes_keyword_arguments,
 )
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ class SparkConnect(Backend):
 
     def run(self, runner: Runner, text: Template) -> DataFrame:
         plain = plain_sql(self.spark)
-        if has_keywords(getattr(plain, "__func__", plain)):  # PySpark fills every hole
+        if takes_keyword_arguments(getattr(plain, "__func__", plain)):  # PySpark fills every hole
             return runner.run_with_views(text, {})
         return runner.stored(text)  # PySpark 3.5 cannot send DataFrames along
 

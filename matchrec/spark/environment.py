@@ -29,7 +29,7 @@ from matchrec.arguments import SESSION, checked
 from matchrec.errors import calls as errors
 from matchrec.errors.warnings import UntunedSessionWarning, untuned_session
 from matchrec.spark.backends import backend_of
-from matchrec.spark.session import application, context_of, is_stopped
+from matchrec.spark.session import application, find_context, is_stopped
 
 _TRIED = """
 import sys
@@ -47,7 +47,7 @@ _ONE_AT_A_TIME = RLock()
 @contextmanager
 def able_workers(spark: SparkSession) -> Iterator[None]:
     """Functions made inside run on this program's interpreter, where workers are on its machine."""
-    context = context_of(spark)
+    context = find_context(spark)
     if context is None or not (sys.executable and (context.master or "").startswith("local")):
         yield
         return
@@ -63,7 +63,7 @@ def check_session(spark: SparkSession) -> None:
     """Raises for a session that has been stopped, or whose workers cannot do the work."""
     if is_stopped(spark):
         raise errors.stopped_session()
-    if context_of(spark) is not None or "SPARK_LOCAL_REMOTE" not in os.environ:
+    if find_context(spark) is not None or "SPARK_LOCAL_REMOTE" not in os.environ:
         return  # only of a server inside of this program it is known what its workers can do
     from pyspark import SparkContext
 
@@ -236,7 +236,7 @@ def local_cores(spark: SparkSession) -> int | None:
         return None
     if found[1] != "*":
         return int(found[1] or 1)
-    context = context_of(spark)
+    context = find_context(spark)
     return None if context is None else context.defaultParallelism
 
 

@@ -36,7 +36,7 @@ from matchrec.plan.text import MICROSECONDS, Amount, Template, View, template
 from matchrec.shortcuts import taken
 from matchrec.spark.environment import able_workers
 from matchrec.spark.relation import Runner
-from matchrec.spark.session import OF_ANOTHER_SPARK
+from matchrec.spark.session import OTHER_VERSION_ERRORS
 from matchrec.spark.transport import runner_in_worker
 from matchrec.spark.types import OrderTimes, struct_of
 from matchrec.worker import wire
@@ -234,7 +234,7 @@ def size_of(rows: DataFrame) -> int | None:
         plan = frame.queryExecution().optimizedPlan()
         is_cheap = plan.deterministic() and names_of_nodes(plan) <= READS
         return int(str(plan.stats().sizeInBytes())) if is_cheap else None
-    except OF_ANOTHER_SPARK:
+    except OTHER_VERSION_ERRORS:
         return None
 
 

@@ -1,4 +1,4 @@
-"""A session: its own `sql`, another function instead of it, temporary views, quiet analysis.
+"""Helpers for a session: its own `sql`, another function instead of it, views, quiet analysis.
 
 A DataFrame becomes a temporary view for as long as Spark analyses the text that names it. Over
 Connect, where analysis is repeated later, `spark.sql(text, frame=df)` must do that, for each
@@ -39,45 +39,57 @@ from matchrec.spark.errors import users_terms
 if TYPE_CHECKING:
     from pyspark import SparkContext  # which a client of Connect alone does not have
 
-# What is raised where Java has failed, if there is any.
+# What is raised if a call of Java fails.
 try:
     from py4j.protocol import Py4JError
 except ModuleNotFoundError:  # a client of Connect has no Java to speak to
-    OF_JAVA: tuple[type[Exception], ...] = ()
+    JAVA_ERRORS: tuple[type[Exception], ...] = ()
 else:
-    OF_JAVA = (Py4JError,)
+    JAVA_ERRORS = (Py4JError,)
 
-FAILURES: tuple[type[Exception], ...] = (PySparkException, *OF_JAVA)
+# What is raised if a query or a call of the session fails.
+FAILURES: tuple[type[Exception], ...] = (PySparkException, *JAVA_ERRORS)
 
-# What is raised where Spark's own plan is looked into, and is not as it was in another version.
-OF_ANOTHER_SPARK: tuple[type[Exception], ...] = (*OF_JAVA, TypeError)
+# What is raised if code reads Spark's own plan, which is different in another version of Spark.
+OTHER_VERSION_ERRORS: tuple[type[Exception], ...] = (*JAVA_ERRORS, TypeError)
 
-REPLACED = "_matchrec_replaced"
+# What is raised for words of a query text that a session cannot make sense of.
 OF_TEXTS = (AnalysisException, IllegalArgumentException, UnsupportedOperationException)
 
-# What is raised for a query text that a session cannot make sense of, some of it by its parser; the
-# first ones are about words of the text.
+# What is raised for any query text that a session cannot make sense of. Some of it is raised by its
+# parser.
 REFUSALS = (*OF_TEXTS, ArithmeticException, NumberFormatException, SparkRuntimeException)
+
+# The attribute of a `sql` that replaces another: itself and the function that it replaces.
+REPLACED = "_matchrec_replaced"
+
+# The attribute of the plan of a text that holds the DataFrames in the text. What is known of them
+# is known of the text, too, and a server may have returned no more than a copy of them. See
+# `spark.errors.second_look`.
+FRAMES = "_matchrec_frames"
+
+# Finds the beginning of a subquery.
+SUBQUERY = re.compile(r"\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
 
 T = TypeVar("T")
 
-# Where the plan of a text keeps its DataFrames: what is known of them is known of the text, too, of
-# which a server may have given no more than a copy. See `spark.errors.second_look`.
-FRAMES = "_matchrec_frames"
-
-SUBQUERY = re.compile(r"\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
-
 
 def plain_sql(spark: SparkSession) -> Callable[..., DataFrame]:
-    """The session's own `sql`, also where `enable` has put another in its place."""
-    found: Any = spark.sql
-    original = original_of(getattr(found, "__func__", None))
-    bound: Callable[..., DataFrame] = MethodType(original, found.__self__) if original else found
-    return bound
+    """Return the session's own `sql`, even if `enable` has replaced it."""
+    current: Any = spark.sql
+    original = find_original(getattr(current, "__func__", None))
+    plain: Callable[..., DataFrame] = (
+        MethodType(original, current.__self__) if original else current
+    )
+    return plain
 
 
 @cache
-def has_keywords(function: Callable[..., object]) -> bool:
+def takes_keyword_arguments(function: Callable[..., object]) -> bool:
+    """Return whether a function takes any keyword argument: whether `sql` fills `{frame}` by name.
+
+    The `sql` of PySpark 3.5 over Connect does not.
+    """
     parameters = inspect.signature(function).parameters.values()
     return any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
 
@@ -85,64 +97,79 @@ def has_keywords(function: Callable[..., object]) -> bool:
 def create_views(
     spark: SparkSession, frames: Mapping[str, Any], names: Iterable[str], views: ExitStack
 ) -> dict[str, str]:
-    """Create temporary views of some DataFrames, which the exit of `views` drops.
+    """Create temporary views of some DataFrames.
+
+    Args:
+        spark: the session.
+        frames: DataFrames by name; those whose names are not in `names` may be other values.
+        names: the names of those that get a view.
+        views: drops the views when it is closed.
 
     Returns:
-        the name of the view of each, unlike any name in use: a view hides a table of its name from
-        the whole session.
+        the name of the view of each. It is unlike any name in use, because a view hides a table of
+        its name from the whole session.
     """
-    created = {name: f"{name}_{uuid4().hex[:8]}" for name in names}
-    for name, view in created.items():
-        frames[name].createTempView(view)
-        views.callback(spark.catalog.dropTempView, view)
-    return created
+    view_names = {name: f"{name}_{uuid4().hex[:8]}" for name in names}
+    for name, view_name in view_names.items():
+        frames[name].createTempView(view_name)
+        views.callback(spark.catalog.dropTempView, view_name)
+    return view_names
 
 
-def original_of(function: object) -> Callable[..., DataFrame] | None:
-    """What `enable` has put this function in the place of, or None."""
+def find_original(function: object) -> Callable[..., DataFrame] | None:
+    """Return the `sql` that a function of ours replaces; None if the function is not ours.
+
+    The mark names the function itself, because others who wrap it copy the mark.
+    """
     marked, original = getattr(function, REPLACED, (None, None))
-    return original if marked is function else None  # others who wrap it copy the mark
+    return original if marked is function else None
 
 
 def is_stopped(spark: SparkSession) -> bool:
+    """Return whether the session has ended and can run nothing any more."""
     if is_connect(spark):
         return bool(getattr(spark, "is_stopped", False))
     return getattr(spark.sparkContext, "_jsc", spark) is None
 
 
 def shares_views(spark: SparkSession, other: SparkSession) -> bool:
-    """Whether a session has the views of another one. A client of Connect sends them along.
+    """Return whether one session has the views of another.
 
-    One session of Classic may have several objects.
+    A client of Connect sends them along. In Classic, several objects may be the same session.
     """
     if spark is other or is_connect(spark) or is_connect(other):
         return True
-    own, others = (unwrapped(one)._jsparkSession for one in (spark, other))
-    return own is others or bool(own.equals(others))
+    java_session = unwrap_session(spark)._jsparkSession
+    other_java_session = unwrap_session(other)._jsparkSession
+    return java_session is other_java_session or bool(java_session.equals(other_java_session))
 
 
-def context_of(spark: SparkSession) -> SparkContext | None:
+def find_context(spark: SparkSession) -> SparkContext | None:
     """Return the context of a session in this program; None over Connect, which has none here."""
     return None if is_connect(spark) else spark.sparkContext
 
 
-def unwrapped(spark: SparkSession) -> Any:
-    """PySpark's session, where a platform's own is around it."""
+def unwrap_session(spark: SparkSession) -> Any:
+    """Return PySpark's session, which a platform may have wrapped in a session of its own."""
     return getattr(spark.sql, "__self__", spark)
 
 
 def is_connect(spark: SparkSession) -> bool:
-    """Whether the session, or what it wraps or extends, is a client of Spark Connect."""
-    return _are_of_connect(type(unwrapped(spark)).__mro__)
+    """Return whether the session, or what it wraps or extends, is a client of Spark Connect."""
+    return _has_connect_class(type(unwrap_session(spark)).__mro__)
 
 
 @cache
-def _are_of_connect(classes: tuple[type, ...]) -> bool:
+def _has_connect_class(classes: tuple[type, ...]) -> bool:
+    """Return whether one of some classes belongs to Spark Connect."""
     return any(".connect." in f"{cls.__module__}." for cls in classes)
 
 
 def query_context_logger() -> logging.Logger:
-    """PySpark's logger of failed analyses; before 4.0 there is none, and this one is silent."""
+    """Return PySpark's logger of failed analyses.
+
+    Before 4.0 there is none. The logger that is returned then is silent.
+    """
     name = "SQLQueryContextLogger"
     try:
         from pyspark.logger import PySparkLogger
@@ -155,21 +182,42 @@ _IS_QUIET: ContextVar[bool] = ContextVar("failed analyses are not logged", defau
 
 
 def is_logged(_: logging.LogRecord) -> bool:
+    """Return whether a failed analysis is logged, as a filter of a logger."""
     return not _IS_QUIET.get()
 
 
 def quiet_analysis() -> AbstractContextManager[None]:
-    """No log line of PySpark for a failed analysis of this thread: whoever asks words the error."""
+    """Keep PySpark from logging the analyses that fail inside, in this thread.
+
+    The caller raises an error in words of its own.
+    """
     query_context_logger().addFilter(is_logged)
     return holding(_IS_QUIET, True)
 
 
 def holes(text: Template) -> tuple[str, ...]:
+    """Return the names of the holes in a text, each once.
+
+    >>> holes(("SELECT * FROM ", View("a"), " JOIN ", View("b"), " JOIN ", View("a")))
+    ('a', 'b')
+    """
     return tuple(dict.fromkeys(piece.name for piece in text if isinstance(piece, View)))
 
 
 def escape_for_pyspark(piece: str | View, frames: Mapping[str, Any]) -> str:
-    """A piece as `str.format` needs it: with its braces doubled, or to be filled by a frame."""
+    """Return a piece of a text as PySpark needs it, which runs `str.format` over the text.
+
+    A hole is as wide as in the user's query, so that positions in errors of Spark can be found.
+
+    Args:
+        piece: SQL, whose braces are doubled, or a hole that PySpark fills.
+        frames: what fills the holes: DataFrames and other values.
+
+    >>> escape_for_pyspark("SELECT '{}'", {})
+    "SELECT '{{}}'"
+    >>> escape_for_pyspark(View("limit"), {"limit": 3})
+    '{limit}'
+    """
     if isinstance(piece, str):
         return piece.replace("{", "{{").replace("}", "}}")
     if not is_dataframe(frames[piece.name]):
@@ -178,62 +226,80 @@ def escape_for_pyspark(piece: str | View, frames: Mapping[str, Any]) -> str:
 
 
 def once_a_session(spark: SparkSession, name: str, read: Callable[..., T]) -> Callable[..., T]:
-    """What reads texts, each once, with all that it has read. Kept at the session under a name, as
-    what was read may hold the session.
+    """Return a function that reads each text once in a session, and returns the same object again.
+
+    Args:
+        spark: the session. It keeps the function and what it has read, because that may hold the
+            session.
+        name: the attribute of the session under which it is kept.
+        read: reads a text. It is ignored if the session has a function of this name already.
     """
-    known: Callable[..., T] = vars(spark).setdefault(name, once(read))
-    return known
+    read_once: Callable[..., T] = vars(spark).setdefault(name, once(read))
+    return read_once
 
 
 def is_dataframe(value: object) -> bool:
-    """Whether PySpark would fill a hole with a view; other values become literals."""
+    """Return whether PySpark would fill a hole with a view; other values become literals."""
     return hasattr(value, "createTempView")
 
 
-# `SparkSession.sql` with another function in its place, for the sessions of some applications.
+# Another function in place of `SparkSession.sql`, for the sessions of some applications.
 #
-# The function stands at the class, as Spark makes further objects for one session and further
+# The function is set on the class, because Spark makes further objects for one session and further
 # sessions for one application: in `foreachBatch`, by `newSession`, by `getOrCreate`. Sessions of
-# other applications meet it as well and are sent on to Spark's own.
+# other applications call it as well; it passes their calls on to Spark's own.
 
+# Answers a call of `sql`. Takes the session, the text, its arguments and its keyword arguments.
+# Returns None if Spark's own `sql` should answer.
 Answer = Callable[["SparkSession", Any, Any, dict[str, Any]], "DataFrame | None"]
 
-# In place of a session: all that there are and that come, unless their application has its own.
+# Instead of a session: all sessions, those of the future too, unless their application has an
+# answer of its own.
 EVERY = None
 
-_installed: dict[Hashable, Answer] = {}
-_classes: set[type] = set()
+_answers: dict[Hashable, Answer] = {}  # by application, or EVERY
+_changed_classes: set[type] = set()
 _changing = Lock()
 
 
 def replace_sql(spark: SparkSession | None, answer: Answer) -> None:
-    """From now on `answer` is asked first for `sql` of every session of this one's application.
+    """Let `answer` answer `sql` first, in every session of an application, from now on.
 
-    spark: or EVERY. Where `answer` gives None, Spark's own `sql` answers.
+    Args:
+        spark: a session of the application, or EVERY.
+        answer: what is called. If it returns None, Spark's own `sql` answers.
     """
     classes = all_classes() if spark is EVERY else type(spark).__mro__
     with _changing:
-        _installed[EVERY if spark is EVERY else application(spark)] = answer
+        _answers[EVERY if spark is EVERY else application(spark)] = answer
         for cls in classes:
-            if inspect.isfunction(original := cls.__dict__.get("sql")):
-                _classes.add(cls)
-                if original_of(original) is None:
-                    setattr(cls, "sql", sql_in_place_of(original))  # noqa: B010 -- mypy knows the class
+            current = cls.__dict__.get("sql")
+            if not inspect.isfunction(current):
+                continue
+            _changed_classes.add(cls)
+            if find_original(current) is None:
+                setattr(cls, "sql", make_replacement(current))  # noqa: B010 -- mypy knows the class
 
 
 def restore_sql(spark: SparkSession | None) -> None:
-    """Spark's own `sql` answers again; nothing happens where it always did. spark: or EVERY."""
+    """Let Spark's own `sql` answer again. Does nothing if it always did.
+
+    Args:
+        spark: a session of the application, or EVERY, as `replace_sql` got it.
+    """
     with _changing:
-        _installed.pop(EVERY if spark is EVERY else application(spark), None)
-        if not _installed:
-            for cls in _classes:
-                if (original := original_of(cls.__dict__["sql"])) is not None:
-                    setattr(cls, "sql", original)  # noqa: B010 -- mypy knows the class
-            _classes.clear()
+        _answers.pop(EVERY if spark is EVERY else application(spark), None)
+        if _answers:
+            return
+        for cls in _changed_classes:
+            original = find_original(cls.__dict__["sql"])
+            if original is not None:
+                setattr(cls, "sql", original)  # noqa: B010 -- mypy knows the class
+        _changed_classes.clear()
 
 
-def sql_in_place_of(original: Callable[..., DataFrame]) -> Callable[..., DataFrame]:
-    """A method `sql` that asks whether something is installed for its session's application."""
+def make_replacement(original: Callable[..., DataFrame]) -> Callable[..., DataFrame]:
+    """Return a method `sql` that first asks the answer for its session's application, if any."""
 
     @wraps(original)
     def sql(
@@ -242,26 +308,27 @@ def sql_in_place_of(original: Callable[..., DataFrame]) -> Callable[..., DataFra
         args: Any = None,
         **kwargs: Any,
     ) -> DataFrame:
-        installed = _installed.get(application(self)) if _installed else None
-        answer = installed or _installed.get(EVERY)
-        answered = answer(self, sqlQuery, args, kwargs) if answer else None
-        return original(self, sqlQuery, args, **kwargs) if answered is None else answered
+        own_answer = _answers.get(application(self)) if _answers else None
+        answer = own_answer or _answers.get(EVERY)
+        result = answer(self, sqlQuery, args, kwargs) if answer else None
+        return original(self, sqlQuery, args, **kwargs) if result is None else result
 
     setattr(sql, REPLACED, (sql, original))
     return sql
 
 
 def all_classes() -> Iterator[type]:
+    """Yield PySpark's classes of sessions, Classic and Connect."""
     yield SparkSession
     try:
-        from pyspark.sql.connect.session import SparkSession as OverConnect
-    except ImportError:  # so that there can be no session over Connect
+        from pyspark.sql.connect.session import SparkSession as ConnectSession
+    except ImportError:  # then there can be no session over Connect
         return
-    yield OverConnect
+    yield ConnectSession
 
 
 def application(spark: SparkSession) -> Hashable:
-    """What all sessions of one application share: the context, or the server's address."""
+    """Return what all sessions of one application share: the context, or the server's address."""
     if is_connect(spark):
         client: Any = spark.client
         return str(getattr(client._builder, "endpoint", None) or client.host)

@@ -27,7 +27,7 @@ from matchrec.errors.language import part
 from matchrec.errors.run.place import column_name
 from matchrec.errors.warnings import tied_rows, warn_caller
 from matchrec.spark.sail import server
-from matchrec.spark.session import application, context_of
+from matchrec.spark.session import application, find_context
 from matchrec.worker.sorting.ties import (
     AccumulatorChannel,
     Channel,
@@ -72,7 +72,7 @@ def watch_ties(spark: SparkSession, plan: MatchPlan, sorting: Sorting) -> TieWat
 
 def channel_of(spark: SparkSession) -> Channel | None:
     """Return how workers of the session report to this program, if they can."""
-    context = context_of(spark)
+    context = find_context(spark)
     if context is None:
         runs_here = application(spark) in server.started
         return ThreadChannel(this_program()) if runs_here else None
