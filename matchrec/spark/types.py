@@ -1,5 +1,9 @@
-"""Spark types as the plan knows them, those of what measures read, and as values cross; those by
-which rows are ordered, as whole numbers.
+"""Spark's types: as the plan has them, as values are sent to the workers, as rows are ordered.
+
+1. A Spark type as a `ValueType` of the plan: `value_type`.
+2. The schema of what the workers return: `schema_of_reads`.
+3. Types that Arrow cannot carry, and what is sent instead: `encode_columns` and `decode_columns`.
+4. Values of ORDER BY as whole numbers: `OrderTimes`.
 """
 
 from __future__ import annotations
@@ -7,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from functools import partial
-from operator import attrgetter
 from typing import Any, NamedTuple, cast
 
 import pyspark
@@ -38,12 +40,14 @@ from matchrec.plan.text import quoted, string_literal
 from matchrec.plan.totals import AskedTotal
 from matchrec.worker import wire
 
+# Spark's types that hold other values, and the families of the plan's types.
 NESTED: dict[type[spark.DataType], Family] = {
     spark.ArrayType: Family.ARRAY,
     spark.MapType: Family.MAP,
     spark.StructType: Family.STRUCT,
 }
 
+# Spark's types of intervals, and the families of the plan's types.
 INTERVALS: dict[type[spark.DataType], Family] = {
     spark.DayTimeIntervalType: Family.INTERVAL,
     spark.YearMonthIntervalType: Family.MONTHS,
@@ -51,16 +55,18 @@ INTERVALS: dict[type[spark.DataType], Family] = {
 
 
 def value_type(type_: spark.DataType) -> ValueType:
-    """The plan's type of a Spark type. A collated string is OTHER, as its order is Spark's own;
-    so is what has such parts.
+    """Return the plan's type of a Spark type.
+
+    A collated string is OTHER, because its order is Spark's own. So is an array, a map or a struct
+    that holds a value of such a type.
     """
     name = type_.simpleString()
-    if type(type_) in NESTED:
+    if is_nested(type_):
         names = tuple(type_.names) if isinstance(type_, StructType) else ()
-        parts = tuple(map(value_type, inner_types(type_)))
-        is_other = any(part.family is Family.OTHER and part != VOID for part in parts)
-        whole = ValueType(Family.OTHER, name)
-        return whole if is_other else nested(NESTED[type(type_)], names, parts)
+        parts = tuple(value_type(inner_type) for inner_type in inner_types(type_))
+        if any(part.family is Family.OTHER and part != VOID for part in parts):
+            return ValueType(Family.OTHER, name)
+        return nested(NESTED[type(type_)], names, parts)
     if isinstance(type_, spark.DecimalType):
         return ValueType(Family.DECIMAL, name, 64, type_.precision, type_.scale)
     if name.startswith("time("):  # since Spark 4.1
@@ -69,20 +75,26 @@ def value_type(type_: spark.DataType) -> ValueType:
 
 
 def has_distance(type_: spark.DataType) -> bool:
-    """Whether two values have a distance: numbers, times of a calendar and intervals."""
+    """Return whether two values have a distance: numbers, times of a calendar and intervals."""
     return value_type(type_).family in types.NUMBERS | types.TIMES | types.SPANS.keys()
 
 
 def sorts_exactly(type_: spark.DataType) -> bool:
-    """Whether order and equality of values are Spark's; others stay with Spark's own sort."""
+    """Return whether our own sort has Spark's order and equality of values.
+
+    It holds for PARTITION BY as for ORDER BY. Collated texts, nested values, maps, variants and
+    calendar intervals are left to Spark's own sort.
+    """
     return value_type(type_).family not in types.SPARKS_OWN
 
 
 def is_nested(type_: spark.DataType) -> bool:
+    """Return whether values of a type hold other values, as arrays do."""
     return type(type_) in NESTED
 
 
 def inner_types(type_: spark.DataType) -> list[spark.DataType]:
+    """Return the types of what values of a type hold directly; none if they hold nothing."""
     match type_:
         case spark.ArrayType():
             return [type_.elementType]
@@ -94,49 +106,65 @@ def inner_types(type_: spark.DataType) -> list[spark.DataType]:
 
 
 def parts_of(type_: spark.DataType) -> Iterator[spark.DataType]:
+    """Yield a type and the types in it, at any depth.
+
+    >>> [part.simpleString() for part in parts_of(ArrayType(ArrayType(LongType())))]
+    ['array<array<bigint>>', 'array<bigint>', 'bigint']
+    """
     yield type_
-    for one in inner_types(type_):
-        yield from parts_of(one)
+    for inner_type in inner_types(type_):
+        yield from parts_of(inner_type)
 
 
-def with_parts(type_: DataType, changed: Callable[[DataType], DataType]) -> DataType:
-    """The type of what holds values of the changed types; others as they are."""
+def with_parts(type_: DataType, change: Callable[[DataType], DataType]) -> DataType:
+    """Return an array, map or struct type with its inner types changed; another type as it is."""
     match type_:
         case ArrayType():
-            return ArrayType(changed(type_.elementType), type_.containsNull)
+            return ArrayType(change(type_.elementType), type_.containsNull)
         case spark.MapType():
-            key, value = changed(type_.keyType), changed(type_.valueType)
+            key, value = change(type_.keyType), change(type_.valueType)
             return spark.MapType(key, value, type_.valueContainsNull)
         case StructType():
-            own = (StructField(f.name, changed(f.dataType), f.nullable, f.metadata) for f in type_)
-            return StructType([*own])
+            return StructType(
+                [
+                    StructField(field.name, change(field.dataType), field.nullable, field.metadata)
+                    for field in type_
+                ]
+            )
     return type_
 
 
 def with_nulls(columns: Iterable[StructField]) -> list[StructField]:
-    """The fields, with NULL allowed inside of arrays, maps and structs.
+    """Return the fields, with NULL allowed inside of arrays, maps and structs.
 
     >>> with_nulls([StructField("a", ArrayType(LongType(), containsNull=False), nullable=False)])
     [StructField('a', ArrayType(LongType(), True), False)]
     """
+    return [
+        StructField(column.name, allow_nulls(column.dataType), column.nullable, column.metadata)
+        for column in columns
+    ]
 
-    def widened(type_: DataType) -> DataType:
-        match with_parts(type_, widened):
-            case ArrayType(elementType=element):
-                return ArrayType(element)
-            case spark.MapType(keyType=key, valueType=value):
-                return spark.MapType(key, value)
-            case StructType(fields=parts):
-                fields = [StructField(p.name, p.dataType, True, p.metadata) for p in parts]
-                return StructType(fields)
-            case other:
-                return other
 
-    return [StructField(f.name, widened(f.dataType), f.nullable, f.metadata) for f in columns]
+def allow_nulls(type_: DataType) -> DataType:
+    """Return a type with NULL allowed inside of arrays, maps and structs."""
+    match with_parts(type_, allow_nulls):
+        case ArrayType(elementType=element):
+            return ArrayType(element)
+        case spark.MapType(keyType=key, valueType=value):
+            return spark.MapType(key, value)
+        case StructType(fields=fields):
+            return StructType(
+                [StructField(field.name, field.dataType, True, field.metadata) for field in fields]
+            )
+        case other_type:
+            return other_type
 
 
 def sql_type(type_: DataType) -> str:
-    """A type as SQL, in which names of fields may be any.
+    """Return a type as SQL, with the names of fields in quotes.
+
+    `simpleString` does not quote them, so Spark may be unable to read it.
 
     >>> sql_type(ArrayType(StructType().add("at night", LongType())))
     'array<struct<`at night`: bigint>>'
@@ -147,12 +175,13 @@ def sql_type(type_: DataType) -> str:
         case spark.MapType():
             return f"map<{sql_type(type_.keyType)}, {sql_type(type_.valueType)}>"
         case StructType():
-            fields = (f"{quoted(one.name)}: {sql_type(one.dataType)}" for one in type_.fields)
+            fields = (f"{quoted(field.name)}: {sql_type(field.dataType)}" for field in type_.fields)
             return f"struct<{', '.join(fields)}>"
     return type_.simpleString()
 
 
 def sum_type(type_: spark.DataType) -> spark.DataType:
+    """Return the type of Spark's `sum` over numbers of a type."""
     if isinstance(type_, spark.DecimalType):
         return spark.DecimalType(min(38, type_.precision + 10), type_.scale)
     if isinstance(type_, spark.IntegralType):
@@ -167,33 +196,39 @@ def schema_of_reads(executable: Executable, inputs: Sequence[StructField]) -> St
         executable: the compiled query.
         inputs: the fields of the columns that are sent to the workers.
     """
-    partial = executable.task.partial is not None or ReadKind() in executable.reads
+    shows_partial = executable.task.partial is not None or ReadKind() in executable.reads
+    shows_unmatched = executable.rows_per_match.shows_unmatched
     nullability = Nullability(
         columns=tuple(field.nullable for field in inputs),
-        has_rows_without_match=executable.rows_per_match.shows_unmatched or partial,
+        has_rows_without_match=shows_unmatched or shows_partial,
     )
     fields = []
     for name, read in zip(wire.names_of(executable), executable.reads, strict=True):
+        read_type = type_of_read(read.type, inputs)
         padding = padding_of(inputs[read.column]) if isinstance(read, ReadRow | ReadAt) else None
-        nullable = read.may_be_null(nullability)
-        fields.append(StructField(name, type_of_read(read.type, inputs), nullable, padding))
+        fields.append(StructField(name, read_type, read.may_be_null(nullability), padding))
     return StructType(fields)
 
 
-CHAR = "__CHAR_VARCHAR_TYPE_STRING"  # in the metadata of a text that is CHAR(n) in its table
+# The key in the metadata of a STRING column that is CHAR(n) or VARCHAR(n) in its table.
+CHAR = "__CHAR_VARCHAR_TYPE_STRING"
 
 
 def padding_of(field: StructField) -> dict[str, str] | None:
-    """The metadata by which Spark pads what it compares with a CHAR(n); None of other columns."""
+    """Return the metadata of a CHAR(n) or VARCHAR(n) column; None for other columns.
+
+    By this metadata, Spark pads what it compares with the column.
+    """
     return {CHAR: field.metadata[CHAR]} if CHAR in field.metadata else None
 
 
 def length_of(field: StructField) -> int | None:
-    """The n of a column of CHAR(n); None of other columns."""
-    kind, _, length = str(field.metadata.get(CHAR, "")).rstrip(")").partition("(")
-    return int(length) if kind == "char" else None
+    """Return the n of a CHAR(n) column; None for other columns."""
+    type_name, _, length = str(field.metadata.get(CHAR, "")).rstrip(")").partition("(")
+    return int(length) if type_name == "char" else None
 
 
+# The Spark types of reads whose type does not depend on the input.
 NAMED_TYPES: dict[NamedType, DataType] = {
     NamedType.TEXT: spark.StringType(),
     NamedType.NUMBER: LongType(),
@@ -218,9 +253,10 @@ def type_of_read(type_: ReadType, inputs: Sequence[StructField]) -> DataType:
         case ListType(column):
             return ArrayType(inputs[column].dataType, containsNull=False)
         case RowsType(columns, names):
-            values = [inputs[column].dataType for column in columns]
-            fields = zip(names, [*values, spark.StringType(), LongType()], strict=True)
-            return ArrayType(struct_of(dict(fields)), containsNull=False)
+            value_types = [inputs[column].dataType for column in columns]
+            field_types = [*value_types, spark.StringType(), LongType()]
+            row_type = struct_of(dict(zip(names, field_types, strict=True)))
+            return ArrayType(row_type, containsNull=False)
         case NamedType():
             return NAMED_TYPES[type_]
         case TotalType(asked, of):
@@ -230,103 +266,131 @@ def type_of_read(type_: ReadType, inputs: Sequence[StructField]) -> DataType:
 
 
 def total_type(asked: AskedTotal, measure: DataType | None) -> DataType:
-    """The type of an aggregate over all matches: that of Spark's own over these, or of its CAST.
-    measure: the type of what it is over, None of a count of matches. Raises MatchRecognizePlanError
-    for a CAST to a decimal that would round it.
+    """Return the type of an aggregate over all matches.
+
+    It is the type of Spark's own aggregate over the matches, or the type of the CAST around it.
+
+    Args:
+        asked: the aggregate.
+        measure: the type of the measure that it aggregates; None if it counts matches.
+
+    Raises:
+        MatchRecognizePlanError: the CAST is to a decimal that would round the aggregate.
     """
     if measure is not None and asked.function in ("min", "max"):
         return measure
     if asked.is_double:
         return DoubleType()
-    own = LongType() if measure is None or asked.function == "count" else sum_type(measure)
+    spark_type = LongType() if measure is None or asked.function == "count" else sum_type(measure)
     if asked.cast is None:
-        return own
-    widest = spark.DecimalType(38, scale_of(own))
-    wanted = None if own == DoubleType() else f"DECIMAL(38, {widest.scale})"
-    if asked.cast != wanted:
-        raise errors.rounding_cast(asked=asked, exact=replace(asked, cast=wanted))
-    return widest
+        return spark_type
+    exact_type = spark.DecimalType(38, scale_of(spark_type))
+    exact_cast = None if spark_type == DoubleType() else f"DECIMAL(38, {exact_type.scale})"
+    if asked.cast != exact_cast:
+        raise errors.rounding_cast(asked=asked, exact=replace(asked, cast=exact_cast))
+    return exact_type
 
 
 def scale_of(type_: DataType) -> int:
+    """Return the number of digits after the point of a decimal; 0 for other types."""
     return type_.scale if isinstance(type_, spark.DecimalType) else 0
 
 
 def struct_of(fields: Mapping[str, DataType]) -> StructType:
-    """A struct, or rows, of fields that may all be NULL."""
-    return StructType([StructField(name, kind) for name, kind in fields.items()])
+    """Return a struct type, or the schema of rows, whose fields may all be NULL."""
+    return StructType([StructField(name, type_) for name, type_ in fields.items()])
 
 
-# Types that Arrow cannot carry between Spark and Python, and what crosses in their place.
+# Types that Arrow cannot carry between Spark and Python, and what is sent instead.
 #
-# A year-month interval crosses as its months, a calendar interval as its text. Before Spark 4, a
-# day-time interval crosses as its microseconds: the Arrow writer of durations does not grow there.
-# Where an array, a map or a struct holds one, its parts cross so. PyArrow has no VOID that is not
-# NULL, which `array()` and `map()` hold: such an array crosses as one that may hold NULL, and such
-# a map as whether there is one.
+# A year-month interval is sent as its months, a calendar interval as its text. Before Spark 4, a
+# day-time interval is sent as its microseconds: Spark's Arrow writer of durations does not grow its
+# buffers there. If an array, a map or a struct holds one of these, only the part is replaced.
+# PyArrow has no VOID that is not NULL, which is the type of the elements of `array()` and `map()`:
+# such an array is sent as one that may hold NULL, and such a map as whether there is one.
+# Arrow has every other type that Spark has.
 
 DURATIONS_CROSS = int(pyspark.__version__.split(".")[0]) >= 4
 
-# What makes seconds of each unit; some sessions count the hours of the days in HOUR again.
+# What turns each field of an interval into seconds. Hours are taken modulo 24, because the HOUR of
+# some engines includes the hours of the days.
 SECONDS = (("DAY", "* 86400"), ("HOUR", "% 24 * 3600"), ("MINUTE", "% 60 * 60"), ("SECOND", "% 60"))
 
 
-class Disguise(NamedTuple):
-    """What crosses in place of a value: its type, and each as SQL of the other."""
+class Substitute(NamedTuple):
+    """What is sent instead of a value whose type Arrow cannot carry.
 
-    kind: spark.DataType
-    encoded: str
-    decoded: str
+    The two templates have `{0}` for a value as SQL.
+    """
+
+    type: spark.DataType  # the type in which the value is sent
+    encoded: str  # SQL of what is sent, in terms of the value
+    decoded: str  # SQL of the value, in terms of what is sent
 
 
-Way = Callable[[Disguise], str]  # of two, into a disguise or out of it
+# Chooses one of the two templates of a substitute.
+ChooseTemplate = Callable[[Substitute], str]
 
 
-def disguise_of(type_: spark.DataType) -> Disguise | None:
-    """How a value crosses that is not what it is, its parts left aside."""
+def find_substitute(type_: spark.DataType) -> Substitute | None:
+    """Return what is sent instead of a value of a type; None if the value itself is sent.
+
+    The parts of an array, a map or a struct are not looked at.
+    """
     match type_:
         case spark.YearMonthIntervalType():
             full = "CAST({0} AS INTERVAL YEAR TO MONTH)"
             months = f"CAST(EXTRACT(YEAR FROM {full}) * 12 + EXTRACT(MONTH FROM {full}) AS INT)"
             interval = f"CAST(make_ym_interval(0, {{0}}) AS {type_.simpleString()})"
-            return Disguise(spark.IntegerType(), months, interval)
+            return Substitute(spark.IntegerType(), encoded=months, decoded=interval)
         case spark.DayTimeIntervalType() if not DURATIONS_CROSS:
             seconds = "CAST(CAST({0} AS DECIMAL(20, 0)) / 1000000 AS DECIMAL(18, 6))"
             interval = f"CAST(make_dt_interval(0, 0, 0, {seconds}) AS {type_.simpleString()})"
-            return Disguise(spark.LongType(), microseconds("{0}"), interval)
+            return Substitute(spark.LongType(), encoded=microseconds("{0}"), decoded=interval)
         case spark.MapType() if isinstance(type_.keyType, spark.NullType):
-            empty = "IF({0} IS NULL, NULL, map())"
-            return Disguise(spark.BooleanType(), "IF({0} IS NULL, NULL, true)", empty)
+            is_there = "IF({0} IS NULL, NULL, true)"
+            empty_map = "IF({0} IS NULL, NULL, map())"
+            return Substitute(spark.BooleanType(), encoded=is_there, decoded=empty_map)
         case spark.ArrayType(elementType=spark.NullType()) if not type_.containsNull:
-            empty = "IF({0} IS NULL, NULL, array())"
-            return Disguise(spark.ArrayType(type_.elementType), "{0}", empty)
-        case _ if type_.typeName() == "interval":  # which PySpark names from version 4 on
-            return Disguise(spark.StringType(), "CAST({0} AS STRING)", "CAST({0} AS INTERVAL)")
+            nullable_type = spark.ArrayType(type_.elementType)
+            empty_array = "IF({0} IS NULL, NULL, array())"
+            return Substitute(nullable_type, encoded="{0}", decoded=empty_array)
+        case _ if type_.typeName() == "interval":  # PySpark has a class for it since version 4
+            text, interval = "CAST({0} AS STRING)", "CAST({0} AS INTERVAL)"
+            return Substitute(spark.StringType(), encoded=text, decoded=interval)
     return None
 
 
-Find = Callable[[spark.DataType], Disguise | None]
+# Returns the substitute of a value of a type, without its parts; None if it needs none.
+FindSubstitute = Callable[[spark.DataType], Substitute | None]
 
 
-def crosses_as(type_: spark.DataType, find: Find = disguise_of) -> spark.DataType:
-    """The type in which values of a type cross. find: the disguise of a part, if it has one.
+def crossing_type(type_: spark.DataType, find: FindSubstitute = find_substitute) -> spark.DataType:
+    """Return the type in which values of a type are sent.
+
+    Args:
+        type_: the type.
+        find: finds the substitutes of the value and of its parts.
 
     >>> from pyspark.sql.types import NullType
-    >>> crosses_as(ArrayType(NullType(), False)), crosses_as(ArrayType(LongType(), False))
+    >>> crossing_type(ArrayType(NullType(), False)), crossing_type(ArrayType(LongType(), False))
     (ArrayType(NullType(), True), ArrayType(LongType(), False))
     """
-    disguise = find(type_)
-    return with_parts(type_, partial(crosses_as, find=find)) if disguise is None else disguise.kind
+    substitute = find(type_)
+    if substitute is not None:
+        return substitute.type
+    return with_parts(type_, lambda part: crossing_type(part, find))
 
 
-def crossing_schema(wanted: spark.StructType) -> spark.StructType:
-    return cast("StructType", with_parts(wanted, crosses_as))
+def crossing_schema(schema: spark.StructType) -> spark.StructType:
+    """Return the schema in which columns of a schema are sent."""
+    return cast("StructType", with_parts(schema, crossing_type))
 
 
 def in_one_form(sql: str, type_: DataType) -> str:
-    """A value as SQL in which what is equal has the same bits: one NaN and one zero.
+    """Return SQL of a value in which equal values have the same bits: one NaN and one zero.
 
-    Spark takes care of that itself where it groups and compares; other sessions may not.
+    Spark itself takes care of that when it groups and compares; other engines may not.
 
     >>> in_one_form("k", LongType()), in_one_form("k", DoubleType())
     ('k', 'CAST(nanvl(k, abs(sqrt(-1D))) + 0D AS double)')
@@ -337,164 +401,247 @@ def in_one_form(sql: str, type_: DataType) -> str:
 
 
 def columns_in_one_form(fields: Sequence[StructField]) -> list[str]:
-    return [f"{in_one_form(quoted(f.name), f.dataType)} AS {quoted(f.name)}" for f in fields]
+    """Return a select list of columns under their own names, each as `in_one_form`."""
+    items = []
+    for field in fields:
+        name = quoted(field.name)
+        items.append(f"{in_one_form(name, field.dataType)} AS {name}")
+    return items
 
 
 def encode_columns(frame: DataFrame) -> DataFrame:
-    return convert_columns(frame, frame.schema, attrgetter("encoded"))
+    """Convert the columns of a DataFrame to types that can be sent."""
+    return convert_columns(frame, frame.schema, lambda substitute: substitute.encoded)
 
 
-def decode_columns(frame: DataFrame, wanted: spark.StructType) -> DataFrame:
-    return convert_columns(frame, wanted, attrgetter("decoded"))
+def decode_columns(frame: DataFrame, schema: spark.StructType) -> DataFrame:
+    """Convert the columns of a DataFrame back to their own types.
+
+    Args:
+        frame: columns as `encode_columns` makes them.
+        schema: the schema that they had before.
+    """
+    return convert_columns(frame, schema, lambda substitute: substitute.decoded)
 
 
-def convert_columns(frame: DataFrame, own: spark.StructType, way: Way) -> DataFrame:
-    """Convert what does not cross as it is. own: the types of the columns."""
-    if all(crosses_as(field.dataType) == field.dataType for field in own.fields):
+def convert_columns(
+    frame: DataFrame, schema: spark.StructType, choose: ChooseTemplate
+) -> DataFrame:
+    """Encode or decode the columns of a DataFrame that are not sent as they are.
+
+    Args:
+        frame: the DataFrame.
+        schema: the schema of its columns when they are not encoded.
+        choose: chooses the template that converts a value.
+    """
+    if all(crossing_type(field.dataType) == field.dataType for field in schema.fields):
         return frame
-    named = ((quoted(field.name), field.dataType) for field in own.fields)
-    items = (f"{convert_parts(name, type_, way)} AS {name}" for name, type_ in named)
+    items = []
+    for field in schema.fields:
+        name = quoted(field.name)
+        items.append(f"{convert_parts(name, field.dataType, choose)} AS {name}")
     return frame.selectExpr(*items)
 
 
 def convert_parts(
-    value: str, type_: spark.DataType, way: Way, find: Find = disguise_of, depth: int = 0
+    value: str,
+    type_: spark.DataType,
+    choose: ChooseTemplate,
+    find: FindSubstitute = find_substitute,
+    depth: int = 0,
 ) -> str:
-    """Convert what does not cross, SQL to SQL. depth: of arrays and maps around it, for names."""
-    if crosses_as(type_, find) == type_:
+    """Return SQL of a value in which everything that has a substitute is converted.
+
+    Args:
+        value: SQL of the value.
+        type_: its type when it is not encoded.
+        choose: chooses the template that converts a part.
+        find: finds the substitutes of the value and of its parts.
+        depth: the number of arrays and maps around the value. The elements of each have a name of
+            their own.
+    """
+    if crossing_type(type_, find) == type_:
         return value
-    if disguise := find(type_):
-        return way(disguise).format(value)
+    substitute = find(type_)
+    if substitute is not None:
+        return choose(substitute).format(value)
     match type_:
         case spark.ArrayType():
-            element = convert_parts(f"e{depth}", type_.elementType, way, find, depth + 1)
+            element = convert_parts(f"e{depth}", type_.elementType, choose, find, depth + 1)
             return f"transform({value}, e{depth} -> {element})"
-        case spark.MapType():  # Sail has no transform_values
-            key, held = ArrayType(type_.keyType), ArrayType(type_.valueType)
-            keys = convert_parts(f"map_keys({value})", key, way, find, depth)
-            values = convert_parts(f"map_values({value})", held, way, find, depth)
+        case spark.MapType():  # as two arrays, because Sail has no transform_values
+            keys_type, values_type = ArrayType(type_.keyType), ArrayType(type_.valueType)
+            keys = convert_parts(f"map_keys({value})", keys_type, choose, find, depth)
+            values = convert_parts(f"map_values({value})", values_type, choose, find, depth)
             return f"map_from_arrays({keys}, {values})"
     assert isinstance(type_, spark.StructType)
-    fields = (
-        f"{string_literal(field.name)}, "
-        + convert_parts(f"{value}.{quoted(field.name)}", field.dataType, way, find, depth)
-        for field in type_.fields
-    )
+    fields = []
+    for field in type_.fields:
+        field_value = f"{value}.{quoted(field.name)}"
+        converted = convert_parts(field_value, field.dataType, choose, find, depth)
+        fields.append(f"{string_literal(field.name)}, {converted}")
     return f"IF({value} IS NULL, NULL, named_struct({', '.join(fields)}))"
 
 
 def as_text(value: str, type_: DataType) -> str:
-    """A value as SQL of a text that tells it from all others; bytes are not read as letters.
+    """Return SQL of a text that differs for different values; bytes are not read as letters.
 
     >>> from pyspark.sql.types import BinaryType
     >>> as_text("x", ArrayType(BinaryType()))
     "CAST(transform(x, e0 -> concat('X', chr(39), hex(e0), chr(39))) AS STRING)"
     """
-    shown = convert_parts(value, type_, attrgetter("encoded"), bytes_as_text)
+    shown = convert_parts(
+        value, type_, lambda substitute: substitute.encoded, find_bytes_substitute
+    )
     return f"CAST({shown} AS STRING)"
 
 
-def bytes_as_text(type_: DataType) -> Disguise | None:
-    """How bytes and places are shown, which have none but these."""
-    is_place = type_.typeName() in ("geometry", "geography")
-    if not is_place and not isinstance(type_, spark.BinaryType):
+def find_bytes_substitute(type_: DataType) -> Substitute | None:
+    """Return how bytes are shown as text, for instance `X'0AFF'`; None for other types.
+
+    Geometries and geographies are shown by their bytes, because they have no text of their own.
+    """
+    is_spatial = type_.typeName() in ("geometry", "geography")
+    if not is_spatial and not isinstance(type_, spark.BinaryType):
         return None
-    known = "ST_AsBinary({0})" if is_place else "{0}"
-    return Disguise(spark.StringType(), f"concat('X', chr(39), hex({known}), chr(39))", "")
+    value_bytes = "ST_AsBinary({0})" if is_spatial else "{0}"
+    text = f"concat('X', chr(39), hex({value_bytes}), chr(39))"
+    return Substitute(spark.StringType(), encoded=text, decoded="")
 
 
 def microseconds(value: str) -> str:
-    """A day-time interval as SQL of a number."""
+    """Return SQL of the microseconds of a day-time interval, as a BIGINT."""
     full = f"CAST({value} AS INTERVAL DAY TO SECOND)"
-    units = (f"EXTRACT({unit} FROM {full}) {seconds}" for unit, seconds in SECONDS)
-    return f"CAST(({' + '.join(units)}) * 1000000 AS BIGINT)"
+    seconds = (f"EXTRACT({unit} FROM {full}) {conversion}" for unit, conversion in SECONDS)
+    return f"CAST(({' + '.join(seconds)}) * 1000000 AS BIGINT)"
 
 
-# Values that rows are ordered by, such as the times from which rules hold, as whole numbers.
+# Values by which rows are ordered, such as the times from which rules are valid, as whole numbers.
 #
-# They are the numbers as which the workers hold the order: microseconds of an instant, days of a
-# date, and whole numbers as they are.
+# These are the numbers that the workers hold for the order: the microseconds of an instant, the
+# days of a date, and whole numbers as they are.
 
 EPOCH = datetime(1970, 1, 1)
+
+# A template: SQL of the microseconds of a TIMESTAMP_NTZ.
 SINCE_EPOCH = microseconds(f"{{0}} - TIMESTAMP_NTZ'{EPOCH}'")
 
 
 class Counting(NamedTuple):
-    """How the values of a type are numbers. wanted: what a value is in Python, which is a `known`
-    and no `other`. number: of a value, as SQL; value: of a number.
-    """
+    """How the values of a type are whole numbers."""
 
+    # What a Python value of the type is called in messages.
     wanted: str
-    known: type
-    other: type | tuple[()]
-    number: str
-    value: str
+    # The class of the Python values, and a subclass whose values are not of the type.
+    python_class: type
+    excluded_class: type | tuple[()]
+    # A template: SQL of the number of a value `{0}`.
+    number_sql: str
+    # A template: SQL of the value of a `{number}` that is `{shown}` so, in the `{type}`.
+    value_sql: str
 
 
 TypeClass = type[spark.DataType]
 
 COUNTINGS: Mapping[TypeClass, Counting] = {
     spark.TimestampType: Counting(
-        "a datetime", datetime, (), "unix_micros({0})", "timestamp_micros({number}L)"
+        wanted="a datetime",
+        python_class=datetime,
+        excluded_class=(),
+        number_sql="unix_micros({0})",
+        value_sql="timestamp_micros({number}L)",
     ),
     spark.TimestampNTZType: Counting(
-        "a datetime without a time zone", datetime, (), SINCE_EPOCH, "TIMESTAMP_NTZ'{shown}'"
+        wanted="a datetime without a time zone",
+        python_class=datetime,
+        excluded_class=(),
+        number_sql=SINCE_EPOCH,
+        value_sql="TIMESTAMP_NTZ'{shown}'",
     ),
     spark.DateType: Counting(
-        "a date", date, datetime, "CAST(unix_date({0}) AS BIGINT)", "date_from_unix_date({number})"
+        wanted="a date",
+        python_class=date,
+        excluded_class=datetime,
+        number_sql="CAST(unix_date({0}) AS BIGINT)",
+        value_sql="date_from_unix_date({number})",
     ),
     spark.IntegralType: Counting(
-        "a whole number", int, bool, "CAST({0} AS BIGINT)", "CAST({number}L AS {type})"
+        wanted="a whole number",
+        python_class=int,
+        excluded_class=bool,
+        number_sql="CAST({0} AS BIGINT)",
+        value_sql="CAST({number}L AS {type})",
     ),
 }
 
 
 @dataclass(frozen=True)
 class OrderTimes:
-    """Values of the type of an order, which is an instant, a wall clock, a date or a number."""
+    """The type of an ORDER BY column, which converts its values to whole numbers and back.
 
-    type: spark.DataType
+    >>> from pyspark.sql.types import DateType
+    >>> OrderTimes(DateType()).number(date(1970, 1, 3))
+    2
+    >>> OrderTimes(DateType()).literal(2)
+    'date_from_unix_date(2)'
+    """
+
+    type: spark.DataType  # of an instant, a wall clock, a date or a whole number
 
     @property
     def kind(self) -> TypeClass | None:
-        """What the type is one of; None where its values are no whole numbers."""
+        """Return the class in `COUNTINGS` of the type; None if its values are no whole numbers."""
         return next((kind for kind in COUNTINGS if isinstance(self.type, kind)), None)
 
     @property
     def counting(self) -> Counting:
+        """Return how the values are whole numbers, which they must be."""
         assert self.kind is not None
         return COUNTINGS[self.kind]
 
     def is_alike(self, other: spark.DataType) -> bool:
+        """Return whether another type has values of the same kind, or only NULL."""
         return isinstance(other, spark.NullType) or OrderTimes(other).kind is self.kind
 
     def number(self, value: Any) -> int | None:
-        """A value of Python's as a number; None for what is no such value."""
+        """Return a Python value as a number; None if it is not a value of the type."""
         counting = self.counting
-        fits = isinstance(value, counting.known) and not isinstance(value, counting.other)
+        fits = isinstance(value, counting.python_class) and not isinstance(
+            value, counting.excluded_class
+        )
         if isinstance(self.type, spark.TimestampNTZType):
             fits = fits and value.tzinfo is None
         return int(self.type.toInternal(value)) if fits else None
 
     def holds(self, number: int) -> bool:
-        """Whether the type has the number; instants and dates have all that are asked of them."""
+        """Return whether a number is in the range of the type.
+
+        Every number that a Python value has is in the range of instants and dates.
+        """
         limit = 1 << (value_type(self.type).bits - 1)
         return -limit <= number < limit
 
     def number_of_column(self, name: str) -> str:
-        return self.counting.number.format(name)
+        """Return SQL of the number of a column."""
+        return self.counting.number_sql.format(name)
 
     def literal(self, number: int | None) -> str:
+        """Return SQL of the value of a number; of NULL for None."""
         name = self.type.simpleString()
         if number is None:
             return f"CAST(NULL AS {name})"
-        return self.counting.value.format(number=number, shown=self.shown(number), type=name)
+        return self.counting.value_sql.format(number=number, shown=self.shown(number), type=name)
 
     def shown(self, number: int) -> str:
-        """A number as people read it, an instant in UTC."""
+        """Return the value of a number as people read it, an instant in UTC.
+
+        >>> from pyspark.sql.types import TimestampType
+        >>> OrderTimes(TimestampType()).shown(0)
+        '1970-01-01 00:00:00 UTC'
+        """
         if self.kind is spark.IntegralType:
             return str(number)
         if self.kind is spark.DateType:
             return str(EPOCH.date() + timedelta(days=number))
-        utc = " UTC" if self.kind is spark.TimestampType else ""
-        return f"{EPOCH + timedelta(microseconds=number)}{utc}"
+        suffix = " UTC" if self.kind is spark.TimestampType else ""
+        return f"{EPOCH + timedelta(microseconds=number)}{suffix}"
