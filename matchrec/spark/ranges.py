@@ -1,16 +1,24 @@
-"""One partition in ranges of its order, each of which is a task's.
+"""Cut partitions into ranges of their order, so that several tasks share a large partition.
 
-Where a window bounds matches, rows that lie further apart are in no common match. The order is
-divided into stretches, several to a window, and Spark notes of each stretch how many rows it has,
-and which of the conditions that every match needs hold of some row in it. Then `worker.ranges`
-tells in which stretches a match may begin, so
+If a window bounds matches, rows that are further apart than the window are in no common match. Then
+a partition can be cut wherever no match lies on both sides:
 
-    which rows no match can have              they are not shuffled
-    between which stretches no match can lie    there the partition is cut
+1. Divide the order into stretches, several to a window: `Ranges.stretch`.
+2. Let Spark count the rows of each stretch, and note which of the conditions that every match
+   needs hold for some row in it: `Ranges.kept`.
+3. Find the stretches in which a match may begin, in `worker.ranges`. Rows that no match can have
+   are not shuffled. Between stretches that no match joins, the partition is cut.
+4. Join the rows with the stretches that are kept: `Ranges.assign`. The join is broadcast.
 
-Both are one broadcast join of the rows with the stretches that are kept. Nothing is assumed of the
-data: where matches may begin everywhere, there is one range, and the rows are read once more than
-they had to be. Of partitions with keys only large ones are cut.
+For instance, if every match needs one condition, and a window is two stretches long:
+
+    stretch       0  1  2  3  4  5  6  7  8  9 10 11 12
+    condition        x  x                       x         it holds for some row
+    begin         b  b  b                 b  b  b         it holds here or in the next two
+    range         0  0  0  0  0  -  -  -  1  1  1  1  1   rows in - are not shuffled
+
+Nothing is assumed about the data: if matches may begin everywhere, there is one range, and the rows
+were read once more than necessary. If partitions have keys, only large ones are cut.
 
 Sources: Zhu, Huang, Chaudhuri, "High-Performance Row Pattern Recognition Using Joins", PVLDB 16(5),
 2023, on buckets as wide as the window. docs/contributing/decisions/partitions.md
@@ -45,14 +53,23 @@ if TYPE_CHECKING:
     from matchrec.spark.question import Question
 
 PLACED_ROWS = View("matchrec_placed")
-CLASSES = 1 << 12  # into which keys are divided to find large ones
-MOST_STRETCHES = 1 << 19  # along a partition: the table of them is sent to each executor
-PARTS = 2  # stretches to a window: more tell more precisely where matches may be
-DAY = MICROSECONDS["DAY"]
-LONGEST = 2**60
 
-# The nodes of plans that it costs little to run three times.
-READS = {
+# Keys are divided into classes by their hash, to find large partitions.
+CLASS_COUNT = 1 << 12
+
+# The most stretches along a partition. The table of stretches is sent to each executor.
+MOST_STRETCHES = 1 << 19
+
+# The number of stretches to a window. More stretches show more precisely where matches may be.
+STRETCHES_PER_WINDOW = 2
+
+MICROSECONDS_PER_DAY = MICROSECONDS["DAY"]
+
+# In positions. Partitions are not cut by windows of this length or a greater one.
+LONGEST_WINDOW = 2**60
+
+# The nodes of Spark's plans that it costs little to run three times.
+CHEAP_NODES = {
     *("Filter", "Project", "SubqueryAlias", "View", "LogicalRelation", "DataSourceV2Relation"),
     *("DataSourceV2ScanRelation", "HiveTableRelation", "InMemoryRelation", "Range"),
 }
@@ -62,23 +79,35 @@ NO_WINDOW = "no window of time bounds a match"
 
 @dataclass(frozen=True)
 class Ranges:
-    """How partitions are cut. order: of the column that says where a row lies. window: how much
-    further than its first row a match may reach, in units of positions. needed: the first bits of
-    conditions that hold of some row of every match; first: of its first row.
+    """How the partitions of a query are cut.
+
+    The position of a row is its value in the first ORDER BY column, as a whole number.
     """
 
+    # Converts values of the first ORDER BY column to positions.
     order: OrderTimes
+    # Every row of a match is less than this many positions after the first one.
     window: int
-    needed: int
-    first: int
+    # The conditions each of which holds for some row of every match, as bits of the first column
+    # of bits.
+    needed_bits: int
+    # Those of them that hold for the first row of every match.
+    first_row_bits: int
 
     def assign(self, runner: Runner, rows: DataFrame, keys: list[str], order: str) -> DataFrame:
-        """The rows that some match may have, with the number of their range, NULL of those not cut.
-        keys: SQL that is alike for equal keys. order: a column.
+        """Return the rows that some match may have, with the number of their range.
+
+        The number is NULL for rows of partitions that are not cut.
+
+        Args:
+            runner: runs the query.
+            rows: the rows that would be shuffled.
+            keys: the PARTITION BY keys, as SQL with the same bits for equal keys.
+            order: the name of the first ORDER BY column.
         """
-        key = f"pmod(hash({', '.join(keys)}), {CLASSES})" if keys else "0"
-        place = self.order.number_of_column(order)
-        placed = rows.selectExpr("*", f"{key} AS {wire.CLASS}", f"{place} AS {wire.PLACE}")
+        key_class = f"pmod(hash({', '.join(keys)}), {CLASS_COUNT})" if keys else "0"
+        position = self.order.number_of_column(order)
+        placed = rows.selectExpr("*", f"{key_class} AS {wire.CLASS}", f"{position} AS {wire.PLACE}")
         query = template("SELECT *, ", self.stretch(), f" AS {wire.PLACED} FROM ", PLACED_ROWS)
         in_stretches = runner.having(matchrec_placed=placed).sql(query)
         columns = ", ".join(f"rows.{column}" for column in rows.columns)
@@ -95,38 +124,66 @@ class Ranges:
         return runner.having(matchrec_in_stretches=in_stretches, matchrec_kept=kept).sql(joined)
 
     def stretch(self) -> Template:
-        """SQL of a row's stretch, of MOST_STRETCHES at most; NULL where nothing is cut."""
-        lies = wire.PLACE
-        span = f"CAST(max({lies}) AS DECIMAL(38, 0)) - min({lies})"
-        least = max(1, -(-self.window // PARTS))  # a window of no length has empty matches
+        """Return SQL of the number of a row's stretch; NULL if its partition is not cut.
+
+        Stretches are so wide that a partition has at most MOST_STRETCHES of them.
+        """
+        position = wire.PLACE
+        span = f"CAST(max({position}) AS DECIMAL(38, 0)) - min({position})"
+        # a window of no length has empty matches, and a stretch needs a width to divide by
+        least_width = max(1, ceil_divide(self.window, STRETCHES_PER_WINDOW))
         return template(
-            f"{lies} DIV element_at("
+            f"{position} DIV element_at("
             "(SELECT map_from_entries(collect_list(struct(class, width))) FROM ("
             f"SELECT {wire.CLASS} AS class, count(*) AS size, sum(count(*)) OVER () AS total,"
-            f" greatest({least}L, CAST(({span}) / {MOST_STRETCHES} AS BIGINT)) AS width FROM ",
+            f" greatest({least_width}L, CAST(({span}) / {MOST_STRETCHES} AS BIGINT)) AS width"
+            " FROM ",
             PLACED_ROWS,
-            f" WHERE {lies} IS NOT NULL GROUP BY {wire.CLASS})",
+            f" WHERE {position} IS NOT NULL GROUP BY {wire.CLASS})",
             f" WHERE size * {taken().large} >= total), {wire.CLASS})",
         )
 
     def kept(self, in_stretches: DataFrame) -> DataFrame:
+        """Return the stretches whose rows are kept, each with the number of its range.
+
+        Args:
+            in_stretches: all rows, with the number of their stretch.
+        """
         from matchrec.worker.ranges import Cutting
 
-        cut = in_stretches.where(f"{wire.PLACED} IS NOT NULL")
-        # what is known of a stretch: the bits of conditions that hold in it, and its rows
-        bits = f"bit_or({wire.FIRST_BITS} & {self.needed}L)" if self.needed else "0L"
-        facts = expr(f"{bits} AS {wire.FIRST_BITS}"), expr(f"count(*) AS {wire.ROW_NUMBER}")
-        counted = cut.groupBy(wire.CLASS, wire.PLACED).agg(*facts).repartition(1)
-        names = wire.CLASS, wire.PLACED, wire.RANGE
-        run = runner_in_worker(Cutting(PARTS, self.needed, self.first, taken().range_rows))
+        cut_rows = in_stretches.where(f"{wire.PLACED} IS NOT NULL")
+        # of each stretch, the bits of the conditions that hold for some row, and the number of rows
+        bits = f"bit_or({wire.FIRST_BITS} & {self.needed_bits}L)" if self.needed_bits else "0L"
+        stretch_bits = expr(f"{bits} AS {wire.FIRST_BITS}")
+        stretch_size = expr(f"count(*) AS {wire.ROW_NUMBER}")
+        stretches = cut_rows.groupBy(wire.CLASS, wire.PLACED).agg(stretch_bits, stretch_size)
+        cutting = Cutting(
+            STRETCHES_PER_WINDOW, self.needed_bits, self.first_row_bits, taken().range_rows
+        )
+        run = runner_in_worker(cutting)
         run.__name__ = "ranges"
+        schema = struct_of(dict.fromkeys((wire.CLASS, wire.PLACED, wire.RANGE), LongType()))
         with able_workers(in_stretches.sparkSession):
-            return counted.mapInArrow(run, struct_of(dict.fromkeys(names, LongType())))
+            return stretches.repartition(1).mapInArrow(run, schema)
+
+
+def ceil_divide(number: int, divisor: int) -> int:
+    """Return the quotient of two whole numbers, rounded up.
+
+    >>> ceil_divide(7, 2)
+    4
+    """
+    return -(-number // divisor)
+
+
+# Whether partitions are cut.
 
 
 def find_ranges(question: Question, plan: MatchPlan, executable: Executable) -> Ranges | str:
-    """How the partitions of a query are cut; or why they are not. Raises
-    MatchRecognizeUnsupportedError where that was asked for and cannot be.
+    """Return how the partitions of a query are cut, or the reason they are not.
+
+    Raises:
+        MatchRecognizeUnsupportedError: the user asked for ranges, and partitions cannot be cut.
     """
     options = question.options
     if options.sort == "worker":
@@ -135,23 +192,33 @@ def find_ranges(question: Question, plan: MatchPlan, executable: Executable) -> 
         return "no partition is to be cut"
     if options.counters is not None:
         return "all rows are counted"
-    found = cutting(question, plan, executable)
-    if isinstance(found, str):
-        check_whole(question, found)
-    elif options.sort == "auto":
-        found = next(why_not_unasked(question, plan, executable), found)
-    return found
+    ranges = cutting(question, plan, executable)
+    if isinstance(ranges, str):
+        check_whole(question, ranges)
+        return ranges
+    if options.sort == "auto":
+        return next(find_costs(question, plan, executable), ranges)
+    return ranges
 
 
 def check_whole(question: Question, reason: str) -> None:
-    """Raises MatchRecognizeUnsupportedError where partitions are to be cut and cannot be."""
+    """Check that partitions may stay whole.
+
+    Args:
+        question: the query.
+        reason: why its partitions cannot be cut.
+
+    Raises:
+        MatchRecognizeUnsupportedError: the user asked for ranges.
+    """
     if question.options.sort == "ranges":
         raise cannot_cut(reason=reason)
 
 
 def cutting(question: Question, plan: MatchPlan, executable: Executable) -> Ranges | str:
-    """How partitions are cut by the window, whatever the options say; or why not."""
-    if reason := next(why_whole(plan, executable), None):
+    """Return how partitions could be cut, or the reason they cannot; options do not matter."""
+    reason = next(find_obstacles(plan, executable), None)
+    if reason is not None:
         return reason
     assert plan.within is not None
     order = OrderTimes(question.relation.type_of(plan.order_by[0].expression.text))
@@ -159,86 +226,134 @@ def cutting(question: Question, plan: MatchPlan, executable: Executable) -> Rang
         return (
             f"an order of type {order.type.simpleString()} is not a whole number, a date or a time"
         )
-    if (window := window_of(plan, order)) is None:
+    window = find_window(plan, order)
+    if window is None:
         return f"no length is known of {plan.within.interval.text}"
-    needed = bits_of(executable.needed)
-    return Ranges(order, window, needed, needed & first_bit(plan, executable))
+    needed_bits = bits_of(executable.needed)
+    first_row_bits = needed_bits & find_first_row_bit(plan, executable)
+    return Ranges(order, window, needed_bits, first_row_bits)
 
 
-def window_of(plan: MatchPlan, order: OrderTimes) -> int | None:
-    """How much less than this a match may reach beyond its first row, in units of its order."""
-    assert plan.within is not None
-    if plan.within.distance is not None:
-        limit = plan.within.distance.limit
-        return int(limit) + 1 if limit < LONGEST else None
-    length = plan.within.interval.amount
-    found = None if length is None else units_of(length, order)
-    return found if found is not None and 0 <= found < LONGEST else None
-
-
-def units_of(length: Amount, order: OrderTimes) -> int | None:
-    """The least whole number of units that is no less."""
-    if order.kind is DateType:
-        return ceil(length.value / DAY) + 1 if length.is_time else ceil(length.value)
-    if length.is_time is (order.kind is IntegralType):
-        return None
-    # days of a zone have 23 to 25 hours; where one leaves out a date, 48
-    return ceil(length.value) + (DAY if length.is_time and length.value >= DAY else 0)
-
-
-def bits_of(conditions: tuple[int, ...]) -> int:
-    """The mask of some conditions in the first column of bits, as far as they are in it."""
-    return sum(2 << condition for condition in conditions if condition + 1 < wire.bits_a_column())
-
-
-def first_bit(plan: MatchPlan, executable: Executable) -> int:
-    """The bit of what Spark computes of the condition of each variable of a first row, or 0."""
-    task, known = executable.task, len(executable.conditions)
-    of_spark = {condition.bit: condition.row_condition for condition in executable.nearby}
-    if plan.staging is not None:
-        return 0
-    asked = (task.conditions[one].row_condition for one in task.pattern.follow.first)
-    found = {of_spark.get(one, one) if one is not None else None for one in asked}
-    bit = found.pop() if len(found) == 1 else None
-    return 0 if bit is None or bit >= known else bits_of((bit,))
-
-
-def why_whole(plan: MatchPlan, executable: Executable) -> Iterator[str]:
-    """Why what comes out of a range would not be what comes out of the partition."""
+def find_obstacles(plan: MatchPlan, executable: Executable) -> Iterator[str]:
+    """Yield the reasons why ranges would not yield the rows that the whole partition yields."""
     if plan.within is None:
         yield NO_WINDOW
     if executable.task.max_steps is not None:
         yield "max_steps counts those of a partition"
-    if reason := why_not(Shortcut.RANGES, plan, executable.task.pattern.follow):
+    reason = why_not(Shortcut.RANGES, plan, executable.task.pattern.follow)
+    if reason is not None:
         yield reason
 
 
-def why_not_unasked(question: Question, plan: MatchPlan, executable: Executable) -> Iterator[str]:
-    """Why it might not pay, or what is read three times might differ."""
+def find_costs(question: Question, plan: MatchPlan, executable: Executable) -> Iterator[str]:
+    """Yield the reasons not to cut partitions unless the user asks for it.
+
+    Ranges may not pay, or the input may have other rows each time it is computed: it is read three
+    times.
+    """
     if executable.relevant:
         yield "few rows are sent to it anyway"
     if plan.keys:
         yield "partitions have keys; Options(sort='ranges') cuts large ones"
-    if (size := size_of(question.relation.rows)) is None:
+    size = estimate_bytes(question.relation.rows)
+    if size is None:
         yield "the input would be computed three times; Options(sort='ranges') does so"
     elif size < taken().range_bytes:
         yield "the input is small"
 
 
-def size_of(rows: DataFrame) -> int | None:
-    """The bytes of an input that costs little to read three times; None of any other."""
-    frame: Any = getattr(rows, "_jdf", None)  # as PySpark has no call that tells it
+# The window, and the conditions of a match.
+
+
+def find_window(plan: MatchPlan, order: OrderTimes) -> int | None:
+    """Return the number of positions that a match spans less than; None if it is not known."""
+    assert plan.within is not None
+    if plan.within.distance is not None:
+        limit = plan.within.distance.limit
+        return int(limit) + 1 if limit < LONGEST_WINDOW else None
+    length = plan.within.interval.amount
+    if length is None:
+        return None
+    window = count_positions(length, order)
+    return window if window is not None and 0 <= window < LONGEST_WINDOW else None
+
+
+def count_positions(length: Amount, order: OrderTimes) -> int | None:
+    """Return the least number of positions that is at least a length.
+
+    Returns None if a length of this kind is not one of the order: a time if the order is a number,
+    or a number if the order is a time.
+    """
+    if order.kind is DateType:
+        days = length.value / MICROSECONDS_PER_DAY
+        return ceil(days) + 1 if length.is_time else ceil(length.value)
+    if length.is_time is (order.kind is IntegralType):
+        return None
+    if length.is_time and length.value >= MICROSECONDS_PER_DAY:
+        # days of a time zone have 23 to 25 hours; if the zone once left out a date, a day has 48
+        return ceil(length.value) + MICROSECONDS_PER_DAY
+    return ceil(length.value)
+
+
+def bits_of(conditions: tuple[int, ...]) -> int:
+    """Return the bits of some conditions in the first column of bits.
+
+    The first bit of that column is not a condition's. Conditions in other columns are left out.
+
+    >>> bin(bits_of((0, 2)))
+    '0b1010'
+    """
+    return sum(2 << condition for condition in conditions if condition + 1 < wire.bits_a_column())
+
+
+def find_first_row_bit(plan: MatchPlan, executable: Executable) -> int:
+    """Return the bit of a condition that holds for the first row of every match; 0 for none.
+
+    Such a condition belongs to every variable to which the first row can be mapped, and Spark
+    computes it.
+    """
+    if plan.staging is not None:
+        return 0
+    task = executable.task
+    # for conditions that the worker computes, the part of them that Spark computes
+    spark_conditions = {nearby.bit: nearby.row_condition for nearby in executable.nearby}
+    first_conditions = set()
+    for variable in task.pattern.follow.first:
+        condition = task.conditions[variable].row_condition
+        if condition is not None:
+            condition = spark_conditions.get(condition, condition)
+        first_conditions.add(condition)
+    if len(first_conditions) != 1:
+        return 0
+    common_condition = first_conditions.pop()
+    if common_condition is None or common_condition >= len(executable.conditions):
+        return 0
+    return bits_of((common_condition,))
+
+
+# The size of the input.
+
+
+def estimate_bytes(rows: DataFrame) -> int | None:
+    """Return Spark's estimate of the size of an input; None if it is expensive to read three times.
+
+    PySpark has no call that returns it, so this reads Spark's own plan.
+    """
+    frame: Any = getattr(rows, "_jdf", None)
     if frame is None:
         return None
     try:
         plan = frame.queryExecution().optimizedPlan()
-        is_cheap = plan.deterministic() and names_of_nodes(plan) <= READS
+        is_cheap = plan.deterministic() and collect_node_names(plan) <= CHEAP_NODES
         return int(str(plan.stats().sizeInBytes())) if is_cheap else None
     except OTHER_VERSION_ERRORS:
         return None
 
 
-def names_of_nodes(plan: Any) -> set[str]:
-    below = plan.children()
-    found = {str(plan.getClass().getSimpleName())}
-    return found.union(*(names_of_nodes(below.apply(place)) for place in range(below.size())))
+def collect_node_names(plan: Any) -> set[str]:
+    """Return the names of the classes of a plan's nodes."""
+    names = {str(plan.getClass().getSimpleName())}
+    children = plan.children()
+    for index in range(children.size()):
+        names |= collect_node_names(children.apply(index))
+    return names
