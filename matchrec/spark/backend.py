@@ -1,7 +1,8 @@
-"""What differs between Spark, Spark Connect and Sail: one class each, chosen by asking the session.
+"""What differs between Spark, Spark Connect and Sail: a class for each of them.
 
 The rest of matchrec never asks which engine a session belongs to. It calls a method of `Backend`,
-whose defaults are what Spark itself does:
+whose defaults are what Spark itself does. `backends.backend_of` chooses the class, by asking the
+session what it is:
 
     Backend        Spark, with session and engine in this program
     SparkConnect   the engine is behind a server: a DataFrame is analysed again for every action
@@ -43,38 +44,41 @@ if TYPE_CHECKING:
     from matchrec.plan.resolve import InputColumns
     from matchrec.plan.text import Template
 
-ARROW = "spark.sql.execution.arrow.pyspark.enabled"
+# The setting of whether PySpark sends the rows of a pandas frame by Arrow.
+ARROW_SETTING = "spark.sql.execution.arrow.pyspark.enabled"
 
-_SETTING = Lock()
+_changing_settings = Lock()
 
-SENT = "_matchrec_sent"  # where a session keeps the plans of texts that were sent
+# The attribute of a session that keeps the plans of texts that were sent.
+SENT_TEXTS = "_matchrec_sent"
 
-# The beginning of a text that changes nothing. After WITH there may be an INSERT.
-SELECTS = re.compile(r"\s*SELECT\b", re.IGNORECASE)
+# Finds a text that changes nothing. WITH does not count, because an INSERT may follow it.
+BEGINS_WITH_SELECT = re.compile(r"\s*SELECT\b", re.IGNORECASE)
 
-# What gRPC says of an answer that it cannot read because it is nested too deep.
-UNREADABLE = "Exception deserializing response!"
+# The message of gRPC if it cannot read an answer because the answer is nested too deep.
+UNREADABLE_ANSWER = "Exception deserializing response!"
 
 
 class Backend:
-    """Spark, with the session and the engine in this program; and the base of all others."""
+    """Spark, with the session and the engine in this program; the base class of all backends."""
 
-    engine = "Spark"  # as messages name it
+    engine = "Spark"  # the name of the engine in messages
 
     def __init__(self, spark: SparkSession) -> None:
         self.spark = spark
 
-    # Texts and their DataFrames.
+    # SQL texts and their DataFrames.
 
     @property
     def reads_sql_of_spark(self) -> bool:
-        """Whether the engine reads all spellings of SQL that Spark reads."""
+        """Return whether the engine reads all spellings of SQL that Spark reads."""
         return True
 
     def write_sums(self, text: str) -> str:
         """Return SQL with our own sums and averages as the engine computes them.
 
-        `try_add` and `try_avg` are NULL beyond the type. An old engine has `+` and `avg` alone.
+        `try_add` and `try_avg` return NULL if the result does not fit its type. An old version of
+        Spark has only `+` and `avg`.
         """
         if tries_to_add(self.spark):
             return text
@@ -82,34 +86,33 @@ class Backend:
 
     def run(self, runner: Runner, text: Template) -> DataFrame:
         """Return the DataFrame of a query text, whose holes stand for DataFrames."""
-        with ExitStack() as views:
-            frames = [name for name in holes(text) if is_dataframe(runner.frames[name])]
-            return runner.run_with_views(
-                text, create_views(self.spark, runner.frames, frames, views)
-            )
+        frame_names = [name for name in holes(text) if is_dataframe(runner.frames[name])]
+        with ExitStack() as views:  # they are dropped once the text is analysed
+            view_names = create_views(self.spark, runner.frames, frame_names, views)
+            return runner.run_with_views(text, view_names)
 
     def send(
         self, text: str, args: Any, frames: Mapping[str, Any], *, is_complete: bool
     ) -> DataFrame:
-        """Return the DataFrame of a text that the engine reads.
+        """Send a text to the engine, and return its DataFrame.
 
         Args:
             text: the SQL.
-            args: the values of its markers.
-            frames: DataFrames for the `{name}`s that PySpark fills.
+            args: the values of its parameter markers.
+            frames: what PySpark fills in for each `{name}`.
             is_complete: whether the text depends on no argument and no DataFrame.
         """
         return plain_sql(self.spark)(text, args, **frames)
 
     def finish(self, rows: DataFrame, *, keeps_text: bool) -> DataFrame:
-        """Return the result of the query around the clauses.
+        """Return the result of the user's query, from a plan that names no views of ours.
 
-        `writeTo` and `mergeInto` analyse the text of a DataFrame again, when the views in it are
-        gone; they do not if it is a projection.
+        `writeTo` and `mergeInto` analyse the text of a DataFrame again, when its views are gone.
+        They do not if the DataFrame is a projection.
 
         Args:
-            rows: the result as the text gives it.
-            keeps_text: whether the engine stores the text, whose views therefore stay.
+            rows: the DataFrame of the query's text.
+            keeps_text: whether the engine stores the text. Its views then stay.
         """
         return rows if keeps_text else rows.select("*")
 
@@ -119,7 +122,7 @@ class Backend:
 
     @contextmanager
     def refusing(self) -> Iterator[None]:
-        """Raise MatchRecognizeError inside for what a server refuses and Spark does not."""
+        """Raise MatchRecognizeError inside for an error of the server that is not Spark's."""
         yield
 
     def fields(self, frame: DataFrame, text: str | None) -> list[StructField]:
@@ -130,86 +133,97 @@ class Backend:
             text: its expressions over rows whose types are known; None for anything else.
         """
         with self.refusing():
-            found: list[StructField] = frame.schema.fields
-        return found
+            fields: list[StructField] = frame.schema.fields
+        return fields
 
     def with_value_types(self, frame: DataFrame, text: str) -> DataFrame:
         """Return the DataFrame of the expressions in `text` with the types that its values have."""
         return frame
 
     def settings(self, names: Sequence[str]) -> list[Any]:
-        """Return the values of some settings of the session."""
+        """Return the values of settings of the session, in the order of their names."""
         return [self.spark.conf.get(name) for name in names]
 
     @property
     def analyses_again(self) -> bool:
-        """Whether a DataFrame is analysed again for every action, so that its types may change."""
+        """Return whether a DataFrame is analysed again for every action.
+
+        Its types may then change.
+        """
         return False
 
-    # Rows of this program that are sent to the engine.
+    # Rows that this program sends to the engine.
 
     def create_frame(self, rows: Any) -> DataFrame:
-        """Return the DataFrame of a pandas frame or an Arrow table, whose rows are sent once.
+        """Send the rows of a pandas frame or an Arrow table once, and return their DataFrame.
 
-        Raises what `createDataFrame` raises, and MatchRecognizePlanError for a row that is too
-        long.
+        Raises:
+            MatchRecognizePlanError: a row is too long to be sent.
+            Exception: as `createDataFrame` raises it.
         """
         from matchrec.spark.sail.sent import is_arrow, sample_row
 
         names = [str(name) for name in (rows.column_names if is_arrow(rows) else rows.columns)]
-        if len(set(names)) < len(names):  # PySpark and views take no name twice
-            numbers = [f"_{index}" for index in range(len(names))]
-            rows = (
-                rows.rename_columns(numbers) if is_arrow(rows) else rows.set_axis(numbers, axis=1)
-            )
-            return self.create_frame(rows).toDF(*names)
+        if len(set(names)) < len(names):
+            # PySpark and views accept no name twice, but `toDF` does
+            unique_names = [f"_{index}" for index in range(len(names))]
+            if is_arrow(rows):
+                renamed = rows.rename_columns(unique_names)
+            else:
+                renamed = rows.set_axis(unique_names, axis=1)
+            return self.create_frame(renamed).toDF(*names)
         if not len(rows):
             return self.spark.createDataFrame(sample_row(rows)).where("FALSE")
         return self.send_rows(rows)
 
     def send_rows(self, rows: Any) -> DataFrame:
-        """Return the DataFrame of one row or more whose columns have distinct names."""
+        """Send at least one row, whose columns have distinct names, and return the DataFrame."""
         from matchrec.spark.sail.sent import combine_chunks, is_arrow
 
         return self.spark.createDataFrame(rows if is_arrow(rows) else combine_chunks(rows))
 
     @contextmanager
     def creating_frames(self) -> Iterator[None]:
-        """Make a missing number of pandas NULL inside, as over Connect.
+        """Send rows by Arrow inside, so that a missing number of pandas becomes NULL.
 
-        Without Arrow, PySpark makes it NaN, the greatest of all numbers. One thread at a time:
-        another one would take what is set here for what was set before.
+        Over Connect it always does. Without Arrow, PySpark makes it NaN, the greatest of all
+        numbers. Only one thread can be inside at a time: another one would restore the value that
+        is set here, instead of the one before.
         """
-        with _SETTING:
-            before = str(self.spark.conf.get(ARROW))
-            self.spark.conf.set(ARROW, "true")
+        with _changing_settings:
+            value_before = str(self.spark.conf.get(ARROW_SETTING))
+            self.spark.conf.set(ARROW_SETTING, "true")
             try:
                 yield
             finally:
-                self.spark.conf.set(ARROW, before)
+                self.spark.conf.set(ARROW_SETTING, value_before)
 
     def keep_sent_rows(self, frame: DataFrame) -> DataFrame:
         """Return a DataFrame whose rows are not sent again for every action."""
         return frame
 
-    # What a plan needs so that the engine computes what Spark would.
+    # Plans that make the engine compute what Spark would.
 
     def rewrite_input(self, relation: Relation, alias: str | None) -> Relation:
         """Return the input with the types and time zones that Spark would give its columns."""
         return relation
 
     def rewrite_plan(self, plan: MatchPlan, relation: Relation, columns: InputColumns) -> MatchPlan:
-        """Return a plan for which the engine computes the values of Spark, and keeps guards."""
+        """Return a plan for which the engine computes Spark's values.
+
+        A condition must also still guard the expressions after it in AND: they are not computed on
+        rows for which it is false.
+        """
         from matchrec.spark.eager_operators import write_out_eager_operators
 
         return write_out_eager_operators(plan)
 
     def complete_settings(self, settings: Settings, relation: Relation) -> Settings:
-        """Return the settings, with what only the input's types make important."""
+        """Return the settings, with those added that matter only for some types of the input."""
         return settings
 
     def evaluates_eagerly(self, plan: MatchPlan) -> bool:
-        """Return whether a part of AND may fail on rows that the parts before it rule out."""
+        """Return whether a part of AND may fail on rows for which a part before it is false."""
         return False
 
     def check_types(self, plan: MatchPlan, relation: Relation) -> None:
@@ -218,39 +232,52 @@ class Backend:
     def windows_in_hours(
         self, plan: MatchPlan, type_of_order: Callable[[str], OrderType]
     ) -> list[RowExpression]:
-        """Return the windows of days that the engine measures in hours, and Spark by the clock."""
+        """Return the windows of days that the engine measures in hours.
+
+        Spark measures them by the clock: a day may have 23 or 25 hours.
+
+        Args:
+            plan: the plan, with its windows.
+            type_of_order: returns the type of an ORDER BY expression.
+        """
         return []
 
     @property
     def keeps_cached_rows(self) -> bool:
-        """Whether `cache` keeps rows, so that a second action need not compute them again."""
+        """Return whether `cache` keeps rows, so that a second action does not compute them."""
         return True
 
     # How rows are sorted, and divided among tasks.
 
     @property
     def tasks(self) -> int | None:
-        """The number of tasks to divide rows into; None if the engine decides."""
+        """Return the number of tasks to divide rows into; None if the engine decides."""
         return None
 
     def repartition(self, rows: DataFrame, keys: Sequence[Column]) -> DataFrame:
-        """Return the rows with those of equal keys in one task; without keys, all in one."""
+        """Bring the rows of equal keys together in one task; without keys, all rows."""
         return rows.repartition(*keys) if keys else rows.repartition(1)
 
     @property
     def running_frame(self) -> str:
-        """The frame that `row_number` and the like need in their window."""
+        """Return the text of the frame that functions like `row_number` need in their window."""
         return ""
 
     def window_keys(self, keys: str) -> str:
-        """Return what PARTITION BY of a window over some keys says, which may be nothing."""
+        """Return the text after PARTITION BY for a window divided by some keys; "" for none."""
         return keys
 
     def order_key(self, key: str, item: SortItem, type_: DataType) -> str:
-        """Return an item of ORDER BY as SQL. `key`: its expression, of the type `type_`."""
+        """Return an item of ORDER BY as SQL.
+
+        Args:
+            key: SQL of the expression.
+            item: its direction.
+            type_: its type.
+        """
         return f"{key} {item.direction}"
 
-    # What fails, and what is counted.
+    # Failures, streams and counters.
 
     def watch_rows(self, rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> str:
         """Prepare to find out which expression over the input failed, if the query fails.
@@ -263,29 +290,32 @@ class Backend:
 
     @property
     def has_watermarks(self) -> bool:
-        """Whether the engine knows streams with watermarks."""
+        """Return whether the engine knows streams with watermarks."""
         return True
 
-    def observation(self, name: str) -> Any:
+    def make_observation(self, name: str) -> Any:
         """Return an Observation, with which a DataFrame counts."""
         from pyspark.sql import Observation
 
         return Observation(name)
 
-    def observed(self, result: DataFrame) -> DataFrame:
-        """Return the result of SQL text so that its action finds the observations in it.
+    def make_observable(self, result: DataFrame) -> DataFrame:
+        """Return the result of SQL text such that its action finds the observations in it.
 
-        An action of the result itself finds none under the names of its views; one of a projection
-        of the result does.
+        An action on the result itself finds none under the names of its views. An action on a
+        projection of the result finds them.
         """
         return result.select("*")
 
     def run_unread(self, result: DataFrame) -> None:
-        """Run a query for what it counts. Its rows are dropped."""
+        """Run a query only for what it counts. Its rows are dropped."""
         result.write.format("noop").mode("overwrite").save()
 
-    def seen_by(self, result: DataFrame, name: str) -> dict[str, Any]:
-        """Return what an action of `result` counted, if its Observation `name` has no values."""
+    def read_counts(self, result: DataFrame, name: str) -> dict[str, Any]:
+        """Return what an action on `result` counted under a name, if its Observation has no values.
+
+        Returns an empty dict if nothing is found.
+        """
         return {}
 
 
@@ -294,27 +324,30 @@ class SparkConnect(Backend):
 
     def run(self, runner: Runner, text: Template) -> DataFrame:
         plain = plain_sql(self.spark)
-        if takes_keyword_arguments(getattr(plain, "__func__", plain)):  # PySpark fills every hole
-            return runner.run_with_views(text, {})
-        return runner.stored(text)  # PySpark 3.5 cannot send DataFrames along
+        can_send_frames = takes_keyword_arguments(getattr(plain, "__func__", plain))
+        if not can_send_frames:  # as PySpark 3.5
+            return runner.stored(text)
+        return runner.run_with_views(text, {})  # PySpark fills every hole
 
     def send(
         self, text: str, args: Any, frames: Mapping[str, Any], *, is_complete: bool
     ) -> DataFrame:
-        if is_complete and SELECTS.match(text):
+        if is_complete and BEGINS_WITH_SELECT.match(text):
             # A text is sent once in a session: its plan is the text, which the server reads again
             # whenever the DataFrame runs. The projection asks for its own schema, which may change.
-            sent = once_a_session(self.spark, SENT, lambda sql: plain_sql(self.spark)(sql, None))
-            return sent(text).select("*")
+            send_once = once_a_session(
+                self.spark, SENT_TEXTS, lambda sql: plain_sql(self.spark)(sql, None)
+            )
+            return send_once(text).select("*")
         with self.refusing():
             return plain_sql(self.spark)(text, args, **frames)
 
     def finish(self, rows: DataFrame, *, keeps_text: bool) -> DataFrame:
-        return rows
+        return rows  # its plan names no views
 
     def analyse(self, runner: Runner, frame: DataFrame, text: Template | None) -> DataFrame:
         with self.refusing():
-            _ = frame.schema
+            _ = frame.schema  # asks the server, which analyses the DataFrame
         return frame
 
     @contextmanager
@@ -325,13 +358,13 @@ class SparkConnect(Backend):
         try:
             yield
         except (DecodeError, SparkConnectGrpcException) as error:
-            if isinstance(error, DecodeError) or UNREADABLE in str(error):
+            if isinstance(error, DecodeError) or UNREADABLE_ANSWER in str(error):
                 raise clauses_nested_too_deep() from error
             raise
 
     def settings(self, names: Sequence[str]) -> list[Any]:
         client: Any = self.spark.client
-        return list(client.get_configs(*names))  # in one message
+        return list(client.get_configs(*names))  # all in one message
 
     @property
     def analyses_again(self) -> bool:
@@ -345,24 +378,27 @@ class SparkConnect(Backend):
 
     @contextmanager
     def creating_frames(self) -> Iterator[None]:
-        yield  # always by Arrow
+        yield  # PySpark always uses Arrow
 
     def keep_sent_rows(self, frame: DataFrame) -> DataFrame:
         from matchrec.spark.sail.sent import kept
 
         return kept(frame)
 
-    def observation(self, name: str) -> Any:
+    def make_observation(self, name: str) -> Any:
         from pyspark.sql.connect.observation import Observation
 
         return Observation(name)
 
-    def observed(self, result: DataFrame) -> DataFrame:
+    def make_observable(self, result: DataFrame) -> DataFrame:
         return result  # it knows what its own action has counted; a projection of it does not
 
     def run_unread(self, result: DataFrame) -> None:
         result.collect()  # the server sends the counters only together with the rows
 
-    def seen_by(self, result: DataFrame, name: str) -> dict[str, Any]:
+    def read_counts(self, result: DataFrame, name: str) -> dict[str, Any]:
         information = getattr(result, "executionInfo", None)
-        return {} if information is None else dict(cast("Any", information).flows).get(name, {})
+        if information is None:
+            return {}
+        counts: dict[str, Any] = dict(cast("Any", information).flows).get(name, {})
+        return counts

@@ -1,12 +1,15 @@
-"""Counters of a query's matching, gathered over Spark's tasks by an Observation.
+"""Counters of the work of a search, gathered from Spark's tasks by an Observation.
 
-A worker's last row carries what it has counted (`tally`) and the number of its task.
-`DataFrame.observe` collects these rows on the way to the first action's result; then a filter takes
-the row away and a projection the column. Without counters none of this is in the plan.
+1. The last row of each worker has a tally: what the worker has counted, and the number of its task.
+2. `DataFrame.observe` collects the tallies on the way to the result of the first action.
+3. A filter then removes these rows, and a projection removes their column: `Counters.observe`.
+4. The tallies of the tasks are added up here: `add_up`.
 
-The rows are added up here and not by Spark, because Spark may run a task more than once: for a
-sample of the rows before it sorts them, or again after it has lost the machine with the result.
-What is observed would then count twice; of several rows of one task, the last one counts.
+Without counters none of this is in the plan.
+
+Spark does not add up the tallies, because it may run a task more than once: for a sample of the
+rows before it sorts them, or again after it has lost the machine with the result. The task would
+then count twice. Here, only the last tally of each task counts.
 """
 
 from __future__ import annotations
@@ -39,46 +42,57 @@ class CounterField:
     """A counter of the search."""
 
     name: str
-    text: str  # what a table of counters calls it
-    place: int  # its index in the column of counters
-    is_maximum: bool = False  # over tasks and clauses, the largest value counts, and not the sum
+    text: str  # its name in a table of counters
+    index: int  # its index in a tally
+    # Whether the value over several tasks or clauses is the largest of theirs, not the sum.
+    is_maximum: bool = False
 
     def total(self, numbers: Sequence[int]) -> int:
         """Return the value over several tasks or clauses, 0 if there are none."""
         return max(numbers, default=0) if self.is_maximum else sum(numbers)
 
 
-OF_SELECTION = (
+# The counters that only event selection counts.
+SELECTION_COUNTERS = (
     CounterField("reads", "rows read by runs", count.OF_KERNELS + layout.READS),
     CounterField("runs", "runs created", count.OF_KERNELS + layout.RUNS_CREATED),
-    CounterField("most_live_runs", "most live runs", count.OF_KERNELS + layout.MOST_LIVE, True),
+    CounterField(
+        "most_live_runs", "most live runs", count.OF_KERNELS + layout.MOST_LIVE, is_maximum=True
+    ),
     CounterField("forks", "forks", count.OF_KERNELS + layout.FORKS),
     CounterField("merges", "merges", count.OF_KERNELS + layout.MERGES),
     CounterField("nodes", "buffer nodes", count.OF_KERNELS + layout.NODES_CREATED),
     CounterField("pruned", "nodes pruned", count.OF_KERNELS + layout.NODES_PRUNED),
 )
+# All counters, in the order of the table.
 COUNTED = (
     CounterField("events", "events", count.EVENTS),
     CounterField("partitions", "partitions", count.PARTITIONS),
-    *OF_SELECTION,
+    *SELECTION_COUNTERS,
     CounterField("matches", "matches", count.MATCHES),
     CounterField("waiting", "seconds of waiting", count.WAITING),
     CounterField("encoding", "seconds of encoding", count.ENCODING),
     CounterField("seconds", "seconds of matching", count.MATCHING),
     CounterField("gathering", "seconds of gathering", count.GATHERING),
 )
+# The name of the tallies in an Observation.
 TALLIES = "tallies"
-# As text, because an Observation of Spark 3.5 has no arrays for Python. `collect_list` leaves out
-# NULL, which the rows of the result have.
-TALLIES_SEEN = (
+
+# SQL of the tallies. They are text, because Spark 3.5 returns no observed arrays to Python.
+# `collect_list` leaves out NULL, which the rows of the result have.
+COLLECT_TALLIES = (
     f"to_json(collect_list(IF(size({wire.COUNTERS}) > 0, {wire.COUNTERS}, NULL))) AS {TALLIES}"
 )
-SECONDS = ("waiting", "encoding", "seconds", "gathering")
-SECONDS_OF_REPR = 0.5  # that a notebook waits for the end of an action
 
-SECONDS_WAITED = ArgumentKind(
+# The names of the counters that workers count in nanoseconds.
+SECONDS = ("waiting", "encoding", "seconds", "gathering")
+
+# How many seconds `repr` and a notebook wait for the end of an action.
+REPR_TIMEOUT = 0.5
+
+TIMEOUT = ArgumentKind(
     "a number of seconds, 0 or more",
-    lambda given: is_number(given) and 0 <= given <= TIMEOUT_MAX,
+    lambda seconds: is_number(seconds) and 0 <= seconds <= TIMEOUT_MAX,
     "write timeout=10, or leave it out",
 )
 
@@ -112,10 +126,11 @@ class Counters:
     """
 
     def __init__(self) -> None:
-        self._seen: list[Observed] = []
+        self._clauses: list[ClauseObservation] = []
+        # The result of a query of SQL text, whose action may know the counts.
         self._result: DataFrame | None = None
 
-    @checked(timeout=SECONDS_WAITED)
+    @checked(timeout=TIMEOUT)
     def values(self, timeout: float = 10) -> dict[str, int | float]:
         """Return the counters by name, over all clauses of the query.
 
@@ -134,26 +149,26 @@ class Counters:
         >>> counters.values()["matches"]
         1
         """
-        if not self._seen:
+        if not self._clauses:
             raise nothing_counted()
-        clauses = [one.numbers(self._result, timeout) for one in self._seen]
-        selects = any(one.selects for one in self._seen)
-        found: dict[str, int | float] = {}
+        clause_counts = [clause.read_counts(self._result, timeout) for clause in self._clauses]
+        selects = any(clause.selects for clause in self._clauses)
+        values: dict[str, int | float] = {}
         for field in COUNTED:
-            if selects or field not in OF_SELECTION:
-                found[field.name] = field.total([clause[field.name] for clause in clauses])
-        return found | {name: found[name] / 1e9 for name in SECONDS}
+            if selects or field not in SELECTION_COUNTERS:
+                values[field.name] = field.total([counts[field.name] for counts in clause_counts])
+        return values | {name: values[name] / 1e9 for name in SECONDS}
 
     def __str__(self) -> str:
         values = self.values()
-        lines = [f"{text:<21}{number:>15}" for text, number in written(values)]
+        lines = [f"{name:<21}{value:>15}" for name, value in format_values(values)]
         if len(values) < len(COUNTED):
             lines.append("without event selection, runs and buffer are not counted")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
         try:
-            values = self.values(SECONDS_OF_REPR)
+            values = self.values(REPR_TIMEOUT)
         except MatchRecognizeError:
             return "<Counters: no action has finished>"
         events = counted(int(values["events"]), "event")
@@ -161,35 +176,43 @@ class Counters:
 
     def _repr_html_(self) -> str:
         try:
-            return table(("counter", "value"), list(written(self.values(SECONDS_OF_REPR))))
+            return table(("counter", "value"), list(format_values(self.values(REPR_TIMEOUT))))
         except MatchRecognizeError as error:
             return preformatted(str(error))
 
     def observe(self, frame: DataFrame, *, selects: bool) -> DataFrame:
-        """Return the rows of `frame`, whose counters are observed when an action reads them.
+        """Return the output rows of the workers, which are counted when an action reads them.
 
         Args:
-            frame: the output of the workers, with the column of counters.
-            selects: whether the engine counts runs.
+            frame: the output of the workers, with the column of tallies.
+            selects: whether the query has event selection, so that runs are counted.
+
+        Raises:
+            MatchRecognizeUnsupportedError: the session cannot count.
         """
         check_observed(frame.sparkSession, "counters=")
         name = f"matchrec_{uuid4().hex}"
-        observation = backend_of(frame.sparkSession).observation(name)
-        seen = frame.observe(observation, expr(TALLIES_SEEN))
-        self._seen.append(Observed(observation, name, selects))
-        return seen.filter(f"size({wire.COUNTERS}) = 0").drop(wire.COUNTERS)
+        observation = backend_of(frame.sparkSession).make_observation(name)
+        observed_frame = frame.observe(observation, expr(COLLECT_TALLIES))
+        self._clauses.append(ClauseObservation(observation, name, selects))
+        return observed_frame.filter(f"size({wire.COUNTERS}) = 0").drop(wire.COUNTERS)
 
     def run(self, result: DataFrame) -> None:
-        """Run a query of SQL text for its counters only. Its rows are dropped."""
+        """Run a query of SQL text only for its counters. Its rows are dropped."""
         backend_of(result.sparkSession).run_unread(self.of_query(result))
 
     def of_query(self, result: DataFrame) -> DataFrame:
-        """Return the result of a query whose clauses are observed, to run an action on it."""
-        self._result = backend_of(result.sparkSession).observed(result)
+        """Return the result of a query of SQL text, such that its action finds the counters."""
+        self._result = backend_of(result.sparkSession).make_observable(result)
         return self._result
 
 
-def written(values: dict[str, int | float]) -> Iterator[tuple[str, str]]:
+def format_values(values: dict[str, int | float]) -> Iterator[tuple[str, str]]:
+    """Yield the name and the value of each counter, as a table shows them.
+
+    >>> list(format_values({"events": 1200, "seconds": 0.5}))
+    [('events', '1,200'), ('seconds of matching', '0.500')]
+    """
     for field in COUNTED:
         if field.name in values:
             value = values[field.name]
@@ -197,16 +220,16 @@ def written(values: dict[str, int | float]) -> Iterator[tuple[str, str]]:
 
 
 @dataclass
-class Observed:
-    """The observation of one clause."""
+class ClauseObservation:
+    """The observation of the counters of one clause."""
 
-    observation: Any
+    observation: Any  # an Observation of Classic or of Connect
     name: str
-    selects: bool  # whether the engine counts runs
-    found: dict[str, int] | None = None  # the counters, once an action has finished
+    selects: bool  # whether the clause has event selection, so that runs are counted
+    counts: dict[str, int] | None = None  # the counters by name, once an action has finished
 
-    def numbers(self, result: DataFrame | None, timeout: float) -> dict[str, int]:
-        """Return the counters of the first action, each 0 if no task had rows.
+    def read_counts(self, result: DataFrame | None, timeout: float) -> dict[str, int]:
+        """Return the counters of the first action by name. They are 0 if no task had rows.
 
         Args:
             result: the result of the query if it is SQL text, else None.
@@ -215,52 +238,65 @@ class Observed:
         Raises:
             MatchRecognizePlanError: no action has finished.
         """
-        if self.found is None:
-            seen = wait_for(self.observation, timeout)
-            if not seen and result is not None:
-                seen = backend_of(result.sparkSession).seen_by(result, self.name)
-            if not seen:
+        if self.counts is None:
+            observed = wait_for(self.observation, timeout)
+            if not observed and result is not None:
+                observed = backend_of(result.sparkSession).read_counts(result, self.name)
+            if not observed:
                 raise nothing_counted()
-            self.found = add_up(json.loads(seen[TALLIES] or "[]"))
-        return self.found
+            self.counts = add_up(json.loads(observed[TALLIES] or "[]"))
+        return self.counts
 
 
 def add_up(tallies: Sequence[Sequence[int]]) -> dict[str, int]:
-    """Return each counter over all tasks.
+    """Return each counter over all tasks, by its name.
 
     >>> first, again, other = [4, 1, 2] + [0] * 11, [4, 1, 2] + [0] * 11, [5, 1, 0] + [0] * 11
     >>> add_up([[*first, 0], [*again, 0], [*other, 1]])["events"]
     9
 
     Args:
-        tallies: what each task has counted, with the number of the task as the last value. If Spark
-            has run a task several times, the last of these counts.
+        tallies: the counters of each run of a task, then the number of the task. Only the last
+            tally of each task counts.
     """
-    last_tally_of_task = {tally[-1]: tally for tally in tallies}
-    tallies_that_count = last_tally_of_task.values()
+    last_tallies = {tally[-1]: tally for tally in tallies}  # by the number of the task
     return {
-        field.name: field.total([tally[field.place] for tally in tallies_that_count])
+        field.name: field.total([tally[field.index] for tally in last_tallies.values()])
         for field in COUNTED
     }
 
 
 def with_counters(schema: spark_types.StructType) -> spark_types.StructType:
-    """The schema of a worker's output with the column of counters; any column may be NULL."""
-    counters = spark_types.ArrayType(spark_types.LongType())
-    return struct_of({field.name: field.dataType for field in schema} | {wire.COUNTERS: counters})
+    """Return the schema of a worker's output with the column of tallies.
+
+    Any column may be NULL, because the row of a tally has no other values.
+    """
+    tally_type = spark_types.ArrayType(spark_types.LongType())
+    types = {field.name: field.dataType for field in schema}
+    return struct_of(types | {wire.COUNTERS: tally_type})
 
 
 def check_observed(spark: SparkSession, given: str) -> None:
-    """Raises MatchRecognizeUnsupportedError where a session tells no counters. given: what asks."""
+    """Check that a session can count.
+
+    Args:
+        spark: the session.
+        given: the user's text that needs counters, for the error.
+
+    Raises:
+        MatchRecognizeUnsupportedError: the engine has no Observation.
+    """
     if not can_observe(spark):
         raise nothing_observed(given=given)
 
 
 def wait_for(observation: Any, timeout: float) -> dict[str, Any]:
-    """Return what an observation has counted, or nothing if no action has finished in time."""
-    found: list[dict[str, Any]] = []
-    # in Classic, `get` waits for an action that may never come
-    waiting = Thread(target=lambda: found.append(observation.get), daemon=True)
-    waiting.start()
-    waiting.join(timeout)
-    return dict(found[0]) if found else {}
+    """Return what an observation has counted, or nothing if no action has finished in time.
+
+    In Classic, `get` waits for an action that may never come. So another thread calls it.
+    """
+    results: list[dict[str, Any]] = []
+    reader = Thread(target=lambda: results.append(observation.get), daemon=True)
+    reader.start()
+    reader.join(timeout)
+    return dict(results[0]) if results else {}
