@@ -298,7 +298,8 @@ def count_positions(length: Amount, order: OrderTimes) -> int | None:
 def bits_of(conditions: tuple[int, ...]) -> int:
     """Return the bits of some conditions in the first column of bits.
 
-    The first bit of that column is not a condition's. Conditions in other columns are left out.
+    Bit 0 of that column marks the first row of a partition, so condition 0 has bit 1. Conditions
+    whose bits are in other columns are left out.
 
     >>> bin(bits_of((0, 2)))
     '0b1010'

@@ -1,6 +1,6 @@
-"""Rows of matches go in, what the engine could not compute comes out beside them.
+"""What Spark computes from the output of the workers, after the match.
 
-aggregates   those that only Spark knows, over the rows of each match
-folds        those of one match, as SQL over its array of rows
-expand       arrays of rows, and graphs of matches, as rows
+aggregates   aggregates that only Spark knows, over the rows of each match
+folds        aggregates of one match, as SQL over the array of its rows
+expand       arrays of matched rows, and graphs of matches, as rows
 """

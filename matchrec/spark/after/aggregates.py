@@ -1,9 +1,13 @@
-"""Aggregates that only Spark knows: folds of arrays that each output row carries.
+"""Aggregates that only Spark knows, computed over the rows of each match.
 
-An output row brings the rows of its match as an array of structs, of which Spark's functions over
-arrays take the values that an aggregate is over and fold them: no row leaves its match, so none can
-lose its place, and nothing is shuffled. A group by over the rows, which may merge parts of a group
-in any order, is left to aggregates of which `OF_GROUPS` says that the order does not matter.
+An output row has the rows of its match as an array of structs. There are two ways to aggregate it:
+
+folds    Spark's functions over arrays take the values of the aggregate from the array, and fold
+         them (`folds.FOLDS`). No row leaves its match, so the rows stay in order, and nothing is
+         shuffled.
+groups   The array is exploded, and its rows are aggregated by GROUP BY. Spark may merge parts of a
+         group in any order, so only aggregates are left to it whose result does not depend on the
+         order of rows (`OF_GROUPS`).
 """
 
 from __future__ import annotations
@@ -29,173 +33,340 @@ from matchrec.worker import wire
 from matchrec.worker.wire import SelectItem
 
 NAN = "double('NaN')"
-SAME_NAME = "duplicate unqualified field name"  # Sail calls an aggregate of a struct by its fields
-OUTPUT_ROW = "__id"  # known here only
-TAKEN = "__taken"  # what is taken of a row; known here only
 
+# In Sail's error if a struct that an aggregate returns has two fields of the same name.
+SAME_NAME = "duplicate unqualified field name"
+
+# Columns that only this module uses: the number of an output row, and a struct of what is
+# evaluated on a row of a match, later the array of these.
+OUTPUT_ROW = "__id"
+ROW_VALUES = "__taken"
+
+# The names of the aggregates that GROUP BY may compute.
 OF_GROUPS = frozenset(map(str.lower, words_of("ANY ORDER")))
 
 
 @dataclass(frozen=True)
 class MatchAggregates:
-    """The aggregates of a query that Spark computes, and the output rows that they are of.
-
-    kept: the reads but `rows`, the array of rows. token: see `spark.errors.second_look`.
-    """
+    """The aggregates of a query that Spark computes, and the output rows that have them."""
 
     runner: Runner
+    # The output of the workers.
     matched: DataFrame
     executable: Executable
+    # The columns of the other reads, which are kept.
     kept: tuple[str, ...]
+    # The column with the array of a match's rows.
     rows: str
+    # The token that the workers carry, see `spark.errors.second_look`.
     token: str
 
     @property
     def aggregates(self) -> tuple[RowAggregate, ...]:
+        """Return the aggregates, whose indices are in the names of columns."""
         return self.executable.aggregates
 
     def compute(self) -> DataFrame:
-        """The kept reads and the aggregates. Raises what Spark refuses of its own aggregates."""
-        every = range(len(self.aggregates))
-        grouped = self.group(self.matched, self.kept, every)
+        """Return the kept reads and the aggregates.
+
+        1. Compute all aggregates by groups. This is a plan that usually does not run: Spark says
+           which types the results have, and rejects what it does not allow.
+        2. Choose the aggregates that can be folds.
+        3. Compute these as folds, then the others, if there are any, by groups.
+
+        Raises:
+            pyspark.errors.AnalysisException: Spark does not allow an aggregate.
+        """
+        indices = range(len(self.aggregates))
+        grouped = self.compute_groups(self.matched, self.kept, indices)
+        result_types = self.find_result_types(grouped)
+        folds = {}
+        for index in indices:
+            fold = choose_fold(self.aggregates[index], result_types[index])
+            if fold is not None:
+                folds[index] = fold
+        others = [index for index in indices if index not in folds]
+        if not folds:
+            return grouped
+        if not others:
+            return self.compute_folds(folds, result_types, self.kept)
+        folded = self.compute_folds(folds, result_types, (*self.kept, self.rows))
+        fold_columns = [wire.aggregate(index) for index in folds]
+        return self.compute_groups(folded, (*self.kept, *fold_columns), others)
+
+    def find_result_types(self, grouped: DataFrame) -> list[types.DataType]:
+        """Return the types of the aggregates, which are the last columns of a DataFrame."""
+        indices = range(len(self.aggregates))
         try:
-            fields = grouped.schema.fields[-len(every) :]
+            fields = grouped.schema.fields[-len(indices) :]
         except AnalysisException as error:
             if SAME_NAME not in str(error):
                 raise
-            fields = [self.group(self.matched, (), [one]).schema.fields[-1] for one in every]
-        results = [one.dataType for one in fields]
-        found = map(fold_of, self.aggregates, results)
-        folds = {index: fold for index, fold in enumerate(found) if fold is not None}
-        rest = [index for index in range(len(self.aggregates)) if index not in folds]
-        if not folds:
-            return grouped
-        folded = self.fold(folds, results, (*self.kept, *([self.rows] if rest else [])))
-        if not rest:
-            return folded
-        return self.group(folded, (*self.kept, *map(wire.aggregate, folds)), rest)
+            # Sail calls an aggregate of a struct by its fields, which two aggregates may share
+            fields = [
+                self.compute_groups(self.matched, (), [index]).schema.fields[-1]
+                for index in indices
+            ]
+        return [field.dataType for field in fields]
 
-    def fold(
-        self, folds: Mapping[int, Fold], results: Sequence[types.DataType], kept: Sequence[str]
+    def compute_folds(
+        self, folds: Mapping[int, Fold], result_types: Sequence[types.DataType], kept: Sequence[str]
     ) -> DataFrame:
-        """Some of the aggregates as folds, beside columns that are kept."""
-        taken = self.take_values(folds, kept)
-        values = {i: self.values(taken, i, fold, results[i]) for i, fold in folds.items()}
-        if distinct := [index for index in folds if self.aggregates[index].call.distinct]:
-            once = {index: without_repeats(values[index]) for index in distinct}
-            items = [SelectItem(once.get(i, value.sql), value.sql) for i, value in values.items()]
-            taken = taken.selectExpr(*kept, *map(str, items))
-        origins = {index: origin_of(self.aggregates[index]) for index in folds}
+        """Compute some of the aggregates as folds.
+
+        Args:
+            folds: the folds, by the indices of the aggregates.
+            result_types: the types of all aggregates.
+            kept: the columns that are kept as well.
+        """
+        arrays = self.collect_values(folds, kept)
+        values = {
+            index: self.describe_values(arrays, index, fold, result_types[index])
+            for index, fold in folds.items()
+        }
+        if any(self.aggregates[index].call.distinct for index in folds):
+            items = []
+            for index, array in values.items():
+                is_distinct = self.aggregates[index].call.distinct
+                sql = without_repeats(array) if is_distinct else array.sql
+                items.append(SelectItem(sql, array.sql))
+            arrays = arrays.selectExpr(*kept, *map(str, items))
+        origins = {index: find_origin(self.aggregates[index]) for index in folds}
         items = [
-            SelectItem(with_origin(folds[i].sql(value), origins[i]), wire.aggregate(i))
-            for i, value in values.items()
+            SelectItem(with_origin(fold.sql(values[index]), origins[index]), wire.aggregate(index))
+            for index, fold in folds.items()
         ]
         if self.token:
-            computed = {one.sql: origins[i] for one, i in zip(items, values, strict=True)}
-            watch_matches(self.runner, taken, self.token, computed)
-        return self.runner.select(taken, [*kept, *map(str, items)])
+            item_origins = {
+                item.sql: origins[index] for item, index in zip(items, folds, strict=True)
+            }
+            watch_matches(self.runner, arrays, self.token, item_origins)
+        return self.runner.select(arrays, [*kept, *map(str, items)])
 
-    def values(self, taken: DataFrame, index: int, fold: Fold, result: types.DataType) -> Values:
-        """What an aggregate is over, by the column of `taken` that holds it."""
-        one, sql = self.aggregates[index], wire.values(index)
-        array = taken.schema[sql].dataType
-        assert isinstance(array, types.ArrayType)
-        legacy = self.runner.settings["spark.sql.legacy.statisticalAggregate"] == "true"
-        others = tuple(map(term_sql, one.arguments[fold.terms_of(len(one.arguments)) :]))
-        words = tuple(text for _, text in one.ordering)
-        nothing = NAN if legacy else "NULL"
-        return Values(sql, array.elementType, result, others, words, one.call.ignore_nulls, nothing)
+    def describe_values(
+        self, arrays: DataFrame, index: int, fold: Fold, result_type: types.DataType
+    ) -> Values:
+        """Return the values of an aggregate.
 
-    def take_values(self, folds: Mapping[int, Fold], kept: Sequence[str]) -> DataFrame:
-        """The arrays of values that aggregates are over, beside columns that are kept."""
-        arrays = [SelectItem(self.values_sql(i, fold), wire.values(i)) for i, fold in folds.items()]
+        Args:
+            arrays: has a column with the array of the values, see `collect_values`.
+            index: the index of the aggregate.
+            fold: how it is computed.
+            result_type: the type of its result.
+        """
+        aggregate = self.aggregates[index]
+        array_type = arrays.schema[wire.values(index)].dataType
+        assert isinstance(array_type, types.ArrayType)
+        is_legacy = self.runner.settings["spark.sql.legacy.statisticalAggregate"] == "true"
+        row_arguments = fold.count_row_arguments(len(aggregate.arguments))
+        return Values(
+            sql=wire.values(index),
+            element=array_type.elementType,
+            type=result_type,
+            constants=tuple(write_term(term) for term in aggregate.arguments[row_arguments:]),
+            ordering=tuple(words for _, words in aggregate.ordering),
+            ignore_nulls=aggregate.call.ignore_nulls,
+            undefined=NAN if is_legacy else "NULL",
+        )
+
+    def collect_values(self, folds: Mapping[int, Fold], kept: Sequence[str]) -> DataFrame:
+        """Return, for each aggregate, a column with the array of its values.
+
+        Functions over arrays accept neither subqueries nor Python functions. If a term has one,
+        the rows leave the arrays and are grouped again.
+
+        Args:
+            folds: the folds, by the indices of the aggregates.
+            kept: the columns that are kept as well.
+        """
+        arrays = [
+            SelectItem(self.write_values(index, fold), wire.values(index))
+            for index, fold in folds.items()
+        ]
         try:
             return self.runner.analyse(self.runner.select(self.matched, [*kept, *map(str, arrays)]))
-        except AnalysisException:  # functions over arrays take no subquery, nor Python's functions
-            return self.take_from_rows(folds, kept)
+        except AnalysisException:  # by groups, Spark has accepted the same terms
+            return self.collect_values_by_group(folds, kept)
 
-    def values_sql(self, index: int, fold: Fold) -> str:
-        one = self.aggregates[index]
-        test = rows_sql(one, self.executable.task.variables)
-        rows = f"filter({self.rows}, {ROW} -> {test})" if test else self.rows
-        if terms := row_terms(one, fold):
-            rows = known_sql(f"transform({rows}, {ROW} -> {in_struct(terms)})", one, fold)
-        return with_origin(rows, origin_of(one))
+    def write_values(self, index: int, fold: Fold) -> str:
+        """Return SQL of the array of an aggregate's values, from the array of rows."""
+        aggregate = self.aggregates[index]
+        row_filter = write_row_filter(aggregate, self.executable.task.variables)
+        array = f"filter({self.rows}, {ROW} -> {row_filter})" if row_filter else self.rows
+        terms = write_row_terms(aggregate, fold)
+        if terms:
+            values = f"transform({array}, {ROW} -> {write_struct(terms)})"
+            array = drop_nulls(values, aggregate, fold)
+        return with_origin(array, find_origin(aggregate))
 
-    def take_from_rows(self, folds: Mapping[int, Fold], kept: Sequence[str]) -> DataFrame:
-        """As `take_values`, by rows that are grouped again and sorted by their places."""
-        fields, items = [f"{POSITION} AS p"], []
+    def collect_values_by_group(self, folds: Mapping[int, Fold], kept: Sequence[str]) -> DataFrame:
+        """Return what `collect_values` returns, by exploding the rows and grouping them again.
+
+        They are sorted by their position `p` in the match. On each row, `k0` is whether the row is
+        one of aggregate 0, and `t0` is its value.
+        """
+        fields = [f"{POSITION} AS p"]
+        items = []
         for index, fold in folds.items():
-            one = self.aggregates[index]
-            test = rows_sql(one, self.executable.task.variables) or "TRUE"
-            value = in_struct(row_terms(one, fold) or ["TRUE"])
-            fields.append(f"({test}) AS k{index}")
-            fields.append(f"CASE WHEN {test} THEN {value} END AS t{index}")
-            rows = f"filter({TAKEN}, x -> x.p IS NOT NULL AND x.k{index})"
-            values = known_sql(f"transform({rows}, x -> x.t{index})", one, fold)
+            aggregate = self.aggregates[index]
+            row_filter = write_row_filter(aggregate, self.executable.task.variables) or "TRUE"
+            value = write_struct(write_row_terms(aggregate, fold) or ["TRUE"])
+            fields.append(f"({row_filter}) AS k{index}")
+            fields.append(f"CASE WHEN {row_filter} THEN {value} END AS t{index}")
+            # a match without rows is exploded to one row of NULLs
+            rows = f"filter({ROW_VALUES}, x -> x.p IS NOT NULL AND x.k{index})"
+            values = drop_nulls(f"transform({rows}, x -> x.t{index})", aggregate, fold)
             items.append(SelectItem(values, wire.values(index)))
         exploded = explode_rows(self.matched, kept, self.rows)
-        row = SelectItem(f"struct({', '.join(fields)})", TAKEN)
-        evaluated = self.runner.select(exploded, [OUTPUT_ROW, *kept, str(row)])
-        ordered = f"array_sort(collect_list({TAKEN}), (l, r) -> CAST(l.p - r.p AS INT))"
-        whole = group_rows(self.runner, evaluated, kept, [SelectItem(ordered, TAKEN)])
-        return whole.selectExpr(*kept, *map(str, items))
+        row_values = SelectItem(f"struct({', '.join(fields)})", ROW_VALUES)
+        evaluated = self.runner.select(exploded, [OUTPUT_ROW, *kept, str(row_values)])
+        in_order = f"array_sort(collect_list({ROW_VALUES}), (l, r) -> CAST(l.p - r.p AS INT))"
+        grouped = group_rows(self.runner, evaluated, kept, [SelectItem(in_order, ROW_VALUES)])
+        return grouped.selectExpr(*kept, *map(str, items))
 
-    def group(self, frame: DataFrame, kept: Sequence[str], indices: Sequence[int]) -> DataFrame:
-        """Some of the aggregates as Spark's own over groups, beside columns that are kept."""
-        items = [SelectItem(aggregate_sql(self.aggregates[i]), wire.aggregate(i)) for i in indices]
+    def compute_groups(
+        self, frame: DataFrame, kept: Sequence[str], indices: Sequence[int]
+    ) -> DataFrame:
+        """Compute some of the aggregates by GROUP BY.
+
+        Args:
+            frame: the output rows, with the array of rows.
+            kept: the columns that are kept as well.
+            indices: the indices of the aggregates.
+        """
+        items = [
+            SelectItem(write_aggregate(self.aggregates[index]), wire.aggregate(index))
+            for index in indices
+        ]
         return group_rows(self.runner, explode_rows(frame, kept, self.rows), kept, items)
 
 
 def aggregate_matches(
     runner: Runner, matched: DataFrame, executable: Executable, token: str
 ) -> DataFrame:
-    """Compute the aggregates of each match; the array of its rows goes, the other reads stay."""
+    """Compute the aggregates of each match, in place of the array of its rows.
+
+    Args:
+        runner: runs texts of the query.
+        matched: the output of the workers. All reads but the array are kept.
+        executable: the query, which has aggregates.
+        token: the token that the workers carry, see `spark.errors.second_look`.
+
+    Raises:
+        pyspark.errors.AnalysisException: Spark does not allow an aggregate.
+    """
     reads = executable.reads
-    rows = next(i for i, read in enumerate(reads) if isinstance(read, ReadRowsForSpark))
-    kept = tuple(wire.read(i) for i in range(len(reads)) if i != rows)
-    return MatchAggregates(runner, matched, executable, kept, wire.read(rows), token).compute()
+    rows_index = next(
+        index for index, read in enumerate(reads) if isinstance(read, ReadRowsForSpark)
+    )
+    kept = tuple(wire.read(index) for index in range(len(reads)) if index != rows_index)
+    rows = wire.read(rows_index)
+    return MatchAggregates(runner, matched, executable, kept, rows, token).compute()
 
 
-def fold_of(aggregate: RowAggregate, result: types.DataType) -> Fold | None:
-    """The fold that an aggregate is, or None where it is computed by groups."""
+def choose_fold(aggregate: RowAggregate, result_type: types.DataType) -> Fold | None:
+    """Return the fold that computes an aggregate; None if it is computed by groups."""
     name = aggregate.call.function
     fold = FOLDS.get(name)
-    if fold is not None and fold.keeps_digits(result) and taken().folds:
+    if fold is not None and fold.keeps_digits(result_type) and taken().folds:
         return fold
     is_known = name in OF_GROUPS or not taken().folds
     assert is_known, f"whether {name} depends on the order of the rows is not known"
     return None
 
 
-def row_terms(aggregate: RowAggregate, fold: Fold) -> list[str]:
-    """What is evaluated on each row for a fold, as SQL: arguments, then what orders the rows."""
-    arguments = aggregate.arguments[: fold.terms_of(len(aggregate.arguments))]
-    terms = [term_sql(argument) for argument in arguments]
+# SQL of the values of an aggregate.
+
+
+def write_row_terms(aggregate: RowAggregate, fold: Fold) -> list[str]:
+    """Return SQL of what is evaluated on each row for a fold.
+
+    These are the arguments that may differ from row to row, and what orders the rows. If there are
+    several, they are named: arguments a0, a1, ..., ordering o0, o1, ...
+    """
+    row_arguments = fold.count_row_arguments(len(aggregate.arguments))
+    terms = [write_term(argument) for argument in aggregate.arguments[:row_arguments]]
     if len(terms) == 1 and not aggregate.ordering:
         return terms
-    named = [f"{term} AS a{place}" for place, term in enumerate(terms)]
-    ordering = enumerate(term_sql(one) for one, _ in aggregate.ordering)
-    return [*named, *(f"{one} AS o{place}" for place, one in ordering)]
+    sort_terms = [write_term(term) for term, _ in aggregate.ordering]
+    named_terms = [f"{term} AS a{index}" for index, term in enumerate(terms)]
+    named_sort_terms = [f"{term} AS o{index}" for index, term in enumerate(sort_terms)]
+    return named_terms + named_sort_terms
 
 
-def in_struct(terms: Sequence[str]) -> str:
+def write_struct(terms: Sequence[str]) -> str:
+    """Return SQL of a struct of several named terms; of the term itself if there is only one."""
     return terms[0] if len(terms) == 1 else f"struct({', '.join(terms)})"
 
 
-def known_sql(values: str, aggregate: RowAggregate, fold: Fold) -> str:
-    """An array without the values that do not count because they are NULL, as SQL."""
-    count = fold.terms_of(len(aggregate.arguments))
-    known = range(count) if fold.known is None else fold.known
-    if not known:
+def drop_nulls(values: str, aggregate: RowAggregate, fold: Fold) -> str:
+    """Return SQL of an array without the values that do not count because they are NULL.
+
+    Args:
+        values: SQL of the array. Its elements are as `write_row_terms` names them.
+        aggregate: the aggregate of the values.
+        fold: how it is computed.
+    """
+    row_arguments = fold.count_row_arguments(len(aggregate.arguments))
+    required = range(row_arguments) if fold.required is None else fold.required
+    if not required:
         return values
-    if count + len(aggregate.ordering) == 1:
+    if row_arguments + len(aggregate.ordering) == 1:
         return f"array_compact({values})"
-    return f"filter({values}, x -> {' AND '.join(f'x.a{one} IS NOT NULL' for one in known)})"
+    tests = " AND ".join(f"x.a{argument} IS NOT NULL" for argument in required)
+    return f"filter({values}, x -> {tests})"
+
+
+def write_aggregate(aggregate: RowAggregate) -> str:
+    """Return SQL of an aggregate over exploded rows."""
+    arguments = map(write_term, aggregate.arguments)
+    ordering = (f"{write_term(term)} {words}" for term, words in aggregate.ordering)
+    sql = call_of_aggregate(aggregate.call, arguments, ordering, write_row_filter(aggregate))
+    return with_origin(sql, find_origin(aggregate))
+
+
+def write_row_filter(aggregate: RowAggregate, variables: Sequence[str] = ()) -> str:
+    """Return SQL of a test for the rows of a match that an aggregate is over; "" for all rows.
+
+    Args:
+        aggregate: the aggregate.
+        variables: all variables to which a row can be mapped. They are left out if the row may be
+            missing, as in the one row to which an empty array is exploded.
+    """
+    tests = []
+    if set(aggregate.variables) != set(variables):
+        tests.append(f"{VARIABLE} IN ({', '.join(map(string_literal, aggregate.variables))})")
+    if aggregate.last is not None:
+        tests.append(f"{POSITION} <= {wire.read(aggregate.last)}")
+    if aggregate.condition is not None:
+        tests.append(f"({write_term(aggregate.condition)})")
+    return " AND ".join(tests)
+
+
+def write_term(term: RowTerm) -> str:
+    """Return SQL of what an aggregate evaluates on a row. A number in it stands for a read."""
+    return "".join(wire.read(piece) if isinstance(piece, int) else piece for piece in term)
+
+
+def find_origin(aggregate: RowAggregate) -> SqlOrigin:
+    """Return where the user wrote an aggregate, for the errors of Spark."""
+    clause = part("MEASURES")
+    return origin(f"`{aggregate.call.function}` in {clause}", clause, aggregate.call.span)
+
+
+# Arrays as rows, and back.
 
 
 def explode_rows(frame: DataFrame, kept: Sequence[str], rows: str) -> DataFrame:
-    """The rows of all matches, each with the number of its output row and what is kept of it."""
+    """Return the rows of all matches, each with the number of its output row.
+
+    An output row without rows of a match becomes one row of NULL.
+
+    Args:
+        frame: the output rows.
+        kept: the columns of an output row that each of its rows keeps.
+        rows: the column with the array of rows.
+    """
     number = SelectItem("monotonically_increasing_id()", OUTPUT_ROW)
     row = SelectItem(f"explode_outer({rows})", ROW)
     return frame.selectExpr("*", str(number)).selectExpr(OUTPUT_ROW, *kept, str(row))
@@ -204,60 +375,40 @@ def explode_rows(frame: DataFrame, kept: Sequence[str], rows: str) -> DataFrame:
 def group_rows(
     runner: Runner, exploded: DataFrame, kept: Sequence[str], aggregates: Sequence[SelectItem]
 ) -> DataFrame:
-    """One row for each output row again, with aggregates of its rows."""
+    """Return the output rows of exploded rows, with aggregates of their rows.
+
+    Args:
+        runner: runs the query.
+        exploded: rows as `explode_rows` returns them.
+        kept: the columns of output rows.
+        aggregates: the aggregates, as items of the select list.
+    """
     fields = {name: exploded.schema[name] for name in kept}
-    keys = [OUTPUT_ROW, *(name for name in kept if stays_not_null(fields[name]))]
-    items = [SelectItem(name, name) for name in keys[1:]]
-    items += [SelectItem(first_of(fields[name]), name) for name in kept if name not in keys]
+    keys = [name for name in kept if can_be_key(fields[name])]
+    items = [SelectItem(name, name) for name in keys]
+    items += [SelectItem(write_first(fields[name]), name) for name in kept if name not in keys]
     select_list = runner.written(", ".join(map(str, [*items, *aggregates])))
-    groups = f" GROUP BY {', '.join(keys)}"
+    groups = f" GROUP BY {', '.join([OUTPUT_ROW, *keys])}"
     query = template("SELECT ", select_list, " FROM ", View("matchrec_exploded"), groups)
     return runner.having(matchrec_exploded=exploded).sql(runner.in_scope(query))
 
 
-def first_of(field: types.StructField) -> str:
-    """A column that is the same on all rows of a group; an array that is never NULL stays so."""
-    found = f"first({field.name})"
-    is_list = isinstance(field.dataType, types.ArrayType) and not field.nullable
-    return f"coalesce({found}, array())" if is_list else found
+def write_first(field: types.StructField) -> str:
+    """Return SQL of the value of a column that has the same value on all rows of a group.
 
-
-def stays_not_null(field: types.StructField) -> bool:
-    """Whether to group by a column as well, which keeps it free of NULL in the schema.
-
-    Not where grouping changes values (-0.0 becomes 0.0) or Spark refuses it (maps, variants).
+    If the column is an array that is never NULL, the schema of the result says so as well.
     """
-    is_plain = isinstance(field.dataType, types.AtomicType)
-    is_other = field.dataType.typeName() in ("float", "double", "variant")
-    return is_plain and not (is_other or field.nullable)
+    first_value = f"first({field.name})"
+    is_array = isinstance(field.dataType, types.ArrayType) and not field.nullable
+    return f"coalesce({first_value}, array())" if is_array else first_value
 
 
-def origin_of(aggregate: RowAggregate) -> SqlOrigin:
-    clause, call = part("MEASURES"), aggregate.call
-    return origin(f"`{call.function}` in {clause}", clause, call.span)
+def can_be_key(field: types.StructField) -> bool:
+    """Return whether to group by a column as well, so that its schema still excludes NULL.
 
-
-def aggregate_sql(aggregate: RowAggregate) -> str:
-    arguments = map(term_sql, aggregate.arguments)
-    ordering = (f"{term_sql(term)} {words}" for term, words in aggregate.ordering)
-    sql = call_of_aggregate(aggregate.call, arguments, ordering, rows_sql(aggregate))
-    return with_origin(sql, origin_of(aggregate))
-
-
-def rows_sql(aggregate: RowAggregate, variables: Sequence[str] = ()) -> str:
-    """Which of the match's rows an aggregate is over, as SQL; empty where it is all of them.
-
-    variables: all that a row may be mapped to; none where there may be no row.
+    A column is no key if grouping changes its values (-0.0 becomes 0.0), or if Spark does not
+    allow it (maps, variants).
     """
-    tests = []
-    if set(aggregate.variables) != set(variables):
-        tests.append(f"{VARIABLE} IN ({', '.join(map(string_literal, aggregate.variables))})")
-    if aggregate.last is not None:
-        tests.append(f"{POSITION} <= {wire.read(aggregate.last)}")
-    if aggregate.condition is not None:
-        tests.append(f"({term_sql(aggregate.condition)})")
-    return " AND ".join(tests)
-
-
-def term_sql(term: RowTerm) -> str:
-    return "".join(wire.read(piece) if isinstance(piece, int) else piece for piece in term)
+    is_atomic = isinstance(field.dataType, types.AtomicType)
+    is_excluded = field.dataType.typeName() in ("float", "double", "variant")
+    return is_atomic and not (is_excluded or field.nullable)

@@ -1,10 +1,16 @@
-"""Aggregates as SQL over an array: what Spark's aggregate gives for the array's values in order.
+"""Aggregates as SQL over an array, with the result of Spark's aggregate over the values in order.
 
-A group by may merge parts of a group in any order; a fold of an array goes from the first row of a
-match to the last. `FOLDS` has every aggregate whose result depends on the order of the rows, sums
-of floating-point numbers and statistics of them included, and all others that arrays can say.
+GROUP BY may merge parts of a group in any order; a fold of an array goes from the first row of a
+match to the last. `FOLDS` has every aggregate whose result depends on the order of the rows, which
+includes sums of floating-point numbers and statistics, and all others that functions over arrays
+can compute.
+
+In the SQL, `s` is the state of a fold, `x` an element of the array, `a` what is merged so far, and
+`m` the best element so far.
+
 Source: Spark's `Sum`, `Average`, `MaxBy`, `ListAgg`, `CentralMomentAgg`, `Covariance` and
-`PearsonCorrelation`, whose updates these are, operation by operation.
+`PearsonCorrelation`. The folds update their state as these do, operation by operation, so that
+floating-point results are the same.
 """
 
 from __future__ import annotations
@@ -12,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from operator import attrgetter
 
 from pyspark.sql.types import AnsiIntervalType, ArrayType, DataType, DecimalType, StructType
 
@@ -21,311 +26,461 @@ from matchrec.conditions.types import MOST_DIGITS
 
 @dataclass(frozen=True)
 class Values:
-    """The values that an aggregate is over, one for each row that counts, and its result's type.
+    """The values of an aggregate, one for each row that counts, and the type of its result."""
 
-    sql: a column that holds them as an array, without those that do not count because they are
-    NULL. element: the type of one: of an argument or, of several terms, a struct of them, a0 ...
-    and o0 ... . others: the arguments that are one value for all rows, as SQL. ordering: the words
-    of WITHIN GROUP, such as DESC, by term. without_value: what a statistic is that would divide by
-    zero, as SQL.
-    """
-
+    # The column that holds them as an array. Values are left out that are NULL and then do not
+    # count.
     sql: str
+    # The type of a value: of an argument, or of a struct of several terms. Its fields are the
+    # arguments a0, a1, ... and what orders the rows: o0, o1, ...
     element: DataType
+    # The type of the result, as Spark gives it.
     type: DataType
-    others: tuple[str, ...] = ()
+    # SQL of the arguments that have the same value on all rows.
+    constants: tuple[str, ...] = ()
+    # The words after each term of WITHIN GROUP, such as DESC.
     ordering: tuple[str, ...] = ()
+    # Whether IGNORE NULLS is written.
     ignore_nulls: bool = False
-    without_value: str = "NULL"
+    # SQL of a statistic that would divide by zero: NULL, or NaN with a legacy setting.
+    undefined: str = "NULL"
 
     @property
     def type_name(self) -> str:
+        """Return the type of the result, as SQL."""
         return self.type.simpleString()
 
 
+# Returns SQL, of an aggregate or of an array, for some values.
 ToSql = Callable[[Values], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """How an aggregate is said over arrays.
+    """How an aggregate is computed over an array."""
 
-    sql: the fold of its values. terms: how many arguments differ from row to row; None is all. The
-    others come as SQL of their own. known: the arguments without which a row does not count; None
-    is all. digits: the most that a decimal result may have, if it has more than six places. Of
-    sums and quotients that might not fit 38 digits Spark leaves out all places but six.
-    """
-
+    # Returns SQL of the aggregate.
     sql: ToSql
-    terms: int | None = None
-    known: tuple[int, ...] | None = None
-    digits: int = MOST_DIGITS
+    # How many arguments, from the first one on, may differ from row to row; None for all.
+    row_arguments: int | None = None
+    # The arguments that must not be NULL for a row to count; None for all that may differ.
+    required: tuple[int, ...] | None = None
+    # The most digits of a decimal result with more than `SURE_SCALE` digits after the point. For
+    # sums and quotients that might not fit 38 digits, Spark gives up all digits after the point
+    # but six.
+    most_digits: int = MOST_DIGITS
 
-    def terms_of(self, arguments: int) -> int:
-        return arguments if self.terms is None else min(self.terms, arguments)
+    def count_row_arguments(self, arguments: int) -> int:
+        """Return how many of the arguments of an aggregate may differ from row to row."""
+        return arguments if self.row_arguments is None else min(self.row_arguments, arguments)
 
-    def keeps_digits(self, result: DataType) -> bool:
-        """Whether no digit of a result of this type is lost on the way."""
-        if not isinstance(result, DecimalType):
+    def keeps_digits(self, result_type: DataType) -> bool:
+        """Return whether the fold computes a result of this type without losing digits."""
+        if not isinstance(result_type, DecimalType):
             return True
-        return result.precision <= self.digits or result.scale <= SURE_PLACES
+        return result_type.precision <= self.most_digits or result_type.scale <= SURE_SCALE
 
 
-SURE_PLACES = 6
+# The digits after the point that Spark keeps in any case.
+SURE_SCALE = 6
+
+
+# Arrays and counts.
+
+
+def write_array(values: Values) -> str:
+    """Return SQL of the values as an array."""
+    return values.sql
 
 
 def without_repeats(values: Values) -> str:
-    """The values, each once. Spark compares nested ones in pairs, so they are sorted before."""
+    """Return SQL of the values, each once.
+
+    Nested values are sorted first: `array_distinct` of Spark compares them in pairs.
+    """
     if not isinstance(values.element, StructType | ArrayType):
         return f"array_distinct({values.sql})"
-    once = "filter(s, (x, i) -> i = 0 OR NOT x <=> get(s, i - 1))"
-    found = f"get(transform(array(array_sort({values.sql})), s -> {once}), 0)"
-    return f"coalesce({found}, array())"  # never NULL, as Spark is to know
+    is_new = "filter(s, (x, i) -> i = 0 OR NOT x <=> get(s, i - 1))"
+    distinct = f"get(transform(array(array_sort({values.sql})), s -> {is_new}), 0)"
+    return f"coalesce({distinct}, array())"  # never NULL, which Spark's schema then says
 
 
-def count(values: Values, counted: str = "{0}") -> str:
-    """How many values or rows there are. counted: SQL of those that are."""
-    return f"CAST(size({counted.format(values.sql)}) AS BIGINT)"
+def unite(values: Values) -> str:
+    """Return SQL of the elements of arrays that are not NULL, each once."""
+    return f"array_distinct(array_compact(flatten({values.sql})))"
 
 
-def extreme(values: Values, function: str, comparison: str) -> str:
-    """The least or greatest value. Nested ones are compared in pairs: where Sail's function looks
-    for one, a NULL in it is greater than all else, and an array of arrays is an error.
+def count(values: Values) -> str:
+    """Return SQL of the number of values."""
+    return f"CAST(size({values.sql}) AS BIGINT)"
+
+
+def count_true(values: Values) -> str:
+    """Return SQL of the number of values that are true."""
+    return f"CAST(size(filter({values.sql}, x -> x)) AS BIGINT)"
+
+
+# One of the values.
+
+
+def find_extreme(values: Values, function: str, comparison: str) -> str:
+    """Return SQL of the least or the greatest value.
+
+    Nested values are compared in pairs: Sail's function puts a NULL in them after all else, and
+    raises an error for an array of arrays.
+
+    Args:
+        values: the values.
+        function: Spark's function over arrays.
+        comparison: the operator between a better value and a worse one.
     """
     if not isinstance(values.element, StructType | ArrayType):
         return f"{function}({values.sql})"
-    best = f"(m, x) -> IF(x {comparison} m, x, m)"
-    return f"aggregate({values.sql}, get({values.sql}, 0), {best})"
+    better = f"(m, x) -> IF(x {comparison} m, x, m)"
+    return f"aggregate({values.sql}, get({values.sql}, 0), {better})"
 
 
-def chosen(values: Values, choice: str) -> str:
-    """The first or the last value, or that of those that are not NULL."""
-    every, known = choice.format(values.sql), choice.format(f"array_compact({values.sql})")
-    if values.ignore_nulls:
-        return known
-    return f"IF({values.others[0]}, {known}, {every})" if values.others else every
+def find_greatest(values: Values) -> str:
+    """Return SQL of the greatest value."""
+    return find_extreme(values, "array_max", ">")
 
 
-def beside(values: Values, comparison: str) -> str:
-    """The value on the row whose second one is the best; of equal ones the last, as in Spark.
+def find_least(values: Values) -> str:
+    """Return SQL of the least value."""
+    return find_extreme(values, "array_min", "<")
 
-    Of the best k rows, those that come first are the first of equal ones.
+
+def choose(values: Values, choice: str) -> str:
+    """Return SQL of a value, or of a value among those that are not NULL.
+
+    Args:
+        values: the values. With IGNORE NULLS, or if a constant argument is true, NULL is passed
+            over.
+        choice: SQL that chooses an element of the array `{0}`.
     """
-    if values.others:
+    any_value = choice.format(values.sql)
+    value_not_null = choice.format(f"array_compact({values.sql})")
+    if values.ignore_nulls:
+        return value_not_null
+    if values.constants:
+        return f"IF({values.constants[0]}, {value_not_null}, {any_value})"
+    return any_value
+
+
+def choose_first(values: Values) -> str:
+    """Return SQL of the first value, or of the first that is not NULL."""
+    return choose(values, "get({0}, 0)")
+
+
+def choose_last(values: Values) -> str:
+    """Return SQL of the last value, or of the last that is not NULL."""
+    return choose(values, "get({0}, size({0}) - 1)")
+
+
+def choose_by(values: Values, comparison: str) -> str:
+    """Return SQL of the first argument on the row with the greatest or the least second argument.
+
+    Of rows with equal second arguments, the last one counts, as in Spark. With a third argument k,
+    the result is the array of the k best, of which equal ones keep their order.
+
+    Args:
+        values: structs of the two arguments.
+        comparison: the operator between a better second argument and a worse one.
+    """
+    if values.constants:
         words = "DESC" if comparison == ">" else "ASC"
-        ordered = in_order(values.sql, (("a1", words),))
-        every = f"transform({ordered}, x -> x.a0)"
-        best = f"filter({every}, (x, i) -> i < {values.others[0]})"  # Sail slices no structs
+        sorted_values = sort_structs(values.sql, (("a1", words),))
+        first_arguments = f"transform({sorted_values}, x -> x.a0)"
+        # a filter, because Sail slices no arrays of structs
+        best = f"filter({first_arguments}, (x, i) -> i < {values.constants[0]})"
         return f"IF(size({values.sql}) = 0, NULL, {best})"
-    best = f"(m, x) -> IF(m.a1 {comparison} x.a1, m, x)"
-    return f"aggregate({values.sql}, get({values.sql}, 0), {best}, m -> m.a0)"
+    better = f"(m, x) -> IF(m.a1 {comparison} x.a1, m, x)"
+    return f"aggregate({values.sql}, get({values.sql}, 0), {better}, m -> m.a0)"
 
 
-def in_order(values: str, keys: Sequence[tuple[str, str]]) -> str:
-    """An array of structs sorted by fields, each with words such as DESC NULLS LAST; stable."""
-    compared = "0"
+def sort_structs(array: str, keys: Sequence[tuple[str, str]]) -> str:
+    """Return SQL of an array of structs in the order of some fields. The sort is stable.
+
+    Args:
+        array: SQL of the array.
+        keys: fields, each with words such as DESC NULLS LAST.
+    """
+    comparison = "0"
     for field, words in reversed(keys):
-        descends = words.startswith("DESC")
-        less, more = (1, -1) if descends else (-1, 1)
-        nulls_first = "NULLS FIRST" in words or not (descends or "NULLS LAST" in words)
-        absent, present = (-1, 1) if nulls_first else (1, -1)
-        l, r = f"l.{field}", f"r.{field}"  # noqa: E741 -- left and right
-        compared = (
-            f"CASE WHEN {l} <=> {r} THEN {compared} WHEN {l} IS NULL THEN {absent} "
-            f"WHEN {r} IS NULL THEN {present} WHEN {l} < {r} THEN {less} ELSE {more} END"
+        is_descending = words.startswith("DESC")
+        if_less, if_greater = (1, -1) if is_descending else (-1, 1)
+        nulls_first = "NULLS FIRST" in words or not (is_descending or "NULLS LAST" in words)
+        if_left_null, if_right_null = (-1, 1) if nulls_first else (1, -1)
+        left, right = f"l.{field}", f"r.{field}"
+        comparison = (
+            f"CASE WHEN {left} <=> {right} THEN {comparison} "
+            f"WHEN {left} IS NULL THEN {if_left_null} WHEN {right} IS NULL THEN {if_right_null} "
+            f"WHEN {left} < {right} THEN {if_less} ELSE {if_greater} END"
         )
-    return f"array_sort({values}, (l, r) -> {compared})"
+    return f"array_sort({array}, (l, r) -> {comparison})"
 
 
-def joined(values: Values) -> str:
-    """The texts one after the other, in the order of the rows or of WITHIN GROUP."""
+# Values merged one after the other.
+
+
+def join(values: Values) -> str:
+    """Return SQL of the texts joined, in the order of the rows or of WITHIN GROUP."""
     texts = values.sql
     if values.ordering:
-        keys = [(f"o{place}", words) for place, words in enumerate(values.ordering)]
-        texts = f"transform({in_order(values.sql, keys)}, x -> x.a0)"
-    text = values.type_name
-    texts = f"CAST({texts} AS ARRAY<{text}>)"
-    delimiter = f"CAST({values.others[0]} AS {text})" if values.others else "NULL"
-    if text == "binary":
-        return _reduce(texts, f"concat(a, coalesce({delimiter}, X''), x)")
+        keys = [(f"o{index}", words) for index, words in enumerate(values.ordering)]
+        texts = f"transform({sort_structs(values.sql, keys)}, x -> x.a0)"
+    text_type = values.type_name
+    texts = f"CAST({texts} AS ARRAY<{text_type}>)"
+    delimiter = f"CAST({values.constants[0]} AS {text_type})" if values.constants else "NULL"
+    if text_type == "binary":
+        return merge_elements(texts, f"concat(a, coalesce({delimiter}, X''), x)")
     return f"IF(size({texts}) = 0, NULL, array_join({texts}, coalesce({delimiter}, '')))"
 
 
-def _reduce(values: str, merge: str) -> str:
-    """The values of an array merged from the first on, NULL of none."""
-    rest = f"slice({values}, 2, size({values}))"
-    return f"aggregate({rest}, get({values}, 0), (a, x) -> {merge})"
+def merge_elements(array: str, merge: str) -> str:
+    """Return SQL of the elements of an array merged from the first on; NULL if there are none.
+
+    Args:
+        array: SQL of the array.
+        merge: SQL that merges the next element `x` into `a`.
+    """
+    elements_after_first = f"slice({array}, 2, size({array}))"
+    return f"aggregate({elements_after_first}, get({array}, 0), (a, x) -> {merge})"
 
 
-def bits(values: Values, operator: str) -> str:
-    return _reduce(values.sql, f"a {operator} x")
+def merge_bits(values: Values, operator: str) -> str:
+    """Return SQL of the values merged by an operator on bits."""
+    return merge_elements(values.sql, f"a {operator} x")
 
 
-def total(values: Values, *, tries: bool = False) -> str:
-    """The sum of the values that are not NULL, NULL of none."""
-    # with ten digits more than they have, it always fits
-    fits = isinstance(values.type, DecimalType) and values.type.precision < MOST_DIGITS
-    return _sum(values.sql, values.type, tries=tries and not fits)
+# Sums and averages.
 
 
-def _sum(known: str, type_: DataType, *, tries: bool) -> str:
-    name = type_.simpleString()
-    values = f"CAST({known} AS ARRAY<{name}>)"
-    always_adds = not tries or name == "double"  # Sail's try_add takes whole numbers
-    added = "a + x" if always_adds else "try_add(a, x)"
-    if isinstance(type_, AnsiIntervalType):
-        return _reduce(values, added)
-    cast = "TRY_CAST" if tries else "CAST"
-    if isinstance(type_, DecimalType):
-        added = f"{cast}({added} AS {name})"
-    whole = f"aggregate({values}, CAST(0 AS {name}), (a, x) -> {added})"
-    return f"IF(size({known}) = 0, NULL, {whole})"
+def add_up(values: Values, *, tries: bool = False) -> str:
+    """Return SQL of the sum of the values; NULL if there are none.
+
+    Args:
+        values: the values, none of which is NULL.
+        tries: whether a sum that does not fit its type is NULL, and no error.
+    """
+    # the sum has ten digits more than the values, if there are so many; then it always fits
+    always_fits = isinstance(values.type, DecimalType) and values.type.precision < MOST_DIGITS
+    return write_sum(values.sql, values.type, tries=tries and not always_fits)
+
+
+def write_sum(numbers: str, sum_type: DataType, *, tries: bool) -> str:
+    """Return SQL of the sum of an array without NULL; NULL if it is empty.
+
+    Args:
+        numbers: SQL of the array.
+        sum_type: the type of the sum.
+        tries: whether a sum that does not fit its type is NULL, and no error.
+    """
+    type_name = sum_type.simpleString()
+    addends = f"CAST({numbers} AS ARRAY<{type_name}>)"
+    # a DOUBLE always fits, and Sail's try_add accepts only whole numbers
+    never_fails = not tries or type_name == "double"
+    addition = "a + x" if never_fails else "try_add(a, x)"
+    if isinstance(sum_type, AnsiIntervalType):
+        return merge_elements(addends, addition)
+    if isinstance(sum_type, DecimalType):
+        cast = "TRY_CAST" if tries else "CAST"
+        addition = f"{cast}({addition} AS {type_name})"
+    total = f"aggregate({addends}, CAST(0 AS {type_name}), (a, x) -> {addition})"
+    return f"IF(size({numbers}) = 0, NULL, {total})"
 
 
 def average(values: Values, *, tries: bool = False, field: str = "") -> str:
-    """The average of the values that are not NULL, or of a field of theirs; NULL of none."""
-    known, element = values.sql, values.element
+    """Return SQL of the average of the values; NULL if there are none.
+
+    Args:
+        values: the values, none of which is NULL.
+        tries: whether an average that does not fit its type is NULL, and no error.
+        field: the field to average, if the values are structs.
+    """
+    numbers, number_type = values.sql, values.element
     if field:
-        assert isinstance(element, StructType)
-        known, element = f"transform({values.sql}, x -> x.{field})", element[field].dataType
-    name = values.type_name
-    count = f"NULLIF(size({known}), 0)"
-    if isinstance(values.type, DecimalType):
-        assert isinstance(element, DecimalType)
-        sums = DecimalType(min(38, element.precision + 10), element.scale)
-        cast = "TRY_CAST" if tries else "CAST"
-        divided = f"{_sum(known, sums, tries=tries)} / CAST({count} AS DECIMAL(20,0))"
-        return f"{cast}({divided} AS {name})"
-    return f"{_sum(known, values.type, tries=tries)} / {count}"
+        assert isinstance(number_type, StructType)
+        numbers = f"transform({values.sql}, x -> x.{field})"
+        number_type = number_type[field].dataType
+    number_count = f"NULLIF(size({numbers}), 0)"
+    if not isinstance(values.type, DecimalType):
+        return f"{write_sum(numbers, values.type, tries=tries)} / {number_count}"
+    assert isinstance(number_type, DecimalType)
+    sum_type = DecimalType(min(MOST_DIGITS, number_type.precision + 10), number_type.scale)
+    total = write_sum(numbers, sum_type, tries=tries)
+    cast = "TRY_CAST" if tries else "CAST"
+    return f"{cast}({total} / CAST({number_count} AS DECIMAL(20,0)) AS {values.type_name})"
 
 
-N = "(s.n + 1D)"
+# Statistics.
+#
+# The state of a fold is a struct `s` of sums. Each sum has a name, and SQL that updates it for the
+# next number `x`, or the next pair of numbers `x.a0` and `x.a1`.
+
+# The number of rows, the next one included.
+NEXT_N = "(s.n + 1D)"
 
 
-def moments(value: str, average: str) -> Mapping[str, str]:
-    """How a row adds to the number of rows, their average and the powers of distances from it."""
+def write_moment_updates(value: str, average: str) -> Mapping[str, str]:
+    """Return SQL that updates the central moments of some numbers, by their names.
+
+    They are the number of rows `n`, the average, and the sums `m2`, `m3` and `m4` of powers of the
+    distances from the average.
+
+    Args:
+        value: SQL of the next number.
+        average: SQL of the average so far.
+    """
     delta = f"({value} - {average})"
-    part = f"({delta} / {N})"
-    m2 = f"(s.m2 + {delta} * ({delta} - {part}))"
-    difference = f"({delta} * {delta} - {part} * {part})"
-    m3 = f"(s.m3 - 3D * {part} * {m2} + {delta} * {difference})"
-    cubes = f"({delta} * ({delta} * {delta}) - {part} * ({part} * {part}))"
-    m4 = f"(s.m4 - 4D * {part} * {m3} - 6D * ({part} * {part}) * {m2} + {delta} * {cubes})"
-    return {"n": N, "average": f"({average} + {part})", "m2": m2, "m3": m3, "m4": m4}
+    share = f"({delta} / {NEXT_N})"
+    m2 = f"(s.m2 + {delta} * ({delta} - {share}))"
+    square_difference = f"({delta} * {delta} - {share} * {share})"
+    m3 = f"(s.m3 - 3D * {share} * {m2} + {delta} * {square_difference})"
+    cube_difference = f"({delta} * ({delta} * {delta}) - {share} * ({share} * {share}))"
+    m4 = (
+        f"(s.m4 - 4D * {share} * {m3} - 6D * ({share} * {share}) * {m2} "
+        f"+ {delta} * {cube_difference})"
+    )
+    return {"n": NEXT_N, "average": f"({average} + {share})", "m2": m2, "m3": m3, "m4": m4}
 
 
-MOMENTS = moments("x", "s.average")
+MOMENT_UPDATES = write_moment_updates("x", "s.average")
 
-FROM_X, FROM_Y = "(x.a0 - s.x)", "(x.a1 - s.y)"
-NEXT_X, NEXT_Y = f"(s.x + {FROM_X} / {N})", f"(s.y + {FROM_Y} / {N})"
-PAIRS = {
-    "n": N,
+# The updates of pairs: the averages `x` and `y` of both numbers, and the sums of products of their
+# distances from these.
+X_DISTANCE, Y_DISTANCE = "(x.a0 - s.x)", "(x.a1 - s.y)"
+NEXT_X, NEXT_Y = f"(s.x + {X_DISTANCE} / {NEXT_N})", f"(s.y + {Y_DISTANCE} / {NEXT_N})"
+PAIR_UPDATES = {
+    "n": NEXT_N,
     "x": NEXT_X,
     "y": NEXT_Y,
-    "xy": f"(s.xy + {FROM_X} * (x.a1 - {NEXT_Y}))",
-    "xx": f"(s.xx + {FROM_X} * (x.a0 - {NEXT_X}))",
-    "yy": f"(s.yy + {FROM_Y} * (x.a1 - {NEXT_Y}))",
+    "xy": f"(s.xy + {X_DISTANCE} * (x.a1 - {NEXT_Y}))",
+    "xx": f"(s.xx + {X_DISTANCE} * (x.a0 - {NEXT_X}))",
+    "yy": f"(s.yy + {Y_DISTANCE} * (x.a1 - {NEXT_Y}))",
 }
 
-
-def doubles(values: Values, field: str = "") -> str:
-    known = f"transform({values.sql}, x -> x.{field})" if field else values.sql
-    return f"CAST({known} AS ARRAY<DOUBLE>)"
+# A line through points also needs the second moment of x, as Spark computes it.
+LINE_UPDATES = {**PAIR_UPDATES, "m2": write_moment_updates("x.a0", "s.x")["m2"]}
 
 
-def pairs(values: Values, first: str = "a0", second: str = "a1") -> str:
-    """Two fields of the values as DOUBLE, a0 and a1."""
+def write_doubles(values: Values, field: str = "") -> str:
+    """Return SQL of the array of the values, or of a field of them, as DOUBLE."""
+    numbers = f"transform({values.sql}, x -> x.{field})" if field else values.sql
+    return f"CAST({numbers} AS ARRAY<DOUBLE>)"
+
+
+def write_pairs(values: Values, first: str = "a0", second: str = "a1") -> str:
+    """Return SQL of the array of two fields of the values as DOUBLE; they become a0 and a1."""
     fields = f"CAST(x.{first} AS DOUBLE) AS a0, CAST(x.{second} AS DOUBLE) AS a1"
     return f"transform({values.sql}, x -> struct({fields}))"
 
 
-def statistic(
-    names: str, result: str, sums: Mapping[str, str] = MOMENTS, array: ToSql = doubles
+def make_statistic(
+    sums: str,
+    result: str,
+    updates: Mapping[str, str] = MOMENT_UPDATES,
+    array: ToSql = write_doubles,
 ) -> Fold:
-    """A statistic of one number on each row, or of two: `result` of sums of these names; NULL of
-    none. array: the numbers.
-    """
-    used = {name: sums[name] for name in names.split()}
-    begin = ", ".join(f"'{name}', 0D" for name in used)
-    merge = ", ".join(f"'{name}', {update}" for name, update in used.items())
+    """Return the fold of a statistic, which is NULL if there are no values.
 
-    def sql(values: Values) -> str:
-        found = result.replace("{without_value}", values.without_value)
+    Args:
+        sums: the names of the sums that the result needs, with blanks between them. `n` must be
+            one of them.
+        result: SQL of the statistic from the sums in `s`; `{undefined}` stands for what it is if
+            it would divide by zero.
+        updates: SQL that updates each sum.
+        array: returns SQL of the array that is folded.
+    """
+    used_updates = {name: updates[name] for name in sums.split()}
+    first_state = ", ".join(f"'{name}', 0D" for name in used_updates)
+    next_state = ", ".join(f"'{name}', {update}" for name, update in used_updates.items())
+
+    def write_statistic(values: Values) -> str:
+        defined_result = result.replace("{undefined}", values.undefined)
         return (
-            f"aggregate({array(values)}, named_struct({begin}), (s, x) -> named_struct({merge}), "
-            f"s -> CASE WHEN s.n = 0D THEN NULL ELSE {found} END)"
+            f"aggregate({array(values)}, named_struct({first_state}), "
+            f"(s, x) -> named_struct({next_state}), "
+            f"s -> CASE WHEN s.n = 0D THEN NULL ELSE {defined_result} END)"
         )
 
-    return Fold(sql)
+    return Fold(write_statistic)
 
 
-of_pair = partial(statistic, sums=PAIRS, array=pairs)
-# A line through points, whose x is the second number: of that the moments count as well.
-POINTS = {**PAIRS, "m2": moments("x.a0", "s.x")["m2"]}
-of_line = partial(
-    statistic, "n x y xy m2", sums=POINTS, array=partial(pairs, first="a1", second="a0")
+def make_pair_statistic(sums: str, result: str) -> Fold:
+    """Return the fold of a statistic of two numbers on each row, see `make_statistic`."""
+    return make_statistic(sums, result, PAIR_UPDATES, write_pairs)
+
+
+def make_line_statistic(result: str) -> Fold:
+    """Return the fold of a statistic of a line through points; x is the second argument."""
+    swapped_pairs = partial(write_pairs, first="a1", second="a0")
+    return make_statistic("n x y xy m2", result, LINE_UPDATES, swapped_pairs)
+
+
+def unless(is_undefined: str, result: str) -> str:
+    """Return SQL of a result that is `{undefined}` if a test holds, see `make_statistic`."""
+    return f"CASE WHEN {is_undefined} THEN {{undefined}} ELSE {result} END"
+
+
+HAS_ONE_ROW = "s.n = 1D"
+SAMPLE_VARIANCE = unless(HAS_ONE_ROW, "s.m2 / (s.n - 1D)")
+SAMPLE_DEVIATION = unless(HAS_ONE_ROW, "sqrt(s.m2 / (s.n - 1D))")
+SKEWNESS = unless("s.m2 = 0D", "sqrt(s.n) * s.m3 / sqrt(s.m2 * s.m2 * s.m2)")
+KURTOSIS = unless("s.m2 = 0D", "s.n * s.m4 / (s.m2 * s.m2) - 3D")
+CORRELATION = "s.xy / sqrt(s.xx * s.yy)"
+DETERMINATION = (
+    "CASE WHEN s.yy = 0D THEN NULL WHEN s.xx = 0D THEN 1D "
+    f"ELSE ({CORRELATION}) * ({CORRELATION}) END"
 )
-OR_NONE = "CASE WHEN {0} THEN {{without_value}} ELSE {1} END"
-FROM_ONE = "s.n = 1D"
-VAR_SAMP = OR_NONE.format(FROM_ONE, "s.m2 / (s.n - 1D)")
-STDDEV_SAMP = OR_NONE.format(FROM_ONE, "sqrt(s.m2 / (s.n - 1D))")
 SLOPE = "s.xy / s.m2"
 
-greatest = partial(extreme, function="array_max", comparison=">")
-least = partial(extreme, function="array_min", comparison="<")
-first = partial(chosen, choice="get({0}, 0)")
-last = partial(chosen, choice="get({0}, size({0}) - 1)")
+# The most digits of a decimal sum: the sum of two has one more.
+DIGITS_OF_SUM = 37
 
-DIGITS_OF_SUM = 37  # the sum of two has one more
-DIGITS_OF_AVERAGE = 28  # its sum has six more, beside all places of the quotient
+# The most digits of a decimal average: its sum has six more, besides all digits of the quotient.
+DIGITS_OF_AVERAGE = 28
 
+# The fold of each aggregate, by the name of Spark's function.
 FOLDS: Mapping[str, Fold] = {
-    **dict.fromkeys(("any", "bool_or", "max", "some"), Fold(greatest)),
-    **dict.fromkeys(("bool_and", "every", "min"), Fold(least)),
-    **dict.fromkeys(("any_value", "first_value"), Fold(first, terms=1, known=())),
-    "last_value": Fold(last, terms=1, known=()),
-    **dict.fromkeys(("array_agg", "collect_list"), Fold(attrgetter("sql"))),
+    **dict.fromkeys(("any", "bool_or", "max", "some"), Fold(find_greatest)),
+    **dict.fromkeys(("bool_and", "every", "min"), Fold(find_least)),
+    **dict.fromkeys(("any_value", "first_value"), Fold(choose_first, row_arguments=1, required=())),
+    "last_value": Fold(choose_last, row_arguments=1, required=()),
+    **dict.fromkeys(("array_agg", "collect_list"), Fold(write_array)),
     "collect_set": Fold(without_repeats),
-    "collect_union": Fold(lambda one: f"array_distinct(array_compact(flatten({one.sql})))"),
+    "collect_union": Fold(unite),
     **dict.fromkeys(("count", "regr_count"), Fold(count)),
-    "count_if": Fold(partial(count, counted="filter({0}, x -> x)")),
-    **dict.fromkeys(("listagg", "string_agg"), Fold(joined, terms=1)),
-    "max_by": Fold(partial(beside, comparison=">"), terms=2, known=(1,)),
-    "min_by": Fold(partial(beside, comparison="<"), terms=2, known=(1,)),
-    "bit_and": Fold(partial(bits, operator="&")),
-    "bit_or": Fold(partial(bits, operator="|")),
-    "bit_xor": Fold(partial(bits, operator="^")),
-    "sum": Fold(total, digits=DIGITS_OF_SUM),
-    "try_sum": Fold(partial(total, tries=True), digits=DIGITS_OF_SUM),
-    **dict.fromkeys(("avg", "mean"), Fold(average, digits=DIGITS_OF_AVERAGE)),
-    "try_avg": Fold(partial(average, tries=True), digits=DIGITS_OF_AVERAGE),
-    "regr_avgy": Fold(partial(average, field="a0"), digits=DIGITS_OF_AVERAGE),
-    "regr_avgx": Fold(partial(average, field="a1"), digits=DIGITS_OF_AVERAGE),
-    **dict.fromkeys(("std", "stddev", "stddev_samp"), statistic("n average m2", STDDEV_SAMP)),
-    "stddev_pop": statistic("n average m2", "sqrt(s.m2 / s.n)"),
-    **dict.fromkeys(("var_samp", "variance"), statistic("n average m2", VAR_SAMP)),
-    "var_pop": statistic("n average m2", "s.m2 / s.n"),
-    "skewness": statistic(
-        "n average m2 m3",
-        OR_NONE.format("s.m2 = 0D", "sqrt(s.n) * s.m3 / sqrt(s.m2 * s.m2 * s.m2)"),
+    "count_if": Fold(count_true),
+    **dict.fromkeys(("listagg", "string_agg"), Fold(join, row_arguments=1)),
+    "max_by": Fold(partial(choose_by, comparison=">"), row_arguments=2, required=(1,)),
+    "min_by": Fold(partial(choose_by, comparison="<"), row_arguments=2, required=(1,)),
+    "bit_and": Fold(partial(merge_bits, operator="&")),
+    "bit_or": Fold(partial(merge_bits, operator="|")),
+    "bit_xor": Fold(partial(merge_bits, operator="^")),
+    "sum": Fold(add_up, most_digits=DIGITS_OF_SUM),
+    "try_sum": Fold(partial(add_up, tries=True), most_digits=DIGITS_OF_SUM),
+    **dict.fromkeys(("avg", "mean"), Fold(average, most_digits=DIGITS_OF_AVERAGE)),
+    "try_avg": Fold(partial(average, tries=True), most_digits=DIGITS_OF_AVERAGE),
+    "regr_avgy": Fold(partial(average, field="a0"), most_digits=DIGITS_OF_AVERAGE),
+    "regr_avgx": Fold(partial(average, field="a1"), most_digits=DIGITS_OF_AVERAGE),
+    **dict.fromkeys(
+        ("std", "stddev", "stddev_samp"), make_statistic("n average m2", SAMPLE_DEVIATION)
     ),
-    "kurtosis": statistic(
-        "n average m2 m3 m4", OR_NONE.format("s.m2 = 0D", "s.n * s.m4 / (s.m2 * s.m2) - 3D")
+    "stddev_pop": make_statistic("n average m2", "sqrt(s.m2 / s.n)"),
+    **dict.fromkeys(("var_samp", "variance"), make_statistic("n average m2", SAMPLE_VARIANCE)),
+    "var_pop": make_statistic("n average m2", "s.m2 / s.n"),
+    "skewness": make_statistic("n average m2 m3", SKEWNESS),
+    "kurtosis": make_statistic("n average m2 m3 m4", KURTOSIS),
+    "covar_pop": make_pair_statistic("n x y xy", "s.xy / s.n"),
+    "covar_samp": make_pair_statistic("n x y xy", unless(HAS_ONE_ROW, "s.xy / (s.n - 1D)")),
+    "corr": make_pair_statistic(
+        "n x y xy xx yy", unless(f"{HAS_ONE_ROW} OR s.xx = 0D OR s.yy = 0D", CORRELATION)
     ),
-    "covar_pop": of_pair("n x y xy", "s.xy / s.n"),
-    "covar_samp": of_pair("n x y xy", OR_NONE.format(FROM_ONE, "s.xy / (s.n - 1D)")),
-    "corr": of_pair(
-        "n x y xy xx yy",
-        OR_NONE.format(f"{FROM_ONE} OR s.xx = 0D OR s.yy = 0D", "s.xy / sqrt(s.xx * s.yy)"),
-    ),
-    "regr_r2": of_pair(
-        "n x y xy xx yy",
-        "CASE WHEN s.yy = 0D THEN NULL WHEN s.xx = 0D THEN 1D "
-        "ELSE (s.xy / sqrt(s.xx * s.yy)) * (s.xy / sqrt(s.xx * s.yy)) END",
-    ),
-    "regr_sxy": of_pair("n x y xy", "s.xy"),
-    "regr_syy": statistic("n average m2", "s.m2", array=partial(doubles, field="a0")),
-    "regr_sxx": statistic("n average m2", "s.m2", array=partial(doubles, field="a1")),
-    "regr_slope": of_line(f"IF(s.m2 = 0D, NULL, {SLOPE})"),
-    "regr_intercept": of_line(f"IF(s.m2 = 0D, NULL, s.y - {SLOPE} * s.x)"),
+    "regr_r2": make_pair_statistic("n x y xy xx yy", DETERMINATION),
+    "regr_sxy": make_pair_statistic("n x y xy", "s.xy"),
+    "regr_syy": make_statistic("n average m2", "s.m2", array=partial(write_doubles, field="a0")),
+    "regr_sxx": make_statistic("n average m2", "s.m2", array=partial(write_doubles, field="a1")),
+    "regr_slope": make_line_statistic(f"IF(s.m2 = 0D, NULL, {SLOPE})"),
+    "regr_intercept": make_line_statistic(f"IF(s.m2 = 0D, NULL, s.y - {SLOPE} * s.x)"),
 }
