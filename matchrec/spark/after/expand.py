@@ -1,10 +1,11 @@
-"""Results that hold rows as values → those rows: arrays of matched rows, graphs of matches.
+"""Turn results that hold rows as values into those rows: arrays of matched rows, graphs of matches.
 
-Rows and matches share columns, such as those of PARTITION BY. One that both have comes out once,
-and each row is checked to have the value of its match.
+Matched rows and their match share columns, such as those of PARTITION BY. The result has such a
+column once, and it is checked that each row has the value of its match.
 
-Of a graph, events do not leave Spark: Python sees the pointers only and answers with the places of
-each match's events in the partition's array of pointers.
+The events of a graph do not leave Spark: Python gets only the pointers. It returns, for each match,
+the indices of its pointers in the partition's array of pointers; Spark takes the events by these.
+
 Source: SASE+, "The shared versioned match buffer" (retrieval).
 """
 
@@ -28,120 +29,188 @@ from matchrec.spark.environment import able_workers
 from matchrec.spark.types import columns_in_one_form
 from matchrec.worker.wire import SelectItem
 
+# Arrays of matched rows.
+
 
 def explode_rows(result: DataFrame, column: str | None) -> DataFrame:
-    """The rows of all matches of a result. column: that has them, None for MATCHED_ROWS()."""
+    """Return the rows of all matches of a result.
+
+    Args:
+        result: has an array of rows for each match.
+        column: the column of the arrays; None for the one that `MATCHED_ROWS()` has returned.
+
+    Raises:
+        MatchRecognizePlanError: there is no such column, there are several, or a column of the
+            matches has another type in the rows.
+    """
     is_sensitive = runner_of(result.sparkSession).settings["spark.sql.caseSensitive"] == "true"
     names = InputColumns(tuple(result.columns), None, is_sensitive)
-    rows, fields = column_of_rows(result.schema, names, column)
-    of_matches = [field for field in result.schema.fields if field.name != rows]
-    own = (quoted(field.name) for field in of_matches)
-    exploded = result.selectExpr(*own, f"explode({quoted(rows)}) AS {ROW}")
-    return exploded.selectExpr(*map(str, items(of_matches, fields, names.same)))
+    rows_column, row_type = find_rows_column(result.schema, names, column)
+    match_fields = [field for field in result.schema.fields if field.name != rows_column]
+    match_columns = [quoted(field.name) for field in match_fields]
+    exploded = result.selectExpr(*match_columns, f"explode({quoted(rows_column)}) AS {ROW}")
+    items = list_columns(match_fields, row_type, names.same)
+    return exploded.selectExpr(*[str(item) for item in items])
 
 
-def items(
-    of_matches: list[StructField], row: StructType, same: Callable[[str, str], bool]
+def list_columns(
+    match_fields: list[StructField], row_type: StructType, same: Callable[[str, str], bool]
 ) -> Iterator[SelectItem]:
-    """The columns of a match, then what only its rows have."""
-    left = list(row.fields)
-    for one in of_matches:
-        found = next((field for field in left if same(field.name, one.name)), None)
-        if found is None:
-            yield SelectItem(quoted(one.name), quoted(one.name))
+    """Yield the columns of a match, then those that only its rows have.
+
+    Args:
+        match_fields: the columns of a match.
+        row_type: the type of a row.
+        same: returns whether two names are the same for Spark.
+    """
+    row_fields = list(row_type.fields)  # that are not yet yielded
+    for match_field in match_fields:
+        name = quoted(match_field.name)
+        row_field = next(
+            (field for field in row_fields if same(field.name, match_field.name)), None
+        )
+        if row_field is None:
+            yield SelectItem(name, name)
         else:
-            left.remove(found)
-            yield SelectItem(of_both(one, found), quoted(one.name))
-    for field in left:
-        yield SelectItem(of_row(field), quoted(field.name))
+            row_fields.remove(row_field)
+            yield SelectItem(write_shared_column(match_field, row_field), name)
+    for row_field in row_fields:
+        yield SelectItem(write_row_column(row_field), quoted(row_field.name))
 
 
-def of_row(field: StructField) -> str:
+def write_row_column(field: StructField) -> str:
+    """Return SQL of a column of a row."""
     return f"{ROW}.{quoted(field.name)}"
 
 
-def of_both(of_match: StructField, of_row_: StructField) -> str:
-    """A column that match and row have, as SQL that fails where they differ."""
-    if of_match.dataType != of_row_.dataType:
-        kind, own = (one.dataType.simpleString() for one in (of_match, of_row_))
-        raise calls.column_of_other_type(name=of_match.name, of_match=kind, of_row=own)
-    value, error = of_row(of_row_), string_literal(calls.other_value(of_match.name))
-    return f"IF({quoted(of_match.name)} <=> {value}, {value}, raise_error({error}))"
+def write_shared_column(match_field: StructField, row_field: StructField) -> str:
+    """Return SQL of a column of match and row. It raises an error if their values differ.
+
+    Raises:
+        MatchRecognizePlanError: their types differ.
+    """
+    if match_field.dataType != row_field.dataType:
+        raise calls.column_of_other_type(
+            name=match_field.name,
+            of_match=match_field.dataType.simpleString(),
+            of_row=row_field.dataType.simpleString(),
+        )
+    value = write_row_column(row_field)
+    error = string_literal(calls.other_value(match_field.name))
+    return f"IF({quoted(match_field.name)} <=> {value}, {value}, raise_error({error}))"
 
 
-def column_of_rows(
+def find_rows_column(
     schema: StructType, names: InputColumns, column: str | None
 ) -> tuple[str, StructType]:
-    """The column that has the rows of each match, and their type."""
-    arrays = ((one.name, one.dataType) for one in schema if isinstance(one.dataType, ArrayType))
-    held = [(name, array.elementType) for name, array in arrays]
-    structs = [(name, row) for name, row in held if isinstance(row, StructType)]
-    if column is not None:
-        found = [one for one in structs if names.same(one[0], column)]
-    else:
-        found = [one for one in structs if one[1].names[-1:] == [CLASSIFIER_FIELD]]
-    if not found:
-        raise calls.no_rows(column, names.names, [name for name, _ in structs])
-    if len(found) > 1:
-        raise calls.several_rows(columns=[name for name, _ in found])
-    return found[0]
+    """Return the name of the column with the rows of each match, and the type of a row.
+
+    Raises as `explode_rows`, for its `column`.
+    """
+    row_types = {}  # by the positions of the columns, which may share names
+    for index, field in enumerate(schema):
+        if isinstance(field.dataType, ArrayType):
+            element_type = field.dataType.elementType
+            if isinstance(element_type, StructType):
+                row_types[index] = element_type
+    candidates = []
+    for index, row_type in row_types.items():
+        name = schema[index].name
+        if column is None:
+            is_candidate = row_type.names[-1:] == [CLASSIFIER_FIELD]
+        else:
+            is_candidate = names.same(name, column)
+        if is_candidate:
+            candidates.append((name, row_type))
+    if not candidates:
+        raise calls.no_rows(column, names.names, [schema[index].name for index in row_types])
+    if len(candidates) > 1:
+        raise calls.several_rows(columns=[name for name, _ in candidates])
+    return candidates[0]
 
 
-# Metadata of the column of states: those of each variable, and how many of the keys before it are
-# those of `partition_by`, the others being what the query's matches agree on.
+# Graphs of matches.
+
+# Metadata of the column `state`: the states of each variable, and the number of the columns before
+# it that are those of `partition_by`. The other columns before it are what the events of a match
+# of the query agree on.
 STATES = "matchrec.states"
 KEYS = "matchrec.keys"
+
+# The columns of a pointer, without its event.
 POINTER = ("state", "row", "version", "previous_state", "previous_row", "completes")
 
 
 def mark_graph(graph: DataFrame, plan: MatchPlan) -> DataFrame:
-    """Mark the graph of a plan with what `unwind_graph` needs to know of it."""
+    """Return the graph of a plan, with the metadata that `unwind_graph` needs."""
     metadata = {STATES: states_of_variables(plan), KEYS: len(plan.partition_by)}
     return graph.withMetadata("state", metadata)
 
 
 def unwind_graph(graph: DataFrame) -> DataFrame:
-    """The matches that a graph holds. Raises MatchRecognizePlanError for any other DataFrame."""
+    """Return the matches of a graph.
+
+    Raises:
+        MatchRecognizePlanError: the DataFrame is not a graph of matches.
+    """
     if "state" not in graph.columns or STATES not in graph.schema["state"].metadata:
         raise calls.no_match_graph(columns=graph.columns)
-    variables = graph.schema["state"].metadata[STATES]
-    shown = graph.schema["state"].metadata[KEYS]
-    fields = graph.schema.fields[: graph.columns.index("state")]
-    keys = [quoted(one.name) for one in fields]
-    every = sql.collect_list(sql.struct("event", *POINTER)).alias("__pointers")
-    grouped = graph.groupBy(*map(sql.expr, columns_in_one_form(fields))).agg(every)
-    parts = ", ".join(f"p.{name}" for name in POINTER)
-    pointers = sql.expr(f"transform(__pointers, p -> struct({parts}))")
-    follow = sql.udf(lambda found: paths(found), "array<array<int>>")  # noqa: PLW0108 -- see `paths`
+    states_by_variable = graph.schema["state"].metadata[STATES]
+    shown_keys = graph.schema["state"].metadata[KEYS]
+    key_fields = graph.schema.fields[: graph.columns.index("state")]
+    keys = [quoted(field.name) for field in key_fields]
+    collect_pointers = sql.collect_list(sql.struct("event", *POINTER)).alias("__pointers")
+    groups = [sql.expr(column) for column in columns_in_one_form(key_fields)]
+    partitions = graph.groupBy(*groups).agg(collect_pointers)
+    pointer_fields = ", ".join(f"p.{name}" for name in POINTER)
+    pointers = sql.expr(f"transform(__pointers, p -> struct({pointer_fields}))")
+    # a lambda has no type hints, from which PySpark would choose how rows reach the function
+    find_paths = sql.udf(lambda pointers: paths(pointers), "array<array<int>>")  # noqa: PLW0108
     with able_workers(graph.sparkSession):
-        each = grouped.select("*", sql.explode(follow(pointers)).alias("__path"))
-    return each.selectExpr(*keys[:shown], *(events(name, variables[name]) for name in variables))
+        matches = partitions.select("*", sql.explode(find_paths(pointers)).alias("__path"))
+    events = [write_events(name, states) for name, states in states_by_variable.items()]
+    return matches.selectExpr(*keys[:shown_keys], *events)
 
 
-def events(variable: str, states: Sequence[str]) -> str:
-    names = ", ".join(string_literal(state) for state in states)
-    places = f"filter(__path, i -> get(__pointers, i).state IN ({names}))"
-    return f"transform({places}, i -> get(__pointers, i).event) AS {quoted(variable)}"
+def write_events(variable: str, states: Sequence[str]) -> str:
+    """Return SQL of the array of a variable's events in a match.
+
+    Args:
+        variable: the name of the variable, which becomes that of the column.
+        states: the states whose events are the variable's.
+    """
+    state_list = ", ".join(string_literal(state) for state in states)
+    path = f"filter(__path, i -> get(__pointers, i).state IN ({state_list}))"
+    return f"transform({path}, i -> get(__pointers, i).event) AS {quoted(variable)}"
 
 
 def paths(pointers: Sequence[Any]) -> list[list[int]]:
-    """For each pointer that completes a match, the places of its match's pointers in order.
+    """Return the matches of a partition, each as the indices of its pointers in order.
 
-    From its type hints PySpark would choose how rows reach it.
+    A match is found from its last pointer, one that completes a match: each pointer names the state
+    and the row of the entry before it, and of the pointers there, one has a compatible version.
+
+    Args:
+        pointers: the pointers of the partition, with the fields of `POINTER`.
     """
     from matchrec.search.graph import is_compatible
 
-    entries: dict[tuple[str, int], list[int]] = {}
-    for place, pointer in enumerate(pointers):
-        entries.setdefault((pointer.state, pointer.row), []).append(place)
+    indices_by_entry: dict[tuple[str, int], list[int]] = {}
+    for index, pointer in enumerate(pointers):
+        indices_by_entry.setdefault((pointer.state, pointer.row), []).append(index)
     versions = [tuple(pointer.version) for pointer in pointers]
 
-    def path(place: int) -> Iterator[int]:
-        yield place
-        while pointers[place].previous_row is not None:
-            entry = entries[pointers[place].previous_state, pointers[place].previous_row]
-            (place,) = (one for one in entry if is_compatible(versions[place], versions[one]))
-            yield place
+    def find_path(last_index: int) -> list[int]:
+        path = [last_index]
+        index = last_index
+        while pointers[index].previous_row is not None:
+            entry = pointers[index].previous_state, pointers[index].previous_row
+            (index,) = (
+                candidate
+                for candidate in indices_by_entry[entry]
+                if is_compatible(versions[index], versions[candidate])
+            )
+            path.append(index)
+        return path[::-1]
 
-    complete = (place for place, pointer in enumerate(pointers) if pointer.completes)
-    return [list(path(place))[::-1] for place in complete]
+    return [find_path(index) for index, pointer in enumerate(pointers) if pointer.completes]
