@@ -1,8 +1,10 @@
-"""Rules over a relation → a DataFrame of the rows of all of them, and what explains it.
+"""Build the DataFrame of all rules of a set over one relation, and the results of each rule.
 
-As with one query (`spark.execute`) everything is built at once and no job runs. Spark is asked for
-all rules together; only where it refuses is each tried by itself, to find the one that is to blame.
-Over a stream one operator holds the state of all rules, so there is one shuffle and one watermark.
+As for one query (`spark.execute`), everything is built at once and no job runs. All rules share one
+plan: the workers get the rows once, and return rows of all rules, see `worker.rule_set`. Spark
+analyses the measures of all rules together. Only if it rejects them, each rule is analysed by
+itself, to find the one that is wrong. Over a stream, one operator holds the state of all rules, so
+there is one shuffle and one watermark.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, Stru
 
 from matchrec.compile.columns import find_dividing_columns
 from matchrec.compile.executable import Executable
+from matchrec.compile.path import Draft
 from matchrec.compile.rule_set import RuleSet, SharedDrafts, join_rules
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.types import SPARKS_OWN
@@ -56,45 +59,81 @@ if TYPE_CHECKING:
 
 Fields = Sequence[StructField]
 PreparedRules = PreparedInput[SharedDrafts]
-Slots = tuple[tuple[int, ...], ...]  # of each rule the slot of each of its reads
+
+# For each rule, the slot of each of its reads: the number of the column `__r0`, `__r1`, ... of the
+# workers' rows that holds it.
+Slots = tuple[tuple[int, ...], ...]
+
+# The names of our columns in results.
+NAMES = ("rule", "match_number", "start_time", "end_time", "events", "message")
+VERSION = "rule_version"
+
+# The number of digits of a rule's identity. It is short, because each array of a bucket's state is
+# named by one.
+IDENTITY_DIGITS = 12
+
+
+# The schema of the workers' rows.
 
 
 def find_slots(rule_set: RuleSet, inputs: Fields) -> tuple[Slots, Fields]:
-    """The slots of a set, and their fields. inputs: the fields of the columns that cross."""
+    """Return the slots of the reads of all rules, and the fields of the slots.
+
+    Rules share slots: a set needs as many slots of a type as the rule with the most reads of it.
+
+    Args:
+        rule_set: the rules.
+        inputs: the fields of the columns that are sent to the workers.
+    """
     fields: list[StructField] = []
-    places: dict[tuple[str, int], int] = {}
-    of_rule = []
+    # The slot of the nth read of a type, by the type and n.
+    slots_by_type: dict[tuple[str, int], int] = {}
+    slots_of_rules = []
     for rule in rule_set.rules:
-        used: Counter[str] = Counter()
+        read_counts: Counter[str] = Counter()  # of this rule, by type
         slots = []
         for field in schema_of_reads(rule.executable, inputs).fields:
-            kind = f"{field.dataType.json()} {field.metadata}"
-            place = places.setdefault((kind, used[kind]), len(fields))
-            if place == len(fields):
-                name = wire.read(place)
-                fields.append(StructField(name, field.dataType, metadata=field.metadata))
-            used[kind] += 1
-            slots.append(place)
-        of_rule.append(tuple(slots))
-    return tuple(of_rule), fields
+            type_text = f"{field.dataType.json()} {field.metadata}"
+            slot = slots_by_type.setdefault((type_text, read_counts[type_text]), len(fields))
+            if slot == len(fields):
+                fields.append(StructField(wire.read(slot), field.dataType, metadata=field.metadata))
+            read_counts[type_text] += 1
+            slots.append(slot)
+        slots_of_rules.append(tuple(slots))
+    return tuple(slots_of_rules), fields
 
 
 def schema_of_rows(rule_set: RuleSet, inputs: Fields, slots: Fields) -> StructType:
-    """The schema of the workers' rows, before types that do not cross are replaced."""
-    order = inputs[rule_set.order].dataType
-    event = {name: inputs[place].dataType for name, place in rule_set.events.items()}
-    events = struct_of(event | {VARIABLE: StringType()})
+    """Return the schema of the workers' rows, before types that Arrow cannot carry are replaced.
+
+    Args:
+        rule_set: the rules.
+        inputs: the fields of the columns that are sent to the workers.
+        slots: the fields of the slots.
+    """
+    order_type = inputs[rule_set.order].dataType
+    event_types = {name: inputs[column].dataType for name, column in rule_set.events.items()}
+    event_type = struct_of(event_types | {VARIABLE: StringType()})
     numbers = [StructField(name, IntegerType(), nullable=False) for name in (wire.RULE, wire.KIND)]
-    own = enumerate(inputs[place] for place in rule_set.keys)
-    keys = [StructField(wire.key(i), k.dataType, metadata=padding_of(k)) for i, k in own]
-    known = {wire.ROW_NUMBER: LongType(), wire.FIRST: order, wire.LAST: order}
-    known |= {wire.EVENTS: ArrayType(events, containsNull=False), wire.MESSAGE: StringType()}
-    return StructType([*numbers, *keys, *struct_of(known), *slots])
+    keys = []
+    for index, column in enumerate(rule_set.keys):
+        key = inputs[column]
+        keys.append(StructField(wire.key(index), key.dataType, metadata=padding_of(key)))
+    match_types = {
+        wire.ROW_NUMBER: LongType(),
+        wire.FIRST: order_type,
+        wire.LAST: order_type,
+        wire.EVENTS: ArrayType(event_type, containsNull=False),
+        wire.MESSAGE: StringType(),
+    }
+    return StructType([*numbers, *keys, *struct_of(match_types), *slots])
 
 
 @dataclass(frozen=True)
 class BuiltRuleSet:
-    rows: DataFrame
+    """The rows of all rules of a set, and what they were built from."""
+
+    rows: DataFrame  # of the workers, see `worker.rule_set`
     question: Question
     rule_set: RuleSet
     slots: Slots
@@ -102,36 +141,46 @@ class BuiltRuleSet:
 
     @property
     def shared(self) -> SharedDrafts:
+        """Return the drafts of the rules."""
         return self.prepared.demand.caller_draft
 
     @property
     def times(self) -> OrderTimes:
+        """Return the type by which rows are ordered, and from which rules are valid."""
         return OrderTimes(self.rows.schema[wire.FIRST].dataType)
 
     def over(self, rows: DataFrame) -> BuiltRuleSet:
-        """The rule set over rows of the workers that are elsewhere, in a session of their own."""
+        """Return the rule set over other rows of the workers, which may be of another session."""
         relation = self.question.relation
         runner = replace(relation.runner, backend=backend_of(rows.sparkSession))
         question = replace(self.question, relation=replace(relation, runner=runner))
         return replace(self, rows=rows, question=question)
 
 
-def build_rule_set(question: Question, events: tuple[str, ...]) -> BuiltRuleSet:
-    """All rules over one input. events: the columns of a match's rows. Raises for a wrong rule."""
+# Building a set.
 
-    def demand(scope: ScopeOf) -> Demand[SharedDrafts]:
+
+def build_rule_set(question: Question, events: tuple[str, ...]) -> BuiltRuleSet:
+    """Build all rules of a question.
+
+    Args:
+        question: the rules and their relation.
+        events: the names of the columns that the rows of a match have in the result.
+
+    Raises:
+        MatchRecognizeError: a rule is wrong, or cannot run with others.
+    """
+
+    def make_demand(scope: ScopeOf) -> Demand[SharedDrafts]:
         shared = draft_rules(question, events, scope)
         return Demand(shared, shared.drafts, shared.draft(), shared.columns)
 
     with quiet_analysis():
-        first = question.rules[0].plan  # Spark may make no sense of what all share
-        shared_plan = MatchPlan(first.pattern, first.partition_by, first.order_by)
-        with Diagnosis(shared_plan, question.relation, question.columns).explain():
-            _ = question.relation.select([one.text for one in shared_plan.sorted_by]).schema
+        check_shared_plan(question)
         check_whole(question, "rules share the rows of a partition")
-        prepared = prepare(question, demand)
+        prepared = prepare(question, make_demand)
         shared = prepared.demand.caller_draft
-        crossing = {column: place for place, column in enumerate(shared.match_columns)}
+        crossing = {column: index for index, column in enumerate(shared.match_columns)}
         executables = {rule.name: link_rule(prepared, rule, crossing) for rule in question.rules}
         versions = {rule.name: rule.version for rule in question.rules if rule.version is not None}
         rule_set = join_rules(shared, executables, crossing, versions)
@@ -141,83 +190,158 @@ def build_rule_set(question: Question, events: tuple[str, ...]) -> BuiltRuleSet:
         return BuiltRuleSet(rows, question, rule_set, slots, prepared)
 
 
+def check_shared_plan(question: Question) -> None:
+    """Check PARTITION BY and ORDER BY, which all rules share.
+
+    Raises:
+        MatchRecognizeError: Spark rejects an expression in them.
+    """
+    first_plan = question.rules[0].plan
+    shared_plan = MatchPlan(first_plan.pattern, first_plan.partition_by, first_plan.order_by)
+    with Diagnosis(shared_plan, question.relation, question.columns).explain():
+        texts = [expression.text for expression in shared_plan.sorted_by]
+        _ = question.relation.select(texts).schema  # which is when Spark analyses them
+
+
 def draft_rules(question: Question, events: tuple[str, ...], scope: ScopeOf) -> SharedDrafts:
-    """The drafts of all rules. Raises for one whose rows cannot come as those of a stream do."""
+    """Return the drafts of all rules.
+
+    Args:
+        question: the rules and their relation.
+        events: the names of the columns that the rows of a match have in the result.
+        scope: returns which rows the conditions of a plan that Spark computes may read.
+
+    Raises:
+        MatchRecognizeError: a rule is wrong, or cannot run over a stream.
+    """
     drafts = {rule.name: question.draft(rule, scope(rule.plan)) for rule in question.rules}
-    for rule in question.rules if question.is_stream else ():
-        drafted = drafts[rule.name]
-        with rule.naming():
-            check_one_row((*drafted.columns(), *drafted.row_conditions), drafted.plan)
-            for key in find_dividing_columns(drafted.plan):
-                raise divided_over_stream(column=show_column(key))
+    if question.is_stream:
+        for rule in question.rules:
+            with rule.naming():
+                check_stream_draft(drafts[rule.name])
     return SharedDrafts(drafts, events)
 
 
+def check_stream_draft(draft: Draft) -> None:
+    """Check that a rule can search events that arrive little by little.
+
+    Raises:
+        MatchRecognizeError: it needs neighbouring rows, or divides partitions further.
+    """
+    check_one_row((*draft.columns(), *draft.row_conditions), draft.plan)
+    for column in find_dividing_columns(draft.plan):
+        raise divided_over_stream(column=show_column(column))
+
+
 def link_rule(prepared: PreparedRules, rule: Rule, crossing: dict[RowColumn, int]) -> Executable:
-    """The executable of one rule. crossing: see `compile.path.link_draft`."""
+    """Return the executable of one rule.
+
+    Args:
+        prepared: the rows of all rules.
+        rule: the rule.
+        crossing: the columns that are sent for other rules, see `compile.path.link_draft`.
+
+    Raises:
+        MatchRecognizeError: workers cannot divide partitions by a column of the rule, or the
+            options or a stream do not allow it.
+    """
     plan = prepared.demand.rule_drafts[rule.name].plan
     with prepared.question.locating_errors(rule):
-        for key in find_dividing_columns(plan):
-            if prepared.types[key].family in SPARKS_OWN:
-                raise not_divided_by(column=show_column(key), type_name=prepared.types[key].name)
-        return replace(
-            prepared.link(rule, crossing), relevant=prepared.demand.caller_draft.relevant
-        )
+        for column in find_dividing_columns(plan):
+            column_type = prepared.types[column]
+            if column_type.family in SPARKS_OWN:
+                raise not_divided_by(column=show_column(column), type_name=column_type.name)
+        executable = prepared.link(rule, crossing)
+        # the rows that any of the rules needs are sent for all of them
+        return replace(executable, relevant=prepared.demand.caller_draft.relevant)
 
 
 def with_identities(prepared: PreparedRules, rule_set: RuleSet) -> RuleSet:
-    """The rules with digests of all that their searches depend on; not on other rules."""
-    question, found = prepared.question, []
+    """Return a set in which each rule has an identity.
+
+    It is a digest of everything that the searches of the rule depend on, and of nothing of other
+    rules. So the state of a stream knows which rules are still the same.
+    """
+    question = prepared.question
+    linked_rules = []
     for rule, linked in zip(question.rules, rule_set.rules, strict=True):
-        drafted, conditions = prepared.demand.rule_drafts[rule.name], prepared.conditions[rule.name]
-        types = [(show_column(column), prepared.types[column]) for column in drafted.columns()]
-        asked = (linked.version.rule, linked.version.since, drafted.written, rule.columns)
-        run = (types, conditions.during, question.ansi, question.options.algorithm)
-        found.append(replace(linked, identity=digest(*asked, drafted.plan, *run)[:IDENTITY]))
-    return replace(rule_set, rules=tuple(found))
+        draft = prepared.demand.rule_drafts[rule.name]
+        column_types = [(show_column(column), prepared.types[column]) for column in draft.columns()]
+        identity = digest(
+            linked.version.rule,
+            linked.version.since,
+            draft.written,
+            rule.columns,
+            draft.plan,
+            column_types,
+            prepared.conditions[rule.name].during,
+            question.ansi,
+            question.options.algorithm,
+        )
+        linked_rules.append(replace(linked, identity=identity[:IDENTITY_DIGITS]))
+    return replace(rule_set, rules=tuple(linked_rules))
 
 
 def match_rules(prepared: PreparedRules, rule_set: RuleSet) -> tuple[DataFrame, Slots]:
+    """Send the rows to the workers, which run all rules over them.
+
+    Returns:
+        the rows of the workers, and the slots of the rules' reads.
+    """
     sent = prepared.send_watched(rule_set.columns)
-    slots, fields = find_slots(rule_set, sent.fields)
-
-    def worker(sends: pa.Schema) -> RuleSetWorker:
-        return RuleSetWorker(rule_set, slots, sends, on_error, sent.incoming)
-
+    slots, slot_fields = find_slots(rule_set, sent.fields)
     on_error = prepared.question.on_error
+
+    def make_worker(schema: pa.Schema) -> RuleSetWorker:
+        return RuleSetWorker(rule_set, slots, schema, on_error, sent.incoming)
+
     name = f"match_recognize[{len(rule_set.rules)} rules]"
-    return sent.run(worker, schema_of_rows(rule_set, sent.fields, fields), name), slots
+    return sent.run(make_worker, schema_of_rows(rule_set, sent.fields, slot_fields), name), slots
 
 
-VERSION = "rule_version"
-IDENTITY = 12  # digits, as each array of a bucket's state is named by one
-NAMES = ("rule", "match_number", "start_time", "end_time", "events", "message")
+# Results of a set.
 
 
 def all_matches(built: BuiltRuleSet) -> DataFrame:
-    columns = {"match_number": wire.ROW_NUMBER, "start_time": wire.FIRST, "end_time": wire.LAST}
-    return rows_of_kind(built, RowKind.MATCH, columns | {"events": wire.EVENTS})
+    """Return one row for each match of each rule."""
+    columns = {
+        "match_number": wire.ROW_NUMBER,
+        "start_time": wire.FIRST,
+        "end_time": wire.LAST,
+        "events": wire.EVENTS,
+    }
+    return rows_of_kind(built, RowKind.MATCH, columns)
 
 
 def failures(built: BuiltRuleSet) -> DataFrame:
-    """One row per partition in which a rule failed."""
+    """Return one row for each partition in which a rule failed, and each such rule."""
     return rows_of_kind(built, RowKind.FAILURE, {"message": wire.MESSAGE})
 
 
 def rows_of_kind(built: BuiltRuleSet, kind: RowKind, columns: Mapping[str, str]) -> DataFrame:
-    """The rows of a kind: their rules, their partitions, and further columns by their names."""
-    names = enumerate(key_names(built.shared.plan, built.question))
-    keys = (SelectItem(wire.key(number), quoted(name)) for number, name in names)
-    items = (SelectItem(column, name) for name, column in columns.items())
-    shown = (*rule_items(built), *keys, *items)
-    return built.rows.where(f"{wire.KIND} = {int(kind)}").selectExpr(*map(str, shown))
+    """Return the rows of a kind: their rules, their partitions, and other columns.
+
+    Args:
+        built: the rule set.
+        kind: the kind.
+        columns: the columns of the workers' rows, by their names in the result.
+    """
+    names = key_names(built.shared.plan, built.question)
+    keys = [SelectItem(wire.key(index), quoted(name)) for index, name in enumerate(names)]
+    items = [SelectItem(column, name) for name, column in columns.items()]
+    select_list = [str(item) for item in (*rule_items(built), *keys, *items)]
+    return built.rows.where(f"{wire.KIND} = {int(kind)}").selectExpr(*select_list)
 
 
 def check_measures(built: BuiltRuleSet) -> None:
-    """Raises where Spark makes no sense of some measure; asked for all at once, as asking costs."""
+    """Check the measures of all rules. Spark analyses them together, because each analysis costs.
+
+    Raises:
+        MatchRecognizeError: Spark rejects a measure.
+    """
     numbers = range(len(built.rule_set.rules))
-    texts = (one.sql for number in numbers for one in items_of_rule(built, number))
-    items = [str(SelectItem(text, wire.read(place))) for place, text in enumerate(texts)]
+    texts = [item.sql for number in numbers for item in items_of_rule(built, number)]
+    items = [str(SelectItem(text, wire.read(index))) for index, text in enumerate(texts)]
     runner = built.question.relation.runner
     try:
         if items:
@@ -232,64 +356,90 @@ def check_measures(built: BuiltRuleSet) -> None:
 
 
 def result_of_rule(built: BuiltRuleSet, number: int) -> DataFrame:
-    """What the rule would give by itself. Raises MatchRecognizeError for a measure of no sense."""
-    linked = built.rule_set.rules[number]
-    one_row = linked.executable.rows_per_match is RowsPerMatch.ONE_ROW
-    kinds = (RowKind.MATCH, RowKind.PARTIAL) if one_row else (RowKind.ROW,)
-    listed = ", ".join(str(int(kind)) for kind in kinds)
-    own = built.rows.where(f"{wire.KIND} IN ({listed}) AND {wire.RULE} = {number}")
+    """Return the result that a rule would have as a query of its own.
+
+    Args:
+        built: the rule set.
+        number: the index of the rule, or of one of its versions.
+
+    Raises:
+        MatchRecognizeError: Spark rejects a measure.
+    """
+    executable = built.rule_set.rules[number].executable
+    has_one_row = executable.rows_per_match is RowsPerMatch.ONE_ROW
+    kinds = (RowKind.MATCH, RowKind.PARTIAL) if has_one_row else (RowKind.ROW,)
+    kind_list = ", ".join(str(int(kind)) for kind in kinds)
+    rule_rows = built.rows.where(f"{wire.KIND} IN ({kind_list}) AND {wire.RULE} = {number}")
     question, runner = built.question, built.question.runner
     with question.locating_errors(question.rules[number]):
-        if linked.executable.aggregates:
-            slots = enumerate(built.slots[number])
-            reads = [f"{wire.read(slot)} AS {wire.read(place)}" for place, slot in slots]
-            return project(question.relation, linked.executable, own.selectExpr(*reads))
-        items = [str(one) for one in items_of_rule(built, number)]
-        return runner.analyse(runner.select_typed(own, items))
+        if executable.aggregates:
+            reads = [
+                f"{wire.read(slot)} AS {wire.read(index)}"
+                for index, slot in enumerate(built.slots[number])
+            ]
+            return project(question.relation, executable, rule_rows.selectExpr(*reads))
+        items = [str(item) for item in items_of_rule(built, number)]
+        return runner.analyse(runner.select_typed(rule_rows, items))
 
 
 def result_of_versions(built: BuiltRuleSet, name: str) -> DataFrame:
-    """What a rule would give by itself, in all of its versions. Raises MatchRecognizeError where
-    these have different columns, or several are over a stream.
+    """Return the result that a rule, in all of its versions, would have as a query of its own.
+
+    Raises:
+        MatchRecognizeError: Spark rejects a measure, the versions have different columns, or the
+            input is a stream and the rule has several versions.
     """
-    rules = enumerate(built.rule_set.rules)
-    numbers = [number for number, rule in rules if rule.version.rule == name]
+    numbers = [
+        number for number, rule in enumerate(built.rule_set.rules) if rule.version.rule == name
+    ]
     results = [result_of_rule(built, number) for number in numbers]
     if len(results) > 1 and results[0].isStreaming:
         raise versions_over_stream(name=name)
     if len({str(result.dtypes) for result in results}) > 1:
-        shown = (", ".join(f"{name} {kind}" for name, kind in result.dtypes) for result in results)
-        raise versions_of_other_columns(name=name, columns=list(dict.fromkeys(shown))[:2])
+        column_lists = [
+            ", ".join(f"{column} {type_name}" for column, type_name in result.dtypes)
+            for result in results
+        ]
+        raise versions_of_other_columns(name=name, columns=list(dict.fromkeys(column_lists))[:2])
     return reduce(type(results[0]).unionAll, results)
 
 
 def items_of_rule(built: BuiltRuleSet, number: int) -> list[SelectItem]:
-    """The columns of a rule's result over slots; none where Spark computes aggregates first."""
-    executable, slots = built.rule_set.rules[number].executable, built.slots[number]
-    return [] if executable.aggregates else build_result_items(executable, slots)
+    """Return the select list of a rule's result; none if Spark first computes aggregates."""
+    executable = built.rule_set.rules[number].executable
+    return [] if executable.aggregates else build_result_items(executable, built.slots[number])
 
 
 def rule_items(built: BuiltRuleSet) -> Iterator[SelectItem]:
-    """The name of a row's rule, and from when on its version is valid, if rules have versions."""
+    """Yield the columns that name a row's rule and, if rules have versions, its version.
+
+    A version is named by the time from which it is valid.
+    """
     versions = [rule.version for rule in built.rule_set.rules]
-    values = {"rule": [string_literal(version.rule) for version in versions]}
+    literals_by_column = {"rule": [string_literal(version.rule) for version in versions]}
     if built.rule_set.has_versions:
-        values[VERSION] = [built.times.literal(version.since) for version in versions]
-    for name, literals in values.items():
+        literals_by_column[VERSION] = [built.times.literal(version.since) for version in versions]
+    for name, literals in literals_by_column.items():
         yield SelectItem(f"element_at(array({', '.join(literals)}), {wire.RULE} + 1)", name)
 
 
 def key_names(plan: MatchPlan, question: Question) -> Iterator[str]:
+    """Yield the names of the partition columns in a result."""
     for key in dict.fromkeys(plan.partition_by):
         yield question.columns.name(key.text) or question.relation.name_of(key.text)
 
 
 def check_names(built: BuiltRuleSet) -> None:
-    """Raises where a column of the input would have the name of another one in the result."""
+    """Check that no column of the input has the name of a column of ours in the result.
+
+    Raises:
+        MatchRecognizeError: a partition column or a column of events has such a name.
+    """
     folded = built.question.columns.folded
-    taken = (*NAMES, VERSION) if built.rule_set.has_versions else NAMES
+    our_names = (*NAMES, VERSION) if built.rule_set.has_versions else NAMES
+    our_folded_names = {folded(name) for name in our_names}
     for name in key_names(built.shared.plan, built.question):
-        if folded(name) in map(folded, taken):
+        if folded(name) in our_folded_names:
             raise taken_name(what="partition column", name=name)
     for name in built.shared.events:
         if folded(name) == folded(VARIABLE):
