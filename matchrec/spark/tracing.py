@@ -1,8 +1,8 @@
-"""One partition of a clause's input on the driver, as an engine sees it; and measures of its rows.
+"""Collect one partition of a clause's input as a search gets it, and compute measures of its rows.
 
-All of its rows come, those too that a query leaves behind before the search: what the engine would
-not see is marked. Spark computes columns and bits as for any query; a function in a worker packs
-the rows as Arrow's bytes, so that every type arrives as it is.
+All rows of the partition are collected, even those that a query does not send to the search; they
+are marked as irrelevant. Spark computes columns and bits as for any query. A function in a worker
+packs the rows as bytes of Arrow, so that values of every type arrive unchanged.
 """
 
 from __future__ import annotations
@@ -46,219 +46,355 @@ from matchrec.worker.encode import check_windows, partitions_of
 from matchrec.worker.gather import Gatherer
 from matchrec.worker.match import naming_rows
 
-MOST_ROWS = 100_000
-MOST_KEYS = 5  # partitions that a message names
+MOST_ROWS = 100_000  # of a partition that is collected
+MOST_KEYS = 5  # partitions that a message lists
+
+# The measures of each match as texts, by the number that its first measure is.
 Values = dict[int, tuple[str | None, ...]]
+
+# For each row, the values of the ORDER BY columns as texts.
 Places = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
 class Target:
-    """Which partition of a clause, by its columns, and which row of it, by the values of the first
-    ORDER BY columns. partition: None where none is named. row: None for all rows.
-    """
+    """The partition and the row of a clause that a question is about."""
 
+    # The values of the partition, by the names of their columns; None for the only partition.
     partition: Mapping[str, object] | None = None
+    # The values of the first ORDER BY columns; None for all rows.
     row: tuple[object, ...] | None = None
 
 
 @dataclass(frozen=True)
 class CollectedPartition:
-    """What is known of one partition.
-
-    table: its rows, as a worker gets them. keys: the partition, as text by column. places: of each
-    row the values of `orders`, as text. asked: positions of rows that are asked for; irrelevant: of
-    those that are left out before the search.
-    """
+    """The rows of a partition on the driver, and the query that searches them."""
 
     relation: Relation
     plan: MatchPlan
     executable: Executable
+    # The rows, as a worker gets them, and the fields of the columns.
     table: pa.Table
     partitions: Partitions
     fields: tuple[spark_types.StructField, ...]
+    # The values of the partition as SQL, by column.
     keys: dict[str, str]
+    # The names of the ORDER BY columns, and their values on each row as texts.
     orders: tuple[str, ...]
     places: Places
+    # The positions of the rows that the target names; none if it names all.
     asked: tuple[int, ...]
+    # The positions of the rows that the query would not send to the search.
     irrelevant: frozenset[int]
 
 
 def collect_partition(question: Question, target: Target) -> CollectedPartition:
-    """The partition that is asked for. Runs a job; raises MatchRecognizeError."""
+    """Collect the partition of a target. Runs jobs.
+
+    Args:
+        question: has one rule, that of the clause.
+        target: the partition and the row.
+
+    Raises:
+        MatchRecognizeError: the target names no partition or no row, the partition is too large, or
+            the input is a stream.
+    """
     if question.is_stream:
         raise errors.asked_of_stream(asked="`why`")
     (rule,) = question.rules
     with quiet_analysis(), question.locating_errors(rule):
-        drafted = question.draft(rule, RowScope.NEIGHBOURS)
-        return PartitionRequest(question, drafted, target).collect()
+        draft = question.draft(rule, RowScope.NEIGHBOURS)
+        return PartitionCollector(question, draft, target).collect()
 
 
 @dataclass(frozen=True)
-class PartitionRequest:
+class PartitionCollector:
+    """Collects the partition of a target."""
+
     question: Question
-    drafted: Draft
+    draft: Draft
     target: Target
 
     @cached_property
     def keys(self) -> dict[str, str]:
-        """The texts of what divides the plan's input, by their names."""
-        name_of, keys = self.question.columns.name, self.drafted.plan.keys
-        return {key.name or name_of(key.text) or key.text: key.text for key in keys}
+        """Return SQL of the keys that divide the plan's input, by their names."""
+        keys = {}
+        for key in self.draft.plan.keys:
+            name = key.name or self.question.columns.name(key.text) or key.text
+            keys[name] = key.text
+        return keys
 
     @cached_property
     def orders(self) -> tuple[str, ...]:
-        return tuple(item.expression.text for item in self.drafted.plan.order_by)
+        """Return SQL of the ORDER BY items."""
+        return tuple(item.expression.text for item in self.draft.plan.order_by)
 
     def collect(self) -> CollectedPartition:
-        question, drafted = self.question, replace(self.drafted, relevant=())
+        """Collect the partition.
+
+        After the columns that the search needs, Spark computes others on each row: the texts of the
+        ORDER BY items, the two `row_tests`, and the tests of which a relevant row passes one.
+        """
+        question = self.question
         (rule,) = question.rules
-        demand = Demand(drafted, {rule.name: drafted}, drafted, drafted.columns(), self.key_tests)
+        draft = replace(self.draft, relevant=())  # so that all rows of the partition are sent
+        demand = Demand(draft, {rule.name: draft}, draft, draft.columns(), self.key_tests)
         prepared = type_rules(analyse_demand(question, demand, Sorter(is_worker=False)))
         executable = prepared.link(rule)
-        crossing = executable.crossing.columns
-        shown = (row_column(self.as_text(text)) for text in self.orders)
-        sent = prepared.send((*crossing, *shown, *self.row_tests(), *self.drafted.relevant))
+        search_columns = executable.crossing.columns
+        order_texts = [row_column(self.as_text(text)) for text in self.orders]
+        tests = (*self.row_tests(), *self.draft.relevant)
+        sent = prepared.send((*search_columns, *order_texts, *tests))
         table = collect_table(sent.rows)
         if not table.num_rows:
-            raise self.without_rows()
+            raise self.explain_no_rows()
         starts = np.array([0, table.num_rows], np.int64)
         with naming_rows(lambda row: RowPlace(self.target.partition or {}, row + 1)):
             check_windows(executable, table, starts)
-        further = [column(table, wire.column(i)) for i in range(len(crossing), len(sent.fields))]
-        texts = (one.fill_null("NULL").to_pylist() for one in further[: len(self.orders)])
-        places = tuple(zip(*texts, strict=True)) if self.orders else ((),) * table.num_rows
-        flags = [as_integers(one) != 0 for one in further[len(self.orders) :]]
-        asked, earlier, relevant = flags[0], flags[1], flags[2:]
-        left_out = ~np.logical_or.reduce(relevant) if relevant else np.zeros(len(asked), np.bool_)
-        keys = {name: self.key_values[name] for name in self.keys if name in self.key_values}
-        orders = tuple(question.columns.name(text) or text for text in self.orders)
-        rows = table, partitions_of(executable, table, starts), sent.fields[: len(crossing)]
-        rows_asked = self.rows_asked(places, asked, int(earlier.sum()))
-        told = rows_asked, frozenset(np.flatnonzero(left_out).tolist())
-        query = question.relation, drafted.plan, executable
-        return CollectedPartition(*query, *rows, keys, orders, places, *told)
+        other_columns = [
+            column(table, wire.column(index))
+            for index in range(len(search_columns), len(sent.fields))
+        ]
+        order_columns = other_columns[: len(self.orders)]
+        test_columns = other_columns[len(self.orders) :]
+        places = self.read_places(order_columns, table.num_rows)
+        is_asked, is_before, *is_relevant = [as_integers(array) != 0 for array in test_columns]
+        if is_relevant:
+            is_irrelevant = ~np.logical_or.reduce(is_relevant)
+        else:
+            is_irrelevant = np.zeros(table.num_rows, np.bool_)
+        return CollectedPartition(
+            relation=question.relation,
+            plan=draft.plan,
+            executable=executable,
+            table=table,
+            partitions=partitions_of(executable, table, starts),
+            fields=sent.fields[: len(search_columns)],
+            keys={name: self.key_values[name] for name in self.keys if name in self.key_values},
+            orders=tuple(question.columns.name(text) or text for text in self.orders),
+            places=places,
+            asked=self.find_asked_rows(places, is_asked, int(is_before.sum())),
+            irrelevant=frozenset(np.flatnonzero(is_irrelevant).tolist()),
+        )
 
-    def as_text(self, text: str) -> str:
-        return types.as_text(text, self.question.relation.type_of(text))
+    def read_places(self, order_columns: list[pa.Array], row_count: int) -> Places:
+        """Return the values of the ORDER BY columns on each row, from columns of texts."""
+        if not order_columns:
+            return ((),) * row_count
+        texts = [order_column.fill_null("NULL").to_pylist() for order_column in order_columns]
+        return tuple(zip(*texts, strict=True))
 
-    def alike(self, text: str) -> str:
-        """SQL over one row as it is compared: bytes and what holds other values by its text."""
-        type_ = self.question.relation.type_of(text)
-        return self.as_text(text) if by_text(type_) else types.in_one_form(text, type_)
+    # The partition that the target names.
 
     @cached_property
     def key_tests(self) -> tuple[str, ...]:
-        """Whether a row is one of the partition, as SQL over one row."""
-        values = self.key_values.items()
-        return tuple(f"({self.alike(self.keys[name])}) <=> {value}" for name, value in values)
+        """Return SQL tests of whether a row is in the partition. A row must pass all of them."""
+        return tuple(
+            f"({self.write_comparable(self.keys[name])}) <=> {value}"
+            for name, value in self.key_values.items()
+        )
 
     @cached_property
     def key_values(self) -> dict[str, str]:
-        """The partition as SQL literals by name; none for the only one, if none is named."""
-        wanted, folded = self.target.partition, self.question.columns.folded
-        if wanted is None:
-            if len(some := self.some_keys()) > 1:
-                example = self.example(some[0])
-                raise errors.several_partitions(some=errors.lines_of(some), example=example)
+        """Return the values of the partition as SQL literals, by the names of the keys.
+
+        They are empty if the target names no partition and there is only one.
+
+        Raises:
+            MatchRecognizeError: there are several partitions and none is named, or the target does
+                not name the columns of the keys.
+        """
+        partition, folded = self.target.partition, self.question.columns.folded
+        if partition is None:
+            some_keys = self.find_some_keys()
+            if len(some_keys) > 1:
+                lines, example = errors.lines_of(some_keys), self.write_example(some_keys[0])
+                raise errors.several_partitions(some=lines, example=example)
             return {}
-        names = {folded(name): name for name in self.keys}
-        known = {names.get(folded(name), name): name for name in wanted}
-        if unknown := [one for name, one in known.items() if name not in self.keys]:
-            raise errors.unknown_partition_column(name=unknown[0], known=self.keys)
-        if missing := [name for name in self.keys if name not in known]:
-            raise errors.partition_column_missing(missing[0], self.keys)
-        as_sql = partial(self.as_sql, "partition")
-        return {name: as_sql(self.keys[name], wanted[one]) for name, one in known.items()}
+        key_names = {folded(name): name for name in self.keys}
+        # the names that the user wrote, by the names of the keys
+        target_names = {key_names.get(folded(name), name): name for name in partition}
+        for name, target_name in target_names.items():
+            if name not in self.keys:
+                raise errors.unknown_partition_column(name=target_name, known=self.keys)
+        for name in self.keys:
+            if name not in target_names:
+                raise errors.partition_column_missing(name, self.keys)
+        return {
+            name: self.write_value("partition", self.keys[name], partition[target_name])
+            for name, target_name in target_names.items()
+        }
 
-    def as_sql(self, argument: str, text: str, value: object) -> str:
-        """A value as SQL of the type of `text`. Raises MatchRecognizePlanError where it is none."""
-        relation = self.question.relation
-        of_column = relation.type_of(text)
-        given = literal(as_instant(value, of_column), argument)
-        are_numbers = isinstance(of_column, spark_types.NumericType) and isinstance(value, Number)
-        if value is None or (are_numbers and not isinstance(value, bool)):
-            return given
-        if isinstance(of_column, spark_types.StringType) or by_text(of_column):
-            return string_literal(given if isinstance(value, bytes | bytearray) else str(value))
-        kind = of_column.simpleString()
-        read = f"try_cast(CAST({given} AS STRING) AS {kind}) AS c"
-        of_partition = " AND ".join(self.key_tests if argument == "row" else ()) or "TRUE"
-        items = [read, f"{self.as_text(text)} AS s", f"{of_partition} AS k"]
-        for row in relation.select(items).where("k AND s IS NOT NULL").limit(1).collect():
-            if row.c is None:
-                name = self.question.columns.name(text) or text
-                raise errors.no_value_of_type(
-                    argument=argument, value=value, name=name, kind=kind, example=row.s
-                )
-        return given
-
-    def without_rows(self) -> MatchRecognizeError:
-        if not (some := self.some_keys()):
+    def explain_no_rows(self) -> MatchRecognizeError:
+        """Return the error for a partition without rows."""
+        some_keys = self.find_some_keys()
+        if not some_keys:
             return errors.no_rows_at_all()
-        wanted = ", ".join(f"{name} = {one}" for name, one in (self.target.partition or {}).items())
-        lines, example = errors.lines_of(some), self.example(some[0])
-        return errors.no_such_partition(wanted=wanted, some=lines, example=example)
+        partition = self.target.partition or {}
+        target_text = ", ".join(f"{name} = {value}" for name, value in partition.items())
+        lines, example = errors.lines_of(some_keys), self.write_example(some_keys[0])
+        return errors.no_such_partition(wanted=target_text, some=lines, example=example)
 
-    def some_keys(self) -> list[dict[str, str | None]]:
-        """The keys of some partitions by name, as texts; none where nothing divides the rows."""
+    def find_some_keys(self) -> list[dict[str, str | None]]:
+        """Return the keys of some partitions by name, as texts; none if nothing divides the rows.
+
+        They are sorted, numbers in texts as numbers. Runs a job.
+        """
         if not self.keys:
             return []
-        alike = map(self.alike, self.keys.values())
-        items = [f"CAST({text} AS STRING) AS k{i}" for i, text in enumerate(alike)]
+        items = [
+            f"CAST({self.write_comparable(text)} AS STRING) AS k{index}"
+            for index, text in enumerate(self.keys.values())
+        ]
         rows = self.question.relation.select(items).distinct().limit(MOST_KEYS + 1).collect()
-        in_order = sorted(rows, key=lambda row: [by_number(errors.known(one)) for one in row])
-        return [dict(zip(self.keys, row, strict=True)) for row in in_order]
+        rows.sort(key=lambda row: [by_number(errors.known(text)) for text in row])
+        return [dict(zip(self.keys, row, strict=True)) for row in rows]
 
-    def example(self, keys: Mapping[str, str | None]) -> str:
-        """A partition as one asks for it."""
+    def write_example(self, keys: Mapping[str, str | None]) -> str:
+        """Return how a user would name the partition of some keys."""
         type_of = self.question.relation.type_of
-        kinds = {name: type_of(text) for name, text in self.keys.items()}
-        whole = [name for name, one in kinds.items() if isinstance(one, spark_types.IntegralType)]
-        return errors.example(keys, whole)
+        number_keys = [
+            name
+            for name, text in self.keys.items()
+            if isinstance(type_of(text), spark_types.IntegralType)
+        ]
+        return errors.example(keys, number_keys)
 
-    def row_tests(self) -> tuple[RowColumn, ...]:
-        """Whether a row is one that is asked for, and whether it comes before."""
+    # The rows that the target names.
+
+    def row_tests(self) -> tuple[RowColumn, RowColumn]:
+        """Return tests of whether a row is one that the target names, and of whether it is before.
+
+        Raises:
+            MatchRecognizeError: the target has too many values for a row, or none.
+        """
         if self.target.row is None:
             return (row_column("TRUE"), row_column("TRUE"))
-        wanted = self.target.row
-        if not 1 <= len(wanted) <= len(self.orders):
-            raise errors.other_number_of_order_values(len(wanted), self.orders)
-        asked = zip(self.orders, wanted, strict=False)
-        values = [self.as_sql("row", text, value) for text, value in asked]
-        same = (f"({self.alike(t)} <=> {v})" for t, v in zip(self.orders, values, strict=False))
-        descending = self.drafted.plan.order_by[0].descending
-        earlier = f"({self.alike(self.orders[0])} {'>' if descending else '<'} {values[0]})"
-        return (row_column(" AND ".join(same)), row_column(f"coalesce({earlier}, TRUE)"))
+        if not 1 <= len(self.target.row) <= len(self.orders):
+            raise errors.other_number_of_order_values(len(self.target.row), self.orders)
+        comparisons = []
+        for text, value in zip(self.orders, self.target.row, strict=False):
+            literal_text = self.write_value("row", text, value)
+            comparisons.append((self.write_comparable(text), literal_text))
+        is_asked = " AND ".join(f"({text} <=> {value})" for text, value in comparisons)
+        first_text, first_value = comparisons[0]
+        operator = ">" if self.draft.plan.order_by[0].descending else "<"
+        is_before = f"coalesce(({first_text} {operator} {first_value}), TRUE)"
+        return (row_column(is_asked), row_column(is_before))
 
-    def rows_asked(self, places: Places, asked: BoolArray, earlier: int) -> tuple[int, ...]:
-        """The rows asked for. earlier: how many come before. Raises where there is no such row."""
+    def find_asked_rows(
+        self, places: Places, is_asked: BoolArray, rows_before: int
+    ) -> tuple[int, ...]:
+        """Return the positions of the rows that the target names; none if it names all rows.
+
+        Args:
+            places: of all rows.
+            is_asked: whether the target names a row.
+            rows_before: the number of rows before those that the target names.
+
+        Raises:
+            MatchRecognizeError: there is no such row. The error lists rows that are near.
+        """
         if self.target.row is None:
             return ()
-        if not asked.any():
-            near = places[max(0, earlier - 2) : earlier + 2]
-            wanted = zip(self.orders, self.target.row, strict=False)
+        if not is_asked.any():
+            near_places = places[max(0, rows_before - 2) : rows_before + 2]
+            near_rows = [dict(zip(self.orders, place, strict=True)) for place in near_places]
+            target_values = zip(self.orders, self.target.row, strict=False)
             raise errors.no_such_row(
-                wanted=", ".join(f"{order} = {value}" for order, value in wanted),
-                rows=errors.lines_of(dict(zip(self.orders, one, strict=True)) for one in near),
+                wanted=", ".join(f"{order} = {value}" for order, value in target_values),
+                rows=errors.lines_of(near_rows),
             )
-        return tuple(np.flatnonzero(asked).tolist())
+        return tuple(np.flatnonzero(is_asked).tolist())
+
+    # Values as SQL.
+
+    def as_text(self, text: str) -> str:
+        """Return SQL of the text that names the value of an expression."""
+        return types.as_text(text, self.question.relation.type_of(text))
+
+    def write_comparable(self, text: str) -> str:
+        """Return SQL of the value of an expression as it is compared with `write_value`.
+
+        Bytes and nested values are compared by their texts.
+        """
+        type_ = self.question.relation.type_of(text)
+        return self.as_text(text) if by_text(type_) else types.in_one_form(text, type_)
+
+    def write_value(self, argument: str, text: str, value: object) -> str:
+        """Return a value of the user as SQL that can be compared with an expression.
+
+        Args:
+            argument: the argument that has the value, for messages.
+            text: the expression.
+            value: the value.
+
+        Raises:
+            MatchRecognizePlanError: the value is not one of the expression's type.
+        """
+        type_ = self.question.relation.type_of(text)
+        literal_text = literal(as_instant(value, type_), argument)
+        is_number = isinstance(value, Number) and not isinstance(value, bool)
+        if value is None or (is_number and isinstance(type_, spark_types.NumericType)):
+            return literal_text
+        if isinstance(type_, spark_types.StringType) or by_text(type_):
+            is_bytes = isinstance(value, bytes | bytearray)
+            return string_literal(literal_text if is_bytes else str(value))
+        self.check_type(argument, text, value, literal_text)
+        return literal_text
+
+    def check_type(self, argument: str, text: str, value: object, literal_text: str) -> None:
+        """Check that Spark can cast a literal to the type of an expression. Runs a job.
+
+        The error shows a value of the expression. Without any, nothing is checked.
+
+        Raises:
+            MatchRecognizePlanError: Spark cannot cast it.
+        """
+        type_name = self.question.relation.type_of(text).simpleString()
+        # a value of the same partition, if a row is named
+        key_tests = self.key_tests if argument == "row" else ()
+        items = [
+            f"try_cast(CAST({literal_text} AS STRING) AS {type_name}) AS c",
+            f"{self.as_text(text)} AS s",
+            f"{' AND '.join(key_tests) or 'TRUE'} AS k",
+        ]
+        rows = self.question.relation.select(items).where("k AND s IS NOT NULL").limit(1)
+        for row in rows.collect():
+            if row.c is None:
+                raise errors.no_value_of_type(
+                    argument=argument,
+                    value=value,
+                    name=self.question.columns.name(text) or text,
+                    kind=type_name,
+                    example=row.s,
+                )
 
 
 def by_text(type_: spark_types.DataType) -> bool:
-    """Whether values are named by their text."""
+    """Return whether the values of a type are named by their text: bytes and nested values."""
     return types.is_nested(type_) or isinstance(type_, spark_types.BinaryType)
 
 
 def as_instant(value: object, type_: spark_types.DataType) -> object:
-    """A time as PySpark has it for a column of instants: without a zone, in that of the program."""
+    """Return a value for a column of instants as PySpark reads it; other values unchanged.
+
+    A time without a time zone is one in the zone of this program, whatever the session has.
+    """
     if isinstance(type_, spark_types.TimestampType) and isinstance(value, datetime):
         return value.astimezone()
     return value
 
 
 def literal(value: object, argument: str) -> str:
-    """A value as SQL, which Spark compares with a column. argument: that has it, for messages.
+    """Return a value as a literal of SQL.
+
+    Args:
+        value: the value.
+        argument: the argument that has it, for messages.
+
+    Raises:
+        MatchRecognizePlanError: there is no literal for it.
 
     >>> literal("it's", "row"), literal(date(2024, 1, 2), "row")
     ("'it\\\\'s'", "DATE'2024-01-02'")
@@ -284,14 +420,20 @@ def literal(value: object, argument: str) -> str:
             return f"DATE'{value.isoformat()}'"
         case timedelta():
             return f"make_dt_interval({value.days}, 0, 0, {value.seconds}.{value.microseconds:06d})"
-    item = getattr(value, "item", None)  # a number of NumPy's
-    if callable(item) and not isinstance(plain := item(), type(value)):
-        return literal(plain, argument)
+    to_python = getattr(value, "item", None)  # a number of NumPy has it
+    if callable(to_python):
+        python_value = to_python()
+        if not isinstance(python_value, type(value)):
+            return literal(python_value, argument)
     raise errors.no_literal(argument=argument, value=value)
 
 
 def collect_table(rows: DataFrame, most: int = MOST_ROWS) -> pa.Table:
-    """The rows of one partition as they cross, in order. Raises where there are too many."""
+    """Collect the rows of one partition as they are sent, in their order. Runs a job.
+
+    Raises:
+        MatchRecognizeUnsupportedError: there are more than `most` rows.
+    """
     with able_workers(rows.sparkSession):
         packed = rows.mapInArrow(partial(pack, most=most), "packed binary")
     tables = [pa.ipc.open_stream(row.packed).read_all() for row in packed.collect()]
@@ -304,42 +446,59 @@ def collect_table(rows: DataFrame, most: int = MOST_ROWS) -> pa.Table:
 
 
 def pack(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
-    """The batches as one value, up to the first in which there are more than `most` rows."""
-    packed: list[pa.RecordBatch] = []
+    """Pack batches as one value of bytes.
+
+    Batches are dropped once there are more than `most` rows, so that the caller sees that there are
+    more, and memory does not fill.
+    """
+    kept_batches: list[pa.RecordBatch] = []
+    kept_rows = 0
     for batch in batches:
-        if batch.num_rows and sum(one.num_rows for one in packed) <= most:
-            packed.append(batch)
-    if packed:
-        yield pa.RecordBatch.from_arrays([pa.array([to_bytes(packed)], pa.binary())], ["packed"])
+        if batch.num_rows and kept_rows <= most:
+            kept_batches.append(batch)
+            kept_rows += batch.num_rows
+    if kept_batches:
+        packed = pa.array([to_bytes(kept_batches)], pa.binary())
+        yield pa.RecordBatch.from_arrays([packed], ["packed"])
 
 
 def measure_values(partition: CollectedPartition, matches: Matches) -> Values:
-    """The plan's measures over some matches as texts, by the first of them. Runs a job."""
-    executable, members = partition.executable, partition.executable.task.members
+    """Compute the measures of the plan over some matches. Runs a job.
+
+    Args:
+        partition: the partition of the matches.
+        matches: the matches. The first measure of each must be a number of its own.
+
+    Returns:
+        the measures of each match as texts, by that number.
+    """
+    executable = partition.executable
     # one output row for each match, which looks from the row before the last, if there is one:
     # with running semantics a measure sees all rows but the last one
     current = matches.offsets[1:] - np.minimum(np.diff(matches.offsets), 2)
-    rows = OutputRows(matches.start, np.arange(matches.count), current)
-    reader = Reader(matches, rows, partition.partitions, members)
+    output_rows = OutputRows(matches.start, np.arange(matches.count), current)
+    reader = Reader(matches, output_rows, partition.partitions, executable.task.members)
     batch = Gatherer(executable, partition.table, reader).batch()
-    schema = types.schema_of_reads(executable, partition.fields)
-    spark = partition.relation.runner.spark
     packed = to_bytes([batch])
 
-    def give(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for _ in rows:
+    def return_batch(task_rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for _ in task_rows:  # one batch, of one row
             yield from pa.ipc.open_stream(packed)
 
+    schema = types.schema_of_reads(executable, partition.fields)
+    spark = partition.relation.runner.spark
     with able_workers(spark):
-        sent = spark.range(0, 1, 1, 1).mapInArrow(give, types.crossing_schema(schema))
-    found = project(partition.relation, executable, types.decode_columns(sent, schema))
-    first = len(executable.outputs) - len(partition.plan.measures)
-    texts = found.selectExpr(*map(in_quotes, found.schema.fields[first:]))
+        one_row = spark.range(0, 1, 1, 1)
+        sent = one_row.mapInArrow(return_batch, types.crossing_schema(schema))
+    result = project(partition.relation, executable, types.decode_columns(sent, schema))
+    first_measure = len(executable.outputs) - len(partition.plan.measures)
+    measure_fields = result.schema.fields[first_measure:]
+    texts = result.selectExpr(*[write_quoted_text(field) for field in measure_fields])
     return {int(row[0]): tuple(row) for row in texts.collect()}
 
 
-def in_quotes(field: spark_types.StructField) -> str:
-    """A column as SQL of its text, in quotes where it is one."""
+def write_quoted_text(field: spark_types.StructField) -> str:
+    """Return SQL of the text of a column's value, in quotes if the column has texts."""
     text = types.as_text(quoted(field.name), field.dataType)
     is_text = isinstance(field.dataType, spark_types.StringType)
     return f"concat(chr(39), {text}, chr(39))" if is_text else text
