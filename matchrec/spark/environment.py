@@ -1,10 +1,10 @@
-"""The machine before Spark meets it: the session, which Python runs its workers.
+"""Check and set up a session, whatever its queries are: its Python workers, its settings.
 
-Where driver and workers are one machine, it is the driver's own interpreter that runs the functions
-sent to workers: what stands on PATH may have other versions of what the driver has. Classic reads
-the context's `pythonExec` when a function is made, so it is another one for as long as that takes,
-and the user's own functions keep theirs. The server of Connect reads its environment, which is
-settled when it starts: there it is checked only. Knows nothing of queries.
+If driver and workers are on one machine, the driver's own interpreter runs the functions that are
+sent to workers. The interpreter on PATH may have other versions of packages. Classic reads
+`pythonExec` of the context when a function is made, so it is changed only for that time, and the
+functions of the user keep their interpreter. A server of Connect reads its environment variables
+when it starts, so its interpreter can only be checked.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ from matchrec.errors.warnings import UntunedSessionWarning, untuned_session
 from matchrec.spark.backends import backend_of
 from matchrec.spark.session import application, find_context, is_stopped
 
-_TRIED = """
+# A program that fails, and says why, if its interpreter cannot run the workers. Its arguments are
+# the version of Python and the packages that they need.
+_CHECK_INTERPRETER = """
 import sys
 from importlib.util import find_spec
 sys.path = [folder for folder in sys.path if folder]  # a worker does not look in this folder
@@ -40,63 +42,100 @@ if "%d.%d" % sys.version_info[:2] != sys.argv[1]:
     sys.exit("is Python %d.%d, and this program runs on %s" % (*sys.version_info[:2], sys.argv[1]))
 sys.exit("lacks " + ", ".join(missing) if missing else 0)
 """
-NEEDED = ("matchrec", "numba", "numpy", "pandas", "pyarrow")
-_ONE_AT_A_TIME = RLock()
+NEEDED_PACKAGES = ("matchrec", "numba", "numpy", "pandas", "pyarrow")
+
+# Only one thread at a time changes the interpreter of a context.
+_changing_interpreter = RLock()
 
 
 @contextmanager
 def able_workers(spark: SparkSession) -> Iterator[None]:
-    """Functions made inside run on this program's interpreter, where workers are on its machine."""
+    """Let functions that are made inside run on this program's interpreter.
+
+    Does nothing on a cluster, and over Connect.
+    """
     context = find_context(spark)
     if context is None or not (sys.executable and (context.master or "").startswith("local")):
         yield
         return
-    with _ONE_AT_A_TIME:
-        before, context.pythonExec = context.pythonExec, sys.executable
+    with _changing_interpreter:
+        interpreter_before = context.pythonExec
+        context.pythonExec = sys.executable
         try:
             yield
         finally:
-            context.pythonExec = before
+            context.pythonExec = interpreter_before
 
 
 def check_session(spark: SparkSession) -> None:
-    """Raises for a session that has been stopped, or whose workers cannot do the work."""
+    """Check that a session runs, and that its workers can match rows.
+
+    Workers are checked only for a server of Connect that runs inside this program. Of other servers
+    it is not known which interpreter they use.
+
+    Raises:
+        MatchRecognizeError: the session is stopped, or its workers lack a package.
+    """
     if is_stopped(spark):
         raise errors.stopped_session()
-    if find_context(spark) is not None or "SPARK_LOCAL_REMOTE" not in os.environ:
-        return  # only of a server inside of this program it is known what its workers can do
+    if find_context(spark) is None and "SPARK_LOCAL_REMOTE" in os.environ:
+        check_server_interpreter()
+
+
+def check_server_interpreter() -> None:
+    """Check the interpreter of the workers of a server of Connect inside this program.
+
+    Raises:
+        MatchRecognizeError: it cannot run the workers.
+    """
     from pyspark import SparkContext
 
-    if (jvm := getattr(SparkContext, "_jvm", None)) is not None:
-        set_for = (jvm.System.getenv(name) for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"))
-        worker = next(filter(None, set_for), "python3")
-        if (reason := why_not(worker)) is not None:
-            worker = shutil.which(worker) or worker
-            raise errors.worker_cannot(worker=worker, reason=reason, driver=sys.executable)
+    jvm = getattr(SparkContext, "_jvm", None)
+    if jvm is None:
+        return
+    interpreter = (
+        jvm.System.getenv("PYSPARK_PYTHON")
+        or jvm.System.getenv("PYSPARK_DRIVER_PYTHON")
+        or "python3"
+    )
+    reason = find_interpreter_problem(interpreter)
+    if reason is not None:
+        path = shutil.which(interpreter) or interpreter
+        raise errors.worker_cannot(worker=path, reason=reason, driver=sys.executable)
 
 
 @lru_cache
-def why_not(worker: str) -> str | None:
-    """Why an interpreter cannot do the work of this program's workers; None if it can.
+def find_interpreter_problem(interpreter: str) -> str | None:
+    """Return why an interpreter cannot run the workers; None if it can.
 
-    Cost: nothing for the driver's own interpreter, else one start of Python, once.
-    A virtual environment's interpreter is a link to the system's, so paths are compared as they are
-    written: where the links end says nothing about what is installed.
+    It costs nothing for the driver's own interpreter, and one start of Python, once, for another.
+
+    The interpreter of a virtual environment is a link to that of the system. So paths are compared
+    as they are written: the end of the links says nothing about the packages that are installed.
     """
-    if (path := shutil.which(worker)) is None:
+    path = shutil.which(interpreter)
+    if path is None:
         return "is not there"
     if Path(path).absolute() == Path(sys.executable):
         return None
-    own = f"{sys.version_info.major}.{sys.version_info.minor}"
-    command = [path, "-c", _TRIED, own, *NEEDED]
+    python_version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    command = [path, "-c", _CHECK_INTERPRETER, python_version, *NEEDED_PACKAGES]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
-    said = result.stderr.strip().split("\n")[-1]
-    return said or "does not run" if result.returncode else None
+    if not result.returncode:
+        return None
+    last_line = result.stderr.strip().split("\n")[-1]
+    return last_line or "does not run"
 
 
 @contextmanager
 def refusing_streams(spark: SparkSession) -> Iterator[None]:
-    """Raises MatchRecognizeUnsupportedError where the session does not know what a stream is."""
+    """Raise an error of ours inside if the engine says that it does not know streams.
+
+    It says so when it is asked for the columns of one.
+
+    Raises:
+        MatchRecognizeUnsupportedError: the session has no watermarks.
+    """
     from matchrec.spark.sail.words import is_of_streams
 
     try:
@@ -107,38 +146,44 @@ def refusing_streams(spark: SparkSession) -> Iterator[None]:
         raise errors.no_watermarks() from None
 
 
-# Two settings of a session that make its queries faster: which, why, and who sets them.
+# Two settings of a session that make its queries faster.
 #
-# After each row Spark adds up the bytes of all columns of a batch for Python, unless there is no
-# limit of them; and each task of a shuffle writes as many small files as there are partitions.
+# After each row, Spark adds up the bytes of all columns of a batch for Python, unless they have no
+# limit. Each task of a shuffle writes as many small files as there are partitions.
 # docs/contributing/benchmarks.md has the time that both take, and
 # docs/contributing/decisions/bytes_of_a_batch.md the time that adding up the bytes takes.
 
 MAX_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 UNLIMITED = str(2**31 - 1)
 PARTITIONS = "spark.sql.shuffle.partitions"
-PARTITIONS_A_CORE = 8
-LOCAL = re.compile(r"local(?:\[(\d+|\*)(?:, *\d+)?\])?")
+PARTITIONS_PER_CORE = 8
 
-_asked: set[Hashable] = set()  # the applications whose sessions have been looked at
+# Finds the number of cores in the URL of a master on one machine.
+LOCAL_MASTER = re.compile(r"local(?:\[(\d+|\*)(?:, *\d+)?\])?")
+
+# The applications whose sessions were checked for these settings, see `untuned_at_first`.
+_checked_applications: set[Hashable] = set()
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting of Spark's: its value before, None where it has none, and now; why it is so."""
+    """A setting of Spark that `tune` may change."""
 
     name: str
+    # Its value before, and from now on; None if the session has no such setting.
     before: str | None
     now: str | None
+    # Why it has this value now.
     why: str
 
     @property
     def is_new(self) -> bool:
+        """Return whether it has another value than before."""
         return self.before != self.now
 
     def __str__(self) -> str:
-        was = f", was {self.before}" if self.is_new else ""
-        value = "is not set" if self.now is None else f"= {self.now}{was}"
+        old_value = f", was {self.before}" if self.is_new else ""
+        value = "is not set" if self.now is None else f"= {self.now}{old_value}"
         return f"{self.name} {value}\n  {self.why}"
 
 
@@ -158,7 +203,7 @@ class Tuned:
 
     @property
     def text(self) -> str:
-        """Each setting with its value and the reason for it."""
+        """Return each setting with its value and the reason for it."""
         return "\n".join(map(str, self.settings))
 
     def __str__(self) -> str:
@@ -198,66 +243,87 @@ def tune(spark: SparkSession) -> Tuned:
       ...
     """
     check_session(spark)
-    found = tuple(wanted_settings(spark))
-    for setting in found:
+    settings = tuple(choose_settings(spark))
+    for setting in settings:
         if setting.is_new:
             spark.conf.set(setting.name, str(setting.now))
-    return Tuned(found)
+    return Tuned(settings)
 
 
-def wanted_settings(spark: SparkSession) -> Iterator[Setting]:
-    """Both settings as they are and as they should be; nothing is set."""
+def choose_settings(spark: SparkSession) -> Iterator[Setting]:
+    """Yield both settings as they are and as they should be. Nothing is set."""
     why = "no limit of bytes: Spark need not add up those of a batch after each row"
-    yield setting_of(spark, MAX_BYTES, UNLIMITED, why)
-    if (cores := local_cores(spark)) is None:
-        present = str(spark.conf.get(PARTITIONS))
-        why = f"yours to choose on a cluster: two to {PARTITIONS_A_CORE} for each core are enough"
-        yield Setting(PARTITIONS, present, present, why)
+    yield choose_setting(spark, MAX_BYTES, UNLIMITED, why)
+    cores = count_local_cores(spark)
+    if cores is None:
+        value = str(spark.conf.get(PARTITIONS))
+        why = f"yours to choose on a cluster: two to {PARTITIONS_PER_CORE} for each core are enough"
+        yield Setting(PARTITIONS, value, value, why)
         return
-    why = f"{PARTITIONS_A_CORE} for each core: each task writes as many small files"
-    yield setting_of(spark, PARTITIONS, str(PARTITIONS_A_CORE * cores), why)
+    why = f"{PARTITIONS_PER_CORE} for each core: each task writes as many small files"
+    yield choose_setting(spark, PARTITIONS, str(PARTITIONS_PER_CORE * cores), why)
 
 
-def setting_of(spark: SparkSession, name: str, value: str, why: str) -> Setting:
-    """A setting that should have a value. why: it should."""
+def choose_setting(spark: SparkSession, name: str, best_value: str, why: str) -> Setting:
+    """Return a setting with its best value, if it may be changed.
+
+    Args:
+        spark: the session.
+        name: the name of the setting.
+        best_value: the value that makes queries fastest.
+        why: why it does.
+    """
     if not spark.conf.isModifiable(name):
         return Setting(name, None, None, "the session cannot set it, or its Spark has none")
-    present = str(spark.conf.get(name))
-    if spark.conf.get(name, None) is not None:
-        return Setting(name, present, present, "as it was set before")
-    if name == PARTITIONS and int(value) >= int(present):
-        return Setting(name, present, present, f"enough for {value}")
-    return Setting(name, present, value, why)
+    value = str(spark.conf.get(name))
+    is_set = spark.conf.get(name, None) is not None
+    if is_set:
+        return Setting(name, value, value, "as it was set before")
+    if name == PARTITIONS and int(best_value) >= int(value):
+        return Setting(name, value, value, f"enough for {best_value}")
+    return Setting(name, value, best_value, why)
 
 
-def local_cores(spark: SparkSession) -> int | None:
-    """How many cores a session on one machine has; None of a cluster, where they come and go."""
-    if (found := LOCAL.fullmatch(spark.conf.get("spark.master", None) or "")) is None:
+def count_local_cores(spark: SparkSession) -> int | None:
+    """Return the number of cores of a session on one machine; None on a cluster.
+
+    Executors of a cluster may start later, or only when there is work for them.
+    """
+    master = LOCAL_MASTER.fullmatch(spark.conf.get("spark.master", None) or "")
+    if master is None:
         return None
-    if found[1] != "*":
-        return int(found[1] or 1)
+    if master[1] != "*":
+        return int(master[1] or 1)
     context = find_context(spark)
     return None if context is None else context.defaultParallelism
 
 
 def untuned(spark: SparkSession) -> UntunedSessionWarning | None:
-    names = [setting.name for setting in wanted_settings(spark) if setting.is_new]
+    """Return a warning if `tune` would change a setting of a session."""
+    names = [setting.name for setting in choose_settings(spark) if setting.is_new]
     return untuned_session(names=" and ".join(names)) if names else None
 
 
 def untuned_at_first(
     spark: SparkSession, types: Iterable[spark_types.DataType]
 ) -> UntunedSessionWarning | None:
-    """As `untuned`, at an application's first query of which all values that cross are short."""
-    asked = application(spark)  # once: over Connect each question is a message
-    if asked in _asked or not are_short(types):
+    """Return what `untuned` returns, at the first query of an application with short values.
+
+    A session is checked once, because over Connect that takes a message each time.
+
+    Args:
+        spark: the session.
+        types: the types of the values that the query sends to Python.
+    """
+    app = application(spark)
+    if app in _checked_applications or not are_short(types):
         return None
-    _asked.add(asked)
+    _checked_applications.add(app)
     return untuned(spark)
 
 
 def are_short(types: Iterable[spark_types.DataType]) -> bool:
-    """Whether values of these types all have a few bytes; those of texts may have many."""
+    """Return whether all values of these types have few bytes. Those of texts may have many."""
     from matchrec.spark.types import has_distance
 
     return all(
