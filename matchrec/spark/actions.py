@@ -1,13 +1,14 @@
-"""While an action runs: how far it is, and Ctrl-C.
+"""While an action runs: show how far it is, and let Ctrl-C cancel it.
 
-Spark says how many tasks are done: Classic is asked for it (`statusTracker`), a client of Connect
-is told (`registerProgressHandler`, from PySpark 4.0 on). Sail tells nothing: its workers run in
-this program, and count the rows that they read. A thread asks four times a second; the query waits
-for none of it.
+How far it is: Spark knows how many tasks are done. Classic can be asked (`statusTracker`), and a
+client of Connect gets reports (`registerProgressHandler`, from PySpark 4.0 on). Sail has neither,
+but its workers run in this program, and count the rows that they read. A thread reads these numbers
+four times a second. The query never waits for it.
 
-On Ctrl-C PySpark is waiting for an answer of Java's. An exception in the middle of that leaves a
-broken connection, pages of tracebacks, and jobs that go on. So the signal only has another thread
-cancel the jobs, by a tag that is theirs alone; then Java answers that they were cancelled.
+Ctrl-C: PySpark is then waiting for an answer from Java. An exception in the middle of that leaves a
+broken connection, pages of tracebacks, and jobs that go on. So the signal handler only starts a
+thread that cancels the jobs, by a tag that no other job has. Then Java answers that they were
+cancelled.
 """
 
 from __future__ import annotations
@@ -33,17 +34,22 @@ if TYPE_CHECKING:
     from pyspark import SparkContext  # which a client of Connect alone does not have
     from rich.console import Console
 
-TIMES_A_SECOND = 4
-WIDTH = 40  # of the line in a cell, which is written over
-GONE: tuple[type[Exception], ...] = (*FAILURES, OSError, AttributeError)  # when a session has ended
+REPORTS_PER_SECOND = 4
+
+# The width of the line below a notebook's cell, which is overwritten with blanks at the end.
+LINE_WIDTH = 40
+
+# What is raised by calls of a session that has ended.
+SESSION_ENDED: tuple[type[Exception], ...] = (*FAILURES, OSError, AttributeError)
 
 
 @dataclass(frozen=True, slots=True)
 class Tasks:
-    """The tasks of running stages, how many are done; or rows read, where no tasks are told."""
+    """The tasks of the stages that are running."""
 
     done: int = 0
     all: int = 0
+    # The number of rows that the workers have read, if the tasks are not known.
     rows: int = 0
 
     def __str__(self) -> str:
@@ -71,27 +77,29 @@ def progress(spark: SparkSession) -> Iterator[None]:
     >>> len(rows)
     1
     """
-    if (console := find_console()) is None:
+    console = find_console()
+    if console is None:
         yield
         return
-    began, ended = monotonic(), Event()
-    with watch_tasks(spark) as tasks, line_of(console) as write:
+    began = monotonic()
+    ended = Event()
+    with watch_tasks(spark) as read_tasks, open_line(console) as write:
 
-        def tell() -> None:
-            while not ended.wait(1 / TIMES_A_SECOND):
-                write(f"{tasks()}, {monotonic() - began:.0f} s")
+        def report() -> None:
+            while not ended.wait(1 / REPORTS_PER_SECOND):
+                write(f"{read_tasks()}, {monotonic() - began:.0f} s")
 
-        teller = Thread(target=tell, daemon=True)
-        teller.start()
+        reporter = Thread(target=report, daemon=True)
+        reporter.start()
         try:
             yield
         finally:
             ended.set()
-            teller.join()
+            reporter.join()
 
 
 def find_console() -> Console | None:
-    """The terminal or notebook at which somebody looks; None where progress shows nothing."""
+    """Return the terminal or the notebook of the user; None if stderr is neither."""
     from rich.console import Console
 
     console = Console(stderr=True)
@@ -99,15 +107,18 @@ def find_console() -> Console | None:
 
 
 @contextmanager
-def line_of(console: Console) -> Iterator[Callable[[str], object]]:
-    """What writes over a line, gone in the end: after what turns, or below a cell."""
+def open_line(console: Console) -> Iterator[Callable[[str], object]]:
+    """Yield a function that overwrites a line, which is removed at the end.
+
+    The line is after a spinner in a terminal, and below the cell in a notebook.
+    """
     if not console.is_jupyter:
         with console.status(f"{Tasks()}, 0 s") as status:
             yield status.update
         return
 
     def write(text: str) -> None:
-        sys.stdout.write(f"\r{text:<{WIDTH}}\r")
+        sys.stdout.write(f"\r{text:<{LINE_WIDTH}}\r")
         sys.stdout.flush()
 
     try:
@@ -118,62 +129,76 @@ def line_of(console: Console) -> Iterator[Callable[[str], object]]:
 
 @contextmanager
 def watch_tasks(spark: SparkSession) -> Iterator[Callable[[], Tasks]]:
-    """What tells, at any time, how far the running stages are; nothing on Connect before 4.0."""
+    """Yield a function that returns the tasks of the running stages.
+
+    Over Connect before PySpark 4.0, tasks are not known.
+    """
     context = find_context(spark)
     if context is not None:
-        yield classic_tasks(context)
+        yield ask_classic(context)
         return
-    told, session = ReportedTasks(), cast("Any", spark)
+    reported = ReportedTasks()
+    session = cast("Any", spark)
     if not hasattr(session, "registerProgressHandler"):
-        yield told.tasks
+        yield reported.tasks
         return
-    session.registerProgressHandler(told)
+    session.registerProgressHandler(reported)
     try:
-        yield told.tasks
+        yield reported.tasks
     finally:
-        session.removeProgressHandler(told)
+        session.removeProgressHandler(reported)
 
 
-def classic_tasks(context: SparkContext) -> Callable[[], Tasks]:
-    """Return what asks Spark for its tasks. It writes no lines of its own from now on."""
-    own: Any = cast("Any", context)._jsc.sc().progressBar()
-    if own.isDefined():
-        own.get().stop()
+def ask_classic(context: SparkContext) -> Callable[[], Tasks]:
+    """Return a function that asks Spark for its tasks.
+
+    Spark's own progress bar is stopped for good, because it would write into the same line.
+    """
+    progress_bar: Any = cast("Any", context)._jsc.sc().progressBar()
+    if progress_bar.isDefined():
+        progress_bar.get().stop()
     tracker = context.statusTracker()
 
-    def tasks() -> Tasks:
+    def read_tasks() -> Tasks:
         try:
-            stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
-        except GONE:
+            stages = [tracker.getStageInfo(stage_id) for stage_id in tracker.getActiveStageIds()]
+        except SESSION_ENDED:
             return Tasks()
-        known = [stage for stage in stages if stage is not None]
-        done = sum(one.numCompletedTasks for one in known)
-        return Tasks(done, sum(one.numTasks for one in known))
+        running = [stage for stage in stages if stage is not None]
+        done = sum(stage.numCompletedTasks for stage in running)
+        return Tasks(done, sum(stage.numTasks for stage in running))
 
-    return tasks
+    return read_tasks
 
 
 class ReportedTasks:
-    """Keeps what a server of Connect has told last."""
+    """The tasks that a server of Connect has reported last, or the rows that workers have read."""
 
     def __init__(self) -> None:
         self._last = Tasks()
-        self._before = rows_read.number
+        self._rows_before = rows_read.number
 
     def __call__(self, *, stages: Any, done: bool, **_: object) -> None:
-        known = [] if done else list(stages or ())
-        completed = sum(one.num_completed_tasks for one in known)
-        self._last = Tasks(completed, sum(one.num_tasks for one in known))
+        """Keep a report. PySpark calls this with the stages so far of one query."""
+        running = [] if done else list(stages or ())
+        tasks_done = sum(stage.num_completed_tasks for stage in running)
+        self._last = Tasks(tasks_done, sum(stage.num_tasks for stage in running))
 
     def tasks(self) -> Tasks:
-        return self._last if self._last.all else Tasks(rows=rows_read.number - self._before)
+        """Return the tasks of the last report, or the rows read so far if it had no tasks."""
+        if self._last.all:
+            return self._last
+        return Tasks(rows=rows_read.number - self._rows_before)
 
 
-AGAIN = 0.3  # seconds: a job may start after others were cancelled
+# Ctrl-C.
+
+# Seconds between two attempts to cancel: a job may start after others were cancelled.
+SECONDS_BETWEEN_CANCELS = 0.3
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C; the jobs of the query are cancelled."""
+    """The user has pressed Ctrl-C, and the jobs of the query are cancelled."""
 
     def __str__(self) -> str:
         return "interrupted; the jobs of the query are cancelled"
@@ -181,22 +206,28 @@ class Interrupted(KeyboardInterrupt):
 
 @contextmanager
 def cancelled_by_interrupt(spark: SparkSession) -> Iterator[None]:
-    """Ctrl-C cancels the jobs that are started inside. Raises Interrupted once they have ended, and
-    KeyboardInterrupt at once where it is pressed again.
+    """Let Ctrl-C cancel the jobs that are started inside.
+
+    Does nothing outside the main thread, because Python handles signals only there.
+
+    Raises:
+        Interrupted: the jobs were cancelled, and have ended.
+        KeyboardInterrupt: at once, if Ctrl-C is pressed a second time.
     """
-    if current_thread() is not main_thread():  # which alone is told of signals
+    if current_thread() is not main_thread():
         yield
         return
-    add, remove, cancel = tags_of(spark)
-    tag, interrupted, ended = f"matchrec-{uuid4().hex[:12]}", Event(), Event()
+    tags = find_tags(spark)
+    tag = f"matchrec-{uuid4().hex[:12]}"
+    interrupted, ended = Event(), Event()
 
     def cancel_jobs() -> None:
         while not ended.is_set():
             try:
-                cancel(tag)
-            except GONE:  # Java was told of the signal, too
+                tags.cancel(tag)
+            except SESSION_ENDED:  # Java also got the signal, and has stopped
                 return
-            ended.wait(AGAIN)
+            ended.wait(SECONDS_BETWEEN_CANCELS)
 
     def interrupt(*_: object) -> None:
         if interrupted.is_set():
@@ -204,8 +235,8 @@ def cancelled_by_interrupt(spark: SparkSession) -> Iterator[None]:
         interrupted.set()
         Thread(target=cancel_jobs, daemon=True).start()
 
-    before = signal.signal(signal.SIGINT, interrupt)
-    add(tag)
+    handler_before = signal.signal(signal.SIGINT, interrupt)
+    tags.add(tag)
     try:
         yield
     except Exception as error:
@@ -214,17 +245,26 @@ def cancelled_by_interrupt(spark: SparkSession) -> Iterator[None]:
         raise
     finally:
         ended.set()
-        signal.signal(signal.SIGINT, before)
-        with suppress(*GONE):
-            remove(tag)
+        signal.signal(signal.SIGINT, handler_before)
+        with suppress(*SESSION_ENDED):
+            tags.remove(tag)
     if interrupted.is_set():
         raise Interrupted
 
 
-def tags_of(spark: SparkSession) -> tuple[Callable[[str], object], ...]:
-    """What adds a tag to the jobs of this thread, removes it, and cancels the jobs that have it."""
+@dataclass(frozen=True, slots=True)
+class Tags:
+    """The functions of a session for tags of jobs."""
+
+    add: Callable[[str], object]  # to the jobs that this thread starts from now on
+    remove: Callable[[str], object]
+    cancel: Callable[[str], object]  # cancels all jobs with a tag
+
+
+def find_tags(spark: SparkSession) -> Tags:
+    """Return the functions for tags of a session."""
     context = find_context(spark)
     if context is None:
         session = cast("Any", spark)
-        return session.addTag, session.removeTag, session.interruptTag
-    return context.addJobTag, context.removeJobTag, context.cancelJobsWithTag
+        return Tags(session.addTag, session.removeTag, session.interruptTag)
+    return Tags(context.addJobTag, context.removeJobTag, context.cancelJobsWithTag)
