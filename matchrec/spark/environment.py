@@ -98,14 +98,14 @@ def check_server_interpreter() -> None:
         or jvm.System.getenv("PYSPARK_DRIVER_PYTHON")
         or "python3"
     )
-    reason = find_interpreter_problem(interpreter)
+    reason = why_not(interpreter)
     if reason is not None:
         path = shutil.which(interpreter) or interpreter
         raise errors.worker_cannot(worker=path, reason=reason, driver=sys.executable)
 
 
 @lru_cache
-def find_interpreter_problem(interpreter: str) -> str | None:
+def why_not(interpreter: str) -> str | None:
     """Return why an interpreter cannot run the workers; None if it can.
 
     It costs nothing for the driver's own interpreter, and one start of Python, once, for another.
@@ -162,7 +162,7 @@ PARTITIONS_PER_CORE = 8
 LOCAL_MASTER = re.compile(r"local(?:\[(\d+|\*)(?:, *\d+)?\])?")
 
 # The applications whose sessions were checked for these settings, see `untuned_at_first`.
-_checked_applications: set[Hashable] = set()
+_asked: set[Hashable] = set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,18 +243,18 @@ def tune(spark: SparkSession) -> Tuned:
       ...
     """
     check_session(spark)
-    settings = tuple(choose_settings(spark))
+    settings = tuple(wanted_settings(spark))
     for setting in settings:
         if setting.is_new:
             spark.conf.set(setting.name, str(setting.now))
     return Tuned(settings)
 
 
-def choose_settings(spark: SparkSession) -> Iterator[Setting]:
+def wanted_settings(spark: SparkSession) -> Iterator[Setting]:
     """Yield both settings as they are and as they should be. Nothing is set."""
     why = "no limit of bytes: Spark need not add up those of a batch after each row"
     yield choose_setting(spark, MAX_BYTES, UNLIMITED, why)
-    cores = count_local_cores(spark)
+    cores = local_cores(spark)
     if cores is None:
         value = str(spark.conf.get(PARTITIONS))
         why = f"yours to choose on a cluster: two to {PARTITIONS_PER_CORE} for each core are enough"
@@ -284,7 +284,7 @@ def choose_setting(spark: SparkSession, name: str, best_value: str, why: str) ->
     return Setting(name, value, best_value, why)
 
 
-def count_local_cores(spark: SparkSession) -> int | None:
+def local_cores(spark: SparkSession) -> int | None:
     """Return the number of cores of a session on one machine; None on a cluster.
 
     Executors of a cluster may start later, or only when there is work for them.
@@ -300,7 +300,7 @@ def count_local_cores(spark: SparkSession) -> int | None:
 
 def untuned(spark: SparkSession) -> UntunedSessionWarning | None:
     """Return a warning if `tune` would change a setting of a session."""
-    names = [setting.name for setting in choose_settings(spark) if setting.is_new]
+    names = [setting.name for setting in wanted_settings(spark) if setting.is_new]
     return untuned_session(names=" and ".join(names)) if names else None
 
 
@@ -316,9 +316,9 @@ def untuned_at_first(
         types: the types of the values that the query sends to Python.
     """
     app = application(spark)
-    if app in _checked_applications or not are_short(types):
+    if app in _asked or not are_short(types):
         return None
-    _checked_applications.add(app)
+    _asked.add(app)
     return untuned(spark)
 
 
