@@ -1,4 +1,4 @@
-"""A plan and a relation → what the workers count of its starting rows. One job of Spark."""
+"""Run the coverage of a query: how far its starting rows come, counted or row by row."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import types as spark_types
 
 from matchrec.compile import coverage
@@ -19,35 +19,75 @@ from matchrec.worker import wire
 from matchrec.worker.cover import AttemptWorker, CoverageWorker, add_up
 from matchrec.worker.matching import Incoming
 
-NOTED = 5  # numbers of a starting row
+# The number of BIGINT columns in which `AttemptWorker` returns what it notes of a starting row.
+NOTED = 5
 
 Fields = Sequence[spark_types.StructField]
 
 
 def count_starting_rows(question: Question) -> coverage.CountedCoverage:
-    """Run a query, and count how far its starting rows come."""
+    """Count how far the starting rows of a query come. Runs a job.
+
+    Args:
+        question: has one rule, that of the query.
+
+    Raises:
+        MatchRecognizeError: the query is wrong, coverage does not support it, or it fails.
+    """
     if question.is_stream:
         raise asked_of_stream(asked="coverage")
-    asked, task, rows = search(question, CoverageWorker, schema_of_counts)
-    # as texts: PySpark has no value for some of Spark's
-    texts = (f"{as_text(one.name, one.dataType)} AS {one.name}" for one in rows.schema.fields[2:])
-    found = rows.selectExpr(*rows.columns[:2], *texts).collect()
-    figures, counts = add_up(task, (row[0] for row in found))
+    draft, task, rows = search(question, CoverageWorker, schema_of_counts)
+    # the columns that name a row are collected as texts: PySpark has no value for some of Spark's
+    count_columns, naming_fields = rows.columns[:2], rows.schema.fields[2:]
+    naming_texts = [
+        f"{as_text(field.name, field.dataType)} AS {field.name}" for field in naming_fields
+    ]
+    task_rows = rows.selectExpr(*count_columns, *naming_texts).collect()
+    figures, counts = add_up(task, (row[0] for row in task_rows))
+    nearest = find_nearest_start(question, draft, task, task_rows)
+    return coverage.CountedCoverage(draft, task, figures, counts, nearest)
+
+
+def find_nearest_start(
+    question: Question,
+    draft: coverage.CoverageDraft,
+    task: coverage.CoverageTask,
+    task_rows: Sequence[Row],
+) -> coverage.NearestStart | None:
+    """Return the starting row whose run needed the fewest rows, of those that began no match.
+
+    Of several, it is the one whose names come first as texts. None if there is none.
+
+    Args:
+        question: the query.
+        draft: its draft.
+        task: its task.
+        task_rows: one row for each task: its counts, how many rows the nearest run needed, and the
+            texts that name the starting row.
+    """
+    candidates = [row for row in task_rows if row[1] is not None]
+    if not candidates:
+        return None
+    nearest = min(candidates, key=lambda row: (row[1], *(text or "" for text in row[2:])))
     keys = [name for name, _ in task.executable.crossing.keys]
-    names = [*keys, *(output.name for output in asked.draft.outputs)]
-    nearest, known = None, [row for row in found if row[1] is not None]
-    if known:  # of several the one whose names come first
-        best = min(known, key=lambda row: (row[1], *(text or "" for text in row[2:])))
-        shown = (question.columns.name(name) or name for name in names)
-        named = list(zip(shown, best[2:], strict=True))
-        nearest = coverage.NearestStart(best[1], dict(named[: len(keys)]), dict(named[len(keys) :]))
-    return coverage.CountedCoverage(asked, task, figures, counts, nearest)
+    names = [*keys, *(output.name for output in draft.draft.outputs)]
+    shown_names = [question.columns.name(name) or name for name in names]
+    values = list(zip(shown_names, nearest[2:], strict=True))
+    partition, order = dict(values[: len(keys)]), dict(values[len(keys) :])
+    return coverage.NearestStart(nearest[1], partition, order)
 
 
 def attempts_of(
     question: Question,
 ) -> tuple[coverage.CoverageDraft, coverage.CoverageTask, DataFrame]:
-    """A row for each starting row: see `AttemptWorker`. The plan has an order."""
+    """Return a row for each starting row of a query, see `AttemptWorker`. Runs no job.
+
+    Args:
+        question: has one rule, that of the query. It has ORDER BY.
+
+    Raises:
+        MatchRecognizeError: the query is wrong, or coverage does not support it.
+    """
     return search(question, AttemptWorker, schema_of_attempts)
 
 
@@ -56,34 +96,69 @@ def search(
     worker: Callable[[coverage.CoverageTask, pa.Schema, Incoming], Any],
     schema_of: Callable[[coverage.CoverageTask, Fields], spark_types.StructType],
 ) -> tuple[coverage.CoverageDraft, coverage.CoverageTask, DataFrame]:
-    """What a worker makes of the starting rows of a query, in rows of `schema_of`. Runs no job."""
+    """Let a worker follow the starting rows of a query. Runs no job.
+
+    Args:
+        question: has one rule, that of the query.
+        worker: makes the worker, from the schema of its rows and how it gets those of Spark.
+        schema_of: returns the schema of the worker's rows, from the fields of the columns that are
+            sent to it.
+
+    Returns:
+        the draft, the task, and the rows of the worker.
+
+    Raises:
+        MatchRecognizeError: the query is wrong, or coverage does not support it.
+    """
     (rule,) = question.rules
     coverage.check_coverable(rule.plan)
 
-    def demand(scope: ScopeOf) -> Demand[coverage.CoverageDraft]:
-        asked = coverage.draft_coverage(question.draft(rule, scope(rule.plan)))
-        return demand_single_rule(question, asked, asked.draft)
+    def make_demand(scope: ScopeOf) -> Demand[coverage.CoverageDraft]:
+        draft = coverage.draft_coverage(question.draft(rule, scope(rule.plan)))
+        return demand_single_rule(question, draft, draft.draft)
 
     with quiet_analysis(), question.locating_errors(rule):
-        prepared = prepare(question, demand)
-        asked, executable = prepared.demand.caller_draft, prepared.link(rule)
-        task = coverage.link_coverage(asked, executable)
+        prepared = prepare(question, make_demand)
+        draft = prepared.demand.caller_draft
+        executable = prepared.link(rule)
+        task = coverage.link_coverage(draft, executable)
         sent = prepared.send(executable.crossing.columns)
         name = f"match_recognize_coverage[PATTERN ({executable.pattern})]"
         schema = schema_of(task, sent.fields)
-        rows = sent.run(lambda sends: worker(task, sends, sent.incoming), schema, name)
-        return asked, task, question.runner.analyse(rows)
+        rows = sent.run(
+            lambda arrow_schema: worker(task, arrow_schema, sent.incoming), schema, name
+        )
+        return draft, task, question.runner.analyse(rows)
 
 
 def schema_of_counts(task: coverage.CoverageTask, fields: Fields) -> spark_types.StructType:
-    """Counts, what the nearest run needed, what names its start."""
+    """Return the schema of `CoverageWorker`.
+
+    Its columns are the counts, how many rows the nearest run needed, and what names its starting
+    row.
+
+    Args:
+        task: the task.
+        fields: the fields of the columns that are sent to the worker.
+    """
     long = spark_types.LongType()
-    named = {wire.read(i): fields[index].dataType for i, index in enumerate(task.naming_columns)}
-    return struct_of({wire.COUNTERS: spark_types.ArrayType(long), wire.ROW_NUMBER: long} | named)
+    types = {wire.COUNTERS: spark_types.ArrayType(long), wire.ROW_NUMBER: long}
+    for index, column in enumerate(task.naming_columns):
+        types[wire.read(index)] = fields[column].dataType
+    return struct_of(types)
 
 
 def schema_of_attempts(task: coverage.CoverageTask, fields: Fields) -> spark_types.StructType:
-    """What names the partition, the order on the first and the last row, and numbers."""
-    kinds = [fields[index].dataType for index in task.first_naming_columns]
-    kinds += [kinds[-1], *[spark_types.LongType()] * NOTED]
-    return struct_of({wire.read(i): kind for i, kind in enumerate(kinds)})
+    """Return the schema of `AttemptWorker`.
+
+    Its columns are what names the partition, the order on the first and on the last row of the
+    attempt, and the numbers that are noted.
+
+    Args:
+        task: the task.
+        fields: the fields of the columns that are sent to the worker.
+    """
+    naming_types = [fields[column].dataType for column in task.first_naming_columns]
+    order_type = naming_types[-1]
+    types = [*naming_types, order_type, *[spark_types.LongType()] * NOTED]
+    return struct_of({wire.read(index): type_ for index, type_ in enumerate(types)})
