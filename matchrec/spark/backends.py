@@ -1,4 +1,4 @@
-"""The backend of a session, chosen by asking the session what it is."""
+"""Choose the backend of a session, by asking the session what it is."""
 
 from __future__ import annotations
 
@@ -16,13 +16,19 @@ _backends: WeakKeyDictionary[SparkSession, Backend] = WeakKeyDictionary()
 
 
 def backend_of(spark: SparkSession) -> Backend:
-    """Return the backend of a session. A server is asked once, at the first call, what it is."""
-    if (found := _backends.get(spark)) is None:
-        found = _backends[spark] = choose_backend(spark)
-    return found
+    """Return the backend of a session.
+
+    At the first call, a server is asked what it is. This runs a query.
+    """
+    backend = _backends.get(spark)
+    if backend is None:
+        backend = choose_backend(spark)
+        _backends[spark] = backend
+    return backend
 
 
 def choose_backend(spark: SparkSession) -> Backend:
+    """Return a new backend for a session."""
     if not is_connect(spark):
         return Backend(spark)
     return SparkConnect(spark) if is_spark(spark) else Sail(spark)
@@ -31,20 +37,25 @@ def choose_backend(spark: SparkSession) -> Backend:
 def is_spark(spark: SparkSession) -> bool:
     """Return whether the server of a session is Spark.
 
-    A session says which version of Spark it speaks; the function `version` says what the engine
-    calls itself. Sail has a version of its own.
+    `spark.version` is the version of Spark whose protocol the server speaks. The SQL function
+    `version` returns the version of the engine, and Sail numbers its versions differently.
     """
-    own = spark.range(1).selectExpr("version()").collect()[0][0]
-    return bool(own.startswith(spark.version))
+    engine_version = spark.range(1).selectExpr("version()").collect()[0][0]
+    return bool(engine_version.startswith(spark.version))
 
 
 def runner_of(spark: SparkSession) -> Runner:
-    """Return what runs texts that have neither arguments nor DataFrames."""
+    """Return a runner for texts that have neither arguments nor DataFrames."""
     return Runner(backend_of(spark))
 
 
 def table_of(spark: SparkSession, name: str) -> DataFrame:
-    """A table by its name; Spark's errors in plain words, with the name of one that is near."""
+    """Return the DataFrame of a table.
+
+    Raises:
+        pyspark.errors.AnalysisException: there is no such table. The error is in plain words, and
+            names a table with a similar name.
+    """
     runner = runner_of(spark)
     try:
         return runner.analyse(spark.table(name))

@@ -1,4 +1,4 @@
-"""The time zone of a session, as Arrow and JSON write it."""
+"""Write the time zone of a session as Arrow and JSON need it: as an offset or as a region."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from matchrec.conditions.functions.function import FunctionError
 
 
 def find_offset(zone: str) -> str | None:
-    """Return the offset of a time zone that never changes; None if it may change.
+    """Return the offset from UTC of a time zone that never changes.
+
+    Returns None if the offset may change, and for an unknown zone.
 
     >>> [find_offset(zone) for zone in ("GMT+3", "-05:30", "UTC", "Europe/Paris", "PST")]
     ['+03:00', '-05:30', '+00:00', None, None]
@@ -26,7 +28,9 @@ def find_offset(zone: str) -> str | None:
 
 
 def find_region(zone: str) -> str | None:
-    """Return the region of a time zone, spelled as in the time zone database; None without one.
+    """Return the region of a time zone, spelled as in the time zone database.
+
+    Returns None for a zone that is not a region, and for an unknown one.
 
     >>> [find_region(zone) for zone in ("europe/paris", "UTC", "PST")]
     ['Europe/Paris', None, None]
