@@ -1,8 +1,8 @@
-"""pandas frames on their way to a session.
+"""Prepare pandas frames that are sent to a session.
 
-The values of an object column decide its type, so they are converted to Arrow as a whole: a piece
-of the column then has the type of the whole column. A value that would change on the way is found
-before anything is sent.
+The values of an object column decide its type. So the whole column is converted to Arrow before it
+is sent in chunks: each chunk then has the type of the whole column. Values that would change on the
+way are found before anything is sent.
 """
 
 from __future__ import annotations
@@ -13,38 +13,38 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-# How pandas calls object columns of times; "date" may have some with a time of day, too.
-TIMES = {"date", "datetime", "datetime64"}
+# What pandas calls object columns of times. Such a column of "date" may have times of day, too.
+TIME_KINDS = {"date", "datetime", "datetime64"}
 
-# What PyArrow raises for a column whose values have no common type; its own errors are among these.
+# What PyArrow raises for a column whose values have no common type. Its own errors are subclasses.
 CONVERSION_ERRORS = (ValueError, TypeError, OverflowError, NotImplementedError)
 
 
 @dataclass(frozen=True, slots=True)
 class UnfitValue:
-    """A value that does not fit the type of its column."""
+    """A value that cannot be sent unchanged with the other values of its column."""
 
     column: str
     row: int  # its position, from 0
     value: object
-    reason: str
+    reason: str  # why it cannot, for the error
 
 
 def with_sample_row(frame: Any) -> Any:
-    """Return a frame with one row, which has the types that an empty frame declares.
+    """Return a frame with one row, whose columns have the types that an empty frame declares.
 
-    The values of an object column are taken to be texts.
+    An object column is a column of texts.
     """
     import pandas as pd
 
-    samples = {index: sample_of(kind) for index, kind in enumerate(frame.dtypes)}
+    samples = {index: sample_of(dtype) for index, dtype in enumerate(frame.dtypes)}
     sample = pd.DataFrame(samples)
     sample.columns = frame.columns
     return sample
 
 
-def sample_of(kind: Any) -> Any:
-    """Return an array with one value of a type of a pandas column.
+def sample_of(dtype: Any) -> Any:
+    """Return an array with one value of the type of a pandas column.
 
     >>> import numpy as np, pandas as pd
     >>> sample_of(np.dtype("int16")), sample_of(np.dtype("O")), sample_of(pd.Int8Dtype()).dtype
@@ -53,36 +53,40 @@ def sample_of(kind: Any) -> Any:
     import numpy as np
     import pandas as pd
 
-    if isinstance(kind, pd.CategoricalDtype):
-        return sample_of(kind.categories.dtype)
-    if kind == np.dtype(object):
+    if isinstance(dtype, pd.CategoricalDtype):
+        return sample_of(dtype.categories.dtype)
+    if dtype == np.dtype(object):
         return np.array([""], dtype=object)
-    if isinstance(kind, np.dtype):
-        return np.zeros(1, kind)
-    return pd.array([empty_value(kind)], dtype=kind)
+    if isinstance(dtype, np.dtype):
+        return np.zeros(1, dtype)
+    return pd.array([empty_value(dtype)], dtype=dtype)
 
 
-def empty_value(kind: Any) -> object:
-    """Return NULL or an empty list, map or struct: classic PySpark takes no NULL of these."""
+def empty_value(dtype: Any) -> object:
+    """Return NULL; an empty list, map or struct if the values are such.
+
+    PySpark Classic accepts no NULL in a column of lists, maps or structs.
+    """
     import pandas as pd
     import pyarrow as pa
 
-    arrow = kind.pyarrow_dtype if isinstance(kind, pd.ArrowDtype) else pa.null()
-    if pa.types.is_struct(arrow):
+    arrow_type = dtype.pyarrow_dtype if isinstance(dtype, pd.ArrowDtype) else pa.null()
+    if pa.types.is_struct(arrow_type):
         return {}
-    return [] if pa.types.is_nested(arrow) else pd.NA
+    return [] if pa.types.is_nested(arrow_type) else pd.NA
 
 
 def with_arrow_columns(frame: Any) -> Any:
-    """Return the frame with all columns that hold Python objects converted to Arrow.
+    """Return the frame with all columns of Python objects converted to Arrow.
 
-    Raises what PyArrow raises for values that have no common type.
+    Raises:
+        Exception: one of `CONVERSION_ERRORS`, if the values of a column have no common type.
     """
     return replace_columns(frame, arrow_column)
 
 
 def with_single_chunks(frame: Any) -> Any:
-    """Return the frame with each Arrow column in one chunk; PySpark takes no others."""
+    """Return the frame with each Arrow column in one chunk, as PySpark needs it."""
     return replace_columns(frame, single_chunk)
 
 
@@ -107,15 +111,15 @@ def replace_columns(frame: Any, new_array: Callable[[Any], Any]) -> Any:
     """
     import pandas as pd
 
-    replaced = {
-        index: array
-        for index, (_, column) in enumerate(frame.items())
-        if (array := new_array(column)) is not None
-    }
-    if not replaced:
+    new_arrays = {}
+    for index, (_, column) in enumerate(frame.items()):
+        array = new_array(column)
+        if array is not None:
+            new_arrays[index] = array
+    if not new_arrays:
         return frame
-    kept = {index: frame.iloc[:, index].array for index in range(frame.shape[1])}
-    result = pd.DataFrame(kept | replaced, copy=False)
+    old_arrays = {index: frame.iloc[:, index].array for index in range(frame.shape[1])}
+    result = pd.DataFrame(old_arrays | new_arrays, copy=False)
     result.columns = frame.columns
     return result
 
@@ -137,7 +141,10 @@ def holds_objects(column: Any) -> bool:
 
 
 def convert_column(column: Any) -> Any:
-    """Return the Arrow array that PySpark makes of a column; a ChunkedArray of more than 2 GiB."""
+    """Return the Arrow array that PySpark would make of a column.
+
+    It is a ChunkedArray if the values take more than 2 GiB.
+    """
     import pandas as pd
     import pyarrow as pa
 
@@ -176,8 +183,10 @@ def find_unfit_value(frame: Any) -> UnfitValue | None:
     for name, column in object_columns(frame):
         if conversion_error(column) is None:
             continue
-        counts = range(1, len(column) + 1)
-        row = bisect_left(counts, True, key=lambda n: conversion_error(column.iloc[:n]) is not None)
+        row_counts = range(1, len(column) + 1)
+        row = bisect_left(
+            row_counts, True, key=lambda count: conversion_error(column.iloc[:count]) is not None
+        )
         reason = conversion_error(column.iloc[: row + 1]) or ""
         return UnfitValue(name, row, column.iloc[row], reason)
     return None
@@ -195,29 +204,29 @@ def conversion_error(column: Any) -> str | None:
 def find_changed_time(frame: Any) -> UnfitValue | None:
     """Return the first time in an object column that would change without an error.
 
-    Some versions of PyArrow and PySpark leave out the time of day of a datetime beside dates, and
-    the zone of a time beside times without one.
+    Some versions of PyArrow and PySpark drop the time of day of a datetime among dates, and
+    the time zone of a time among times without one.
     """
     import pandas as pd
 
     for name, column in object_columns(frame):
-        if pd.api.types.infer_dtype(column, skipna=True) not in TIMES:
+        if pd.api.types.infer_dtype(column, skipna=True) not in TIME_KINDS:
             continue
         values = column.to_numpy()
         rows = column.notna().to_numpy().nonzero()[0]
-        first_kind = describe_time(values[rows[0]])
+        first_description = describe_time(values[rows[0]])
         for row in rows:
-            kind = describe_time(values[row])
-            if kind != first_kind:
-                reason = f"{kind}; values before it are {first_kind}"
+            description = describe_time(values[row])
+            if description != first_description:
+                reason = f"{description}; values before it are {first_description}"
                 return UnfitValue(name, int(row), values[row], reason)
     return None
 
 
 def describe_time(value: Any) -> str:
-    """Return what an error calls a value of a column of times.
+    """Return what an error calls a value in a column of times.
 
-    A column may hold values of one description only.
+    All values of a column must have the same description.
     """
     if isinstance(value, date) and not isinstance(value, datetime):
         return "a date"
@@ -241,4 +250,5 @@ def find_beyond_bigint(frame: Any) -> UnfitValue | None:
 
 
 def is_bigint(number: int) -> bool:
+    """Return whether a number fits into a BIGINT."""
     return -(2**63) <= number < 2**63

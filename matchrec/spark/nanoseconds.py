@@ -1,7 +1,7 @@
-"""Times of a frame that differ only in their nanoseconds, which Spark's times do not have.
+"""Find times of a frame that differ only in their nanoseconds, which Spark's times do not have.
 
-Such rows are equal in ORDER BY. They are found when a frame is sent, and counted when a clause says
-by which columns its rows are divided and sorted.
+Rows with such times are equal in ORDER BY. They are found when a frame is sent, and counted when a
+clause divides and sorts the rows by some columns.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def find_close_times(name: str, library: str | None, rows: Any) -> CloseTimes | 
 
     Args:
         name: what messages call the frame.
-        library: of the user's frame, which may be Polars.
+        library: the library of the user's frame, such as `polars`.
         rows: the frame or the table, with nanoseconds.
     """
     import numpy as np
@@ -77,27 +77,36 @@ def find_close_times(name: str, library: str | None, rows: Any) -> CloseTimes | 
     is_close = np.zeros(len(rows), bool)
     for index, column_name in enumerate(names):
         values = find(rows.column(index) if is_arrow else rows.iloc[:, index])
-        if values is not None and (close := close_rows(values)).any():
+        if values is None:
+            continue
+        is_close_here = close_rows(values)
+        if is_close_here.any():
             times[column_name] = values
-            is_close |= close
+            is_close |= is_close_here
     if not times:
         return None
-    kept = rows.filter(is_close).to_pandas(ignore_metadata=True) if is_arrow else rows[is_close]
-    parts = {column: nanosecond_part(name, column, library) for column in times}
-    times = {column: values[is_close] for column, values in times.items()}
-    return CloseTimes(name, kept.reset_index(drop=True), times, parts)
+    if is_arrow:
+        close_frame = rows.filter(is_close).to_pandas(ignore_metadata=True)
+    else:
+        close_frame = rows[is_close]
+    return CloseTimes(
+        frame=name,
+        rows=close_frame.reset_index(drop=True),
+        times={column: values[is_close] for column, values in times.items()},
+        parts={column: nanosecond_part(name, column, library) for column in times},
+    )
 
 
 def nanoseconds_of_pandas(column: Any) -> Any:
-    """Return the times of a column as int64, None for a column without nanoseconds."""
+    """Return the times of a pandas column as int64; None for a column without nanoseconds."""
     import numpy as np
     import pandas as pd
 
     if column.dtype == object:
-        kind = pd.api.types.infer_dtype(column, skipna=True)
-        if kind in ("datetime", "datetime64"):
+        value_kind = pd.api.types.infer_dtype(column, skipna=True)
+        if value_kind in ("datetime", "datetime64"):
             column = pd.to_datetime(column, utc=True)
-        elif kind in ("timedelta", "timedelta64"):
+        elif value_kind in ("timedelta", "timedelta64"):
             column = pd.to_timedelta(column)
     if column.dtype.kind not in "mM" or getattr(column.dt, "unit", "") != "ns":
         return None
@@ -106,7 +115,7 @@ def nanoseconds_of_pandas(column: Any) -> Any:
 
 
 def nanoseconds_of_arrow(column: Any) -> Any:
-    """Return the times of a column as int64, None for a column without nanoseconds."""
+    """Return the times of an Arrow column as int64; None for a column without nanoseconds."""
     import numpy as np
     import pyarrow as pa
 
@@ -116,7 +125,7 @@ def nanoseconds_of_arrow(column: Any) -> Any:
 
 
 def close_rows(times: Any) -> Any:
-    """Return for each row whether another row has the same microsecond and other nanoseconds.
+    """Return, for each row, whether another row has the same microsecond and other nanoseconds.
 
     >>> import numpy as np
     >>> close_rows(np.array([1_001, 2_000, 1_002, 2_000, 3_000])).tolist()
@@ -164,5 +173,8 @@ def find_nanosecond_ties(
         if close is None:
             continue
         column = next((name for name in order if name in close.times), None)
-        if column is not None and (count := close.count_ties(order, keys)):
+        if column is None:
+            continue
+        count = close.count_ties(order, keys)
+        if count:
             yield close, column, count

@@ -42,12 +42,16 @@ if TYPE_CHECKING:
     from matchrec.plan.match_plan import MatchPlan
     from matchrec.worker.wire import Sorting
 
-WARNS_OF_TIES = "_matchrec_warns_of_ties"  # the attribute of a function that we have wrapped
-MOST_REMEMBERED = 10_000
+# The attribute of a function of PySpark that we have wrapped.
+WARNS_OF_TIES = "_matchrec_warns_of_ties"
 
-# The ids of queries that have been warned of. A late report comes soon, so the last ones suffice.
+# The ids of the last queries whose ties were warned of, so that each is warned of once. A report
+# arrives soon after the query has run, so no more ids are needed.
+MOST_REMEMBERED = 10_000
 _warned: deque[str] = deque(maxlen=MOST_REMEMBERED)
-_accumulators: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # by SparkContext
+
+# The accumulator of each SparkContext.
+_accumulators: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
 
 def watch_ties(spark: SparkSession, plan: MatchPlan, sorting: Sorting) -> TieWatch | None:
@@ -60,22 +64,25 @@ def watch_ties(spark: SparkSession, plan: MatchPlan, sorting: Sorting) -> TieWat
         plan: what the rows are sorted for.
         sorting: how the workers sort; its keys and order are those of the plan, in their order.
     """
-    if not sorting.order or (channel := channel_of(spark)) is None:
+    if not sorting.order:
+        return None
+    channel = find_channel(spark)
+    if channel is None:
         return None
     names = (*sorting.keys[: len(plan.keys)], *(item.name for item in sorting.order))
-    texts = (column_name(expression.text) for expression in plan.sorted_by)
-    columns = dict(zip(names, texts, strict=True))
+    shown_names = [column_name(expression.text) for expression in plan.sorted_by]
+    columns = dict(zip(names, shown_names, strict=True))
     return TieWatch(
         query=uuid4().hex, channel=channel, clause=part("ORDER BY"), columns=tuple(columns.items())
     )
 
 
-def channel_of(spark: SparkSession) -> Channel | None:
-    """Return how workers of the session report to this program, if they can."""
+def find_channel(spark: SparkSession) -> Channel | None:
+    """Return the channel by which workers of a session report; None if they cannot report."""
     context = find_context(spark)
     if context is None:
-        runs_here = application(spark) in server.started
-        return ThreadChannel(this_program()) if runs_here else None
+        is_server_in_program = application(spark) in server.started
+        return ThreadChannel(this_program()) if is_server_in_program else None
     listen_to_java()
     if context not in _accumulators:
         parameter = cast("Any", TiesParameter(this_program()))
