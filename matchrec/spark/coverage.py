@@ -29,7 +29,7 @@ def count_starting_rows(question: Question) -> coverage.CountedCoverage:
     """Count how far the starting rows of a query come. Runs a job.
 
     Args:
-        question: has one rule, that of the query.
+        question: has one rule: the query.
 
     Raises:
         MatchRecognizeError: the query is wrong, coverage does not support it, or it fails.
@@ -83,7 +83,7 @@ def attempts_of(
     """Return a row for each starting row of a query, see `AttemptWorker`. Runs no job.
 
     Args:
-        question: has one rule, that of the query. It has ORDER BY.
+        question: has one rule: the query, with ORDER BY.
 
     Raises:
         MatchRecognizeError: the query is wrong, or coverage does not support it.
@@ -99,7 +99,7 @@ def search(
     """Let a worker follow the starting rows of a query. Runs no job.
 
     Args:
-        question: has one rule, that of the query.
+        question: has one rule: the query.
         worker: makes the worker, from the schema of its rows and how it gets those of Spark.
         schema_of: returns the schema of the worker's rows, from the fields of the columns that are
             sent to it.

@@ -110,8 +110,8 @@ def why_not(interpreter: str) -> str | None:
 
     It costs nothing for the driver's own interpreter, and one start of Python, once, for another.
 
-    The interpreter of a virtual environment is a link to that of the system. So paths are compared
-    as they are written: the end of the links says nothing about the packages that are installed.
+    The interpreter of a virtual environment is a link to the system's interpreter. So paths are
+    compared as they are written: the end of the links says nothing about installed packages.
     """
     path = shutil.which(interpreter)
     if path is None:
@@ -323,7 +323,7 @@ def untuned_at_first(
 
 
 def are_short(types: Iterable[spark_types.DataType]) -> bool:
-    """Return whether all values of these types have few bytes. Those of texts may have many."""
+    """Return whether all values of these types have few bytes. A text may have many."""
     from matchrec.spark.types import has_distance
 
     return all(

@@ -88,10 +88,10 @@ class Ranges:
     order: OrderTimes
     # Every row of a match is less than this many positions after the first one.
     window: int
-    # The conditions each of which holds for some row of every match, as bits of the first column
-    # of bits.
+    # Conditions, as bits of the first column of bits. In every match, each of them holds for some
+    # row.
     needed_bits: int
-    # Those of them that hold for the first row of every match.
+    # The conditions among these that hold for the first row of every match.
     first_row_bits: int
 
     def assign(self, runner: Runner, rows: DataFrame, keys: list[str], order: str) -> DataFrame:

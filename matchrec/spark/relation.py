@@ -115,7 +115,7 @@ class Runner:
                 ) from None
 
     def _send_to_engine(self, text: Template, view_names: Mapping[str, str]) -> DataFrame:
-        """Run a text with Spark's own `sql`, even if `enable` has replaced that of the session."""
+        """Run a text with Spark's own `sql`, even if `enable` has replaced the session's."""
         frames = {hole: self.frames[hole] for hole in holes(text) if hole not in view_names}
         pieces = [users_terms.fill(piece, view_names) for piece in text]
         if frames:
@@ -233,8 +233,8 @@ class Relation:
     def _fields_by_text(self) -> dict[str, StructField]:
         """Return the fields of the plain columns, by their quoted names.
 
-        `fields` adds those of other expressions by their texts. Columns that share a name are left
-        out, because an expression that names them is ambiguous.
+        `fields` adds the fields of other expressions, by their texts. Columns that share a name are
+        left out, because an expression that names them is ambiguous.
         """
         schema = self.rows.schema
         name_counts = Counter(name.lower() for name in schema.names)

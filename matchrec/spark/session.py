@@ -86,9 +86,9 @@ def plain_sql(spark: SparkSession) -> Callable[..., DataFrame]:
 
 @cache
 def takes_keyword_arguments(function: Callable[..., object]) -> bool:
-    """Return whether a function takes any keyword argument: whether `sql` fills `{frame}` by name.
+    """Return whether a function accepts any keyword argument.
 
-    The `sql` of PySpark 3.5 over Connect does not.
+    A `sql` that does can fill `{frame}` with a DataFrame. PySpark 3.5 over Connect cannot.
     """
     parameters = inspect.signature(function).parameters.values()
     return any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
@@ -101,7 +101,7 @@ def create_views(
 
     Args:
         spark: the session.
-        frames: DataFrames by name; those whose names are not in `names` may be other values.
+        frames: DataFrames, and values that no view is created of, by their names.
         names: the names of those that get a view.
         views: drops the views when it is closed.
 
@@ -150,7 +150,7 @@ def find_context(spark: SparkSession) -> SparkContext | None:
 
 
 def unwrap_session(spark: SparkSession) -> Any:
-    """Return PySpark's session, which a platform may have wrapped in a session of its own."""
+    """Return PySpark's session, which a platform may have wrapped in its own class."""
     return getattr(spark.sql, "__self__", spark)
 
 
@@ -189,7 +189,7 @@ def is_logged(_: logging.LogRecord) -> bool:
 def quiet_analysis() -> AbstractContextManager[None]:
     """Keep PySpark from logging the analyses that fail inside, in this thread.
 
-    The caller raises an error in words of its own.
+    The caller raises a clearer error.
     """
     query_context_logger().addFilter(is_logged)
     return holding(_IS_QUIET, True)
@@ -243,7 +243,7 @@ def is_dataframe(value: object) -> bool:
     return hasattr(value, "createTempView")
 
 
-# Another function in place of `SparkSession.sql`, for the sessions of some applications.
+# Replacing `SparkSession.sql` for the sessions of some applications.
 #
 # The function is set on the class, because Spark makes further objects for one session and further
 # sessions for one application: in `foreachBatch`, by `newSession`, by `getOrCreate`. Sessions of
@@ -253,8 +253,8 @@ def is_dataframe(value: object) -> bool:
 # Returns None if Spark's own `sql` should answer.
 Answer = Callable[["SparkSession", Any, Any, dict[str, Any]], "DataFrame | None"]
 
-# Instead of a session: all sessions, those of the future too, unless their application has an
-# answer of its own.
+# An argument instead of a session. It stands for all sessions, also future ones, except those of an
+# application for which `replace_sql` was called with a session.
 EVERY = None
 
 _answers: dict[Hashable, Answer] = {}  # by application, or EVERY

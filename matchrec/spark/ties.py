@@ -62,7 +62,7 @@ def watch_ties(spark: SparkSession, plan: MatchPlan, sorting: Sorting) -> TieWat
     Args:
         spark: the session of the query.
         plan: what the rows are sorted for.
-        sorting: how the workers sort; its keys and order are those of the plan, in their order.
+        sorting: how the workers sort, with the keys and the order of the plan, in the same order.
     """
     if not sorting.order:
         return None

@@ -92,7 +92,7 @@ def collect_partition(question: Question, target: Target) -> CollectedPartition:
     """Collect the partition of a target. Runs jobs.
 
     Args:
-        question: has one rule, that of the clause.
+        question: has one rule: the clause.
         target: the partition and the row.
 
     Raises:
@@ -133,7 +133,7 @@ class PartitionCollector:
         """Collect the partition.
 
         After the columns that the search needs, Spark computes others on each row: the texts of the
-        ORDER BY items, the two `row_tests`, and the tests of which a relevant row passes one.
+        ORDER BY items, the two `row_tests`, and the filters. A relevant row passes a filter.
         """
         question = self.question
         (rule,) = question.rules
@@ -238,7 +238,7 @@ class PartitionCollector:
     def find_some_keys(self) -> list[dict[str, str | None]]:
         """Return the keys of some partitions by name, as texts; none if nothing divides the rows.
 
-        They are sorted, numbers in texts as numbers. Runs a job.
+        They are sorted; numbers in texts are compared as numbers. Runs a job.
         """
         if not self.keys:
             return []
@@ -467,7 +467,7 @@ def measure_values(partition: CollectedPartition, matches: Matches) -> Values:
 
     Args:
         partition: the partition of the matches.
-        matches: the matches. The first measure of each must be a number of its own.
+        matches: the matches. The first measure is a number, which differs for each match.
 
     Returns:
         the measures of each match as texts, by that number.

@@ -244,7 +244,7 @@ class MatchAggregates:
 def aggregate_matches(
     runner: Runner, matched: DataFrame, executable: Executable, token: str
 ) -> DataFrame:
-    """Compute the aggregates of each match, in place of the array of its rows.
+    """Compute the aggregates of each match. The array of its rows is dropped.
 
     Args:
         runner: runs texts of the query.

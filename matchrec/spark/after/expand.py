@@ -131,9 +131,9 @@ def find_rows_column(
 
 # Graphs of matches.
 
-# Metadata of the column `state`: the states of each variable, and the number of the columns before
-# it that are those of `partition_by`. The other columns before it are what the events of a match
-# of the query agree on.
+# Metadata of the column `state`: the states of each variable, and how many of the columns before it
+# are partition columns. The other columns before it hold values that the query requires to be equal
+# on all events of a match.
 STATES = "matchrec.states"
 KEYS = "matchrec.keys"
 
@@ -176,7 +176,7 @@ def write_events(variable: str, states: Sequence[str]) -> str:
     """Return SQL of the array of a variable's events in a match.
 
     Args:
-        variable: the name of the variable, which becomes that of the column.
+        variable: the name of the variable, and of the column.
         states: the states whose events are the variable's.
     """
     state_list = ", ".join(string_literal(state) for state in states)

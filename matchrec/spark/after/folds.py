@@ -180,8 +180,8 @@ def choose_last(values: Values) -> str:
 def choose_by(values: Values, comparison: str) -> str:
     """Return SQL of the first argument on the row with the greatest or the least second argument.
 
-    Of rows with equal second arguments, the last one counts, as in Spark. With a third argument k,
-    the result is the array of the k best, of which equal ones keep their order.
+    If several rows have equal second arguments, the last one counts, as in Spark. With a third
+    argument k, the result is the array of the k best; equal ones keep their order.
 
     Args:
         values: structs of the two arguments.
@@ -260,10 +260,10 @@ def add_up(values: Values, *, tries: bool = False) -> str:
     """Return SQL of the sum of the values; NULL if there are none.
 
     Args:
-        values: the values, none of which is NULL.
+        values: the values, without NULL.
         tries: whether a sum that does not fit its type is NULL, and no error.
     """
-    # the sum has ten digits more than the values, if there are so many; then it always fits
+    # the sum has ten digits more than the values, if a decimal can have as many; then it fits
     always_fits = isinstance(values.type, DecimalType) and values.type.precision < MOST_DIGITS
     return write_sum(values.sql, values.type, tries=tries and not always_fits)
 
@@ -294,7 +294,7 @@ def average(values: Values, *, tries: bool = False, field: str = "") -> str:
     """Return SQL of the average of the values; NULL if there are none.
 
     Args:
-        values: the values, none of which is NULL.
+        values: the values, without NULL.
         tries: whether an average that does not fit its type is NULL, and no error.
         field: the field to average, if the values are structs.
     """

@@ -259,8 +259,8 @@ def link_rule(prepared: PreparedRules, rule: Rule, crossing: dict[RowColumn, int
 def with_identities(prepared: PreparedRules, rule_set: RuleSet) -> RuleSet:
     """Return a set in which each rule has an identity.
 
-    It is a digest of everything that the searches of the rule depend on, and of nothing of other
-    rules. So the state of a stream knows which rules are still the same.
+    It is a digest of everything that the searches of the rule depend on. Other rules do not change
+    it. So the state of a stream knows which rules are still the same.
     """
     question = prepared.question
     linked_rules = []
