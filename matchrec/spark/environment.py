@@ -203,7 +203,7 @@ class Tuned:
 
     @property
     def text(self) -> str:
-        """Return each setting with its value and the reason for it."""
+        """Each setting with its value and the reason for it."""
         return "\n".join(map(str, self.settings))
 
     def __str__(self) -> str:
