@@ -146,9 +146,10 @@ def test_a_session_that_comes_after_the_extension_understands_the_clause() -> No
     cells = [nbformat.v4.new_code_cell(cell) for cell in LATER]
     notebook = nbformat.v4.new_notebook(cells=cells)
     NotebookClient(notebook, timeout=300, kernel_name="python3", allow_errors=True).execute()
-    *_, of_the_cell, of_a_later_one, unloaded = notebook.cells
+    *_, of_the_cell, of_a_later_one, after_unloading = notebook.cells
     for cell in (of_the_cell, of_a_later_one):
         printed = [output["text"] for output in cell.outputs if output.get("name") == "stdout"]
         assert printed == ["[Row(n=3)]\n"]
-    (error,) = unloaded.outputs
-    assert error.output_type == "error"
+    # the clause stays in the session, because `matchrec.session` has enabled it there
+    (result,) = after_unloading.outputs
+    assert result.output_type == "execute_result"

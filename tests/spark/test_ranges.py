@@ -27,7 +27,7 @@ QUERIES = {
     "optional parts": f"PATTERN (A B? (C | Z)) WITHIN 4 {KINDS}",
     "all rows": f"ALL ROWS PER MATCH PATTERN (A Z*? C) WITHIN 9 {ENDS}",
     "empty matches": f"ALL ROWS PER MATCH PATTERN ((A C)*) WITHIN 4 {ENDS}",
-    "a window of no length": f"ALL ROWS PER MATCH PATTERN ((A C)*) WITHIN 0 {ENDS}",
+    "a window of the least length": f"ALL ROWS PER MATCH PATTERN ((A C)*) WITHIN 1 {ENDS}",
 }
 ORDERS = {
     "numbers": "t",

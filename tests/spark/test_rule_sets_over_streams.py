@@ -275,7 +275,7 @@ def test_one_query_writes_the_results_of_all_rules(feed: Feed) -> None:
     feed.run(lambda events: query(events).rows)
     events = feed.spark.read.schema(SCHEMA).json(str(feed.source))
     at_once = query(events)
-    found = at_once.of(feed.spark.read.parquet(str(feed.result)))
+    found = at_once.split(feed.spark.read.parquet(str(feed.result)))
     for name in views:
         own, expected = (
             one.matches if name == "matches" else one.rule(name) for one in (found, at_once)
