@@ -1,5 +1,5 @@
-"""A task and one partition go in; how the search went comes out, trial by trial, for people.
+"""Record how the search of one partition went, trial by trial, and show it to people.
 
-There is an attempt for each starting row, as text, a table and a picture. Speed is dropped: one run
-at a time, and all is written down.
+There is one attempt for each starting row, shown as text, as a table and as a picture. A trace is
+slow: it follows one run at a time and writes everything down.
 """

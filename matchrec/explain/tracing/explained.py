@@ -58,7 +58,7 @@ def rows_of(task: Task, attempt: Attempt, index: int) -> Mapped:
     """The rows mapped before a trial, and the row that it is about."""
     trial = attempt.trials[index]  # of stages mapped to the test, which no stage has as an event
     last = trial.variable if task.stages is None else trial.asked
-    way = (attempt.trials[i] for i in attempt.way_to(trial.before))
+    way = (attempt.trials[i] for i in attempt.path_to(trial.before))
     return (*((one.row, one.variable) for one in way), (trial.row, last))
 
 

@@ -1,10 +1,11 @@
-"""A search that writes down what it asks: depth first, in preferment order, one run at a time.
+"""A search that records every question it asks.
 
-It is the search of `search.kernels.skipping`, of which one that skips no row is a special case. It
-says to a hook what comes of each question. Where what comes depends on the data only, a state and
-row that led to no match are not tried again in an attempt.
+It goes depth first, in preferment order, one run at a time.
+It runs the search of `search.kernels.skipping`, of which a search that skips no row is a special
+case, with a hook that records the outcome of each question. If what follows depends on the data
+only, a state and row that led to no match are not tried again within an attempt.
 
-Cost: as that of backtracking, in Python; an attempt ends after `most` trials.
+Cost: as backtracking, in Python. An attempt ends after `most` trials.
 """
 
 from __future__ import annotations
@@ -29,192 +30,257 @@ from matchrec.search.partitions import Partitions
 from matchrec.search.records import prepare_input
 from matchrec.search.search import PathSearch
 
-# What a trace records: the trials of an attempt, which is the search from one starting row.
+# What a trace records: the trials of each attempt. An attempt is the search from one starting row.
 
+# The rows of a match or of a path, in order: row position and variable id of each.
 Mapped = tuple[tuple[int, int], ...]
 
 
 class Outcome(Enum):
+    """The outcome of a trial. The value is the word that a reader sees."""
+
     TAKEN = "taken"
     FAILED = "failed"
-    KNOWN = "tried before"  # the condition holds, and what follows had been tried in vain
-    SKIPPED = "skipped"  # event selection leaves the row out
-    NO_ROW = "no row left"  # the partition has ended, or the window
-    NOT_THERE = "not there"  # an anchor: the row is not the partition's first, or not its last
-    ENDED = "ends the run"  # a row that must not be there, or that ends a loop
+    # The condition holds, but what follows has been tried before without success.
+    KNOWN = "tried before"
+    # Event selection leaves the row out.
+    SKIPPED = "skipped"
+    # The partition or the window has ended.
+    NO_ROW = "no row left"
+    # An anchor: the row is not the partition's first, or not its last.
+    NOT_THERE = "not there"
+    # The condition of a row that is not allowed, or that ends a loop, holds.
+    ENDED = "ends the run"
+    # The condition of a row that the run may not skip holds.
     BLOCKED = "stops the run"
+    # All rows are mapped, but a negation or the closing condition fails.
     REJECTED = "no match as a whole"
     TIMED_OUT = "timed out"
     MATCHED = "match"
 
 
-# The outcomes of trials that ask a condition.
+# The outcomes of trials that evaluate a condition.
 CONDITION = (Outcome.TAKEN, Outcome.FAILED, Outcome.KNOWN, Outcome.ENDED, Outcome.BLOCKED)
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One question of the search: may `row` be mapped to `variable`?
+    """One question of the search: may `row` be mapped to `variable`?"""
 
-    row: row position. variable: an id, -1 where none is asked for. asked: the id of the variable
-    whose condition it is, which of stages is another one. before: the index of the trial that took
-    the row before, -1 at the starting row. depth: how many rows were mapped before.
-    """
-
+    # The position of the row.
     row: int
+    # The id of the variable; -1 if the trial is about no variable, such as a skipped row.
     variable: int
+    # The id of the variable whose condition is evaluated. For stages it differs from `variable`.
     asked: int
     outcome: Outcome
+    # The index of the trial that took the previous row; -1 at the starting row.
     before: int
+    # How many rows were mapped before.
     depth: int
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """The search from one starting row.
+    """The search from one starting row."""
 
-    start: row position. number: how many matches were found before. trials: in the order of the
-    search. matches: rows with the ids of their variables, in the order in which they were found.
-    is_cut: whether there were more trials than are kept, so that the search was not finished.
-    """
-
+    # The position of the starting row.
     start: int
+    # How many matches of the partition were found before.
     number: int
+    # In the order of the search.
     trials: tuple[Trial, ...]
+    # In the order in which they were found.
     matches: tuple[Mapped, ...]
+    # Whether there were more trials than are kept, so that the search was not finished.
     is_cut: bool = False
 
     @cached_property
     def reach(self) -> int:
-        """How many rows the longest way mapped."""
-        taken = (trial.depth + 1 for trial in self.trials if trial.outcome is Outcome.TAKEN)
-        return max(taken, default=0)
+        """The number of rows that the longest path mapped."""
+        lengths = (trial.depth + 1 for trial in self.trials if trial.outcome is Outcome.TAKEN)
+        return max(lengths, default=0)
 
     @cached_property
     def best(self) -> tuple[int, ...]:
-        """The trials that took the rows of the match, or of the first way that came furthest."""
-        ends = [trial for trial in self.trials if trial.outcome is Outcome.MATCHED]
-        if ends:
-            return self.way_to(max(ends, key=lambda trial: trial.depth).before)
-        taken = (i for i, trial in enumerate(self.trials) if trial.outcome is Outcome.TAKEN)
-        last = next((i for i in taken if self.trials[i].depth + 1 == self.reach), -1)
-        return self.way_to(last)
+        """The indices of the trials that took the rows of the best path.
+
+        It is the longest match, or without a match the longest path. Of several that are equally
+        long it is the first one, which is preferred.
+        """
+        matched = [trial for trial in self.trials if trial.outcome is Outcome.MATCHED]
+        if matched:
+            longest = max(matched, key=lambda trial: trial.depth)
+            return self.path_to(longest.before)
+        for index, trial in enumerate(self.trials):
+            if trial.outcome is Outcome.TAKEN and trial.depth + 1 == self.reach:
+                return self.path_to(index)
+        return ()
 
     @cached_property
     def stopped(self) -> tuple[int, ...]:
-        """What was asked where the best way ended and was in vain."""
-        last = self.best[-1] if self.best else -1
-        asked = ((i, trial) for i, trial in enumerate(self.trials) if trial.before == last)
+        """The indices of the trials at the end of the best path that did not lead on."""
+        end = self.best[-1] if self.best else -1
         leads_on = (Outcome.TAKEN, Outcome.MATCHED)
-        return tuple(i for i, trial in asked if trial.outcome not in leads_on)
+        return tuple(
+            index
+            for index, trial in enumerate(self.trials)
+            if trial.before == end and trial.outcome not in leads_on
+        )
 
-    def way_to(self, index: int) -> tuple[int, ...]:
-        """The trials that took rows up to this one, first row first; none for -1."""
-        found = []
+    def path_to(self, index: int) -> tuple[int, ...]:
+        """Return the indices of the trials that took rows up to this one, the first row first.
+
+        Args:
+            index: the index of a trial that took a row; -1 for the empty path.
+        """
+        indices = []
         while index >= 0:
-            found.append(index)
+            indices.append(index)
             index = self.trials[index].before
-        return tuple(reversed(found))
+        return tuple(reversed(indices))
 
 
 MOST_TRIALS = 20_000
-ASKED_OFTEN = ("first", "program", "goes_on", "waits", "ends")
-LEAVING = (Effect.ENDS, Effect.TIMES_OUT, Effect.CUTS)
+
+# The arrays of rules that the search reads at each step.
+ARRAYS_READ_OFTEN = ("first", "program", "goes_on", "waits", "ends")
+
+# The effects of edges after which the run cannot go on.
+ENDING_EFFECTS = (Effect.ENDS, Effect.TIMES_OUT, Effect.CUTS)
 
 
 class Recorder:
-    """What a search tells of its questions. most: trials. way: those that took the path's rows."""
+    """The hook that records the trials and matches of one attempt.
 
-    # which the search notes by itself; KNOWN, where nothing new can follow
+    The kernel calls the `note…` methods. A `choice` is the index of an edge in the program, -1 if
+    none is tried; `depth` is how many rows the run has mapped.
+    """
+
+    # The outcomes that the kernel passes to `note`, which cannot import them.
     TAKEN, KNOWN, SKIPPED, NO_ROW = Outcome.TAKEN, Outcome.KNOWN, Outcome.SKIPPED, Outcome.NO_ROW
 
     def __init__(self, rules: layout.Rules, progress: layout.Progress, most: int) -> None:
-        self.program, self.progress, self.most = rules.program, progress, most
+        """Record at most `most` trials."""
+        self.program = rules.program
+        self.progress = progress
+        self.most = most
         self.trials: list[Trial] = []
-        self.way: list[int] = []
+        # The indices of the trials that took the rows of the current path.
+        self.path: list[int] = []
         self.matches: list[Mapped] = []
 
     @property
     def is_full(self) -> bool:
+        """Whether no further trial is recorded, so that the search may end."""
         return len(self.trials) >= self.most
 
     def note(self, outcome: Outcome, choice: int, row: int, depth: int) -> None:
+        """Record a trial, and update the path and the matches."""
         if self.is_full:
             return
-        variable = asked = -1
+        variable = -1
+        condition_variable = -1
         if choice >= 0:
             variable = self.program[choice, layout.VARIABLE]
-            asked = self.program[choice, layout.TEST]
-        before = self.way[depth - 1] if depth else -1
+            condition_variable = self.program[choice, layout.TEST]
+        previous = self.path[depth - 1] if depth else -1
         if outcome is Outcome.TAKEN:
-            self.way[depth:] = [len(self.trials)]
+            self.path[depth:] = [len(self.trials)]
         elif outcome is Outcome.MATCHED:
-            way = (self.trials[i] for i in self.way[:depth])
-            self.matches.append(tuple((one.row, one.variable) for one in way))
-        self.trials.append(Trial(int(row), variable, asked, outcome, before, int(depth)))
+            path = (self.trials[index] for index in self.path[:depth])
+            self.matches.append(tuple((trial.row, trial.variable) for trial in path))
+        trial = Trial(
+            row=int(row),
+            variable=variable,
+            asked=condition_variable,
+            outcome=outcome,
+            before=previous,
+            depth=int(depth),
+        )
+        self.trials.append(trial)
 
     def note_answer(self, answer: int, choice: int, row: int, depth: int) -> None:
-        """What may be said of a row as soon as its condition is asked."""
+        """Record the outcome of a condition, unless the row may be taken.
+
+        Whether the row is taken depends on what follows; the search then calls `note` itself.
+        """
         target = self.program[choice, layout.TARGET]
         if answer == HOLDS_NOT:
-            there = self.is_there(choice, row)
-            self.note(Outcome.FAILED if there else Outcome.NOT_THERE, choice, row, depth)
+            anchored = self.is_anchored_before(choice, row)
+            self.note(Outcome.FAILED if anchored else Outcome.NOT_THERE, choice, row, depth)
         elif target < 0 and target != Effect.COMPLETES:
-            ended = Outcome.ENDED if target in LEAVING else Outcome.BLOCKED
-            self.note(ended, choice, row, depth)
+            outcome = Outcome.ENDED if target in ENDING_EFFECTS else Outcome.BLOCKED
+            self.note(outcome, choice, row, depth)
 
     def note_acceptance(self, answer: int, choice: int, row: int, depth: int) -> None:
+        """Record whether the path is a match. `row` is the row after it."""
         if answer == HOLDS:
             self.note(Outcome.MATCHED, -1, row, depth)
         elif answer == FORBIDDEN:
             self.note(Outcome.REJECTED, -1, row, depth)
-        elif not self.is_there(choice, row):
+        elif not self.is_anchored_before(choice, row):
             self.note(Outcome.NOT_THERE, choice, row, depth)
 
     def note_end(self, kind: int, row: int, depth: int) -> None:
-        """That the path is a match, or a run whose window has ended."""
+        """Record that the path is a match, or a run whose window has ended."""
         outcome = Outcome.MATCHED if kind == A_MATCH else Outcome.TIMED_OUT
         self.note(outcome, -1, row, depth)
 
-    def is_there(self, choice: int, row: int) -> bool:
-        """Whether the anchors of a choice hold before a row."""
+    def is_anchored_before(self, choice: int, row: int) -> bool:
+        """Return whether the anchors of an edge hold before a row."""
         return is_anchored(self.program[choice, layout.GUARD], row, self.progress)
 
 
 class Tracer(PathSearch):
-    """Attempts of one task over some partitions. most: trials in one attempt.
+    """A search of one task over some partitions that records its attempts.
 
-    Python runs the function of which kernels are made, so nothing is compiled for a trace. What it
-    reads at each step is where Python reads it twice as fast as in arrays.
+    Python runs the function from which the kernels are compiled, so that nothing is compiled for a
+    trace. The arrays that it reads at each step are memory views, which Python reads twice as fast
+    as NumPy arrays.
     """
 
-    keeps_states = False  # all ways are shown, those too that have the same future
+    # A trace shows all paths, even those with the same future.
+    keeps_states = False
 
     def __init__(self, task: Task, partitions: Partitions, most: int = MOST_TRIALS) -> None:
+        """Prepare the search. `most` is the maximal number of trials in one attempt."""
         task = replace(task, max_steps=None)
         size = 1 << int(partitions.rows + 1).bit_length()
         super().__init__(task, prepare_input(task, partitions), Room(memory=size))
         self.most = most
         self.work = self.work._replace(progress=layout.fields_of(self.progress))
         self.arrays.show_to_python(lambda: self.work)
-        views: Any = {name: memoryview(getattr(self.rules, name)) for name in ASKED_OFTEN}
+        views: Any = {name: memoryview(getattr(self.rules, name)) for name in ARRAYS_READ_OFTEN}
         self.rules = self.rules._replace(**views)
 
     def attempt(self, start: int, number: int = 0, partition: int = 0) -> Attempt:
-        """The search from a starting row, after `number` matches. Raises RunFailure."""
-        arrays, rules, progress = self.arrays, self.rules, self.progress
-        progress.partition, progress.number, progress.start = partition, number, start
-        progress.lower, progress.upper = arrays.rows.starts[partition : partition + 2].tolist()
+        """Search from one starting row, and return all that was tried.
+
+        Args:
+            start: the position of the starting row.
+            number: how many matches of the partition were found before.
+            partition: the index of the row's partition.
+
+        Raises:
+            RunFailure: a condition cannot be computed.
+        """
+        rows, rules, progress = self.arrays.rows, self.rules, self.progress
+        progress.partition = partition
+        progress.number = number
+        progress.start = start
+        progress.lower, progress.upper = rows.starts[partition : partition + 2].tolist()
         forget(start, progress)
         recorder = Recorder(rules, progress, self.most)
-        end, status = int(arrays.rows.window_end[start]), layout.DONE
-        hooks = arrays.negation, None, recorder
+        end = int(rows.window_end[start])
+        hooks = self.arrays.negation, None, recorder  # negation, counting, tracing
+        status = layout.DONE
         with np.errstate(all="ignore"):  # sums wrap
             for first in range(rules.starts):
                 if status == layout.DONE:
-                    status = search_from(first, end, rules, arrays.rows, self.work, *hooks)
+                    status = search_from(first, end, rules, rows, self.work, *hooks)
         self.raise_failure(status)
-        found = tuple(recorder.matches)
-        if self.task.output is MatchOutput.LONGEST:
-            found = found and (max(found, key=len),)
-        return Attempt(start, number, tuple(recorder.trials), found, recorder.is_full)
+        matches = tuple(recorder.matches)
+        if matches and self.task.output is MatchOutput.LONGEST:
+            matches = (max(matches, key=len),)
+        return Attempt(start, number, tuple(recorder.trials), matches, recorder.is_full)
