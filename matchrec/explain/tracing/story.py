@@ -1,4 +1,4 @@
-"""A trace in words: what text, table and picture have in common."""
+"""A trace in words: what its text, its table and its picture have in common."""
 
 from __future__ import annotations
 
@@ -18,65 +18,76 @@ from matchrec.source import counted
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A trial in words. row: from 1. place: of the row in the order. depth: rows mapped before.
+    """A trial in words."""
 
-    variable: its name, empty where none is asked for. is_key: whether it belongs to the way that
-    came furthest, or says why that way ended. folded: how many rows with the same outcomes follow
-    that are not shown.
-    """
-
+    # The number of the row, from 1.
     row: int
+    # The values of the row in the ORDER BY columns.
     place: str
+    # The name of the variable; empty if the trial is about no variable.
     variable: str
     outcome: str
+    # Each part of the condition with its values.
     conditions: tuple[str, ...]
+    # How many rows were mapped before.
     depth: int
+    # Whether the trial belongs to the best path, or is a reason why that path ended.
     is_key: bool
+    # How many rows follow that have the same outcomes and are not shown.
     folded: int = 0
 
     @property
     def fold(self) -> str:
-        """What stands for the rows that are not shown, nothing where there are none."""
+        """The text shown instead of the rows that are not shown; empty if there are none."""
         rows = counted(self.folded, "more row")
         return f"... {rows} with the same outcomes" if self.folded else ""
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptStory:
-    """An attempt in words. title: what came of it. ends: how far it came, and what it needed."""
+    """An attempt in words."""
 
+    # The number of the starting row, from 1.
     start: int
+    # The row and the result of the attempt.
     title: str
     lines: tuple[Line, ...]
+    # How many rows the attempt mapped, and what it needed next.
     ends: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A trace in words. orders: what rows are sorted by. found: matches, or what else is known."""
+    """A trace in words."""
 
+    # The pattern, and the partition with its number of rows.
     heading: tuple[str, ...]
+    # The ORDER BY columns.
     orders: str
+    # The matches; for chosen rows from which no search started, the reason.
     found: tuple[str, ...]
     attempts: tuple[AttemptStory, ...]
 
 
 @dataclass(frozen=True)
 class TracedRows:
-    """The rows of the partition. keys: by which it is divided. orders: names of what they are
-    sorted by; places: their values. irrelevant: positions of those left out before the search.
-    """
+    """The rows of the partition that is traced."""
 
+    # The values of the PARTITION BY columns, by their names.
     keys: Mapping[str, str]
+    # The names of the ORDER BY columns.
     orders: Sequence[str]
+    # The values of each row in the ORDER BY columns.
     places: Sequence[Sequence[str]]
+    # The positions of the rows that are left out before the search.
     irrelevant: frozenset[int]
 
-    def place(self, row: int) -> str:
-        """Where a row stands in the order; nothing without an order."""
+    def order_values(self, row: int) -> str:
+        """Return the values of a row in the ORDER BY columns; "end" after the last row."""
         return ", ".join(self.places[row]) if row < len(self.places) else "end"
 
-    def named(self, row: int) -> str:
+    def name_row(self, row: int) -> str:
+        """Return a row as a sentence names it: `row 3 (day = 2024-01-03)`."""
         if row >= len(self.places) or not self.orders:
             return f"row {row + 1}"
         pairs = zip(self.orders, self.places[row], strict=True)
@@ -85,92 +96,143 @@ class TracedRows:
 
 @dataclass(frozen=True)
 class Teller:
-    """Words for a trace. conditions: sentences for its trials."""
+    """Puts a trace into words."""
 
     plan: MatchPlan
     task: Task
     rows: TracedRows
     trace: Trace
+    # For each trial a sentence for each part of its condition.
     conditions: Mapping[Key, tuple[str, ...]]
 
     def story(self) -> Story:
-        pattern = " ".join([f"PATTERN ({show(self.plan.pattern)})", *self.window()])
+        """Return the whole trace in words."""
+        pattern = " ".join([f"PATTERN ({show(self.plan.pattern)})", *self.describe_window()])
         keys = ", ".join(f"{name} = {value}" for name, value in self.rows.keys.items())
         partition = f"partition {keys}" if keys else "the only partition"
-        heading = pattern, f"{partition}: {counted(len(self.rows.places), 'row')}"
-        found = self.found() if self.trace.passed is None else self.passed(self.trace.passed)
-        attempts = (self.attempt(number, one) for number, one in enumerate(self.trace.attempts))
-        return Story(heading, ", ".join(self.rows.orders), tuple(found), tuple(attempts))
+        row_count = counted(len(self.rows.places), "row")
+        if self.trace.passed is None:
+            results = self.list_matches()
+        else:
+            results = self.explain_passed_rows(self.trace.passed)
+        attempts = [
+            self.describe_attempt(number, attempt)
+            for number, attempt in enumerate(self.trace.attempts)
+        ]
+        return Story(
+            heading=(pattern, f"{partition}: {row_count}"),
+            orders=", ".join(self.rows.orders),
+            found=tuple(results),
+            attempts=tuple(attempts),
+        )
 
-    def found(self) -> Iterator[str]:
-        matches, trace = self.trace.matches, self.trace
+    def list_matches(self) -> Iterator[str]:
+        """List the matches of the partition, and say if not all rows were searched from."""
+        matches = self.trace.matches
         if not matches:
-            yield f"no match; searched from {trace.tried:,} of the rows"
-        for one in matches[:MOST_MATCHES]:
-            yield f"match {one.number}: {self.span(one.mapped, one.start)}"
+            yield f"no match; searched from {self.trace.tried:,} of the rows"
+        for match in matches[:MOST_MATCHES]:
+            yield f"match {match.number}: {self.describe_rows(match.mapped, match.start)}"
         if len(matches) > MOST_MATCHES:
             more = len(matches) - MOST_MATCHES
             yield f"and {counted(more, 'more match', 'more matches')}"
-        if trace.until is not None:
-            yield f"too many trials: attempts are known up to row {trace.until}"
+        if self.trace.until is not None:
+            yield f"too many trials: attempts are known up to row {self.trace.until}"
 
-    def passed(self, rows: Mapping[int, EngineMatch | None]) -> Iterator[str]:
+    def explain_passed_rows(self, rows: Mapping[int, EngineMatch | None]) -> Iterator[str]:
+        """Explain why no search started from some rows.
+
+        Args:
+            rows: for each row the match that the search went past, as `Trace.passed`.
+        """
         for row, match in rows.items():
-            yield f"{self.rows.named(row)}: no search started from it"
+            yield f"{self.rows.name_row(row)}: no search started from it"
             if match is None:
                 continue
-            variables = [v for at, v in match.mapped if at == row]
+            variables = [variable for position, variable in match.mapped if position == row]
             mapped = f", mapped to {self.task.variables[variables[0]]}" if variables else ""
-            span = self.span(match.mapped, match.start)
-            yield f"  it lies in match {match.number}, {span}{mapped}"
+            match_rows = self.describe_rows(match.mapped, match.start)
+            yield f"  it lies in match {match.number}, {match_rows}{mapped}"
             skip = self.plan.after_match.words
             yield f"  {skip}: the search went on from row {match.next + 1}"
             yield "  write AFTER MATCH SKIP TO NEXT ROW to search from every row"
 
-    def span(self, mapped: Mapped, start: int) -> str:
+    def describe_rows(self, mapped: Mapped, start: int) -> str:
+        """Describe mapped rows and their variables: `rows 2 to 5: A B{3}`.
+
+        Args:
+            mapped: the rows of a match or of a path.
+            start: the starting row, which an empty match is at.
+        """
         if not mapped:
             return f"empty, at row {start + 1}"
-        first, last = mapped[0][0] + 1, mapped[-1][0] + 1
+        first = mapped[0][0] + 1
+        last = mapped[-1][0] + 1
         rows = f"row {first}" if first == last else f"rows {first} to {last}"
         names = (self.task.variables[variable] for _, variable in mapped)
-        runs = ((name, len(list(same))) for name, same in groupby(names))
+        runs = ((name, len(list(same_names))) for name, same_names in groupby(names))
         word = " ".join(name if count == 1 else f"{name}{{{count}}}" for name, count in runs)
         return f"{rows}: {word}"
 
-    def attempt(self, number: int, attempt: Attempt) -> AttemptStory:
-        key = {*attempt.best, *attempt.stopped}
-        lines = (
-            self.line(trial, (number, i), attempt, is_key=i in key)
-            for i, trial in enumerate(attempt.trials)
+    def describe_attempt(self, number: int, attempt: Attempt) -> AttemptStory:
+        """Return an attempt in words. `number` is its index in the trace."""
+        key_trials = {*attempt.best, *attempt.stopped}
+        lines = [
+            self.describe_trial(trial, (number, index), attempt, is_key=index in key_trials)
+            for index, trial in enumerate(attempt.trials)
+        ]
+        return AttemptStory(
+            start=attempt.start + 1,
+            title=self.attempt_title(attempt),
+            lines=tuple(lines),
+            ends=tuple(self.describe_end(attempt)),
         )
-        title, ends = self.title(attempt), tuple(self.ends(attempt))
-        return AttemptStory(attempt.start + 1, title, tuple(lines), ends)
 
-    def line(self, trial: Trial, key: Key, attempt: Attempt, *, is_key: bool) -> Line:
-        given_back = trial.outcome is Outcome.TAKEN and key[1] not in attempt.best
-        outcome = "given back" if given_back else trial.outcome.value
-        place, name = self.rows.place(trial.row), self.name(trial)
-        conditions = self.conditions.get(key, ())
-        return Line(trial.row + 1, place, name, outcome, conditions, trial.depth, is_key)
+    def describe_trial(self, trial: Trial, key: Key, attempt: Attempt, *, is_key: bool) -> Line:
+        """Return a trial in words.
 
-    def name(self, trial: Trial) -> str:
-        """The variable of a trial, or what else it asks: of stages, the words of a call."""
-        asked = trial.variable if trial.variable >= 0 else trial.asked
-        return self.task.variables[asked].removeprefix(":") if asked >= 0 else ""
+        Args:
+            trial: a trial of the attempt.
+            key: the indices of the attempt and of the trial.
+            attempt: the attempt.
+            is_key: see `Line`.
+        """
+        _, index = key
+        is_given_back = trial.outcome is Outcome.TAKEN and index not in attempt.best
+        return Line(
+            row=trial.row + 1,
+            place=self.rows.order_values(trial.row),
+            variable=self.variable_name(trial),
+            outcome="given back" if is_given_back else trial.outcome.value,
+            conditions=self.conditions.get(key, ()),
+            depth=trial.depth,
+            is_key=is_key,
+        )
 
-    def title(self, attempt: Attempt) -> str:
-        name = self.rows.named(attempt.start)
-        own = [one for one in self.trace.matches if one.start == attempt.start]
-        if own and self.task.output is not MatchOutput.ALL:
-            one = own[0]
-            return f"{name}: match {one.number}, {self.span(one.mapped, one.start)}"
-        if own:
-            return f"{name}: {counted(len(own), 'match', 'matches')}"
+    def variable_name(self, trial: Trial) -> str:
+        """Return the name of the variable of a trial, or of the condition that it evaluates.
+
+        The condition of a stage is named as its call. Empty if the trial has neither.
+        """
+        variable = trial.variable if trial.variable >= 0 else trial.asked
+        return self.task.variables[variable].removeprefix(":") if variable >= 0 else ""
+
+    def attempt_title(self, attempt: Attempt) -> str:
+        """Return the title of an attempt: its row and its result."""
+        name = self.rows.name_row(attempt.start)
+        matches = [match for match in self.trace.matches if match.start == attempt.start]
+        if matches and self.task.output is not MatchOutput.ALL:
+            match = matches[0]
+            rows = self.describe_rows(match.mapped, match.start)
+            return f"{name}: match {match.number}, {rows}"
+        if matches:
+            return f"{name}: {counted(len(matches), 'match', 'matches')}"
         if attempt.matches:
             return f"{name}: a match that leaves room for others and was left out"
         return f"{name}: no match"
 
-    def ends(self, attempt: Attempt) -> Iterator[str]:
+    def describe_end(self, attempt: Attempt) -> Iterator[str]:
+        """Say how many rows an attempt without a match mapped, and what it needed next."""
         if attempt.start in self.rows.irrelevant:
             yield "it is left out before the search: no variable but of loops can take it"
         if attempt.is_cut:
@@ -181,52 +243,71 @@ class Teller:
         if not attempt.best:
             yield "no row could be mapped"
         else:
-            way = tuple((attempt.trials[i].row, attempt.trials[i].variable) for i in attempt.best)
-            yield f"came as far as {self.span(way, attempt.start)}"
-        yield from self.needed([attempt.trials[i] for i in attempt.stopped], attempt.start)
+            best = [attempt.trials[index] for index in attempt.best]
+            path = tuple((trial.row, trial.variable) for trial in best)
+            yield f"came as far as {self.describe_rows(path, attempt.start)}"
+        stopped = [attempt.trials[index] for index in attempt.stopped]
+        yield from self.explain_stop(stopped, attempt.start)
 
-    def needed(self, stopped: Sequence[Trial], start: int) -> Iterator[str]:
-        """What was asked in vain where the best way ended. start: the starting row."""
-        trials = [one for one in stopped if one.variable >= 0 and one.outcome is not Outcome.KNOWN]
-        if any(trial.outcome is Outcome.NO_ROW for trial in trials):
-            trials = [trial for trial in trials if trial.outcome is Outcome.NO_ROW]
-            names = alternatives(self.task.variables[trial.variable] for trial in trials)
-            yield f"then it needed {names}, but {self.end(trials[0].row, start)}"
+    def explain_stop(self, stopped: Sequence[Trial], start: int) -> Iterator[str]:
+        """Explain why the best path of an attempt ended.
+
+        Args:
+            stopped: the trials at its end that did not lead on.
+            start: the starting row.
+        """
+        trials = [
+            trial for trial in stopped if trial.variable >= 0 and trial.outcome is not Outcome.KNOWN
+        ]
+        without_row = [trial for trial in trials if trial.outcome is Outcome.NO_ROW]
+        if without_row:
+            names = alternatives(self.task.variables[trial.variable] for trial in without_row)
+            reason = self.explain_missing_row(without_row[0].row, start)
+            yield f"then it needed {names}, but {reason}"
         elif trials:
             rows = sorted({trial.row for trial in trials})
             names = alternatives(self.task.variables[trial.variable] for trial in trials)
-            where = self.rows.named(rows[0])
+            row_name = self.rows.name_row(rows[0])
             if len(rows) > 1:
-                where = f"one of the rows {rows[0] + 1} to {rows[-1] + 1}"
-            yield f"then it needed {names} on {where}"
-        for one in stopped:
-            if one.outcome in (Outcome.ENDED, Outcome.BLOCKED):
-                yield f"{self.rows.named(one.row)} ended it: {self.name(one)} holds of it"
+                row_name = f"one of the rows {rows[0] + 1} to {rows[-1] + 1}"
+            yield f"then it needed {names} on {row_name}"
+        for trial in stopped:
+            if trial.outcome in (Outcome.ENDED, Outcome.BLOCKED):
+                row_name = self.rows.name_row(trial.row)
+                yield f"{row_name} ended it: {self.variable_name(trial)} holds of it"
         if any(trial.outcome is Outcome.NOT_THERE and trial.variable < 0 for trial in stopped):
             yield "then the pattern asked for the partition's start or end, which is not there"
         if any(trial.outcome is Outcome.REJECTED for trial in stopped):
             yield "the rows were no match as a whole: a negation or the closing condition failed"
 
-    def end(self, row: int, start: int) -> str:
-        """Why there is no row at a position for an attempt from a starting row."""
+    def explain_missing_row(self, row: int, start: int) -> str:
+        """Explain why an attempt from a starting row may not read a row: partition or window."""
         if row >= len(self.rows.places):
             return "the partition has no further row"
-        of = "".join(f" of {self.rows.named(start)}, {length}" for length in self.window())
-        return f"{self.rows.named(row)} lies outside of the window{of}"
+        window = "".join(
+            f" of {self.rows.name_row(start)}, {length}" for length in self.describe_window()
+        )
+        return f"{self.rows.name_row(row)} lies outside of the window{window}"
 
-    def window(self) -> Iterator[str]:
-        """How far the last row of a match may be from its first, if rows do not say it."""
+    def describe_window(self) -> Iterator[str]:
+        """Say how far the last row of a match may be from its first one.
+
+        Nothing if there is no window, or one whose length is neither an interval nor a distance.
+        """
         within = self.plan.within
-        if within is not None and within.interval.text:
+        if within is None:
+            return
+        if within.interval.text:
             yield f"WITHIN {within.interval.text}"
-        elif within is not None and within.distance is not None:
+        elif within.distance is not None:
             yield f"{within.distance.written} after it"
 
 
+# How many matches are listed.
 MOST_MATCHES = 10
 
 
 def alternatives(names: Iterable[str]) -> str:
-    """The names, each once: `A, B or C`."""
+    """Join names, each once: `A, B or C`."""
     *first, last = dict.fromkeys(names)
     return f"{', '.join(first)} or {last}" if first else last
