@@ -1,4 +1,4 @@
-"""`Why`, what `why` of a query gives: one story as text, as a table and as a picture."""
+"""`Why`, the result of `Query.why`: one story as text, as a table and as a picture."""
 
 from __future__ import annotations
 
@@ -20,67 +20,103 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+# How many lines of an attempt are shown, and how many of them are from its beginning if there are
+# more. The others are from its end.
 MOST_LINES = 40
-FIRST = 8  # of more lines these many from the beginning, the rest from the end
+FIRST_LINES = 8
 
 
 def text_of(story: Story) -> str:
+    """Return a story as text: what was found, then each attempt, with empty lines between."""
     blocks = ["\n".join((*story.heading, *story.found))]
     blocks += ["\n".join(attempt_lines(attempt, story.orders)) for attempt in story.attempts]
     return "\n\n".join(blocks)
 
 
 def attempt_lines(attempt: AttemptStory, orders: str) -> Iterator[str]:
-    """One attempt: a title, a table of its trials, how it ended."""
+    """Return the lines of text of an attempt: its title, a table of its trials, how it ended.
+
+    Args:
+        attempt: the attempt.
+        orders: the ORDER BY columns, the title of the table's second column.
+    """
     shown = shown_lines(attempt)
     yield attempt.title
-    yield from (f"  {line}" for line in table(shown, orders))
+    for line in table(shown, orders):
+        yield f"  {line}"
     hidden = len(attempt.lines) - len(shown)
     if hidden:
         yield f"  ... {hidden:,} more trials; in Python to_pandas() has them"
-    yield from (f"  {line}" for line in attempt.ends)
+    for line in attempt.ends:
+        yield f"  {line}"
 
 
 def shown_lines(attempt: AttemptStory) -> Sequence[Line]:
-    """All lines of a short attempt; else those where outcomes change, or of its best way."""
+    """Choose the lines of an attempt that are shown.
+
+    All lines of a short attempt. Of a long one, those where the outcomes change; if these are too
+    many, those of its best path; if these are too many, the first and the last of them.
+    """
     if len(attempt.lines) <= MOST_LINES:
         return attempt.lines
-    found = fold(attempt.lines)
-    if len(found) > MOST_LINES:
-        found = fold(line for line in attempt.lines if line.is_key)
-    return found if len(found) <= MOST_LINES else [*found[:FIRST], *found[FIRST - MOST_LINES :]]
+    lines = fold(attempt.lines)
+    if len(lines) > MOST_LINES:
+        lines = fold(line for line in attempt.lines if line.is_key)
+    if len(lines) > MOST_LINES:
+        lines = [*lines[:FIRST_LINES], *lines[FIRST_LINES - MOST_LINES :]]
+    return lines
 
 
 def fold(lines: Iterable[Line]) -> list[Line]:
-    """The first and the last of rows that follow each other and have the same outcomes."""
-    rows = [list(own) for _, own in groupby(lines, key=attrgetter("row"))]
+    """Keep only the first and the last of consecutive rows that have the same outcomes.
+
+    The last line of the first row then says how many rows are not shown.
+    """
+    rows = [list(row_lines) for _, row_lines in groupby(lines, key=attrgetter("row"))]
     kept: list[Line] = []
-    for _, run in groupby(rows, key=lambda own: [(one.variable, one.outcome) for one in own]):
-        first, *others = run
+    for _, same_rows in groupby(rows, key=outcomes_of):
+        first, *others = same_rows
         if len(others) > 1:
             first[-1] = replace(first[-1], folded=len(others) - 1)
-        kept += [*first, *(others[-1] if others else ())]
+        kept += first
+        if others:
+            kept += others[-1]
     return kept
 
 
+def outcomes_of(row_lines: Sequence[Line]) -> list[tuple[str, str]]:
+    """Return the variables that a row was tried for, each with the outcome."""
+    return [(line.variable, line.outcome) for line in row_lines]
+
+
 def table(lines: Sequence[Line], orders: str) -> Iterator[str]:
-    """The lines as columns; a row's number and place stand on the first line about it only."""
+    """Return the lines as a table with aligned columns, its header first.
+
+    The number of a row and its order values are shown only on the first line about the row.
+    """
     cells = [("row", orders, "", "", ""), *table_cells(lines)]
     widths = [max(map(len, column)) for column in zip(*(row[:-1] for row in cells), strict=True)]
     for row in cells:
-        padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=False))
+        padded = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=True)]
         yield "  ".join((*padded, row[-1])).rstrip()
 
 
 def table_cells(lines: Sequence[Line]) -> Iterator[tuple[str, str, str, str, str]]:
-    """Row, place, variable, outcome and a condition; further conditions below."""
-    before = None
+    """Return the cells of each line: row, order values, variable, outcome and condition.
+
+    A line with several conditions has one row of cells for each of them, and one for its fold.
+    """
+    previous_row = None
     for line in lines:
-        row, place = (str(line.row), line.place) if line.row != before else ("", "")
-        before = line.row
-        first, *others = line.conditions or ("",)
-        yield (row, place, line.variable, line.outcome, first)
-        yield from (("", "", "", "", one) for one in (*others, line.fold) if one)
+        is_new_row = line.row != previous_row
+        previous_row = line.row
+        row = str(line.row) if is_new_row else ""
+        order_values = line.place if is_new_row else ""
+        condition, *other_conditions = line.conditions or ("",)
+        yield (row, order_values, line.variable, line.outcome, condition)
+        for text in (*other_conditions, line.fold):
+            if text:
+                yield ("", "", "", "", text)
 
 
 COLOURS = {
@@ -90,12 +126,19 @@ COLOURS = {
     Outcome.FAILED.value: figures.MISSED,
     Outcome.SKIPPED.value: figures.FAINT,
 }
+
+# The outcomes of rows that were mapped.
 TAKEN = (Outcome.TAKEN.value, "given back")
-LINE = 0.2  # inches
+
+# The height of a line, in inches.
+LINE_HEIGHT = 0.2
 
 
 def draw(story: Story) -> Figure:
-    """The attempts below each other: rows down, variables across, and beside a row what failed."""
+    """Draw the attempts below each other.
+
+    Rows go down, variables go across, and what failed is written to the right of each row.
+    """
     lines = [line for attempt in story.attempts for line in attempt.lines]
     names = list(dict.fromkeys(line.variable for line in lines if line.variable))
     figure = figures.new_figure(1, 1)
@@ -106,7 +149,7 @@ def draw(story: Story) -> Figure:
     for attempt in story.attempts:
         y = draw_attempt(panel, attempt, names, y, story.orders)
     width = figures.CHARACTER * max((len(name) + 3 for name in names), default=1)
-    figure.set_size_inches(width * max(1, len(names)), LINE * max(1, y))
+    figure.set_size_inches(width * max(1, len(names)), LINE_HEIGHT * max(1, y))
     panel.set(xlim=(-0.5, max(1, len(names)) - 0.5), ylim=(max(1, y), 0))
     return figure
 
@@ -114,39 +157,44 @@ def draw(story: Story) -> Figure:
 def draw_attempt(
     panel: Axes, attempt: AttemptStory, names: Sequence[str], y: int, orders: str
 ) -> int:
-    """Draw an attempt from a line on, and return the line after it.
+    """Draw an attempt, and return the number of the line after it.
 
-    orders: the ORDER BY columns, which head the second column of text.
+    Args:
+        panel: where to draw.
+        attempt: the attempt.
+        names: the names of the variables, from left to right.
+        y: the number of the first line of the attempt.
+        orders: the ORDER BY columns, the title of the column of order values.
     """
     shown = shown_lines(attempt)
-    wide = max(map(len, [orders, *(line.place for line in shown)]))
+    order_width = max(map(len, [orders, *(line.place for line in shown)]))
 
-    def name_row(row: str, place: str, y: int) -> None:
-        """Write the number of a row and its place in the order, in two columns."""
-        for text, characters in ((place, 0), (row, wide + 2)):
-            left = (-72 * figures.CHARACTER * characters, 0)
-            beside: Any = {"textcoords": "offset points", "ha": "right", "va": "top"}
-            panel.annotate(text, (-0.7, y), left, fontsize=9, annotation_clip=False, **beside)
+    def name_row(row: str, order_values: str, y: int) -> None:
+        """Write the number of a row and its order values, in two columns left of the variables."""
+        for text, characters in ((order_values, 0), (row, order_width + 2)):
+            offset = (-72 * figures.CHARACTER * characters, 0)  # in points
+            alignment: Any = {"textcoords": "offset points", "ha": "right", "va": "top"}
+            panel.annotate(text, (-0.7, y), offset, fontsize=9, annotation_clip=False, **alignment)
 
     panel.text(-0.5, y, attempt.title, va="top", fontsize=9, fontweight="bold")
     for x, name in enumerate(names):
         panel.text(x, y + 1, name, ha="center", va="top", fontsize=9)
     name_row("row", orders, y + 1)
     y += 2
-    for _, own in groupby(shown, key=attrgetter("row")):
-        lines = list(own)
+    for _, row_lines in groupby(shown, key=attrgetter("row")):
+        lines = list(row_lines)
         name_row(str(lines[0].row), lines[0].place, y)
         for line in lines:
             draw_trial(panel, line, names, y + 0.4)
-        words = failing(lines)
-        panel.text(len(names) - 0.4, y, "\n".join(words), va="top", fontsize=9)
-        y += max(1, len(words))
+        notes = row_notes(lines)
+        panel.text(len(names) - 0.4, y, "\n".join(notes), va="top", fontsize=9)
+        y += max(1, len(notes))
     panel.text(-0.5, y, "\n".join(attempt.ends), va="top", fontsize=9, fontstyle="italic")
     return y + len(attempt.ends) + 1
 
 
 def draw_trial(panel: Axes, line: Line, names: Sequence[str], y: float) -> None:
-    """A disc where a row is mapped, a cross where it may not be, dashes where it is skipped."""
+    """Draw a disc if the row is mapped, a cross if it may not be, dashes if it is skipped."""
     colour = COLOURS.get(line.outcome, figures.BESIDE)
     if line.outcome == Outcome.SKIPPED.value:
         panel.plot((-0.5, len(names) - 0.5), (y, y), "--", color=colour, zorder=0)
@@ -155,18 +203,24 @@ def draw_trial(panel: Axes, line: Line, names: Sequence[str], y: float) -> None:
         panel.plot(names.index(line.variable), y, marker, color=colour, markeredgewidth=2)
 
 
-def failing(lines: list[Line]) -> list[str]:
-    """What stands beside a row: why it could not be mapped, and what is folded after it."""
-    found = [
-        f"{line.variable}: {one}" if line.variable else one
-        for line in lines
-        if line.outcome not in (*TAKEN, Outcome.SKIPPED.value)
-        for one in (line.conditions or (line.outcome,))
-        if not (one.endswith(": true") or " is true" in one)
-    ]
-    return list(dict.fromkeys([*found, *filter(None, (line.fold for line in lines))]))
+def row_notes(lines: list[Line]) -> list[str]:
+    """Return the notes at a row: why it could not be mapped, and how many rows are folded after it.
+
+    There is no note that it was skipped, which the dashes show.
+    """
+    notes = []
+    for line in lines:
+        if line.outcome in (*TAKEN, Outcome.SKIPPED.value):
+            continue
+        for text in line.conditions or (line.outcome,):
+            if text.endswith(": true") or " is true" in text:
+                continue
+            notes.append(f"{line.variable}: {text}" if line.variable else text)
+    notes += [line.fold for line in lines if line.fold]
+    return list(dict.fromkeys(notes))
 
 
+# The columns of `Why.to_pandas`.
 COLUMNS = ("start", "row", "order_value", "rows_before", "variable", "outcome", "condition")
 
 
@@ -195,10 +249,12 @@ class Why(figures.Pictured):
         return printable(text_of(self.story))
 
     def __repr__(self) -> str:
-        """What was found; without a match, how far the first attempt came."""
-        attempts = self.story.attempts[:1]
-        ends = [line for attempt in attempts for line in (attempt.title, *attempt.ends)]
-        return f"<Why: {'; '.join(one.strip() for one in (*self.story.found, *ends))}>"
+        """Return the matches, and the title and the end of the first attempt."""
+        lines = [*self.story.found]
+        if self.story.attempts:
+            attempt = self.story.attempts[0]
+            lines += [attempt.title, *attempt.ends]
+        return f"<Why: {'; '.join(line.strip() for line in lines)}>"
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a pandas DataFrame with one line for each row that an attempt tried for a
@@ -223,8 +279,10 @@ class Why(figures.Pictured):
         rows = list[tuple[object, ...]]()
         for attempt in self.story.attempts:
             for line in attempt.lines:
-                trial = (line.variable or None, line.outcome, "; ".join(line.conditions) or None)
-                rows.append((attempt.start, line.row, line.place, line.depth, *trial))
+                variable = line.variable or None
+                condition = "; ".join(line.conditions) or None
+                position = (attempt.start, line.row, line.place, line.depth)
+                rows.append((*position, variable, line.outcome, condition))
         return data_frame(COLUMNS, rows)
 
     def svg(self) -> str:
