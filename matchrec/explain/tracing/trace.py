@@ -1,4 +1,7 @@
-"""The attempts of one partition that are shown, each compared with the engine's matches."""
+"""Trace the search of one partition: choose the attempts to show, and check each of them.
+
+The engine searches first. A trace must find the same matches as the engine did.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +17,18 @@ from matchrec.search.matches import Matches, next_starts
 from matchrec.search.partitions import Partitions
 from matchrec.search.strategies import Strategy
 
-# The engine's own matches, the rows from which it searched, and that a trace found the same.
-
 
 @dataclass(frozen=True, slots=True)
 class EngineMatch:
-    """A match of the engine. next: the row from which the search goes on after it."""
+    """A match that the engine found."""
 
+    # The index of its partition.
     partition: int
     number: int
+    # The position of its starting row.
     start: int
     mapped: Mapped
+    # The row from which the search goes on after it.
     next: int
 
 
@@ -32,113 +36,187 @@ EngineMatches = tuple[EngineMatch, ...]
 
 
 def engine_matches(strategy: Strategy, task: Task, partitions: Partitions) -> EngineMatches:
-    """What the engine finds, in its order. Raises RunFailure."""
+    """Return the matches that the engine finds, in its order.
+
+    Raises:
+        RunFailure: a condition cannot be computed.
+    """
     chunks = strategy.search(task, partitions)
     return tuple(match for chunk in chunks for match in matches_in(chunk, task))
 
 
 def matches_in(chunk: Matches, task: Task) -> Iterator[EngineMatch]:
-    """The matches of a chunk, without runs that timed out."""
-    onward = next_starts(task.after_match, task.members, chunk).tolist() if chunk.count else []
+    """Return the matches of a chunk, without runs that timed out."""
+    next_rows = next_starts(task.after_match, task.members, chunk).tolist() if chunk.count else []
     rows = chunk.mapped_rows.tolist()
     spans = zip(chunk.start.tolist(), chunk.offsets[:-1], chunk.offsets[1:], strict=True)
-    for i, (start, begin, end) in enumerate(spans):
-        if chunk.kind is not None and chunk.kind[i] != A_MATCH:
+    for index, (start, begin, end) in enumerate(spans):
+        if chunk.kind is not None and chunk.kind[index] != A_MATCH:
             continue
-        mapped = tuple(zip(rows[begin:end], chunk.classifiers[begin:end].tolist(), strict=True))
-        partition, number = int(chunk.partition[i]), int(chunk.number[i])
-        yield EngineMatch(partition, number, start, mapped, onward[i])
+        variables = chunk.classifiers[begin:end].tolist()
+        yield EngineMatch(
+            partition=int(chunk.partition[index]),
+            number=int(chunk.number[index]),
+            start=start,
+            mapped=tuple(zip(rows[begin:end], variables, strict=True)),
+            next=next_rows[index],
+        )
 
 
 def starting_rows(task: Task, matches: EngineMatches, lower: int, upper: int) -> dict[int, int]:
-    """The rows of a partition from which the engine searched; of each, how many matches before; 0
-    where all matches are asked for.
+    """Return the rows from which the engine searched, each with the number of matches before it.
+
+    If all matches are asked for, it searched from every row, and the numbers are 0.
+
+    Args:
+        task: the task of the search.
+        matches: the matches of one partition.
+        lower: the position of the partition's first row.
+        upper: the position after its last row.
     """
     if task.output not in ONE_OF_A_ROW:
         return dict.fromkeys(range(lower, upper), 0)
-    onward = {one.start: one.next for one in matches}
-    found: dict[int, int] = {}
-    row, number = lower, 0
+    row_after_match = {match.start: match.next for match in matches}
+    match_counts: dict[int, int] = {}
+    row = lower
+    match_count = 0
     while row < upper:
-        found[row] = number
-        number += row in onward
-        row = onward.get(row, row + 1)
-    return found
+        match_counts[row] = match_count
+        if row in row_after_match:
+            match_count += 1
+            row = row_after_match[row]
+        else:
+            row += 1
+    return match_counts
 
 
 def check_attempt(task: Task, attempt: Attempt, matches: Iterable[EngineMatch]) -> None:
-    """Assert that a finished attempt found what the engine did from its starting row.
+    """Assert that a finished attempt found what the engine found from its starting row.
 
-    matches: of the engine, from any row. Where some of the matches leave no room for others, those
-    that the engine left out are no difference.
+    If a match can leave no room for others, the attempt may find more: the engine leaves those out.
+
+    Args:
+        task: the task of the search.
+        attempt: an attempt. One that was cut is not checked.
+        matches: the engine's matches from any row of the partition.
     """
     if attempt.is_cut:
         return
-    expected = {one.mapped for one in matches if one.start == attempt.start}
-    found = set(attempt.matches)
+    expected = {match.mapped for match in matches if match.start == attempt.start}
+    actual = set(attempt.matches)
     skips = task.stages is not None and task.stages.skip is not None
     leaves_out = skips or task.output is MatchOutput.NON_OVERLAPPING
-    agrees = expected <= found if leaves_out else expected == found
-    assert agrees, f"the trace of row {attempt.start} found {found}, the engine {expected}"
+    agrees = expected <= actual if leaves_out else expected == actual
+    assert agrees, f"the trace of row {attempt.start} found {actual}, the engine {expected}"
 
 
-MOST_IN_ALL = 1_000_000  # trials of all attempts of a partition
+# How many trials the attempts of a partition have together before the trace gives up.
+MOST_IN_ALL = 1_000_000
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What is known of the search of one partition.
+    """What is known about the search of one partition."""
 
-    matches: the engine's. attempts: those that are shown. passed: rows asked for that no search
-    started from, with the match that it went past; None where no row was asked for. tried: from how
-    many rows it was searched; until: the row at which this was given up as there were too many
-    trials, or None.
-    """
-
+    # The matches that the engine found.
     matches: EngineMatches
+    # The attempts that are shown.
     attempts: tuple[Attempt, ...]
+    # The chosen rows from which no search started, each with the match that the search went past;
+    # None if no rows were chosen.
     passed: dict[int, EngineMatch | None] | None
+    # From how many rows was searched.
     tried: int
+    # The row at which the trace gave up because there were too many trials; None if it did not.
     until: int | None = None
 
 
 def trace_search(
     task: Task, strategy: Strategy, partitions: Partitions, asked: Sequence[int], limit: int
 ) -> Trace:
-    """The attempts, `limit` at most, from the rows asked for, or else those that found nothing and
-    came furthest, the earlier of equals. The engine answers first. Raises RunFailure.
+    """Trace the search of one partition.
+
+    The engine searches first, so that an error is the engine's.
+
+    Args:
+        task: the task of the search.
+        strategy: the engine's search.
+        partitions: the only partition.
+        asked: the starting rows to show. Without any, the attempts that found nothing and mapped
+            the most rows are shown, the earlier of equals.
+        limit: the maximal number of attempts to show.
+
+    Raises:
+        RunFailure: a condition cannot be computed.
     """
     matches = engine_matches(strategy, task, partitions)
-    starts, tracer = starting_rows(task, matches, 0, partitions.rows), Tracer(task, partitions)
-
-    def attempt(row: int) -> Attempt:
-        found = tracer.attempt(row, starts[row])
-        check_attempt(task, found, matches)
-        return found
-
+    starts = starting_rows(task, matches, 0, partitions.rows)
+    tracer = Tracer(task, partitions)
     if asked:
-        attempts = tuple(attempt(row) for row in asked[:limit] if row in starts)
-        passed = (row for row in asked[:limit] if row not in starts)
-        return Trace(matches, attempts, {row: over(row, matches) for row in passed}, len(starts))
-    trials = 0
+        return trace_rows(tracer, matches, starts, asked[:limit])
+    return trace_best(tracer, matches, starts, limit)
+
+
+def trace_rows(
+    tracer: Tracer, matches: EngineMatches, starts: dict[int, int], rows: Sequence[int]
+) -> Trace:
+    """Trace the attempts from chosen rows.
+
+    Args:
+        tracer: the search.
+        matches: the engine's matches.
+        starts: the rows from which the engine searched, see `starting_rows`.
+        rows: the chosen rows.
+    """
+    attempts = [trace_row(tracer, row, starts[row], matches) for row in rows if row in starts]
+    passed = {row: find_match_over(row, matches) for row in rows if row not in starts}
+    return Trace(matches, tuple(attempts), passed, len(starts))
+
+
+def trace_best(tracer: Tracer, matches: EngineMatches, starts: dict[int, int], limit: int) -> Trace:
+    """Trace all attempts, and keep those that found nothing and mapped the most rows.
+
+    Args:
+        tracer: the search.
+        matches: the engine's matches.
+        starts: the rows from which the engine searched, see `starting_rows`.
+        limit: how many attempts are kept.
+    """
+    trial_count = 0
+    # A heap. Its smallest item is the worst attempt: the one with the fewest rows, the last one of
+    # equals. Rows differ, so attempts are never compared.
     best: list[tuple[int, int, Attempt]] = []
-    for tried, row in enumerate(starts):
-        if trials >= MOST_IN_ALL:
-            return Trace(matches, in_order(best), None, tried, row)
-        found = attempt(row)
-        trials += len(found.trials)
-        if not found.matches:
-            push = heappush if len(best) < limit else heappushpop
-            push(best, (found.reach, -row, found))
-    return Trace(matches, in_order(best), None, len(starts))
+    for tried, (row, match_count) in enumerate(starts.items()):
+        if trial_count >= MOST_IN_ALL:
+            return Trace(matches, best_first(best), None, tried, row)
+        attempt = trace_row(tracer, row, match_count, matches)
+        trial_count += len(attempt.trials)
+        if attempt.matches:
+            continue
+        item = (attempt.reach, -row, attempt)
+        if len(best) < limit:
+            heappush(best, item)
+        else:
+            heappushpop(best, item)
+    return Trace(matches, best_first(best), None, len(starts))
 
 
-def in_order(best: list[tuple[int, int, Attempt]]) -> tuple[Attempt, ...]:
-    """The attempts, those that came furthest first; without a row only if there are no others."""
-    found = sorted(best, reverse=True)
-    return tuple(attempt for reach, _, attempt in found if reach or not found[0][0])
+def trace_row(tracer: Tracer, row: int, match_count: int, matches: EngineMatches) -> Attempt:
+    """Return the attempt from a row, and assert that it found what the engine found."""
+    attempt = tracer.attempt(row, match_count)
+    check_attempt(tracer.task, attempt, matches)
+    return attempt
 
 
-def over(row: int, matches: EngineMatches) -> EngineMatch | None:
-    """The match after which the search went on behind a row."""
-    return next((one for one in matches if one.start < row < one.next), None)
+def best_first(best: list[tuple[int, int, Attempt]]) -> tuple[Attempt, ...]:
+    """Return the attempts of a heap of `trace_best`, those that mapped the most rows first.
+
+    Attempts that mapped no row are returned only if there are no others.
+    """
+    items = sorted(best, reverse=True)
+    return tuple(attempt for reach, _, attempt in items if reach or not items[0][0])
+
+
+def find_match_over(row: int, matches: EngineMatches) -> EngineMatch | None:
+    """Return the match that begins before a row and after which the search went on behind it."""
+    return next((match for match in matches if match.start < row < match.next), None)
