@@ -1,8 +1,8 @@
-"""The parts of conditions, whose values explain a trial, as measures of the rows mapped so far.
+"""Turn the parts of conditions into measures, whose values explain a trial.
 
-A trial of a run is a match that ends with the row in question: what a condition reads there, a
-measure reads. So each conjunct, each side of a comparison and each reference is a measure, which
-Spark evaluates as it does all others.
+A trial can be seen as a match that ends with the row that is tried: a measure of this match reads
+what the condition reads in the run. So each conjunct, each side of a comparison and each reference
+becomes a measure, which Spark evaluates as it does all others.
 
     price < PREV(price) * 0.9   →   whether it holds; `price`; `PREV(price) * 0.9`; `PREV(price)`
 """
@@ -41,107 +41,170 @@ from matchrec.plan.show import show_scalar
 from matchrec.plan.text import string_literal
 from matchrec.source import Span
 
-# A measure finds the index of its trial and the match number in one number: see `number_of`.
+# One number holds the index of a trial and the match number: index * MATCH_NUMBERS + match number.
+# See `number_of`.
 MATCH_NUMBERS = 2**31
 
 NOWHERE = Span(0, 0)
+
+# Returns an expression as its author wrote it.
 Write = Callable[[Scalar], str]
 
 
 @dataclass(frozen=True, slots=True)
 class ReferencePart:
-    """A reference. is_side: whether a side of the comparison is this and nothing else."""
+    """A reference in a conjunct, and the measure of its value."""
 
     text: str
+    # The index of the measure.
     measure: int
+    # Which row it reads; None for an aggregate and for what is the same on all rows.
     navigation: Navigation | None
+    # Whether a side of the comparison consists of this reference only.
     is_side: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Conjunct:
-    """A part of a condition that must be true.
-
-    truth: the measure that says whether it is; None where no measure reads what it does. sides: of
-    a comparison, each with its measure. references: each once.
-    looks_back: whether one of them leaves out the current row. is_guarded: whether it is asked only
-    where those before it hold, as it may fail elsewhere.
-    """
+    """A part of a condition that must be true, and the measures of its values."""
 
     text: str
+    # The index of the measure that says whether it is true; None if no measure can say it.
     truth: int | None
+    # The operator of a comparison; else empty.
     operator: str
+    # The indices of the measures of the sides of a comparison.
     sides: tuple[int, ...]
+    # Its references, each once.
     references: tuple[ReferencePart, ...]
+    # Whether a reference leaves out the current row.
     looks_back: bool
+    # Whether it can raise an error, so that it is evaluated only if those before it hold.
     is_guarded: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The conjuncts of each variable's condition, by name, and the measures of their values, of
-    which the first is the number of the trial.
-    """
+    """The parts of all conditions of a plan."""
 
+    # The conjuncts of each variable's condition, by the name of the variable.
     conjuncts: dict[str, tuple[Conjunct, ...]]
+    # The measures of their values. The first one is the index of the trial.
     measures: tuple[Measure, ...]
 
 
 def parts_of(
     plan: MatchPlan, write: Write | None = None, tests: Iterable[tuple[str, Definition]] = ()
 ) -> Parts:
-    """The parts of all conditions. write: an expression as its author wrote it. tests: further
-    conditions of rows that are mapped to a variable, with its name.
+    """Return the parts of all conditions of a plan.
+
+    Args:
+        plan: the plan of the query.
+        write: returns an expression as its author wrote it. Without it, texts are made from the
+            plan.
+        tests: conditions that are not in the plan. Each comes with the name of the variable that
+            the tested row is mapped to.
     """
-    number = Term((MATCH_NUMBER, f" DIV {MATCH_NUMBERS}"), NOWHERE)
-    splitter = Splitter(plan.staging is not None, write, [Measure("__why0", number)])
-    asked = [(definition.variable, definition) for definition in plan.definitions]
-    found = {one.variable: splitter.conjuncts(one, mapped) for mapped, one in (*asked, *tests)}
-    return Parts(found, tuple(splitter.measures))
+    trial_index = Term((MATCH_NUMBER, f" DIV {MATCH_NUMBERS}"), NOWHERE)
+    splitter = Splitter(plan.staging is not None, write, [Measure("__why0", trial_index)])
+    definitions = [(definition.variable, definition) for definition in plan.definitions]
+    conjuncts_by_variable = {
+        definition.variable: splitter.conjuncts(definition, mapped)
+        for mapped, definition in (*definitions, *tests)
+    }
+    return Parts(conjuncts_by_variable, tuple(splitter.measures))
 
 
 def number_of(trial: int, match_number: int) -> int:
-    """The match number of the match that stands for a trial."""
+    """Return the match number of the match that stands for a trial.
+
+    Args:
+        trial: the index of the trial.
+        match_number: what MATCH_NUMBER() is in the condition.
+    """
     return trial * MATCH_NUMBERS + match_number
 
 
 @dataclass
 class Splitter:
-    """Collects measures. of_stages: whether conditions are asked before the row is mapped."""
+    """Splits conditions into parts, and collects their measures."""
 
+    # Whether the pattern has stages, whose conditions are evaluated before the row is mapped.
     of_stages: bool
     write: Write | None
     measures: list[Measure]
 
     def conjuncts(self, definition: Definition, mapped: str) -> tuple[Conjunct, ...]:
-        every = conjuncts(definition.condition)
-        found = []
-        for index, one in enumerate(every):
-            earlier = every[:index] if may_fail(one.operations) else ()
+        """Return the conjuncts of a condition.
+
+        A conjunct that can raise an error is guarded by those before it.
+
+        Args:
+            definition: the condition.
+            mapped: the variable that the row is mapped to.
+        """
+        scalars = conjuncts(definition.condition)
+        parts = []
+        for index, scalar in enumerate(scalars):
+            earlier = scalars[:index] if may_fail(scalar.operations) else ()
             guards = [guard for guard in earlier if all(map(is_measured, guard.references))]
-            found.append(self.conjunct(one, mapped, guards))
-        return tuple(found)
+            parts.append(self.conjunct(scalar, mapped, guards))
+        return tuple(parts)
 
     def conjunct(self, scalar: Scalar, variable: str, guards: Sequence[Scalar]) -> Conjunct:
-        looks_back = any(map(self.looks_back, scalar.references))
+        """Return a conjunct, and add the measures of its values.
+
+        Args:
+            scalar: the conjunct as an expression.
+            variable: the variable that the row is mapped to.
+            guards: conjuncts that must hold for it to be evaluated.
+        """
+        looks_back = any(self.looks_back(reference) for reference in scalar.references)
         text = self.text(scalar, variable)
+        # Such an operation may come from a NOT in the pattern: then nobody wrote it.
         is_complement = isinstance(scalar, Operation) and scalar.operator == "IS NOT TRUE"
-        if self.write is not None and not is_complement:  # which may be one of a NOT
+        if self.write is not None and not is_complement:
             text = self.write(scalar)
         if not all(map(is_measured, scalar.references)):
-            return Conjunct(text, None, "", (), (), looks_back, False)
+            return Conjunct(
+                text=text,
+                truth=None,
+                operator="",
+                sides=(),
+                references=(),
+                looks_back=looks_back,
+                is_guarded=False,
+            )
         sides: tuple[Scalar, ...] = ()
         operator = ""
         if isinstance(scalar, Operation) and scalar.operator in COMPARISONS:
-            sides, operator = scalar.operands, scalar.operator
-        shown = {one for side in sides if is_bare(side) for one in side.references}
-        once = dict.fromkeys(scalar.references)
+            sides = scalar.operands
+            operator = scalar.operator
+        bare_sides = {reference for side in sides if is_bare(side) for reference in side.references}
         truth = self.measure(scalar, variable, guards)
-        measured = tuple(self.measure(side, variable, guards) for side in sides)
-        parts = tuple(self.reference(one, variable, is_side=one in shown) for one in once)
-        return Conjunct(text, truth, operator, measured, parts, looks_back, bool(guards))
+        side_measures = [self.measure(side, variable, guards) for side in sides]
+        references = [
+            self.reference(reference, variable, is_side=reference in bare_sides)
+            for reference in dict.fromkeys(scalar.references)
+        ]
+        return Conjunct(
+            text=text,
+            truth=truth,
+            operator=operator,
+            sides=tuple(side_measures),
+            references=tuple(references),
+            looks_back=looks_back,
+            is_guarded=bool(guards),
+        )
 
     def reference(self, reference: Reference, variable: str, *, is_side: bool) -> ReferencePart:
+        """Return a reference of a conjunct, and add the measure of its value.
+
+        Args:
+            reference: the reference.
+            variable: the variable that the row is mapped to.
+            is_side: see `ReferencePart`.
+        """
         navigation = None
         if isinstance(reference, ColumnReference | Classifier):
             navigation = self.navigation(reference.navigation)
@@ -150,36 +213,47 @@ class Splitter:
         return ReferencePart(text, self.measure(term, variable), navigation, is_side)
 
     def text(self, scalar: Scalar, variable: str) -> str:
+        """Return an expression in a variable's condition as one would write it."""
         return show_test(scalar, variable) if self.of_stages else show_scalar(scalar)
 
     def measure(self, scalar: Scalar, variable: str, guards: Sequence[Scalar] = ()) -> int:
-        """The place of the measure that gives a value where it is asked for."""
+        """Add a measure of an expression, and return its index.
+
+        The measure is NULL unless the last row is mapped to the variable and the guards hold.
+        """
         value = self.measured(scalar)
-        mapped = Classifier(Navigation(semantics=Semantics.FINAL))
-        tests: list[Scalar] = [Term((mapped, f" = {string_literal(variable)}"), NOWHERE)]
-        tests += map(self.measured, guards)
-        # one in the other: an AND may ask all of them at once
-        conditions = [part for test in tests for part in ("CASE WHEN ", test, " THEN ")]
-        parts = (*conditions, value, " END" * len(tests))
-        # operations stay operations: whoever computes them may need them written otherwise
-        shown = Operation("SHOWN", parts, NOWHERE, own=UNREAD)
-        self.measures.append(Measure(f"__why{len(self.measures)}", shown))
+        classifier = Classifier(Navigation(semantics=Semantics.FINAL))
+        tests: list[Scalar] = [Term((classifier, f" = {string_literal(variable)}"), NOWHERE)]
+        tests += [self.measured(guard) for guard in guards]
+        # One CASE within the other: an AND may evaluate all tests at once.
+        cases: list[str | Scalar] = []
+        for test in tests:
+            cases += ["CASE WHEN ", test, " THEN "]
+        pieces = (*cases, value, " END" * len(tests))
+        # An operation, whose operands stay operations: a backend may have to rewrite them.
+        measure = Operation("SHOWN", pieces, NOWHERE, own=UNREAD)
+        self.measures.append(Measure(f"__why{len(self.measures)}", measure))
         return len(self.measures) - 1
 
     def measured(self, scalar: Scalar) -> Scalar:
+        """Return a part of a condition as a measure reads it."""
         if isinstance(scalar, Operation):
             return scalar.of_operands(self.measured)
-        pieces = tuple(changed for one in scalar.pieces for changed in self.as_measured(one))
+        pieces = tuple(
+            new_piece for piece in scalar.pieces for new_piece in self.measured_piece(piece)
+        )
         return replace(scalar, pieces=pieces)
 
-    def as_measured(self, piece: Piece) -> Iterator[Piece]:
-        """A piece of a condition as a measure reads it: from the match's last row."""
+    def measured_piece(self, piece: Piece) -> Iterator[Piece]:
+        """Return a piece of a condition as a measure reads it: from the match's last row."""
         match piece:
             case str():
                 yield piece
             case MatchValue(MatchFunction.NUMBER):
                 yield from ("(", piece, f" % {MATCH_NUMBERS})")
-            case Aggregate():  # with running semantics without the current row: see `spark.tracing`
+            case Aggregate():
+                # What leaves out the current row has running semantics. `spark.tracing` lets such
+                # a measure look from the row before the last one.
                 semantics = Semantics.RUNNING if self.looks_back(piece) else Semantics.FINAL
                 yield with_semantics(piece, semantics)
             case ColumnReference(navigation=navigation) | Classifier(navigation=navigation):
@@ -189,14 +263,18 @@ class Splitter:
                 yield piece
 
     def looks_back(self, reference: Reference) -> bool:
-        """Whether it is over the rows before the one in question."""
+        """Return whether a reference is an aggregate over the rows before the current one."""
         if not isinstance(reference, Aggregate):
             return False
-        is_of_all = reference.variable is None and reference.frame is None
-        return reference.so_far or (self.of_stages and is_of_all)
+        is_of_all_rows = reference.variable is None and reference.frame is None
+        return reference.so_far or (self.of_stages and is_of_all_rows)
 
     def navigation(self, navigation: Navigation) -> Navigation:
-        """Where a reference reads when the row in question is the match's last one."""
+        """Return where a reference reads if the current row is the match's last one.
+
+        The condition of a stage does not count the current row among the rows of the match, so
+        that a measure must go back one row more.
+        """
         counts_back = navigation.variable is None and navigation.end is End.LAST
         if not (self.of_stages and counts_back):
             return navigation
@@ -204,6 +282,10 @@ class Splitter:
 
 
 def is_measured(reference: Reference) -> bool:
+    """Return whether a measure reads what a condition reads by this reference.
+
+    It does not for an aggregate over MATCH_NUMBER().
+    """
     if not isinstance(reference, Aggregate):
         return True
     return all(MATCH_NUMBER not in term.pieces for term in terms(reference))
