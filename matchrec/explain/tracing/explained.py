@@ -1,4 +1,10 @@
-"""Tests with the values of what their conditions read: matches for Spark, then sentences."""
+"""Explain trials with the values that their conditions read.
+
+1. `wanted_trials` chooses the trials whose values are shown.
+2. `as_matches` turns them into matches, over which Spark computes the measures of `parts`.
+3. `Explainer` writes a sentence for each conjunct of each trial:
+   `price < PREV(price): 12 < 10 is false`.
+"""
 
 from __future__ import annotations
 
@@ -14,40 +20,64 @@ from matchrec.plan.expression import End, Navigation
 from matchrec.search.interface import Task
 from matchrec.search.matches import Matches
 
-MOST_MAPPED = 1_000_000  # rows of all matches that Spark is asked about
+# How many rows all matches have together that Spark gets.
+MOST_MAPPED = 1_000_000
+
+# The values of all measures for one trial, as texts; None for NULL.
 Texts = Sequence[str | None]
+
+# The values for each trial, by the trial's index among the chosen keys.
 Values = Mapping[int, Texts]
-Key = tuple[int, int]  # an attempt and a trial, by index
+
+# The index of an attempt, and the index of a trial in it.
+Key = tuple[int, int]
 
 
 def wanted_trials(attempts: Sequence[Attempt]) -> list[Key]:
-    """The trials whose values are shown, those that matter most first, as far as there is room."""
-    found: dict[Key, None] = {}
-    ways = ((one.stopped, one.best[::-1], tuple(range(len(one.trials)))) for one in attempts)
-    for own in zip(*ways, strict=True):
-        for number, way in enumerate(own):
-            asked = (i for i in way if attempts[number].trials[i].outcome in CONDITION)
-            found.update(dict.fromkeys((number, i) for i in asked))
-    room, kept = MOST_MAPPED, []
-    for number, i in found:
-        room -= attempts[number].trials[i].depth + 1
-        if room < 0:
+    """Choose the trials whose values are shown, those that matter most first.
+
+    First the trials that stopped the best path of each attempt, then those on the best path, the
+    last one first, then all others, until the matches have `MOST_MAPPED` rows together.
+    """
+    by_importance = [
+        *((number, attempt.stopped) for number, attempt in enumerate(attempts)),
+        *((number, attempt.best[::-1]) for number, attempt in enumerate(attempts)),
+        *((number, range(len(attempt.trials))) for number, attempt in enumerate(attempts)),
+    ]
+    candidates: dict[Key, None] = {}  # an ordered set
+    for number, indices in by_importance:
+        trials = attempts[number].trials
+        for index in indices:
+            if trials[index].outcome in CONDITION:
+                candidates[number, index] = None
+    remaining_rows = MOST_MAPPED
+    keys = []
+    for number, index in candidates:
+        remaining_rows -= attempts[number].trials[index].depth + 1
+        if remaining_rows < 0:
             break
-        kept.append((number, i))
-    return kept
+        keys.append((number, index))
+    return keys
 
 
 def as_matches(task: Task, attempts: Sequence[Attempt], keys: Sequence[Key]) -> Matches:
-    """The trials as matches that end with the row in question, mapped to what it is asked for."""
-    mapped = [rows_of(task, attempts[number], i) for number, i in keys]
-    numbers = [number_of(n, attempts[key[0]].number + 1) for n, key in enumerate(keys)]
-    rows = [row for one in mapped for row, _ in one]
+    """Return trials as matches that end with the row that is tried.
+
+    That row is mapped to the variable of the trial. The match number holds the index of the trial
+    among `keys`, see `parts.number_of`.
+    """
+    paths = [rows_of(task, attempts[number], index) for number, index in keys]
+    numbers = [
+        number_of(index, attempts[number].number + 1) for index, (number, _) in enumerate(keys)
+    ]
+    rows = [row for path in paths for row, _ in path]
+    variables = [variable for path in paths for _, variable in path]
     return Matches(
         partition=np.zeros(len(keys), np.int64),
         number=np.array(numbers, np.int64),
-        start=np.array([one[0][0] for one in mapped], np.int64),
-        offsets=np.cumsum([0, *map(len, mapped)]).astype(np.int64),
-        classifiers=np.array([v for one in mapped for _, v in one], np.int16),
+        start=np.array([path[0][0] for path in paths], np.int64),
+        offsets=np.cumsum([0, *map(len, paths)]).astype(np.int64),
+        classifiers=np.array(variables, np.int16),
         excluded=np.zeros(len(rows), np.bool_),
         rows=np.array(rows, np.int64) if task.selects else None,
         kind=np.full(len(keys), A_MATCH, np.int64),
@@ -55,40 +85,54 @@ def as_matches(task: Task, attempts: Sequence[Attempt], keys: Sequence[Key]) -> 
 
 
 def rows_of(task: Task, attempt: Attempt, index: int) -> Mapped:
-    """The rows mapped before a trial, and the row that it is about."""
-    trial = attempt.trials[index]  # of stages mapped to the test, which no stage has as an event
-    last = trial.variable if task.stages is None else trial.asked
-    way = (attempt.trials[i] for i in attempt.path_to(trial.before))
-    return (*((one.row, one.variable) for one in way), (trial.row, last))
+    """Return the rows mapped before a trial, and the row that it tries.
+
+    For stages that row is mapped to the test, which no condition counts among a stage's events.
+    """
+    trial = attempt.trials[index]
+    last_variable = trial.variable if task.stages is None else trial.asked
+    path = (attempt.trials[i] for i in attempt.path_to(trial.before))
+    return (*((earlier.row, earlier.variable) for earlier in path), (trial.row, last_variable))
 
 
 @dataclass(frozen=True)
 class Explainer:
-    """Words for trials. values: of measures, by index among `keys`. rows: how many there are."""
+    """Writes the sentences for the conditions of trials."""
 
     task: Task
+    # The parts of all conditions.
     parts: Parts
     attempts: Sequence[Attempt]
+    # The trials whose values were computed.
     keys: Sequence[Key]
     values: Values
+    # How many rows the partition has.
     rows: int
 
     def conditions(self) -> dict[Key, tuple[str, ...]]:
-        """For each trial a sentence for each conjunct of its condition."""
+        """Return for each trial a sentence for each conjunct of its condition."""
         return {
             key: tuple(self.sentences(key, self.values.get(number, ())))
             for number, key in enumerate(self.keys)
         }
 
     def sentences(self, key: Key, values: Texts) -> Iterator[str]:
-        trial = self.attempts[key[0]].trials[key[1]]
-        own = self.parts.conjuncts.get(self.task.variables[trial.asked], ())
-        if not own:
+        """Return the sentences for one trial.
+
+        Args:
+            key: the trial.
+            values: the values of all measures; empty if there are none for this trial.
+        """
+        attempt_index, trial_index = key
+        attempt = self.attempts[attempt_index]
+        trial = attempt.trials[trial_index]
+        conjuncts = self.parts.conjuncts.get(self.task.variables[trial.asked], ())
+        if not conjuncts:
             yield "no condition: true of every row"
             return
-        truths = known_truths(trial, own, values)
-        mapped = rows_of(self.task, self.attempts[key[0]], key[1])
-        for conjunct, truth in zip(own, truths, strict=True):
+        truths = known_truths(trial, conjuncts, values)
+        mapped = rows_of(self.task, attempt, trial_index)
+        for conjunct, truth in zip(conjuncts, truths, strict=True):
             if truth is None:
                 yield conjunct.text
             elif conjunct.truth is None or truth == NOT_ASKED:
@@ -97,61 +141,98 @@ class Explainer:
                 yield self.sentence(conjunct, truth, values, mapped)
 
     def sentence(self, conjunct: Conjunct, truth: str, values: Texts, mapped: Mapped) -> str:
+        """Return a sentence with the truth of a conjunct and the values of its parts.
+
+        Args:
+            conjunct: the conjunct.
+            truth: its truth, see `known_truths`.
+            values: the values of all measures.
+            mapped: the rows mapped so far, and last the row that is tried.
+        """
         sides = f" {conjunct.operator} ".join(value_text(values[side]) for side in conjunct.sides)
-        shown = f"{sides} is {truth}" if sides else truth
-        found = (self.note(reference, values, mapped) for reference in conjunct.references)
-        notes = ", ".join(note for note in found if note is not None)
-        return f"{conjunct.text}: {shown}" + f" ({notes})" * bool(notes)
+        result = f"{sides} is {truth}" if sides else truth
+        notes = []
+        for reference in conjunct.references:
+            note = self.note(reference, values, mapped)
+            if note is not None:
+                notes.append(note)
+        sentence = f"{conjunct.text}: {result}"
+        return f"{sentence} ({', '.join(notes)})" if notes else sentence
 
     def note(self, part: ReferencePart, values: Texts, mapped: Mapped) -> str | None:
-        """Of a reference its value, where no side shows it, and the row that it reads."""
-        row = None if part.navigation is None else self.row_read(part.navigation, mapped)
-        place = ""
-        if part.navigation is not None and row != mapped[-1][0]:
-            place = " of no row" if row is None else f" of row {row + 1}"
-        value = value_text(values[part.measure])
+        """Return the value of a reference, and which row it reads: `PREV(price) = 10 of row 3`.
+
+        The value is left out if a side of the comparison shows it, and the row if it is the one
+        that is tried. None if there is nothing to say.
+        """
+        row_text = ""
+        if part.navigation is not None:
+            row = self.row_read(part.navigation, mapped)
+            if row is None:
+                row_text = " of no row"
+            elif row != mapped[-1][0]:
+                row_text = f" of row {row + 1}"
         if part.is_side:
-            return f"{part.text}{place}" if place else None
-        return f"{part.text} = {value}{place}"
+            return f"{part.text}{row_text}" if row_text else None
+        return f"{part.text} = {value_text(values[part.measure])}{row_text}"
 
     def row_read(self, navigation: Navigation, mapped: Mapped) -> int | None:
-        name, members = navigation.variable, self.task.members
-        rows = [row for row, variable in mapped if name is None or variable in members[name]]
-        if navigation.logical_offset >= len(rows):
+        """Return the position of the row that a navigation reads; None if there is no such row."""
+        rows = [row for row, _ in mapped]
+        if navigation.variable is not None:
+            members = self.task.members[navigation.variable]
+            rows = [row for row, variable in mapped if variable in members]
+        offset = navigation.logical_offset
+        if offset >= len(rows):
             return None
-        first = navigation.end is End.FIRST
-        row = rows[navigation.logical_offset if first else -1 - navigation.logical_offset]
+        row = rows[offset] if navigation.end is End.FIRST else rows[-1 - offset]
         row += navigation.physical_offset
         return row if 0 <= row < self.rows else None
 
 
 def value_text(value: str | None) -> str:
+    """Return the text of a value of a measure."""
     return "NULL" if value is None else value
 
 
+# The truth of a conjunct that was not evaluated because one before it does not hold.
 NOT_ASKED = "not asked"
 
 
-def known_truths(trial: Trial, own: Sequence[Conjunct], values: Texts) -> tuple[str | None, ...]:
-    """Whether each conjunct is true, false or unknown; None where that is not known.
+def known_truths(
+    trial: Trial, conjuncts: Sequence[Conjunct], values: Texts
+) -> tuple[str | None, ...]:
+    """Return whether each conjunct of a trial's condition is true.
 
-    What no measure reads follows from the trial where all others are true. Where the values do not
-    give what the engine found, nothing is said.
+    The truth of a conjunct without a measure follows from the outcome of the trial if all others
+    are true. If the values contradict the outcome, all truths are None: the search is right.
+
+    Args:
+        trial: a trial that evaluates a condition.
+        conjuncts: the conjuncts of the condition, at least one.
+        values: the values of all measures; empty if there are none for this trial.
+
+    Returns:
+        For each conjunct "true", "false", "unknown, as it is NULL" or `NOT_ASKED`; None if it is
+        not known.
     """
     held = trial.outcome is not Outcome.FAILED
-    if not values or any(conjunct.looks_back and trial.depth == 0 for conjunct in own):
-        return (None,) * len(own) if len(own) > 1 or not held else ("true",)
-    found = [
+    all_unknown: tuple[str | None, ...] = (None,) * len(conjuncts)
+    # At the starting row there is no row before, from which a measure that looks back could look.
+    lacks_values = trial.depth == 0 and any(conjunct.looks_back for conjunct in conjuncts)
+    if not values or lacks_values:
+        return ("true",) if held and len(conjuncts) == 1 else all_unknown
+    truths = [
         None if conjunct.truth is None else (values[conjunct.truth] or "unknown, as it is NULL")
-        for conjunct in own
+        for conjunct in conjuncts
     ]
-    for place, conjunct in enumerate(own):
-        if conjunct.is_guarded and any(one not in (None, "true") for one in found[:place]):
-            found[place] = NOT_ASKED
-    missing = found.count(None)
+    for index, conjunct in enumerate(conjuncts):
+        earlier = truths[:index]
+        if conjunct.is_guarded and any(truth not in (None, "true") for truth in earlier):
+            truths[index] = NOT_ASKED
     if held:
-        found = ["true" if one is None else one for one in found]
-    elif missing == 1 and all(one in (None, "true") for one in found):
-        found = ["false" if one is None else one for one in found]
-    agrees = None in found or held == all(one == "true" for one in found)
-    return tuple(found) if agrees else (None,) * len(own)
+        truths = ["true" if truth is None else truth for truth in truths]
+    elif truths.count(None) == 1 and all(truth in (None, "true") for truth in truths):
+        truths = ["false" if truth is None else truth for truth in truths]
+    agrees = None in truths or held == all(truth == "true" for truth in truths)
+    return tuple(truths) if agrees else all_unknown
