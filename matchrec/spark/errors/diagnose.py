@@ -1,7 +1,10 @@
-"""Spark's complaint about generated SQL → an error about the user's own text.
+"""Turn an engine's refusal of generated SQL into an error about the user's own text.
 
-Every expression of the user is tried by itself, as SQL over one row, smallest parts first; the
-first that Spark refuses is the culprit.
+    [UNRESOLVED_COLUMN.WITH_SUGGESTION] A column … with name `prise` cannot be resolved …
+        →   unknown column `prise` in DEFINE, line 3, column 21
+
+The engine analyses every expression of the user by itself, as SQL over one row of the input,
+smallest parts first. The error is about the first expression that it refuses.
 """
 
 from __future__ import annotations
@@ -57,46 +60,57 @@ from matchrec.spark.sail.words import condition_of, sentence_of, split_help
 from matchrec.spark.session import REFUSALS, SUBQUERY, quiet_analysis
 from matchrec.spark.types import is_nested, parts_of
 
-# A text, which has none, or `:name` that is no field of a value.
+# A text literal, which contains no parameter, or a parameter `:name`. A `:` after a word, a quote,
+# a bracket or another `:` reads a field of a value instead.
 PARAMETER = re.compile(r"'[^']*'|(?<![\w`:\])]):([A-Za-z_]\w*)")
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenSql:
-    """SQL over one row that stands for something the user wrote, and where. call: of the function
-    around it, up to there, or with which it is compared. beside: the columns with it.
-    """
+    """SQL over one row that stands for something the user wrote."""
 
+    # The clause, for messages.
     clause: str
     text: str
+    # Where the user wrote it.
     span: Span | None
+    # The call around it, up to its argument, or the call that it is compared with: `SUM(DISTINCT `.
+    # Empty if there is neither.
     call: str = ""
+    # The columns in the same expression.
     beside: tuple[ColumnReference, ...] = ()
 
 
 def everything_written(plan: MatchPlan) -> Iterator[WrittenSql]:
-    """The parts of every expression, smallest first, so that the caret is under the culprit."""
+    """Return the parts of every expression, smallest first, so that the caret is exact."""
     yield from keys(plan)
-    yield from (WrittenSql("WITHIN", interval.text, interval.span) for interval in plan.intervals)
+    for interval in plan.intervals:
+        yield WrittenSql("WITHIN", interval.text, interval.span)
     for clause, scalar in scalars_by_clause(plan):
         yield from written_in(clause, scalar)
 
 
 def scalars_by_clause(plan: MatchPlan) -> Iterator[tuple[str, Scalar]]:
-    yield from (("DEFINE", one.condition) for one in plan.definitions)
-    yield from (("MEASURES", one.value) for one in plan.measures)
+    """Return the conditions and the measures, each with the name of its clause."""
+    for definition in plan.definitions:
+        yield "DEFINE", definition.condition
+    for measure in plan.measures:
+        yield "MEASURES", measure.value
 
 
 def keys(plan: MatchPlan) -> Iterator[WrittenSql]:
+    """Return what divides and sorts the rows."""
     order = tuple(item.expression for item in plan.order_by)
     by_clause = {"PARTITION BY": plan.partition_by, "[...]": plan.equal, "ORDER BY": order}
-    for clause, parts in by_clause.items():
-        yield from (WrittenSql(clause, part.text, part.span) for part in parts)
+    for clause, expressions in by_clause.items():
+        for expression in expressions:
+            yield WrittenSql(clause, expression.text, expression.span)
 
 
 def conditions_over_one_row(plan: MatchPlan) -> Iterator[WrittenSql]:
-    """The conditions that can be written over one row, each part of AND by itself; none whose form
-    says that it is a truth value.
+    """Return the conditions that can be written over one row, each part of AND by itself.
+
+    Parts whose form shows that they are truth values, such as comparisons, are left out.
     """
     for definition in plan.definitions:
         for part in conjuncts(definition.condition):
@@ -105,36 +119,43 @@ def conditions_over_one_row(plan: MatchPlan) -> Iterator[WrittenSql]:
 
 
 def written_in(clause: str, scalar: Scalar) -> Iterator[WrittenSql]:
-    """The arguments of the references, then the whole expression, or the parts of its AND."""
-    beside = tuple(read for one in scalar.references for read in columns_read(one))
+    """Return the arguments of the references, then the whole expression or the parts of its AND."""
+    all_columns = tuple(
+        column for reference in scalar.references for column in columns_read(reference)
+    )
     for reference in scalar.references:
+        span = reference.span or scalar.span
         call = call_around(reference, scalar)
-        for read in columns_read(reference):
-            yield WrittenSql(clause, read.argument, reference.span or scalar.span, call, beside)
+        for column in columns_read(reference):
+            yield WrittenSql(clause, column.argument, span, call, all_columns)
         if isinstance(reference, Aggregate):
-            yield WrittenSql(clause, over_all_rows(reference), reference.span or scalar.span)
+            yield WrittenSql(clause, over_all_rows(reference), span)
     for part in conjuncts(scalar):
         yield from over_one_row(clause, part)
 
 
 def call_around(reference: Reference, scalar: Scalar) -> str:
-    """The aggregate that a reference is, or CLASSIFIER where that is compared with columns."""
-    terms_of = terms(reference) if isinstance(reference, Aggregate) else (scalar,)
-    if any(isinstance(one, Classifier) for term in terms_of for one in term.references):
-        return "CLASSIFIER("
+    """Return the call of an aggregate up to its argument; empty for other references.
+
+    If CLASSIFIER() is compared with the reference's columns, it is "CLASSIFIER(".
+    """
+    reference_terms = terms(reference) if isinstance(reference, Aggregate) else (scalar,)
+    for term in reference_terms:
+        if any(isinstance(part, Classifier) for part in term.references):
+            return "CLASSIFIER("
     if not isinstance(reference, Aggregate):
         return ""
     return f"{reference.function.upper()}({'DISTINCT ' * reference.distinct}"
 
 
 def over_one_row(clause: str, scalar: Scalar) -> Iterator[WrittenSql]:
-    """The expression as if every reference read the row itself; nothing where it aggregates."""
+    """Return the expression as if every reference read the same row; nothing if it aggregates."""
     if not any(isinstance(reference, Aggregate) for reference in scalar.references):
         yield WrittenSql(clause, render(scalar, stand_in), scalar.span)
 
 
 def around_aggregates(plan: MatchPlan) -> Iterator[WrittenSql]:
-    """The expressions that aggregate, as if all rows of the input were one match."""
+    """Return the expressions that aggregate, as if all rows of the input were one match."""
     for clause, scalar in scalars_by_clause(plan):
         for part in conjuncts(scalar):
             if any(isinstance(reference, Aggregate) for reference in part.references):
@@ -142,49 +163,58 @@ def around_aggregates(plan: MatchPlan) -> Iterator[WrittenSql]:
 
 
 def of_all_rows(reference: Reference) -> str:
-    """Something of the reference's type over all rows."""
+    """Return SQL over all rows that has the type of a reference."""
     if isinstance(reference, Aggregate):
         return over_all_rows(reference)
-    read = stand_in(reference)
-    return f"any_value({read})" if isinstance(reference, ColumnReference) else read
+    text = stand_in(reference)
+    return f"any_value({text})" if isinstance(reference, ColumnReference) else text
 
 
 def columns_read(reference: Reference) -> tuple[ColumnReference, ...]:
-    read = inner_references(reference) if isinstance(reference, Aggregate) else (reference,)
-    return tuple(one for one in read if isinstance(one, ColumnReference))
+    """Return the columns that a reference reads; for an aggregate, those it reads on each row."""
+    references = inner_references(reference) if isinstance(reference, Aggregate) else (reference,)
+    return tuple(column for column in references if isinstance(column, ColumnReference))
 
 
 def over_all_rows(aggregate: Aggregate) -> str:
-    """The aggregate as a query of its own over the input."""
-    texts = (render(argument, stand_in) for argument in aggregate.arguments)
+    """Return an aggregate as SQL over all rows of the input."""
+    arguments = (render(argument, stand_in) for argument in aggregate.arguments)
     ordering = (f"{render(term, stand_in)} {words}" for term, words in aggregate.ordering)
-    condition = aggregate.condition
-    where = render(condition, stand_in) if condition else None
-    return call_of_aggregate(aggregate, texts, ordering, where)
+    condition = None
+    if aggregate.condition:
+        condition = render(aggregate.condition, stand_in)
+    return call_of_aggregate(aggregate, arguments, ordering, condition)
 
 
 def stand_in(reference: Reference) -> str:
-    """Something of the reference's type over one row."""
+    """Return SQL over one row that has the type of a reference."""
     match reference:
         case ColumnReference():
             return operand_of(reference)
         case Aggregate():
             raise AssertionError(reference)
+        case Classifier():
+            return "''"
         case _:
-            return "''" if isinstance(reference, Classifier) else "1L"
+            return "1L"
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Why Spark refuses a plan over a relation. columns: of that, as the plan knows them."""
+    """Finds out why an engine refuses a plan over a relation."""
 
     plan: MatchPlan
     relation: Relation
+    # The columns of the relation, as the plan names them.
     columns: InputColumns
 
     @contextmanager
     def explain(self) -> Iterator[None]:
-        """Raises MatchRecognizeError with a place in the query for what Spark refuses inside."""
+        """Explain what the engine refuses inside of the `with` statement.
+
+        Raises:
+            MatchRecognizeError: the engine refuses something. The error says where it is written.
+        """
         try:
             yield
         except REFUSALS as error:
@@ -192,6 +222,7 @@ class Diagnosis:
         except RecursionError as error:
             raise conditions.nested_too_deep_to_plan() from error
         except MatchRecognizeUnsupportedError as error:
+            # The compiler's error about a window does not name the types.
             for interval in self.plan.intervals:
                 expected = conditions.not_measured_by(interval.span)
                 if (error.message, error.span) == (expected.message, expected.span):
@@ -199,47 +230,76 @@ class Diagnosis:
             raise error from None
 
     def find(self, error: PySparkException) -> MatchRecognizeError:
-        plan, relation = self.plan, self.relation
-        if refused := first_refused(tuple(dict.fromkeys(everything_written(plan))), relation):
+        """Return the error that explains a refusal.
+
+        1. An expression that the engine refuses by itself.
+        2. A window that the engine cannot add to the key along which it is measured.
+        3. A condition that is not boolean, or a key without an order.
+        4. A subquery of a measure that reads a column of the input.
+        5. An expression around aggregates, over all rows.
+        6. Otherwise the engine's own sentence, about the whole clause.
+        """
+        expressions = tuple(dict.fromkeys(everything_written(self.plan)))
+        refused = first_refused(expressions, self.relation)
+        if refused is not None:
             return self.explain_refusal(*refused)
-        for interval in plan.intervals:  # which Spark may not add to the key that it is along
-            texts = [column.text for column in end_columns(plan, interval)]
-            if refusal_of(texts, relation) is not None:
+        for interval in self.plan.intervals:
+            texts = [column.text for column in end_columns(self.plan, interval)]
+            if refusal_of(texts, self.relation) is not None:
                 return self.other_window(interval)
-        if mistake := next(mistakes(plan, relation), None) or self.refused_correlation(str(error)):
+        mistake = next(mistakes(self.plan, self.relation), None)
+        if mistake is not None:
             return mistake
-        if refused := first_refused(tuple(around_aggregates(plan)), relation):
+        correlation = self.refused_correlation(str(error))
+        if correlation is not None:
+            return correlation
+        refused = first_refused(tuple(around_aggregates(self.plan)), self.relation)
+        if refused is not None:
             return self.explain_refusal(*refused)
-        engine = relation.runner.backend.engine
+        engine = self.relation.runner.backend.engine
         return refusals.refused_by_engine(engine, "MATCH_RECOGNIZE", first_line(error), None)
 
-    def refused_correlation(self, said: str) -> MatchRecognizeError | None:
-        """A subquery of a measure over a column of the input, which is gone after the match."""
-        condition, name = named_in(said) or ("", "")
+    def refused_correlation(self, error_text: str) -> MatchRecognizeError | None:
+        """Return the error of a measure's subquery that reads a column of the input.
+
+        Such a column no longer exists after the match. None if this is not what was refused.
+
+        Args:
+            error_text: what the engine says.
+        """
+        condition, name = named_in(error_text) or ("", "")
         is_of_input = self.columns.find((name.rpartition(".")[2],)) is not None
-        parts = (part for one in self.plan.measures for part in subexpressions(one.value))
-        queries = [part.span for part in parts if "SELECT" in part.operations]
-        if condition != "UNRESOLVED_COLUMN" or not (is_of_input and queries):
+        subquery_spans = [
+            part.span
+            for measure in self.plan.measures
+            for part in subexpressions(measure.value)
+            if "SELECT" in part.operations
+        ]
+        if condition != "UNRESOLVED_COLUMN" or not is_of_input or not subquery_spans:
             return None
-        smallest = min(queries, key=lambda span: span.end - span.start)
+        smallest = min(subquery_spans, key=lambda span: span.end - span.start)
         what = f"column `{name}` of the input"
         return errors.correlated_subquery(smallest, clause="MEASURES", what=what).under(name)
 
     def other_window(self, interval: RowExpression) -> MatchRecognizeError:
-        """The error of a window that is not a distance along its key."""
+        """Return the error of a window that is not a distance along its key."""
         order = self.plan.order_by[0].expression
-        names = [self.relation.type_of(one.text).simpleString() for one in (order, interval)]
-        return conditions.within_of_other_type(names[0], names[1], order.span, interval.span)
+        order_type = self.relation.type_of(order.text).simpleString()
+        interval_type = self.relation.type_of(interval.text).simpleString()
+        return conditions.within_of_other_type(order_type, interval_type, order.span, interval.span)
 
     def explain_refusal(self, written: WrittenSql, error: PySparkException) -> MatchRecognizeError:
-        """One refusal in our words: unknown names by name, anything else in Spark's words."""
+        """Return the error of one expression that the engine refuses.
+
+        Unknown names have messages of ours. Anything else has the engine's sentence, with advice.
+        """
         runner = self.relation.runner
-        given = tuple(map(str, runner.args or ()))
-        asked = filter(None, (found[1] for found in PARAMETER.finditer(written.text)))
-        # of what has no value, not each session speaks
-        unbound = unbound_name(error) or next((one for one in asked if one not in given), None)
+        parameters = tuple(map(str, runner.args or ()))
+        unbound = unbound_name(error)
+        if unbound is None:  # not every engine names a parameter without a value
+            unbound = next(parameters_without_value(written.text, parameters), None)
         if unbound is not None:
-            return unbound_in(written, unbound, given)
+            return unbound_in(written, unbound, parameters)
         condition, name = named_in(str(error), written.text) or (None, written.text)
         clause, span = written.clause, written.span
         match condition:
@@ -249,34 +309,52 @@ class Diagnosis:
                 return errors.unknown_function(name, clause, runner.functions(), span)
             case "AMBIGUOUS_REFERENCE":
                 return errors.ambiguous_column(span, name=name, clause=clause)
-        engine, said, columns = runner.backend.engine, first_line(error), self.columns
-        cure = refusals.cure_of_quoted_column(said, columns.names)
-        cure = cure or cure_of_arguments(function_of(error))
-        cure = cure or split_help(sentence_of(str(error)))[1]
-        refusal = refusals.refused_by_engine(engine, clause, said, span, cure)
+        sentence = first_line(error)
+        advice = (
+            refusals.cure_of_quoted_column(sentence, self.columns.names)
+            or cure_of_arguments(function_of(error))
+            or split_help(sentence_of(str(error)))[1]
+        )
+        refusal = refusals.refused_by_engine(runner.backend.engine, clause, sentence, span, advice)
         if refusal.hint is None:
-            refusal.hint = cure_of_refusal(str(error), said)
+            refusal.hint = cure_of_refusal(str(error), sentence)
         return refusal
 
     def names(self, written: WrittenSql) -> errors.Names:
-        plan, here = self.plan, written.span
-        others = (m for m in plan.measures if here is None or not m.value.span.holds(here))
+        """Return the names that the user may have meant in an expression."""
+        plan, span = self.plan, written.span
+        other_measures = [
+            measure
+            for measure in plan.measures
+            if span is None or not measure.value.span.holds(span)
+        ]
         in_function = written.clause == "MEASURES" and written.call != ""
-        variables = (*plan.variables, *(subset.name for subset in plan.subsets))
-        measures = {measure.name: value_so_far(measure, plan) for measure in others}
-        keys = tuple(key.name for key in plan.partition_by if key.name)
-        near = [*filter(None, (self.columns.find(read.names) for read in written.beside))]
-        if written.call and not near:  # a column that its function can take
+        return errors.Names(
+            columns=self.columns.names,
+            variables=(*plan.variables, *(subset.name for subset in plan.subsets)),
+            measures={measure.name: value_so_far(measure, plan) for measure in other_measures},
+            keys=tuple(key.name for key in plan.partition_by if key.name),
+            call=written.call,
+            example=self.example_column(written),
+            over_window=in_function and plan.rows_per_match is RowsPerMatch.EACH_ROW,
+            index=index_names(self.relation.runner.frames.values()),
+        )
+
+    def example_column(self, written: WrittenSql) -> str:
+        """Return a column that may have been meant.
+
+        It is one in the same expression, or else one that the function around can take.
+        """
+        candidates = [self.columns.find(column.names) for column in written.beside]
+        likely = [name for name in candidates if name]
+        if written.call and not likely:
             fields = self.relation.rows.schema.fields
-            near = [one.name for one in fields if isinstance(one.dataType, NumericType)]
-        example = next(iter((*near, *self.columns.names)), "x")
-        is_in_window = in_function and plan.rows_per_match is RowsPerMatch.EACH_ROW
-        indexes = index_names(self.relation.runner.frames.values())
-        known = self.columns.names, variables, measures, keys
-        return errors.Names(*known, written.call, example, is_in_window, indexes)
+            likely = [field.name for field in fields if isinstance(field.dataType, NumericType)]
+        return next(iter((*likely, *self.columns.names)), "x")
 
 
 def refusal_of(texts: Sequence[str], relation: Relation) -> PySparkException | None:
+    """Return the engine's refusal of expressions over one row; None if it accepts them."""
     try:
         relation.runner.analyse(relation.select(texts))
     except PySparkException as refusal:
@@ -287,66 +365,105 @@ def refusal_of(texts: Sequence[str], relation: Relation) -> PySparkException | N
 def first_refused(
     written: Sequence[WrittenSql], relation: Relation
 ) -> tuple[WrittenSql, PySparkException] | None:
-    """The first of several expressions that Spark refuses by itself, with what it says."""
+    """Return the first of several expressions that the engine refuses by itself, and its refusal.
+
+    None if the engine accepts all of them together.
+    """
     return first_failing(written, lambda some: refusal_of([sql.text for sql in some], relation))
 
 
-def named_in(said: str, asked: str = "") -> tuple[str, str] | None:
-    """The condition and the name that a refusal is about, if it is about one. asked: what was
-    refused, if that is known: of `x.f()`, Sail does not say which function it is.
+def named_in(error_text: str, refused_text: str = "") -> tuple[str, str] | None:
+    """Return the error condition and the name that a refusal is about; None if there is no name.
+
+    >>> named_in("[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column ... with name `t`.`prise` ...")
+    ('UNRESOLVED_COLUMN', 't.prise')
+
+    Args:
+        error_text: what the engine says.
+        refused_text: the expression that it refuses, if that is known. For `x.f()` Sail does not
+            say which function is unknown.
     """
-    called = re.search(r"[\w`]+\.\w+(?=\s*\()", asked) if "qualified function" in said else None
-    if called is not None:  # as of a method of Python's, `price.shift(1)`
-        return "UNRESOLVED_ROUTINE", called[0].replace("`", "")
-    found = re.match(r"\[([A-Z_]+).*?((?:`[^`]*`\.?)+)", said, re.DOTALL)
-    return (found[1], found[2].replace("`", "").rstrip(".")) if found else condition_of(said)
+    if "qualified function" in error_text:
+        call = re.search(r"[\w`]+\.\w+(?=\s*\()", refused_text)
+        if call is not None:  # such as a Python method, `price.shift(1)`
+            return "UNRESOLVED_ROUTINE", call[0].replace("`", "")
+    found = re.match(r"\[([A-Z_]+).*?((?:`[^`]*`\.?)+)", error_text, re.DOTALL)
+    if found is None:
+        return condition_of(error_text)
+    return found[1], found[2].replace("`", "").rstrip(".")
 
 
 def value_so_far(measure: Measure, plan: MatchPlan) -> str:
-    """A measure as a condition can compute it, or nothing where it is of a match as a whole."""
+    """Return a measure as a condition can compute it; empty if it is about a match as a whole."""
     value = measure.value
-    so_far = with_references(value, lambda one: with_semantics(one, Semantics.RUNNING))
-    is_final = so_far != value and not plan.rows_per_match.is_one_row
-    of_the_match = (
-        isinstance(one, MatchValue | Aggregate) and one.function in (*OF_ENDINGS, MATCHED_ROWS)
-        for one in value.references
+    running = with_references(value, lambda reference: with_semantics(reference, Semantics.RUNNING))
+    is_final = running != value and not plan.rows_per_match.is_one_row
+    is_of_match = any(
+        isinstance(reference, MatchValue | Aggregate)
+        and reference.function in (*OF_ENDINGS, MATCHED_ROWS)
+        for reference in value.references
     )
-    if is_final or any(of_the_match):
+    if is_final or is_of_match:
         return ""
-    return f"({show_scalar(so_far)})" if so_far.operations else show_scalar(so_far)
+    text = show_scalar(running)
+    return f"({text})" if running.operations else text
+
+
+def parameters_without_value(text: str, parameters: Sequence[str]) -> Iterator[str]:
+    """Return the parameters in a text that are not among those with a value."""
+    for found in PARAMETER.finditer(text):
+        name = found[1]
+        if name and name not in parameters:
+            yield name
 
 
 def unbound_name(refusal: PySparkException) -> str | None:
-    """The parameter without a value, where Spark speaks of one."""
+    """Return the parameter without a value that a refusal is about; None if it is about another."""
     found = re.search(r"\[UNBOUND_SQL_PARAMETER\].*?: `?(\w+)", str(refusal))
+    if found is not None:
+        return found[1]
     condition, name = condition_of(str(refusal)) or (None, None)
-    return found[1] if found else name if condition == "UNBOUND_SQL_PARAMETER" else None
+    return name if condition == "UNBOUND_SQL_PARAMETER" else None
 
 
 def unbound_in(written: WrittenSql, name: str, known: tuple[str, ...]) -> MatchRecognizeError:
+    """Return the error of a parameter without a value in an expression of the user.
+
+    Args:
+        written: the expression.
+        name: the parameter, or the name that a `?` has in generated SQL.
+        known: the parameters with a value. If `name` is one of them, the session has lost it.
+    """
     if name in known:
         return lost_value_of(name, written.span)
-    if (marker := marker_of(name)) is not None:
+    marker = marker_of(name)
+    if marker is not None:
         return calls.marker_without_value(marker)
     return calls.unbound_parameter(written.span, name=name, known=known).under(f":{name}")
 
 
 def lost_value_of(name: str, place: Span | None) -> MatchRecognizeError:
-    """The error of a value that the session has lost. place: of its text; a `?` knows its own."""
-    if (marker := marker_of(name)) is not None:
+    """Return the error of a parameter whose value the session has lost.
+
+    Args:
+        name: the parameter, or the name that a `?` has in generated SQL.
+        place: where the parameter is written. A `?` knows this itself.
+    """
+    marker = marker_of(name)
+    if marker is not None:
         return calls.lost_value(marker, parameter="a parameter marker (?)")
     return calls.lost_value(place, parameter=f"parameter `:{name}`").under(f":{name}")
 
 
 def function_of(refusal: PySparkException) -> str:
-    """The function of whose call Spark says something, or nothing."""
-    about = refusal.getMessageParameters() or {}
-    called = re.match(r"\W*(\w+)\(", about.get("sqlExpr") or "")
-    return about.get("functionName", "").strip("`") or (called[1] if called else "")
+    """Return the function whose call a refusal is about; empty if it is not about a call."""
+    parameters = refusal.getMessageParameters() or {}
+    call = re.match(r"\W*(\w+)\(", parameters.get("sqlExpr") or "")
+    return parameters.get("functionName", "").strip("`") or (call[1] if call else "")
 
 
 def first_line(error: Exception) -> str:
-    """Spark's sentence, without its condition name, SQLSTATE and query context."""
+    """Return the engine's sentence, without its error condition, SQLSTATE and query context."""
     text = sentence_of(str(error)).strip().split("\n")[0]
     text = re.sub(r"^\[[A-Z0-9_.]+\]\s*", "", text)
     text = re.sub(r"\s*Please, refer to '[^']*' for a fix\.", "", text)
@@ -354,24 +471,38 @@ def first_line(error: Exception) -> str:
 
 
 def check_type_column(df: DataFrame, name: str, plan: MatchPlan) -> None:
-    """Raises where a SASE+ plan tests types of events by no column of texts of the DataFrame."""
-    asked = (conjunct for each in plan.definitions for conjunct in conjuncts(each.condition))
-    if not any(_tests_type(condition, name) for condition in asked):
+    """Check that the types of events, which a SASE+ pattern tests, are texts of a column.
+
+    Args:
+        df: the events.
+        name: the column, or an expression over one row.
+        plan: the pattern's plan. It may test no type at all.
+
+    Raises:
+        MatchRecognizePlanError: there is no such column, or its values are not texts.
+    """
+    all_conjuncts = (
+        conjunct for definition in plan.definitions for conjunct in conjuncts(definition.condition)
+    )
+    if not any(_tests_type(conjunct, name) for conjunct in all_conjuncts):
         return
     with quiet_analysis():
         try:
-            plain = name in df.columns
-            if plain and not name.replace(".", "_").isidentifier():
+            is_column = name in df.columns
+            if is_column and not name.replace(".", "_").isidentifier():
                 raise errors.unknown_type_column(name=name, known=df.columns)
-            read = df.schema[name] if plain else df.selectExpr(name).schema.fields[0]
+            field = df.schema[name] if is_column else df.selectExpr(name).schema.fields[0]
         except REFUSALS as error:
             raise errors.unknown_type_column(name=name, known=df.columns) from error
-    if not isinstance(read.dataType, StringType):
-        raise errors.type_column_without_texts(type_name=read.dataType.simpleString(), name=name)
+    if not isinstance(field.dataType, StringType):
+        raise errors.type_column_without_texts(type_name=field.dataType.simpleString(), name=name)
 
 
 def _tests_type(condition: Scalar, column: str) -> bool:
-    """Whether it is `column = 'Stock'` of a component `Stock a`: both stand at its type."""
+    """Return whether a condition is `column = 'Stock'`, made from a component `Stock a`.
+
+    Both sides of such a comparison have the span of the component's type.
+    """
     match condition:
         case Operation("=", (Term((ColumnReference(argument=argument),), left), Term(_, right))):
             return argument == column and left == right
@@ -379,45 +510,57 @@ def _tests_type(condition: Scalar, column: str) -> bool:
             return False
 
 
-# What Spark would refuse or compute otherwise, and the session does not: refused before it runs.
+# What Spark would refuse or compute differently, although the session accepts it.
 #
-# Spark's analysis finds a condition that is not boolean and a key that has no order. Another engine
-# that takes the same calls may not, and may round where Spark does not; then nobody would see that
-# a result is wrong. Each session is asked once: see `matchrec.spark.sail.probes`.
+# Spark's analysis rejects a condition that is not boolean and a key that has no order. Another
+# engine that accepts the same calls may not, and may round where Spark does not. Then nobody would
+# notice that a result is wrong, so the query is rejected before it runs. What an engine does is
+# found out once per session: see `matchrec.spark.sail.probes`.
 
 
 def check_types(plan: MatchPlan, relation: Relation) -> None:
-    """Raise MatchRecognizeError for what Sail has not found, or would compute otherwise."""
-    if found := next(mistakes(plan, relation), None) or next(differences(plan, relation), None):
-        raise found
+    """Check the types of conditions, keys and windows, as Spark does itself.
+
+    Raises:
+        MatchRecognizeError: Spark would reject a type, or the engine computes differently with it.
+    """
+    for find_errors in (mistakes, differences):
+        error = next(find_errors(plan, relation), None)
+        if error is not None:
+            raise error
 
 
 def mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
-    """Conditions that are not boolean, and keys without an order."""
-    asked, sorted_by = tuple(conditions_over_one_row(plan)), tuple(keys(plan))
-    relation.fields(sql.text for sql in (*asked, *sorted_by))  # asks for all at once
-    for condition in asked:
+    """Return the errors of conditions that are not boolean and of keys without an order."""
+    row_conditions = tuple(conditions_over_one_row(plan))
+    plan_keys = tuple(keys(plan))
+    relation.fields(sql.text for sql in (*row_conditions, *plan_keys))  # asks for all at once
+    for condition in row_conditions:
         type_name = relation.type_of(condition.text).simpleString()
         if type_name != "boolean":
             yield conditions.not_boolean(condition.span, type_name=type_name)
-    for key in sorted_by:
-        type_ = relation.type_of(key.text)
-        if any(type(one).__name__ in WITHOUT_ORDER for one in parts_of(type_)):
-            yield errors.not_sortable(key.clause, type_.simpleString(), key.span)
+    for key in plan_keys:
+        key_type = relation.type_of(key.text)
+        if any(type(part).__name__ in WITHOUT_ORDER for part in parts_of(key_type)):
+            yield errors.not_sortable(key.clause, key_type.simpleString(), key.span)
 
 
-# Some of which an older PySpark has not.
+# Types whose values have no order. By name, because an older PySpark lacks some of them.
 WITHOUT_ORDER = {"MapType", "VariantType", "CalendarIntervalType", "GeometryType", "GeographyType"}
 
 
 def differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
-    """Keys and windows that the session takes for others than Spark does."""
+    """Return the errors of keys and windows that mean something else to the engine than to Spark.
+
+    These are nested floating-point keys, if 0.0 and -0.0 differ, and windows with hours along
+    dates, if the hours are dropped.
+    """
     spark = relation.runner.spark
     for key in keys(plan):
-        type_ = relation.type_of(key.text)
-        floating = any(isinstance(one, FloatType | DoubleType) for one in parts_of(type_))
-        if floating and is_nested(type_) and probes.tells_zeros_apart(spark):
-            yield calls.nested_zeros(key.span, clause=key.clause, type_name=type_.simpleString())
+        key_type = relation.type_of(key.text)
+        is_floating = any(isinstance(part, FloatType | DoubleType) for part in parts_of(key_type))
+        if is_floating and is_nested(key_type) and probes.tells_zeros_apart(spark):
+            yield calls.nested_zeros(key.span, clause=key.clause, type_name=key_type.simpleString())
     order = plan.order_by[0].expression if plan.order_by else None
     if order is None or not isinstance(relation.type_of(order.text), DateType):
         return
@@ -427,8 +570,8 @@ def differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeE
 
 
 def has_hours(interval: str, relation: Relation) -> bool:
-    """Whether an interval is no whole number of days. Runs a query of one row."""
+    """Return whether an interval is not a whole number of days. Runs a query of one row."""
     runner = relation.runner
-    day, at = "DATE'2000-01-01'", "TIMESTAMP'2000-01-01 00:00:00'"
-    text = runner.written(f"{at} + ({interval}) = CAST({day} + ({interval}) AS TIMESTAMP)")
+    date, timestamp = "DATE'2000-01-01'", "TIMESTAMP'2000-01-01 00:00:00'"
+    text = runner.written(f"{timestamp} + ({interval}) = CAST({date} + ({interval}) AS TIMESTAMP)")
     return not runner.sql(template("SELECT ", text)).collect()[0][0]
