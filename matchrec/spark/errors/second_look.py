@@ -1,14 +1,20 @@
-"""What could not be computed, where the engine does not say it: asked once more after a failure.
+"""Find out which expression could not be computed, if the engine does not say it.
 
     Division by zero    →    the condition of `A` cannot be computed: division by zero
                                line 3, column 15
                                    DEFINE A AS 10 / A.b > 2
                                                ^^^^^^^^
-Spark shows the SQL that has failed (see `errors.run.origins`). Of a session that says no more than
-what is wrong, the calls that run something are watched. One that fails names in its plan, by
-tokens, the queries of ours that it has run. Of these, what is computed of each row of the input,
-then what is computed of each match, is asked again, and halved until a single expression is left
-that fails by itself; of its operands the same is asked. Without a failure nothing is asked.
+
+Spark shows the SQL that has failed (see `errors.run.origins`). Other engines say only what is
+wrong. For such a session matchrec evaluates expressions once more after a failure:
+
+1. `watch` wraps the client's calls that run something.
+2. The plan of a call that fails contains tokens, which name the queries of ours that it has run.
+3. For each of these queries, all expressions over a row of the input are evaluated, then those over
+   a match. The list is halved until a single expression is left that fails by itself.
+4. The same is done with the operands of this expression, to find the smallest part that fails.
+
+Without a failure nothing is evaluated.
 """
 
 from __future__ import annotations
@@ -45,68 +51,101 @@ T = TypeVar("T")
 F = TypeVar("F")
 
 TOKEN = re.compile(rb"matchrec-look-[0-9a-f]{32}")
-WATCHED, HELD = "_matchrec_watched", "_matchrec_look"
 
-# The calls of a client of Connect that run a plan, or a command with one in it; the last ones give
-# their answers bit by bit.
+# The attribute of a client whose calls are watched.
+WATCHED = "_matchrec_watched"
+
+# The attribute of a plan that holds its looks.
+HELD = "_matchrec_look"
+
+# The calls of a client of Connect that run a plan, or a command with a plan in it. The last two
+# return their answers one by one.
 CALLS = (
-    *("to_table", "to_pandas", "execute_command"),
-    *("to_table_as_iterator", "execute_command_as_iterator"),
+    "to_table",
+    "to_pandas",
+    "execute_command",
+    "to_table_as_iterator",
+    "execute_command_as_iterator",
 )
 
-# How a worker begins to say that it was given a row that cannot be computed.
+# How the message of a worker begins that has read a row that cannot be computed.
 NOT_COMPUTED = row_not_computed(reason="").message
 
+# True while a second look runs queries: their failures are not explained.
 _LOOKING: ContextVar[bool] = ContextVar("whether a second look asks", default=False)
 
 
 @dataclass(frozen=True, eq=False)
 class SecondLook:
-    """SQL that a query computes, by the text, with what the user wrote. select: from the rows of
-    which it is computed, which `rows` gives. scalars: of the plan, in which texts are found again.
-    neighbours: what asks for values of several rows of the input.
-    """
+    """The expressions that a query computes, to be evaluated again if it fails."""
 
+    # Names the query in its plan.
     token: str
+    # Where the user wrote each expression, by its SQL.
     origins: Mapping[str, SqlOrigin]
+    # Returns the rows with some expressions over them.
     select: Callable[[Sequence[str]], DataFrame]
+    # Returns the rows without any expression.
     rows: Callable[[], DataFrame]
+    # All expressions of the plan. The SQL that fails is one of them or a part of one.
     scalars: tuple[Scalar, ...] = ()
+    # What reads values of several rows of the input, which no SQL over one row computes.
     neighbours: tuple[SqlOrigin, ...] = ()
 
     def find(self, of_rows: str | None) -> MatchRecognizeRunError | None:
-        """The error of the first expression that fails by itself; None where the rows do. of_rows:
-        what a worker says that it was given. Where each expression over one row can be computed,
-        and only one part of the query asks for more rows, it is that part.
+        """Return the error of the first expression that fails by itself.
+
+        If each of them can be computed, and only one part of the query reads several rows, it is
+        the error of that part.
+
+        Args:
+            of_rows: what a worker says about a row that it has read; None if no worker failed.
+
+        Returns:
+            The error; None if no expression is to blame, or if the rows themselves cannot be read.
         """
-        found = first_failing(tuple(self.origins), self.said)
-        known = self.neighbours[0] if of_rows and len(self.neighbours) == 1 else None
-        if (found is None and known is None) or said_by(self.rows) is not None:
-            return None
+        found = first_failing(tuple(self.origins), self.find_failure)
         if found is None:
-            failed = of_rows and known and failure_of(known, "", of_rows)
-            return MatchRecognizeRunError.of_failure(failed) if failed else None
-        culprit, first_said = found
-        text = self.narrowed(culprit)
-        said = first_said if text == culprit else self.said([text])
-        if said is None:  # by now
+            return self.find_neighbour(of_rows)
+        if failure_of_frame(self.rows) is not None:
             return None
-        return MatchRecognizeRunError.of_failure(failure_of(self.origins[culprit], text, said))
+        culprit, sentence = found
+        part = self.narrow(culprit)
+        if part != culprit:
+            part_sentence = self.find_failure([part])
+            if part_sentence is None:  # the input may have changed since
+                return None
+            sentence = part_sentence
+        return MatchRecognizeRunError.of_failure(failure_of(self.origins[culprit], part, sentence))
 
-    def said(self, texts: Sequence[str]) -> str | None:
-        """What cannot be computed of some expressions, in words; None where all can be."""
-        items = [f"{text} AS x{place}" for place, text in enumerate(texts)]
-        return said_by(lambda: self.select(items))
+    def find_neighbour(self, of_rows: str | None) -> MatchRecognizeRunError | None:
+        """Return the error of the only part that reads several rows; None if there is not one."""
+        if not of_rows or len(self.neighbours) != 1:
+            return None
+        if failure_of_frame(self.rows) is not None:
+            return None
+        return MatchRecognizeRunError.of_failure(failure_of(self.neighbours[0], "", of_rows))
 
-    def narrowed(self, text: str) -> str:
-        """The smallest part of an expression that must be what fails: where it alone of several
-        operands does so, nothing else can be.
+    def find_failure(self, texts: Sequence[str]) -> str | None:
+        """Return why some expressions cannot be computed; None if all can be. Runs a query."""
+        items = [f"{text} AS x{index}" for index, text in enumerate(texts)]
+        return failure_of_frame(lambda: self.select(items))
+
+    def narrow(self, text: str) -> str:
+        """Return the smallest part of an expression that must be what fails.
+
+        If exactly one of several operands fails by itself, it is the cause, and its operands are
+        evaluated next.
         """
         parts = (part for scalar in self.scalars for part in expression.subexpressions(scalar))
-        own = filter(expression.looks_at_columns_only, parts)
-        scalar = next((part for part in own if text in texts_of(part)), None)
+        row_parts = filter(expression.looks_at_columns_only, parts)
+        scalar = next((part for part in row_parts if text in texts_of(part)), None)
         while isinstance(scalar, Operation):
-            failing = [one for one in scalar.operands if self.said([row_text(one)]) is not None]
+            failing = [
+                operand
+                for operand in scalar.operands
+                if self.find_failure([row_text(operand)]) is not None
+            ]
             if len(failing) != 1:
                 return row_text(scalar)
             scalar = failing[0]
@@ -114,31 +153,51 @@ class SecondLook:
 
 
 def texts_of(part: Scalar) -> tuple[str, str]:
-    """An expression over one row as it is written, and with its conditions joined anew."""
+    """Return both texts of an expression over one row: as written, and with its ANDs joined again.
+
+    The compiler splits conditions and joins them again, so that its SQL is one or the other.
+    """
     return row_text(part), row_text(joined("AND", conjuncts(part)))
 
 
-_looks: WeakKeyDictionary[SecondLook, None] = WeakKeyDictionary()  # those of the input come first
+# The looks that are kept, in the order of their queries: those over the input come before those
+# over its matches.
+_looks: WeakKeyDictionary[SecondLook, None] = WeakKeyDictionary()
 _changing = Lock()
 
 
 def watch_rows(rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> str:
-    """From now on, a query over `rows` that fails says which expression over a row of the relation
-    it was. Returns the token that its workers are to have.
+    """Find out which expression it was if a query over the prepared rows fails from now on.
+
+    Args:
+        rows: the prepared rows.
+        relation: the input that they are computed from.
+        drafts: the drafts of the rules, which know where the user wrote what Spark computes.
+
+    Returns:
+        The token that the workers of the query are to have.
     """
-    known, scalars = dict[str, SqlOrigin](), list[Scalar]()
-    neighbours = dict[SqlOrigin, None]()
-    for drafted in drafts:
-        for text, origin in drafted.origins.items():
-            if isinstance(text, str):
-                known.setdefault(text, origin)
-            elif not isinstance(text, RowColumn) or not text.looks_at_one_row:
+    origins = dict[str, SqlOrigin]()
+    scalars = list[Scalar]()
+    neighbours = dict[SqlOrigin, None]()  # an ordered set
+    for draft in drafts:
+        for value, origin in draft.origins.items():
+            if isinstance(value, str):
+                origins.setdefault(value, origin)
+            elif not isinstance(value, RowColumn) or not value.looks_at_one_row:
                 neighbours.setdefault(origin)
-        scalars += drafted.plan.expressions
-    token, of_plan = f"matchrec-look-{uuid4().hex}", (tuple(scalars), tuple(neighbours))
-    keep(SecondLook(token, known, relation.select, lambda: relation.rows, *of_plan), rows)
+        scalars += draft.plan.expressions
+    look = SecondLook(
+        token=f"matchrec-look-{uuid4().hex}",
+        origins=origins,
+        select=relation.select,
+        rows=lambda: relation.rows,
+        scalars=tuple(scalars),
+        neighbours=tuple(neighbours),
+    )
+    keep(look, rows)
     watch(rows.sparkSession)
-    return token
+    return look.token
 
 
 def watch_matches(
@@ -158,35 +217,47 @@ def watch_matches(
 
 
 def keep(look: SecondLook, rows: DataFrame) -> None:
-    """Keeps a look for as long as there is a DataFrame over some rows: at the plan of these."""
+    """Keep a look as long as there is a DataFrame over some rows, by attaching it to their plan."""
     vars(cast("Any", rows)._plan).setdefault(HELD, []).append(look)
     with _changing:
         _looks[look] = None
 
 
-def first_failing(some: Sequence[T], ask: Callable[[Sequence[T]], F | None]) -> tuple[T, F] | None:
-    """The first of several that fails by itself, with how; None where they do not fail together:
-    then none does by itself, so that few questions are asked.
+def first_failing(items: Sequence[T], ask: Callable[[Sequence[T]], F | None]) -> tuple[T, F] | None:
+    """Return the first of several items that fails by itself, and its failure.
+
+    If items do not fail together, none of them fails by itself, so that few questions suffice:
+    about twice the logarithm of the number of items.
+
+    Args:
+        items: the items.
+        ask: returns the failure of some items together; None if they do not fail.
     """
-    if not some or (found := ask(some)) is None:
+    if not items:
         return None
-    if len(some) == 1:
-        return some[0], found
-    middle = len(some) // 2
-    return first_failing(some[:middle], ask) or first_failing(some[middle:], ask)
+    failure = ask(items)
+    if failure is None:
+        return None
+    if len(items) == 1:
+        return items[0], failure
+    middle = len(items) // 2
+    return first_failing(items[:middle], ask) or first_failing(items[middle:], ask)
 
 
-def said_by(frame: Callable[[], DataFrame]) -> str | None:
-    """What of a DataFrame cannot be computed, in words; its rows go nowhere."""
+def failure_of_frame(make_frame: Callable[[], DataFrame]) -> str | None:
+    """Return why a DataFrame cannot be computed; None if it can be, or not because of a value.
+
+    Computes all of its rows and throws them away.
+    """
     try:
-        frame().write.format("noop").mode("overwrite").save()
+        make_frame().write.format("noop").mode("overwrite").save()
     except PySparkException as error:
         return sentence_of_value(str(error))
     return None
 
 
 def watch(spark: SparkSession) -> None:
-    """The calls of a session's client that run something are watched, if they are not yet."""
+    """Watch the calls of a session's client that run something, if they are not watched yet."""
     client: Any = cast("Any", spark).client
     if vars(client).setdefault(WATCHED, False):
         return
@@ -196,53 +267,67 @@ def watch(spark: SparkSession) -> None:
 
 
 def watched(call: Callable[..., Any]) -> Callable[..., Any]:
-    """One of the `CALLS`, which explains a failure, and warns of ties once it has run."""
+    """Return one of the `CALLS` that also explains a failure, and warns of ties once it has run."""
 
     @wraps(call)
     def run(plan: Any, *args: Any, **arguments: Any) -> Any:
         with failures_explained(plan):
-            found = call(plan, *args, **arguments)
-        if isinstance(found, Iterator):
-            return in_bits(found, plan)
+            answer = call(plan, *args, **arguments)
+        if isinstance(answer, Iterator):
+            return watched_answers(answer, plan)
         warn_of_ties()
-        return found
+        return answer
 
     return run
 
 
-def in_bits(answer: Iterator[Any], plan: Any) -> Iterator[Any]:
+def watched_answers(answers: Iterator[Any], plan: Any) -> Iterator[Any]:
+    """Return the answers of a watched call that returns them one by one."""
     with failures_explained(plan):
-        yield from answer
+        yield from answers
     warn_of_ties()
 
 
 @contextmanager
 def failures_explained(plan: Any) -> Iterator[None]:
-    """An error of a plan that runs inside says what could not be computed, if that is found."""
+    """Replace an error inside of the `with` statement by one that names the expression, if any.
+
+    Args:
+        plan: the plan that runs inside, as a message of Spark Connect.
+    """
     try:
         yield
     except PySparkException as error:
-        if _LOOKING.get() or (found := explain(error, plan)) is None:
+        explained = None if _LOOKING.get() else explain(error, plan)
+        if explained is None:
             raise
-        raise found from None
+        raise explained from None
 
 
 def explain(error: PySparkException, plan: Any) -> PySparkException | None:
-    """The error, of its class, in terms of the user's text; None where a value is not to blame."""
-    carried = MatchRecognizeRunError.from_exception(error)
-    said = str(error) if carried is None else carried.message
-    of_input = carried is None or said.startswith(NOT_COMPUTED)
-    sentence = sentence_of_value(said)
-    if not of_input or sentence is None:
+    """Return the error, of the same class, in terms of the user's text.
+
+    Returns:
+        The error, with ours in its attribute `TOLD`; None if no value of the input is to blame.
+    """
+    worker_error = MatchRecognizeRunError.from_exception(error)
+    text = str(error) if worker_error is None else worker_error.message
+    is_about_input = worker_error is None or text.startswith(NOT_COMPUTED)
+    sentence = sentence_of_value(text)
+    if not is_about_input or sentence is None:
         return None
-    of_rows = None if carried is None else sentence.removeprefix(NOT_COMPUTED)
-    tokens = {one.decode() for one in TOKEN.findall(plan.SerializeToString())}
+    of_rows = None if worker_error is None else sentence.removeprefix(NOT_COMPUTED)
+    tokens = {token.decode() for token in TOKEN.findall(plan.SerializeToString())}
     with _changing:
-        looks = [one for one in _looks if one.token in tokens]
+        looks = [look for look in _looks if look.token in tokens]
+    run_error = None
     with quiet_analysis(), holding(_LOOKING, True):
-        found = next(filter(None, (look.find(of_rows) for look in looks)), None)
-    if found is None:
+        for look in looks:
+            run_error = look.find(of_rows)
+            if run_error is not None:
+                break
+    if run_error is None:
         return None
-    told: PySparkException = reworded(error, str(found))
-    setattr(told, TOLD, found)
-    return told
+    explained: PySparkException = reworded(error, str(run_error))
+    setattr(explained, TOLD, run_error)
+    return explained
