@@ -1,12 +1,14 @@
-"""Spark's refusal of a query → the same error, short and in terms of the text the user wrote.
+"""Turn an engine's refusal of a query into the same error, in terms of the user's text.
 
     [UNRESOLVED_COLUMN...] ... SQLSTATE: 42703; line 1 pos 7;      [UNRESOLVED_COLUMN...] ... 42703
     'Project ['low]                                            →     line 1, column 8
     +- SubqueryAlias _pyspark_2717...                                    SELECT low FROM t MATCH...
        +- (a page of plan)                                                      ^^^
 
-Spark is given the user's text with names in its holes, so a place in it is found again by what
-each name is longer than its hole.
+The engine reads the user's text with a name in each hole. So a position in its text is found again
+in the user's: subtract how much longer the names before it are than their holes.
+
+The error keeps its class, so that programs that catch it still work, and loses the plan.
 """
 
 from __future__ import annotations
@@ -50,14 +52,16 @@ from matchrec.spark.sail.words import (
     split_help,
 )
 
-# The names that PySpark gives to views of its own, and the length of those over Spark Connect.
+# The names that PySpark gives to its temporary views, and how long they are over Spark Connect.
 PYSPARK_NAME = re.compile(r"_pyspark_(?:connect_temp_view_)?[0-9a-f]{32}")
 PYSPARK_LENGTH = len("_pyspark_connect_temp_view_") + 32
 
+# The name of the view of a clause, and what messages call it.
 CLAUSE = "match_recognize"
 
-# For what an engine says without a place: a regular expression for the part of the query. The part
-# is shown if there is only one.
+# How to locate an error that the engine reports without a position. The key is a regular expression
+# of its sentence, the value one of the part of the query, in which groups of the sentence are
+# filled in. The part is shown if the query has only one.
 PLACES = {
     r"InSubquery": r"(?i:IN\\s*\\(\\s*SELECT)",
     r"(?P<word>LIMIT|OFFSET) must be >=.*'-(?P<number>\d+)'": r"(?i:\g<word>)\\s+-\\s*\g<number>",
@@ -72,18 +76,21 @@ PLACES = {
     r"near end of input|found end of input": r"\\S+(?=\\s*$)",
 }
 
+# Return the names of the tables and of the functions that exist.
 Tables = Callable[[], Iterable[str]]
 Functions = Callable[[], Iterable[str]]
 
+# The name that a `?` has in the text that the engine reads.
 _MARKER = re.compile(rf":{PREFIX}\d+")
 _SUGGESTIONS = re.compile(r" Did you mean one of the following\? \[(?P<names>[^]]*)\]\.")
+# What follows the sentence: a stack trace or the text, the plan, and the line and column.
 _STACK = re.compile(r"\n+JVM stacktrace:\n|\n+== SQL\b")
 _PLAN = re.compile(r";\n(?=[!'A-Z])")
 _PLACE = re.compile(r"(?:; line (\d+) pos (\d+)|\s*\(line (\d+), pos (\d+)\))?;?$")
 
 
 def fill(piece: str | View | Replacement, names: Mapping[str, str]) -> str | View:
-    """A piece of a template as Spark reads it; a hole without a name is left."""
+    """Return a piece of a template as the engine reads it. A hole without a name stays a hole."""
     if isinstance(piece, Replacement):
         return piece.text
     if isinstance(piece, View) and piece.name in names:
@@ -93,46 +100,60 @@ def fill(piece: str | View | Replacement, names: Mapping[str, str]) -> str | Vie
 
 @dataclass(frozen=True)
 class Filled:
-    """A template as Spark reads it. names: of views in its holes; PySpark fills other holes."""
+    """A template as the engine reads it, and the user's text that it was made from."""
 
     template: Template
+    # The names of the views in the holes, by the hole. PySpark fills all other holes.
     names: Mapping[str, str]
     source: Source
 
     @property
     def text(self) -> str:
-        """What Spark reads; a name of PySpark's is as long as here, and another one."""
-        return "".join(map(self._filled, self.template))
+        """The text that the engine reads, with `_` for each character of a name of PySpark's."""
+        return "".join(self._fill(piece) for piece in self.template)
 
-    def _filled(self, piece: str | View | Replacement) -> str:
-        found = fill(piece, self.names)
-        return found if isinstance(found, str) else ("_" * PYSPARK_LENGTH).ljust(found.width)
+    def _fill(self, piece: str | View | Replacement) -> str:
+        """Return the text of a piece, with `_` for a name that PySpark will choose."""
+        filled = fill(piece, self.names)
+        if isinstance(filled, str):
+            return filled
+        return ("_" * PYSPARK_LENGTH).ljust(filled.width)
 
     def written(self, start: int, end: int) -> Span | None:
-        """The user's characters for those at `start` up to `end` of what Spark reads."""
-        span = Span(self._place(start), self._place(end))
+        """Return the user's characters for those from `start` to `end` of the engine's text.
+
+        None if there are none.
+        """
+        span = Span(self._user_offset(start), self._user_offset(end))
         return span if span.start < span.end <= len(self.source.text) else None
 
-    def _place(self, offset: int) -> int:
-        position = moved = 0
+    def _user_offset(self, offset: int) -> int:
+        """Return the offset in the user's text for an offset in the engine's text.
+
+        Inside of a replacement it is at most at the end of what was replaced.
+        """
+        end = 0  # of the piece, in the engine's text
+        excess = 0  # how much longer the engine's text is before the piece
         for piece in self.template:
-            start, position = position, position + len(self._filled(piece))
-            if position > offset:
+            start = end
+            end = start + len(self._fill(piece))
+            if end > offset:
                 if isinstance(piece, Replacement):
-                    return start - moved + min(offset - start, piece.width)
+                    return start - excess + min(offset - start, piece.width)
                 break
             if not isinstance(piece, str):
-                moved += len(self._filled(piece)) - piece.width
-        return offset - moved
+                excess += len(self._fill(piece)) - piece.width
+        return offset - excess
 
     def shown(self, text: str) -> str:
-        """Text of Spark's with what the user calls each view, and `?` for its name."""
+        """Return text of the engine's with the user's names for views, and `?` for its names."""
         text = _SUGGESTIONS.sub(_without_hidden, _MARKER.sub("?", text))
         for hole, name in self.names.items():
-            text = text.replace(name, self._called(hole))
+            text = text.replace(name, self._user_name(hole))
+        # Which hole a name of PySpark's is in is known only if there is one hole.
         holes = {piece.name for piece in self.template if isinstance(piece, View)}
-        called = self._called(*holes) if len(holes) == 1 else CLAUSE
-        return PYSPARK_NAME.sub(called, text)
+        user_name = self._user_name(*holes) if len(holes) == 1 else CLAUSE
+        return PYSPARK_NAME.sub(user_name, text)
 
     @property
     def has_clause(self) -> bool:
@@ -140,7 +161,8 @@ class Filled:
         views = (piece.name for piece in self.template if isinstance(piece, View))
         return any(name.startswith(CLAUSE) for name in views)
 
-    def _called(self, hole: str) -> str:
+    def _user_name(self, hole: str) -> str:
+        """Return what the user calls a hole: a DataFrame in braces, or the clause."""
         return CLAUSE if hole.startswith(CLAUSE) else f"{{{hole}}}"
 
 
@@ -151,12 +173,13 @@ def _without_hidden(suggestions: re.Match[str]) -> str:
 
 
 class InUsersTerms(Located):
-    """An error of Spark in the user's terms: its message, its place and what to write instead."""
+    """An error of the engine in the user's terms: a message, its location and what to write."""
 
+    # What the sentence was made with, by Spark's names.
     _parameters: dict[str, str]
 
     def add_cure(self, cure: str, note: str | None = None) -> None:
-        """Add what to write instead, after what is there already, and a fact that explains it."""
+        """Add advice after the advice there is, and a fact that explains it."""
         if note is not None:
             self.notes = (*self.notes, note)
         self.hint = cure if self.hint is None else f"{self.hint}\n{cure}"
@@ -164,10 +187,11 @@ class InUsersTerms(Located):
     getMessage = Located.__str__  # noqa: N815 -- PySpark's name
 
     def getMessageParameters(self) -> dict[str, str]:  # noqa: N802 -- PySpark's name
+        """Return what the sentence was made with, by Spark's names, in the user's terms."""
         return self._parameters
 
     def getQueryContext(self) -> list[Any]:  # noqa: N802 -- PySpark's name
-        """None: the places are those of another text."""
+        """Return no context: Spark's has positions in the text that Spark has read."""
         return []
 
 
@@ -179,53 +203,76 @@ def in_users_terms(
     Args:
         error: the error of the engine; one that is in the user's terms already is returned.
         filled: the text that the engine has read.
-        tables: returns the names of the tables that there are.
-        functions: returns the names of the functions that there are.
+        tables: returns the names of the tables that exist.
+        functions: returns the names of the functions that exist.
     """
     if isinstance(error, InUsersTerms):
-        return error  # as of a value that an INSERT has not computed
-    sentence, place = _parted(sentence_of(str(error)))
-    sentence, cure = split_help(sentence)
+        return error  # such as the error of a value that an INSERT could not compute
+    error_text = str(error)
+    sentence, position = _split_position(sentence_of(error_text))
+    sentence, advice = split_help(sentence)
     contexts = error.getQueryContext() if hasattr(error, "getQueryContext") else []
     if contexts:
-        spans = [_placed(context, filled) for context in contexts]
+        context_spans = [_locate_context(context, filled) for context in contexts]
+        span = next((span for span in context_spans if span is not None), None)
     else:
-        span = _named(str(error), filled) if place is None else _word_at(place, filled)
-        spans = [span]
+        if position is None:
+            span = _locate_name(error_text, filled)
+        else:
+            span = _locate_word(position, filled)
         if span and "Syntax error" in sentence:
-            before = filled.source.text[: span.end]
-            cure = (
-                cure_of_syntax(before)
-                or cure_of_word(str(error))
-                or cure_of_type_name(before)
-                or cure_of_literal(filled.source.at(span))
-                or cure
-            )
-    if (ungrouped := find_ungrouped_column(str(error), filled.text)) is not None:
-        spans = [filled.written(ungrouped.start, ungrouped.end)]
-        sentence, cure = ungrouped.sentence, ungrouped.hint
-    shown = [span for span in spans if span is not None][:1]
+            advice = find_syntax_cure(error_text, span, filled) or advice
+    ungrouped = find_ungrouped_column(error_text, filled.text)
+    if ungrouped is not None:
+        span = filled.written(ungrouped.start, ungrouped.end)
+        sentence = ungrouped.sentence
+        advice = ungrouped.hint
     parameters = parameters_of(error)
     short = reworded(error, filled.shown(sentence))
-    short.spans = tuple(filled.source.written(span)[1] for span in shown)
+    short.spans = () if span is None else (filled.source.written(span)[1],)
     short.source = filled.source.author
     short._parameters = {name: filled.shown(str(value)) for name, value in parameters.items()}
     short.code = code_of(error)
-    if cure is not None:
-        short.add_cure(cure)
-    short = cured(short, parameters, lambda: set(tables()).difference(filled.names.values()))
-    if short.hint is None and (cure := find_cure(short, str(error), filled, functions)):
-        short.add_cure(cure)
+    if advice is not None:
+        short.add_cure(advice)
+    add_cure_of_name(short, parameters, lambda: set(tables()).difference(filled.names.values()))
+    if short.hint is None:
+        advice = find_cure(short, error_text, filled, functions)
+        if advice:
+            short.add_cure(advice)
     refusal: PySparkException = short
     return refusal
 
 
-def find_cure(refusal: Any, said: str, filled: Filled, functions: Functions) -> str | None:
-    """Return what to write for a refusal that nothing else has a help for.
+def find_syntax_cure(error_text: str, span: Span, filled: Filled) -> str | None:
+    """Return what to write instead of the word at a syntax error; None if that is not known.
+
+    Args:
+        error_text: what the engine says.
+        span: the word.
+        filled: the text that the engine has read.
+    """
+    text_up_to_word = filled.source.text[: span.end]
+    return (
+        cure_of_syntax(text_up_to_word)
+        or cure_of_word(error_text)
+        or cure_of_type_name(text_up_to_word)
+        or cure_of_literal(filled.source.at(span))
+    )
+
+
+def find_cure(refusal: Any, error_text: str, filled: Filled, functions: Functions) -> str | None:
+    """Return what to write instead of what is refused, if there is no advice yet.
 
     None for an unknown column: the caller knows the columns of the clauses.
+
+    Args:
+        refusal: the error in the user's terms.
+        error_text: what the engine says.
+        filled: the text that the engine has read.
+        functions: returns the names of the functions that exist.
     """
-    cure = cure_of_refusal(said, refusal.message)
+    cure = cure_of_refusal(error_text, refusal.message)
     if refusal.code == CODES["UNRESOLVED_ROUTINE"] and cure is None:
         name = (refusal._parameters.get("routineName") or "").replace("`", "")
         return cure_of_unknown_function(name, functions()) if name else None
@@ -235,45 +282,63 @@ def find_cure(refusal: Any, said: str, filled: Filled, functions: Functions) -> 
 
 
 def in_plain_words(error: PySparkException, tables: Tables) -> PySparkException:
-    """The error, of its class, where it is about no text of the user; see `in_users_terms`."""
+    """Return the error, of its class, without the plan, if it is about no text of the user.
+
+    Args:
+        error: the error of the engine; one that is in the user's terms already is returned.
+        tables: returns the names of the tables that exist.
+    """
     if isinstance(error, InUsersTerms):
         return error
-    sentence, cure = split_help(_parted(sentence_of(str(error)))[0])
-    short, parameters = reworded(error, sentence), parameters_of(error)
+    error_text = str(error)
+    sentence, advice = split_help(_split_position(sentence_of(error_text))[0])
+    parameters = parameters_of(error)
+    short = reworded(error, sentence)
     short._parameters = parameters
     short.code = code_of(error)
-    if cure is not None:
-        short.add_cure(cure)
-    short = cured(short, parameters, tables)
-    if short.hint is None and (cure := cure_of_refusal(str(error), sentence)):
-        short.add_cure(cure)
+    if advice is not None:
+        short.add_cure(advice)
+    add_cure_of_name(short, parameters, tables)
+    if short.hint is None:
+        advice = cure_of_refusal(error_text, sentence)
+        if advice:
+            short.add_cure(advice)
     refusal: PySparkException = short
     return refusal
 
 
-def cured(short: Any, parameters: Mapping[str, str], tables: Tables) -> Any:
-    """The error with what to write, as far as that is known."""
+def add_cure_of_name(short: Any, parameters: Mapping[str, str], tables: Tables) -> None:
+    """Add what to write instead of an unknown table, type or function, if that is known.
+
+    Args:
+        short: the error in the user's terms.
+        parameters: what its sentence was made with, by Spark's names.
+        tables: returns the names of the tables that exist.
+    """
     table = parameters.get("relationName", "")
-    cure = (
+    advice = (
         cure_of_table(table, tables() if table else ())
         or cure_of_typed_literal(parameters.get("unsupportedType", ""))
         or cure_of(parameters.get("routineName", "").strip("`"))
     )
-    if cure is not None:
-        short.add_cure(cure)
-    return short
+    if advice is not None:
+        short.add_cure(advice)
 
 
 def reworded(error: PySparkException, message: str) -> Any:
-    """The error, of its class, that says something else."""
-    kind: Any = type(error)
-    found: Any = kind.__new__(_kind(kind))
-    found.__dict__.update(error.__dict__)
-    Located.__init__(found, message)
-    found._parameters = {}
-    return found
+    """Return a copy of an error with another message, as a subclass of its class.
+
+    The copy is an `InUsersTerms` without spans, notes and hint.
+    """
+    error_class: Any = type(error)
+    short: Any = error_class.__new__(_make_subclass(error_class))
+    short.__dict__.update(error.__dict__)
+    Located.__init__(short, message)
+    short._parameters = {}
+    return short
 
 
+# For each of Spark's conditions the parameter with the name that the error is about.
 PARAMETERS = {
     "TABLE_OR_VIEW_NOT_FOUND": "relationName",
     "UNRESOLVED_ROUTINE": "routineName",
@@ -292,6 +357,8 @@ CODES = {
 }
 SYNTAX_ERROR = "syntax-error"
 REFUSED = "refused-by-engine"
+
+# The codes of all other refusals.
 OTHER_CODES = (SYNTAX_ERROR, REFUSED)
 
 
@@ -304,19 +371,23 @@ def code_of(error: PySparkException) -> str:
     message = str(error)
     if isinstance(error, ParseException) or "Syntax error" in sentence_of(message):
         return SYNTAX_ERROR
-    if spark_condition := re.match(r"\[([A-Z_]+)", message):
+    spark_condition = re.match(r"\[([A-Z_]+)", message)
+    if spark_condition is not None:
         return CODES.get(spark_condition[1], REFUSED)
-    if sail_condition := condition_of(message):
+    sail_condition = condition_of(message)
+    if sail_condition is not None:
         return CODES.get(sail_condition[0], REFUSED)
     return REFUSED
 
 
 def parameters_of(error: Exception) -> dict[str, str]:
-    """What the sentence of a refusal was made with, by the names that Spark has for it."""
-    given = error.getMessageParameters() if hasattr(error, "getMessageParameters") else None
-    if (found := condition_of(str(error))) and found[0] in PARAMETERS:
-        return {PARAMETERS[found[0]]: quoted(found[1])}
-    return dict(given or {})  # before Spark 4 a map of Java's
+    """Return what the sentence of a refusal was made with, by Spark's names."""
+    condition, name = condition_of(str(error)) or ("", "")
+    if condition in PARAMETERS:
+        return {PARAMETERS[condition]: quoted(name)}
+    if not hasattr(error, "getMessageParameters"):
+        return {}
+    return dict(error.getMessageParameters() or {})  # before Spark 4 it is a map of Java
 
 
 # For each class with which PySpark refuses a query: our class of the same meaning. The first that
@@ -331,61 +402,79 @@ _OURS: tuple[tuple[type[PySparkException], type[MatchRecognizeError]], ...] = (
 
 
 @cache
-def _kind(kind: Any) -> Any:
-    """Return a subclass of one of PySpark's classes, with the same name.
+def _make_subclass(pyspark_class: Any) -> Any:
+    """Return a subclass of one of PySpark's classes and of `InUsersTerms`, with the same name.
 
     For a refusal of a query it is a subclass of one of our classes too, so that both
     `except AnalysisException` and `except MatchRecognizeError` catch it.
     """
-    bases: tuple[type, ...] = (InUsersTerms, kind)
+    bases: tuple[type, ...] = (InUsersTerms, pyspark_class)
     for theirs, ours in _OURS:
-        if issubclass(kind, theirs):
-            bases = (InUsersTerms, ours, kind)
+        if issubclass(pyspark_class, theirs):
+            bases = (InUsersTerms, ours, pyspark_class)
             break
-    return type(kind.__name__, bases, {"__module__": kind.__module__})
+    return type(pyspark_class.__name__, bases, {"__module__": pyspark_class.__module__})
 
 
-def _parted(text: str) -> tuple[str, tuple[int, int] | None]:
-    """Spark's sentence, without stack, plan and place; and the line, from 1, and column, from 0."""
+# Where the engine's text has the error.
+
+
+def _split_position(text: str) -> tuple[str, tuple[int, int] | None]:
+    """Split an engine's text into its sentence and a position, without stack trace and plan.
+
+    Returns:
+        The sentence, and the line, from 1, and column, from 0; None if it has no position.
+    """
     sentence = _PLAN.split(_STACK.split(text.strip(), maxsplit=1)[0], maxsplit=1)[0]
-    if (place := _PLACE.search(sentence)) is None:
+    found = _PLACE.search(sentence)
+    if found is None:
         return sentence, None
-    numbers = [int(number) for number in place.groups() if number]
-    return sentence[: place.start()], (numbers[0], numbers[1]) if numbers else None
+    numbers = [int(number) for number in found.groups() if number]
+    position = (numbers[0], numbers[1]) if numbers else None
+    return sentence[: found.start()], position
 
 
-def _placed(context: Any, filled: Filled) -> Span | None:
-    """Where the user wrote what Spark's context is about; None where that is in no text of ours."""
+def _locate_context(context: Any, filled: Filled) -> Span | None:
+    """Return what the user wrote for one of Spark's contexts; None if it is about other text."""
     if context.contextType().name != "SQL":
         return None
-    start, end = context.startIndex(), context.stopIndex() + 1
+    start = context.startIndex()
+    end = context.stopIndex() + 1
     if _masked(filled.text[start:end]) != _masked(context.fragment()):
         return None
     return filled.written(start, end)
 
 
-def _word_at(place: tuple[int, int], filled: Filled) -> Span | None:
-    """The user's word at a line and column of what Spark reads."""
-    line, column = place
-    text = filled.text
-    start = sum(len(one) + 1 for one in text.split("\n")[: line - 1]) + column
-    word = re.compile(r"[\w.`]+|.?").match(text, start)
+def _locate_word(position: tuple[int, int], filled: Filled) -> Span | None:
+    """Return the user's word at a line, from 1, and column, from 0, of the engine's text."""
+    line_number, column = position
+    lines_before = filled.text.split("\n")[: line_number - 1]
+    start = sum(len(line) + 1 for line in lines_before) + column
+    word = re.compile(r"[\w.`]+|.?").match(filled.text, start)
     return filled.written(start, max(word.end(), start + 1)) if word else None
 
 
-def _named(said: str, filled: Filled) -> Span | None:
-    """What a refusal is about: the characters that it tells, or a name that is written once."""
-    place, found = place_of(said, filled.text), condition_of(said)
-    if place is not None:
-        return filled.written(*place)
-    name = re.escape(found[1] + ".*" * (found[0] == STAR)) if found else ""
-    if found is None:
-        row = row_of(PLACES, said)
-        name = row[0].expand(row[1]) if row else ""
-    places = list(re.finditer(rf"(?<![\w.`]){name}(?![\w`])", filled.text))
-    return filled.written(*places[0].span()) if name and len(places) == 1 else None
+def _locate_name(error_text: str, filled: Filled) -> Span | None:
+    """Return what an error without a position is about.
+
+    It has the characters, a name, or a part of the query that `PLACES` knows. A name or part is
+    located only if the query has it once.
+    """
+    characters = place_of(error_text, filled.text)
+    if characters is not None:
+        return filled.written(*characters)
+    condition, name = condition_of(error_text) or ("", "")
+    if condition:
+        pattern = re.escape(name + ".*" * (condition == STAR))
+    else:
+        row = row_of(PLACES, error_text)
+        pattern = row[0].expand(row[1]) if row else ""
+    places = list(re.finditer(rf"(?<![\w.`]){pattern}(?![\w`])", filled.text))
+    if not pattern or len(places) != 1:
+        return None
+    return filled.written(*places[0].span())
 
 
 def _masked(text: str) -> str:
-    """The text without the letters of PySpark's names, which Spark alone knows."""
+    """Return a text with `_` for PySpark's names, which only the engine knows."""
     return PYSPARK_NAME.sub(lambda name: "_" * len(name[0]), text)
