@@ -1,4 +1,12 @@
-"""The classes of error, and how an error or a warning prints."""
+"""The classes of errors, and how an error or a warning prints.
+
+unknown column `prise` in DEFINE [unknown-column]       headline: message and code
+  line 3, column 21                                     the excerpt of each span
+      DEFINE DOWN AS prise < PREV(price)
+                     ^^^^^
+  note: the input has: sym, ts, price                   notes
+  help: write price                                     hint
+"""
 
 from __future__ import annotations
 
@@ -19,15 +27,18 @@ from matchrec.source import Source, Span, printable
 
 
 class Located(Exception):  # noqa: N818 -- what errors and warnings share
-    """A message about a query: location, notes, hint.
+    """A message about a query: what errors and warnings have in common.
 
-    message: what is wrong, one sentence. spans: where, in the query's text; empty without a text.
-    notes: what is known. hint: what to write instead. source: the query, once it is known.
-    culprit: the name in the first span at which carets are to point, or None for the whole span.
-    rule: the name of the rule of a set that it is about, or None.
+    Args:
+        message: what is wrong, one sentence.
+        spans: where it is in the query's text, the main one first; empty if there is no text.
+        notes: facts that explain it.
+        hint: what to write instead.
     """
 
+    # The name in the first span that the carets point at; None for the whole span.
     culprit: str | None = None
+    # The name of the rule, in a set of rules, that the message is about.
     rule: str | None = None
 
     def __init__(
@@ -37,11 +48,13 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
         notes: tuple[str, ...] = (),
         hint: str | None = None,
     ) -> None:
+        """See the class."""
         super().__init__(message)
         self.message = message
         self.spans = tuple(span for span in spans if span is not None)
         self.notes = notes
         self.hint = hint
+        # The text of the query, once it is known: see `located`.
         self.source: Source | None = None
 
     @property
@@ -51,11 +64,15 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
 
     @property
     def span(self) -> Span | None:
-        """Where it is, or None where there is no text."""
+        """The main location in the query's text; None if there is none."""
         return self.spans[0] if self.spans else None
 
     def located(self, source: Source) -> Self:
-        """The error, which now can show its line; the innermost source wins."""
+        """Return this error with the text of its query, so that it can show the lines it is about.
+
+        If it has a text already, that one is kept: the innermost text is the right one. Spans in a
+        text that was made from another one are moved to that one.
+        """
         self.source = self.source or source
         if self.culprit is not None and self.spans:
             self.spans = (self.source.find(self.culprit, self.spans[0]), *self.spans[1:])
@@ -65,16 +82,17 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
         return self
 
     def under(self, culprit: str) -> Self:
-        """The error with carets under a name in its span only."""
+        """Return this error with carets under one name in its first span, not under all of it."""
         self.culprit = culprit
         return self
 
     def __str__(self) -> str:
+        """Return the message as it prints, see the module."""
         excerpts = [self.source.excerpt(span) for span in self.spans] if self.source else []
         return printable("\n".join([self.headline, *excerpts, *self.labelled_lines()]))
 
     def labelled_lines(self) -> list[str]:
-        """The notes, then the hint, each with its label."""
+        """Return the notes and the hint, each with its label."""
         lines = [labelled("note", note) for note in self.notes]
         if self.hint:
             lines.append(labelled("help", self.hint))
@@ -82,7 +100,7 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
 
 
 def labelled(label: str, text: str) -> str:
-    """A line of a message with its label; further lines of the text are indented below the first.
+    """Return a line of a message with its label. Other lines of the text are indented to match.
 
     >>> print(labelled("note", "some of them:\\nsym = X"))
       note: some of them:
@@ -93,7 +111,7 @@ def labelled(label: str, text: str) -> str:
 
 
 def with_code(message: str, code: str | None) -> str:
-    """A message with its code at the end of its first line.
+    """Return a message with its code at the end of the first line.
 
     >>> with_code("unknown column `low` in DEFINE", "unknown-column")
     'unknown column `low` in DEFINE [unknown-column]'
@@ -127,6 +145,7 @@ class MatchRecognizeError(Located, ValueError):
 
     @property
     def headline(self) -> str:
+        """The first line of the message as it prints, with the code."""
         return with_code(self.message, self.code)
 
 
@@ -158,17 +177,20 @@ class MatchRecognizeRunError(MatchRecognizeError):
     partition: Mapping[str, object] = MappingProxyType({})
     row_number: int | None = None
 
-    # All fields as one line of text, in an error on its way out of a worker; else None.
+    # All fields as one line of text, for an error that a worker raises; else None.
     _fields: str | None = None
 
     def at(self, place: RowPlace) -> Self:
-        """The error, which is of a row now."""
+        """Return this error with the partition and the number of the row that it is about."""
         self.partition = place.partition
         self.row_number = None if place.relevant_only else place.row_number
         return self
 
     def with_fields(self) -> MatchRecognizeRunError:
-        """The error for the way out of a worker: `from_exception` reads its last line."""
+        """Return the error for a worker to raise: `from_exception` reads its last line.
+
+        Spark passes only the text of an exception from a worker to the driver.
+        """
         names = ("message", "notes", "hint", "code", "row_number")
         fields = {name: getattr(self, name) for name in names}
         fields["partition"] = dict(self.partition)
@@ -178,6 +200,7 @@ class MatchRecognizeRunError(MatchRecognizeError):
         return error
 
     def labelled_lines(self) -> list[str]:
+        """Return the notes and the hint, and last the fields if a worker raises the error."""
         lines = super().labelled_lines()
         return lines if self._fields is None else [*lines, f"  {self._fields}"]
 
@@ -205,69 +228,97 @@ class MatchRecognizeRunError(MatchRecognizeError):
         for exception in chain_of(error):
             if isinstance(exception, MatchRecognizeRunError):
                 return exception
-            text = str(exception)
-            found: MatchRecognizeRunError | None = getattr(exception, TOLD, None)
-            if found is None and (fields := carried.read(text)) is not None:
-                found = cls(fields["message"], notes=tuple(fields["notes"]), hint=fields["hint"])
-                found.code = fields["code"]
-                found.partition, found.row_number = fields["partition"], fields["row_number"]
-            if found is None and (failure := origins.read(text)):
-                found = cls.of_failure(failure)
-            if found is not None:
-                found.__cause__ = error
-                return found
+            run_error = (
+                getattr(exception, TOLD, None)
+                or cls._from_fields(str(exception))
+                or cls._from_sql(str(exception))
+            )
+            if run_error is not None:
+                run_error.__cause__ = error
+                return run_error
         return None
 
     @classmethod
+    def _from_fields(cls, text: str) -> MatchRecognizeRunError | None:
+        """Return the error whose fields a worker has put into a text; None if there are none."""
+        fields = carried.read(text)
+        if fields is None:
+            return None
+        error = cls(fields["message"], notes=tuple(fields["notes"]), hint=fields["hint"])
+        error.code = fields["code"]
+        error.partition = fields["partition"]
+        error.row_number = fields["row_number"]
+        return error
+
+    @classmethod
+    def _from_sql(cls, text: str) -> MatchRecognizeRunError | None:
+        """Return the error of an expression that Spark could not compute.
+
+        None if the text shows no SQL that matchrec has made.
+        """
+        failure = origins.read(text)
+        return None if failure is None else cls.of_failure(failure)
+
+    @classmethod
     def of_failure(cls, failure: origins.Failure) -> MatchRecognizeRunError:
-        found = cls(failure.message, failure.span, hint=failure.hint)
-        found.code = NOT_COMPUTED
-        return found if failure.text is None else found.located(Source(failure.text))
+        """Return the error of an expression that could not be computed."""
+        error = cls(failure.message, failure.span, hint=failure.hint)
+        error.code = NOT_COMPUTED
+        return error if failure.text is None else error.located(Source(failure.text))
 
 
-# The code of an error of the engine in SQL that matchrec made of a condition or measure.
+# The code of an error that the engine raises in SQL that matchrec made from the user's expressions.
 NOT_COMPUTED = "expression-not-computed"
 
-# The attribute of an engine's error that has ours, where a second look has found the place.
+# The attribute of an engine's error that holds ours, if `spark.errors.second_look` has found the
+# expression that failed.
 TOLD = "told_by_matchrec"
 
 
 def chain_of(error: BaseException) -> Iterator[BaseException]:
-    """An error, then what led to it, each once."""
-    seen: list[BaseException] = []
-    one: BaseException | None = error
-    while one is not None and one not in seen:
-        yield one
-        seen.append(one)
-        one = one.__cause__ or one.__context__
+    """Return an error, then the errors that led to it, each once."""
+    visited: list[BaseException] = []
+    current: BaseException | None = error
+    while current is not None and current not in visited:
+        yield current
+        visited.append(current)
+        current = current.__cause__ or current.__context__
+
+
+# Texts in messages.
 
 
 def listed(names: Iterable[str]) -> str:
+    """Join names as a sentence lists them; "none" if there are none."""
     return ", ".join(names) or "none"
 
 
-LONGEST = 75  # characters of the user's text that a sentence repeats
+# How many characters of the user's text a sentence repeats.
+LONGEST = 75
 
 
 def shortened(text: str) -> str:
-    """Text of the user's as a sentence repeats it: in one line, and not beyond its beginning."""
+    """Return the user's text as a sentence repeats it: in one line, cut off if it is long."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST else f"{line[:LONGEST].rstrip()}..."
 
 
 def library_of(value: object) -> str | None:
-    """The library of a frame that is no DataFrame of Spark, but may be called so."""
+    """Return the library of a value of a library with DataFrames other than Spark's, or None."""
     libraries = {"pandas": "pandas", "polars": "Polars", "pyarrow": "pyarrow"}
     module = type(value).__module__
     is_on_spark = module.startswith("pyspark.pandas.")
     return "pandas-on-Spark" if is_on_spark else libraries.get(module.split(".")[0])
 
 
+# The modules of classes whose `repr` is short and quick.
 PYTHONS_OWN = ("builtins", "datetime", "decimal")
 
 
 def shown(value: object) -> str:
-    """A value in a message: short, and never by the `repr` of a class that is not Python's own.
+    """Return a value as a message shows it: short, with its type.
+
+    The `repr` of a class of another library is never called, because it may run a query.
 
     >>> shown(3), shown(None), shown(dict), shown([object()]), shown(lambda row: row > 3)
     ('3, of type int', 'None', 'the class dict', '[<object>], of type list', 'a function')
@@ -278,32 +329,41 @@ def shown(value: object) -> str:
         return f"the class {value.__name__}"
     if isroutine(value):
         return "a function"
-    if library := library_of(value):
+    library = library_of(value)
+    if library is not None:
         return f"a {library} {type(value).__name__}"
     if type(value).__module__ not in PYTHONS_OWN or type(value) is object:
         return f"of type {type(value).__name__}"
     return f"{SHORT.repr(value)}, of type {type(value).__name__}"
 
 
+# Larger integers are not written out.
 MOST_BITS = 1000
 
 
 class _Short(Repr):
-    """Values cut short; `repr` of a DataFrame may run a query, so others are named by type."""
+    """A `repr` that cuts long values, and shows only the type of those of other libraries."""
 
     def repr_int(self, x: int, level: int) -> str:
-        many = f"a number of {x.bit_length()} bits"  # Python does not write thousands of digits
-        return super().repr_int(x, level) if x.bit_length() < MOST_BITS else many
+        """Return an integer; Python refuses to write one of thousands of digits."""
+        if x.bit_length() >= MOST_BITS:
+            return f"a number of {x.bit_length()} bits"
+        return super().repr_int(x, level)
 
     def repr_instance(self, x: object, level: int) -> str:
+        """Return a value that is not a number, string or container of Python."""
         del level
-        plain = type(x).__module__ in PYTHONS_OWN and type(x) is not object and not isroutine(x)
-        return repr(x)[: self.maxother] if plain else f"<{type(x).__name__}>"
+        is_plain = type(x).__module__ in PYTHONS_OWN and type(x) is not object and not isroutine(x)
+        return repr(x)[: self.maxother] if is_plain else f"<{type(x).__name__}>"
 
 
 SHORT = _Short()
 SHORT.maxstring = SHORT.maxother = 40
 
+
+# Misspellings.
+
+# The parts of a clause, for `meant_keyword`.
 KEYWORDS = (
     "PARTITION BY",
     "ORDER BY",
@@ -319,21 +379,25 @@ KEYWORDS = (
 
 
 def meant_keyword(word: str) -> str | None:
-    """The part of the clause whose first word `word` was probably meant to be, or None.
+    """Return the part of the clause whose first word `word` probably misspells, or None.
 
     >>> meant_keyword("PARTITON"), meant_keyword("DEFIEN"), meant_keyword("price")
     ('PARTITION BY', 'DEFINE', None)
     """
-    firsts = {part.split()[0]: part for part in KEYWORDS}
-    return firsts.get(nearest(word, firsts) or "")
+    parts_by_first_word = {part.split()[0]: part for part in KEYWORDS}
+    first_word = nearest(word, parts_by_first_word)
+    return None if first_word is None else parts_by_first_word[first_word]
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that `name` is probably a misspelling of, or None.
+    """Return the known name that `name` is probably a misspelling of, or None.
 
-    A letter may be wrong, missing, too many or swapped with the next in a name of three or more,
-    one in four of a longer one, or one name begins with the other, or they differ by the number at
-    their ends; case does not count, and a hyphen is an underscore.
+    Two names are near if one of these holds, whatever their case, with hyphens as underscores:
+
+    - letters are wrong, missing, too many or swapped with the next one: one letter in a name of
+      three or more, one in four in a longer name;
+    - one name begins with the other, and both have three letters or more;
+    - they differ only by the number at their ends.
 
     >>> nearest("DWN", ["STRT", "DOWN", "UP"]), nearest("pirce", ["price"]), nearest("B", ["A"])
     ('DOWN', 'price', None)
@@ -342,39 +406,65 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """
     upper = name.upper().replace("-", "_")
     most = max(len(name) >= 3, len(name) // 4)
-    distances = [(misspelt(upper, one.upper(), most), one) for one in known]
-    near = [(wrong, one) for wrong, one in distances if wrong <= most or begins(upper, one.upper())]
-    return min(near, key=lambda item: item[0])[1] if near else None
+    candidates = []
+    for known_name in known:
+        distance = misspelt(upper, known_name.upper(), most)
+        if distance <= most or begins(upper, known_name.upper()):
+            candidates.append((distance, known_name))
+    if not candidates:
+        return None
+    _, nearest_name = min(candidates, key=lambda candidate: candidate[0])
+    return nearest_name
 
 
 def begins(left: str, right: str) -> bool:
-    """Whether one begins with the other, of three letters or more, or only last numbers differ."""
+    """Return whether one name begins with the other, or they differ only by their last number.
+
+    A name that begins another one has at least three letters.
+    """
     if left.rstrip(digits) == right.rstrip(digits) != "":
         return True
     return min(len(left), len(right)) >= 3 and (left.startswith(right) or right.startswith(left))
 
 
 def misspelt(written: str, meant: str, most: int) -> int:
-    """How many letters are wrong, missing, too many or swapped; `most` + 1 if more than `most`."""
+    """Return how many letters are wrong, missing, too many or swapped with the next one.
+
+    This is the optimal string alignment distance; `most` + 1 if it is more than `most`.
+
+    >>> misspelt("DWN", "DOWN", 2), misspelt("pirce", "price", 2), misspelt("x", "price", 2)
+    (1, 1, 3)
+    """
     if abs(len(written) - len(meant)) > most:
         return most + 1
-    before: list[int] = []
+    # Rows of the distances between the beginnings of both texts: row[j] is the one between the
+    # letters of `written` so far and the first j letters of `meant`.
+    row_before: list[int] = []
     row = list(range(len(meant) + 1))
     for i, letter in enumerate(written):
-        before, last, row = row, before, [i + 1]
+        two_rows_before = row_before
+        row_before = row
+        row = [i + 1]
         for j, other in enumerate(meant):
-            wrong = min(before[j] + (letter != other), before[j + 1] + 1, row[j] + 1)
+            replaced = row_before[j] + (letter != other)
+            left_out = row_before[j + 1] + 1
+            added = row[j] + 1
+            distance = min(replaced, left_out, added)
             if i and j and (letter, other) == (meant[j - 1], written[i - 1]):
-                wrong = min(wrong, last[j - 1] + 1)
-            row.append(wrong)
+                distance = min(distance, two_rows_before[j - 1] + 1)
+            row.append(distance)
     return min(row[-1], most + 1)
 
 
 @contextmanager
 def shown_in(source: Source, language: Language | None = None) -> Iterator[None]:
-    """Errors raised inside show their lines of `source`, unless they have a text already.
+    """Let errors raised inside of the `with` statement show their lines of a text.
 
-    language: of the text; None is that of the text around it.
+    An error that has a text already keeps it.
+
+    Args:
+        source: the text that is read inside.
+        language: its language; None for the language of the text around it.
     """
     try:
         with reading(language), origins.reading(source):
