@@ -1,7 +1,9 @@
-"""The words that an error takes from the language of its query, and from where it is read.
+"""The words of messages that depend on the query's language, and on where it is written.
 
-A condition stands in DEFINE for SQL and in WHERE for SASE+. `shown_in` says which language is being
-read; constructors ask for its words by what they mean.
+A condition is in DEFINE in SQL, and in WHERE in SASE+: see `Language`. An argument of a Python call
+is an option in a shell: see `Surface`. Whoever reads a text says which language it has, by
+`kinds.shown_in`; whoever reads the user's input says where it was written, by `shown_on`. Messages
+then take their words from `current` and `current_surface`.
 """
 
 from __future__ import annotations
@@ -18,31 +20,36 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """parts: what it calls parts of the clause, by their names in SQL, where it calls them so.
+    """The words of a language in which patterns are written. The defaults are those of SQL.
 
-    pattern, condition, rows, measures: what it calls these. smaller: what makes a pattern so.
-    one, earlier and later, before and current: how it writes a value of one row of the match, and
-    of two. one_value: what it calls the first of them. alone: a function of each row by itself.
-    another: what it writes for a value of another row than the one that is tested. or_after: what
-    else than the condition of a variable reads a row that comes later. of_rows: what reads other
-    rows of the match.
+    Messages use a field as `{word.rows}`, and a part as `{part[DEFINE]}`.
     """
 
+    # The names of parts of the clause, by their names in SQL; of those that have another name.
     parts: Mapping[str, str] = field(default_factory=dict)
     pattern: str = "the row pattern in PATTERN"
+    # Advice on how to make a pattern smaller.
     smaller: str = "lower the bounds of nested {n,m}, or the number of parts of PERMUTE"
     condition: str = "a condition in DEFINE"
     rows: str = "rows"
     measures: str = "measures"
+    # How to refer to one such value as `one` in a sentence.
     one_value: str = "one navigation"
+    # A value of one row of the match.
     one: str = "LAST(A.x)"
+    # Values of two rows of the match.
     earlier: str = "FIRST(A.x)"
     later: str = "LAST(A.x)"
+    # A value of a row of the match, and one of the row that is tested.
     before: str = "LAST(A.x)"
     current: str = "x"
+    # A function that is applied to each row by itself.
     alone: str = "f(LAST(A.x)) = f(x)"
+    # Advice on what to write for a value of another row than the one that is tested.
     another: str = "PREV(x) for the row before, or A.x for the last row of another variable"
+    # More of this advice, for a place where later rows can be read as well.
     or_after: str = ", or NEXT(...) for the row after"
+    # What reads other rows of the match.
     of_rows: str = "PREV, NEXT or an aggregate"
 
 
@@ -79,6 +86,7 @@ _CURRENT: ContextVar[Language] = ContextVar("language of the query", default=SQL
 
 @contextmanager
 def holding(variable: ContextVar[T], value: T) -> Iterator[None]:
+    """Set a context variable inside of the `with` statement, and restore it afterwards."""
     token = variable.set(value)
     try:
         yield
@@ -87,16 +95,20 @@ def holding(variable: ContextVar[T], value: T) -> Iterator[None]:
 
 
 def reading(language: Language | None) -> AbstractContextManager[None]:
-    """Errors made inside are in the words of a language; with None, in those of the one around."""
+    """Use the words of a language in errors made inside of the `with` statement.
+
+    With None the language stays the one that is in use.
+    """
     return holding(_CURRENT, language or _CURRENT.get())
 
 
 def current() -> Language:
+    """Return the language of the text that is being read."""
     return _CURRENT.get()
 
 
 def part(name: str) -> str:
-    """What the language that is being read calls a part of the clause.
+    """Return the name of a part of the clause in the language that is being read.
 
     >>> part("DEFINE")
     'DEFINE'
@@ -108,7 +120,7 @@ def part(name: str) -> str:
 
 
 def as_note(sentence: str) -> str:
-    """What a parser says, as one of an error's notes; a name in capitals stays.
+    """Return a sentence as a note, which begins with a small letter. A name in capitals stays.
 
     >>> as_note("Unexpected token"), as_note("TO_DATE needs a format")
     ('unexpected token', 'TO_DATE needs a format')
@@ -116,69 +128,75 @@ def as_note(sentence: str) -> str:
     return sentence if sentence[1:2].isupper() else sentence[:1].lower() + sentence[1:]
 
 
-# What is an argument in Python is an option in a shell and in the first line of a cell. Who opens
-# the door says which it is, by `shown_on`; the constructors of errors ask for the words.
+# Where the user writes.
+#
+# An argument in Python is an option in a shell and in the first line of a notebook's cell.
 
-OF_OPTIONS = (
-    "algorithm",
-    "sort",
-    "transport",
-    "max_steps",
-)  # what a call of Python has in `Options`
+# The arguments that a Python call has in `Options`.
+OF_OPTIONS = ("algorithm", "sort", "transport", "max_steps")
 
 # Options of a shell whose names differ from the argument in Python.
 IN_SHELLS = {"output": "result", "by": "series"}
 
-# Arguments of Python whose values a cell takes without their names.
+# Arguments of Python whose values are written in a cell without their names.
 AXES = ("x", "y", "by")
 
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """How advice is written; `{name}` is the name that it is about.
+    """Where the user writes, and how advice is worded for it. The defaults are those of Python.
 
-    values: what has those of parameters. row: to ask about one of the starting rows that were
-    listed. parameter, marker, markers: to give `:name`, `?` and each `?` their values. frame: to
-    say of which rows `{name}` is; table: of which a table is, if that is said here. query: what
-    takes a whole query. clause: what to do with a text that only the call `{name}` takes.
-    all_of_row: what names a row by all columns of ORDER BY. analyze: what asks `explain` to run it.
-    ends: to say where a match lies.
-    length: to give a parameter a length of time.
-    asking: what asks why a row has no match, before partition and row; Python has a call for that.
-    frames: what else than the frames of a call a query may name. file: to read a file as a table.
-    own_function: what to do if `{name}` is a function that the user has written. relation: what
-    `{name}` in braces stands for. quoted_file: how a query names a file. passed: a note on the
-    DataFrames `{name}` that a query may name in braces. header: what to do if a file was read
-    without the names in its first line. inner_view, session_view, statements, using: what to write
-    instead of nested clauses, a global view, a script, and USING. recast, renamed: how to change
-    the type or the name of column `{name}` of a table of labels.
+    Messages use a field as `{here.row}`. In a field, `{name}` is the name that the advice is about;
+    a message gives it as `{here.parameter[field]}`.
     """
 
+    # Whether it is a cell of a notebook.
     is_cell: bool = False
+    # What has the values of parameters.
     values: str = "args"
+    # How to ask about one of the starting rows that the message lists.
     row: str = "write row= one of these, with all ORDER BY columns as a tuple"
+    # How to give a value to `:name`, to a `?`, and to several `?`.
     parameter: str = 'pass args={{"{name}": value}}'
     marker: str = "call matchrec.sql(spark, query, args=[value])"
     markers: str = "pass a list with one value for each ?, in their order"
+    # How to pass the rows that `{name}` in braces stands for.
     frame: str = "pass it by name: {name}=dataframe"
+    # How to pass a table, if it is not one of the session.
     table: str = ""
+    # What takes a whole query.
     query: str = "matchrec.sql"
+    # What names a row by all columns of ORDER BY.
     all_of_row: str = "a tuple of all"
+    # What lets `explain` run the query.
     analyze: str = "analyze=True"
+    # The beginning of a command that asks why a row has no match. Python has a call: see `why`.
     asking: str = ""
+    # How to give a length of time to a parameter.
     length: str = "pass a timedelta, such as timedelta(minutes=10)"
+    # What to do with a text that only the call `{name}` takes.
     clause: str = "pass a clause or a text of SASE+ with its DataFrame, matchrec.{name}(df, ...)"
+    # How to say where a match begins and ends.
     ends: str = 'write between=("...", "..."), or match="..." for ALL ROWS PER MATCH'
+    # The DataFrames that a query may name besides those that a call passes.
     frames: tuple[str, ...] = ()
+    # How to read a file as a table.
     file: str = "read a file into a DataFrame first, with its header, and write that in braces"
+    # What to do if `{name}` is a function that the user has written.
     own_function: str = "if {name} is a function of your own, register it with spark.udf.register"
+    # What a name in braces stands for.
     relation: str = "DataFrame"
+    # How a query names a file.
     quoted_file: str = ""
+    # A note that lists the DataFrames `{name}` that a query may name in braces.
     passed: str = "the call passes: {name}"
+    # What to do if a file was read without the names in its first line.
     header: str = (
         "read the file with the names in its first line: spark.read.csv(path, header=True, "
         "inferSchema=True)"
     )
+    # What to write instead of nested clauses, a global view, a script, and EXECUTE
+    # IMMEDIATE.
     inner_view: str = (
         "make a view of an inner query, matchrec.sql(...).createOrReplaceTempView('inner'), and "
         "read FROM inner"
@@ -190,6 +208,7 @@ class Surface:
     using: str = (
         "pass the query itself, with args= for USING, and SET VARIABLE x = (SELECT ...) for INTO"
     )
+    # How to change the type, and the name, of the column `{name}` of a table of labels.
     recast: str = 'convert it first: labels.withColumn("{name}", ...) with a CAST'
     renamed: str = 'write labels.withColumnRenamed("{name}", "label_{name}")'
 
@@ -199,40 +218,55 @@ class Surface:
         return self is PYTHON
 
     def name_of_option(self, name: str) -> str:
-        """Return the name of an option alone: `max_steps`, `--max-steps`."""
+        """Return an option without a value: `max_steps`, `--max-steps`."""
         if self.is_python or (self.is_cell and name in AXES):
             return name
         return f"--{IN_SHELLS.get(name, name).replace('_', '-')}"
 
     def option(self, name: str, *values: str | int) -> str:
-        """An option with one of a few values: `algorithm="auto"`, `--algorithm auto`."""
-        if self is not PYTHON:
-            return f"{self.name_of_option(name)} {either(list(map(str, values)))}"
-        written = f"{name}={either(list(map(dumps, values)))}"
+        """Return an option with a choice of values: `sort="spark"`, `--dialect oracle or trino`."""
+        if not self.is_python:
+            return f"{self.name_of_option(name)} {either([str(value) for value in values])}"
+        argument = f"{name}={either([dumps(value) for value in values])}"
         if name == "engine":
-            return f"matchrec.session({written})"
-        return f"options=matchrec.Options({written})" if name in OF_OPTIONS else written
+            return f"matchrec.session({argument})"
+        return f"options=matchrec.Options({argument})" if name in OF_OPTIONS else argument
 
     def keys(self, pairs: Sequence[tuple[str, str]]) -> str:
-        """The partition that has these values, once for each column but in a cell.
+        """Return the option that chooses a partition: `partition={"sym": "X"}`.
 
-        `partition={"sym": "X"}`, `--partition sym=X`.
+        A shell has the option once for each column, `--partition sym=X --partition day=1`, a cell
+        once for all of them.
+
+        Args:
+            pairs: the names of the columns, each with its value as Python writes it.
         """
-        if self is PYTHON:
-            written = ", ".join(f'"{name}": {value}' for name, value in pairs)
-            return f"partition={{{written}}}"
-        again = " " if self.is_cell else " --partition "
-        return f"--partition {again.join(f'{name}={bare(value)}' for name, value in pairs)}"
+        if self.is_python:
+            items = ", ".join(f'"{name}": {value}' for name, value in pairs)
+            return f"partition={{{items}}}"
+        separator = " " if self.is_cell else " --partition "
+        return f"--partition {separator.join(f'{name}={bare(value)}' for name, value in pairs)}"
 
     def why(self, partition: Mapping[str, object], row: Sequence[object]) -> str:
-        """What asks why a starting row has no match: `query.why(row=3)`, `matchrec why --row 3`."""
-        if self is PYTHON:
-            about = [f"partition={dict(partition)}"] if partition else []
-            about += [f"row={(row[0] if len(row) == 1 else tuple(row))!r}"] if row else []
-            return f"query.why({', '.join(about)})"
-        keys = [(name, str(value)) for name, value in partition.items()]
-        rows = [f"--row {bare(str(value))}" for value in row]
-        return " ".join([self.asking, *([self.keys(keys)] if keys else []), *rows])
+        """Return what asks why a row has no match: `query.why(row=3)`, `matchrec why --row 3`.
+
+        Args:
+            partition: the values of the row's partition, by column name; empty if there is one.
+            row: the values of the row in the ORDER BY columns; may be empty.
+        """
+        if self.is_python:
+            arguments = []
+            if partition:
+                arguments.append(f"partition={dict(partition)}")
+            if row:
+                row_value = row[0] if len(row) == 1 else tuple(row)
+                arguments.append(f"row={row_value!r}")
+            return f"query.why({', '.join(arguments)})"
+        words = [self.asking]
+        if partition:
+            words.append(self.keys([(name, str(value)) for name, value in partition.items()]))
+        words += [f"--row {bare(str(value))}" for value in row]
+        return " ".join(words)
 
 
 PYTHON = Surface()
@@ -296,11 +330,12 @@ _SURFACE: ContextVar[Surface] = ContextVar("where errors are shown", default=PYT
 
 
 def shown_on(surface: Surface) -> AbstractContextManager[None]:
+    """Use the words of a surface in errors made inside of the `with` statement."""
     return holding(_SURFACE, surface)
 
 
 def current_surface() -> Surface:
-    """Where an error that is made now will be shown.
+    """Return the surface on which an error that is made now will be shown.
 
     >>> current_surface().option("dialect", "oracle", "trino")
     'dialect="oracle" or "trino"'
@@ -312,13 +347,13 @@ def current_surface() -> Surface:
 
 
 def either(texts: Sequence[str]) -> str:
-    """A choice: `a, b or c`."""
+    """Join alternatives: `a, b or c`."""
     *others, last = texts
     return f"{', '.join(others)} or {last}" if others else last
 
 
 def bare(value: str) -> str:
-    """A value as a shell takes it, given as Python writes it."""
+    """Return a value, which Python writes as `"a b"` or `None`, as a shell takes it."""
     if value == "None":
         return "NULL"
     text = value.strip('"')
