@@ -1,12 +1,12 @@
-"""Messages as records: what an error says, in words with fields, and what fills them.
+"""Messages as records: templates of an error's texts, called with the values of their fields.
 
     unclosed = parse_error('''`{opening}` is not closed in PATTERN
         note: the group starts there
         add `{closing}`''')
     raise unclosed(span, opening="(", closing=")")
 
-The modules of this room are a catalogue of such records, by topic. What has to look at its values
-to find its words is a function beside them.
+The modules of this package are a catalogue of such records, by topic. If a message has to look at
+its values to find its words, it is a function next to the records.
 """
 
 from __future__ import annotations
@@ -25,27 +25,32 @@ from matchrec.source import Span
 
 
 def sql_of(product: str) -> str:
-    """What a message calls the SQL of a product; some are called by it."""
+    """Return how a message names the SQL of a product, such as "Oracle SQL" or "Databricks SQL"."""
     return product if product.endswith("SQL") else f"{product.removeprefix('the ')} SQL"
 
 
 def in_backticks(text: str) -> str:
-    """A name, or a text in quotes, as a name in backticks."""
+    """Return a name, or a text in quotes, as a name in backticks."""
     name = text.strip("'\"").replace("`", "``")
     return f"`{name}`"
 
 
 def as_name(text: str) -> str:
-    """A name as a query has it: in backticks where it needs them."""
+    """Return a name as a query has it: in backticks if it needs them."""
     return text if text.isidentifier() else in_backticks(text)
 
 
+# The class of the errors that a record makes.
 E = TypeVar("E", bound=kinds.Located)
+
+# A field of a template: see `Message`.
 _FIELD = (
     r"\{(?:part\[(?P<part>[A-Z ]+)\]|word\.(?P<word>\w+)|here\.(?P<here>\w+)(?:\[(?P<of>\w+)\])?"
     r"|option\[(?P<option>\w+|\{\w+\})(?:=(?P<value>[^\]]+))?\]"
     r"|(?P<name>[a-z_]+)(?:\[(?P<index>\d)\])?(?P<form>:[a-z]+|:,)?)\}"
 )
+
+# How the value of a field is shown.
 _FORMS: Mapping[str | None, Callable[..., str]] = {
     ":short": kinds.shortened,
     ":line": lambda text: " ".join(text.split()),
@@ -63,93 +68,122 @@ _FORMS: Mapping[str | None, Callable[..., str]] = {
 
 @dataclass(frozen=True)
 class Message(Generic[E]):
-    """One message of the catalogue, which called with its values is an error, or a warning.
+    """A message of the catalogue. Called with the values of its fields, it returns the error.
 
-    A field is the name of a value in braces: of one that is several names, these are listed, and
-    `{names[0]}` is the first of them; `{text:short}` is one line of the user's text, `{text:line}`
-    all of it in one line, `{text:quoted}` a name in backticks, `{near:name}` one in those that it
-    needs, `{limit:,}` a number with commas, `{value:shown}` any value of Python's. `{word.one}` and
-    `{part[DEFINE]}` are words of the language that is being read, `{option[sort=spark]}` and
-    `{here.marker}` what one writes on the surface that is in use; name and value of an option may
-    have fields, and the value be one of several with `|` between them. `{option[max_steps]}` is the
-    name alone. None is nothing, and a hint or a note without words is left out. Other braces are
-    braces. A note with `{names:some}` is left out where there are no names. Names that are listed
-    as they are written are the keys of a mapping.
+    The texts of a message are templates. A field is the name of a value in braces:
 
-    near: the hint where one of the names among the values is like `name`; it is `{near}`. hints: by
-    the first value in upper case. culprit: the field under whose value the carets are. condition:
-    the name that Databricks SQL gives to an error of this meaning. code: the error's code, where
-    the name of the record does not say it; see `give_codes`.
+    - `{name}`: the value; several names are listed, and None is nothing. The values of a mapping
+      are listed, and its keys are what `near` compares.
+    - `{names[0]}`: the first of several names.
+    - `{names:some}`: in a note, which is left out if there are no names.
+    - `{text:short}`, `{text:line}`: the user's text in one line, cut off or whole.
+    - `{text:quoted}`: a name in backticks; `{text:name}`: only if it needs them; `{text:bare}`:
+      without them.
+    - `{limit:,}`: a number with commas. `{value:shown}`: any Python value, with its type.
+    - `{word.one}`, `{part[DEFINE]}`: words of the language that is being read.
+    - `{option[sort=spark]}`, `{here.marker}`, `{here.parameter[name]}`: what one writes on the
+      surface that is in use. Name and value of an option may be fields, and values may be
+      separated by `|`. `{option[max_steps]}` is the option without a value.
+
+    A hint or a note without words is left out. Other braces are braces.
     """
 
+    # The class of the error.
     kind: type[E]
     sentence: str
     notes: tuple[str, ...] = ()
     hint: str | None = None
+    # The hint if one of the names among the values is similar to `{name}`. It is `{near}`.
     near: str | None = None
+    # Hints by the first value, in upper case.
     hints: Mapping[str, str] = field(default_factory=dict)
+    # The field under whose value the carets are.
     culprit: str | None = None
+    # The name that Databricks SQL gives to an error of this meaning.
     condition: str | None = None
+    # The code of the error; None if it is made from the name of the record: see `give_codes`.
     code: str | None = None
 
     def __call__(self, *places: Span | tuple[Span | None, ...] | None, **values: object) -> E:
-        """The error of the values of its fields, at those places that are known.
+        """Return the error with these values in its fields.
 
-        One with the place of a row among its values is of that row.
+        If one of the values is a `RowPlace`, a run-time error is about that row.
+
+        Args:
+            places: where the error is in the query's text; None if that is not known.
+            values: a value for each field.
         """
         assert values.keys() == set(self.fields), (self.sentence, *values)
-        named = {name: _kept(values[name]) for name in self.fields}
-        spans = [span for one in places for span in (one if isinstance(one, tuple) else (one,))]
-        hint = _filled(self._hint(named) or "", named) or None
-        filled = (_filled(note, named) for note in self.notes if _has_names(note, named))
-        notes = tuple(note for note in filled if note)
-        error = self.kind(_filled(self.sentence, named), *spans, notes=notes, hint=hint)
+        reusable = {name: _make_reusable(values[name]) for name in self.fields}
+        spans: list[Span | None] = []
+        for place in places:
+            spans += place if isinstance(place, tuple) else (place,)
+        hint = _filled(self._hint(reusable) or "", reusable) or None
+        notes = [_filled(note, reusable) for note in self.notes if _has_names(note, reusable)]
+        error = self.kind(
+            _filled(self.sentence, reusable),
+            *spans,
+            notes=tuple(note for note in notes if note),
+            hint=hint,
+        )
         if self.culprit is not None:
-            error.culprit = str(named[self.culprit])
+            error.culprit = str(reusable[self.culprit])
         if isinstance(error, kinds.MatchRecognizeError):
-            error.condition, error.code = self.condition, self.code
-        for place in named.values():
-            if isinstance(error, MatchRecognizeRunError) and isinstance(place, RowPlace):
-                error.at(place)
+            error.condition = self.condition
+            error.code = self.code
+        if isinstance(error, MatchRecognizeRunError):
+            for value in reusable.values():
+                if isinstance(value, RowPlace):
+                    error.at(value)
         return error
 
-    def _hint(self, named: dict[str, Any]) -> str | None:
-        """What to write instead, a template; the nearest of the known names becomes a value."""
+    def _hint(self, values: dict[str, Any]) -> str | None:
+        """Return the template of the hint. Adds the most similar name to the values as `near`."""
         if self.near is not None:
-            lists = (one for one in named.values() if isinstance(one, tuple | list | Mapping))
-            named["near"] = nearest(named["name"], (name for names in lists for name in names))
-            if named["near"]:
+            lists = [
+                value for value in values.values() if isinstance(value, tuple | list | Mapping)
+            ]
+            values["near"] = nearest(values["name"], (name for names in lists for name in names))
+            if values["near"]:
                 return self.near
-        first = next(iter(named.values()), None)
+        first = next(iter(values.values()), None)
         return self.hints.get(first.upper(), self.hint) if isinstance(first, str) else self.hint
 
     @property
     def fields(self) -> tuple[str, ...]:
+        """The names of the values that the message needs, each once."""
         texts = (self.sentence, *self.notes, self.near or "", self.hint or "")
-        found = dict.fromkeys(name for text in texts for name in _names(text))
-        return tuple(one for one in found if one != "near" or self.near is None)
+        names = dict.fromkeys(name for text in texts for name in _names(text))
+        if self.near is not None:
+            names.pop("near", None)  # which is found among the values
+        return tuple(names)
 
 
 def _names(template: str) -> Iterator[str]:
-    for one in re.finditer(_FIELD, template):
-        yield from _names(f"{one['option']}{one['value'] or ''}")
-        if name := one["name"] or one["of"]:
+    """Return the names of the values in a template, also those within an option."""
+    for found in re.finditer(_FIELD, template):
+        yield from _names(f"{found['option']}{found['value'] or ''}")
+        name = found["name"] or found["of"]
+        if name:
             yield name
 
 
-def _has_names(note: str, named: Mapping[str, object]) -> bool:
-    """Whether there is what a note lists, if it is only for names."""
-    lists = (one["name"] for one in re.finditer(_FIELD, note) if one["form"] == ":some")
-    return all(named[name] for name in lists)
+def _has_names(note: str, values: Mapping[str, object]) -> bool:
+    """Return whether the lists in a note that may not be empty, `{names:some}`, have names."""
+    lists = (found["name"] for found in re.finditer(_FIELD, note) if found["form"] == ":some")
+    return all(values[name] for name in lists)
 
 
-def _kept(value: object) -> object:
-    """A value that may be asked for several times; a frame, which can be iterated, stays whole."""
+def _make_reusable(value: object) -> object:
+    """Return a value that can be iterated several times.
+
+    Other iterables stay as they are: a DataFrame, which can be iterated, must be shown as such.
+    """
     return tuple(value) if isinstance(value, Iterator | Set | ValuesView) else value
 
 
 def worded(template: str) -> str:
-    """A template without values, with the words that are in use in their places.
+    """Return a template without values, with the words of the language and surface in use.
 
     >>> worded("unix_date({word.one}), {option[dialect=oracle]}")
     'unix_date(LAST(A.x)), dialect="oracle"'
@@ -157,30 +191,35 @@ def worded(template: str) -> str:
     return _filled(template, {})
 
 
-def _filled(template: str, named: Mapping[str, object]) -> str:
-    """A template with words and values in the places of its fields."""
+def _filled(template: str, values: Mapping[str, object]) -> str:
+    """Return a template with words and values instead of its fields."""
 
     def fill(field: re.Match[str]) -> str:
+        """Return the text of one field."""
         if field["part"]:
             return part(field["part"])
         if field["word"]:
             return str(getattr(current(), field["word"]))
         if field["here"]:
             words = str(getattr(current_surface(), field["here"]))
-            return words.format(name=_text_of(named[field["of"]])) if field["of"] else words
+            return words.format(name=_text_of(values[field["of"]])) if field["of"] else words
         if field["option"]:
-            name = _filled(field["option"], named)
-            if field["value"] is None:
-                return current_surface().name_of_option(name)
-            chosen = _filled(field["value"], named).split("|")
-            values = (int(one) if one.isdigit() else one for one in chosen)
-            return current_surface().option(name, *values)
-        value: Any = named[field["name"]]
+            return fill_option(field)
+        value: Any = values[field["name"]]
         if field["index"]:
             value = value[int(field["index"])]
         if field["form"] in _FORMS:
             return _FORMS[field["form"]](value)
         return _text_of(value)
+
+    def fill_option(field: re.Match[str]) -> str:
+        """Return the text of `{option[name]}` or `{option[name=value|value]}`."""
+        option = _filled(field["option"], values)
+        if field["value"] is None:
+            return current_surface().name_of_option(option)
+        texts = _filled(field["value"], values).split("|")
+        option_values = [int(text) if text.isdigit() else text for text in texts]
+        return current_surface().option(option, *option_values)
 
     return re.sub(_FIELD, fill, template)
 
@@ -194,34 +233,40 @@ def _text_of(value: object) -> str:
     return "" if value is None else str(value)
 
 
+# The fields that a line of a message's text can set.
 MARKS = ("near", "culprit", "condition", "code")
 
 
 def record(kind: type[E], text: str, notes: tuple[str, ...] = (), **others: Any) -> Message[E]:
-    """Make a message of a text that looks as it prints.
+    """Make a message from a text that looks as it prints.
 
     Its first line is the sentence. Lines below it with the mark `note:` are notes; the line without
     a mark is the hint. `near:`, `culprit:`, `condition:` and `code:` set these fields, and `case A
     | B:` is the hint for these values. A line that is indented further continues the one above.
 
-    notes, others: what is put together of several texts.
+    Args:
+        kind: the class of the errors.
+        text: the text.
+        notes: notes that come before those in the text, such as ones put together from parts.
+        others: other fields of the record.
     """
     sentence, *lines = (" ".join(line.split()) for line in re.split(r"\n {4}(?! )", text))
     hints: dict[str, str] = others.pop("hints", {})
     for line in lines:
-        mark, _, rest = line.partition(": ")
+        mark, _, words = line.partition(": ")
         if mark == "note":
-            notes = (*notes, rest)
+            notes = (*notes, words)
         elif mark.startswith("case "):
-            hints |= dict.fromkeys(mark.removeprefix("case ").split(" | "), rest)
+            hints |= dict.fromkeys(mark.removeprefix("case ").split(" | "), words)
         else:
-            name, words = (mark, rest) if mark in MARKS else ("hint", line)
+            name = mark if mark in MARKS else "hint"
             assert name not in others, (sentence, name)
-            others[name] = words
+            others[name] = words if mark in MARKS else line
     return Message(kind, sentence, notes, hints=hints, **others)
 
 
 def of(kind: type[E]) -> Callable[..., Message[E]]:
+    """Return a function that makes messages of a class of errors: see `record`."""
     return partial(record, kind)
 
 
