@@ -1,16 +1,21 @@
-"""Formulas of a program's edges, the sources of nondeterminism, the value vector.
+"""Explain an automaton: its edge formulas, sources of nondeterminism, and what a run stores.
 
-    begin, take   the condition of the variable
-    proceed       constrained: the row begins what comes next; true into the final state
-    ignore        by strategy: true, or that the row cannot be taken, or where none is, not begun
-    all of them   the window
-    to the final  the closing condition, which is about the match as a whole
+The formula of an edge is a conjunction:
 
-Of patterns of stages each edge has what it needs and what it forbids.
+    begin, take       the condition of the variable
+    proceed           the row can begin what comes next; nothing if that is the final state
+    ignore            depends on the strategy: nothing, or that the row cannot be taken again, or
+                      in a state that takes no row again, that it begins nothing
+    any               the row is in the window
+    to the final      the closing condition, which is about the match as a whole
 
-Source: SASE+, "Query compilation", steps 2 to 6. A constrained proceed edge may also be followed,
-there, where the run can neither take nor ignore: then no way leads on, and the run ends either way.
-Flink CEP, the states and edges that its compiler makes of a pattern.
+In a pattern of stages each edge has the conditions that it needs and those that it forbids.
+
+The formula of a proceed edge is shorter than in the paper: a run may also follow the edge if it can
+neither take nor ignore the row. Then no edge leads on from there, and the run ends either way.
+
+Sources: SASE+, "Query compilation", steps 2 to 6. Flink CEP, the states and edges that its compiler
+makes of a pattern.
 """
 
 from __future__ import annotations
@@ -39,8 +44,9 @@ from matchrec.search.records import compile_task
 
 LINEAR, EXPONENTIAL = "linear in W", "exponential in W"
 
-
-Branching = tuple[str, str]  # a source, and how many runs one run may become in such a state
+# The name of a source, and how many runs one run may become in a state that has it. W is the number
+# of rows in a window.
+Branching = tuple[str, str]
 
 TAKE_PROCEED = "Take-Proceed", LINEAR
 IGNORE_PROCEED = "Ignore-Proceed", LINEAR
@@ -48,29 +54,59 @@ TAKE_IGNORE = "Take-Ignore", EXPONENTIAL
 BEGIN_IGNORE = "Begin-Ignore", LINEAR
 BEGIN_BEGIN = "Begin-Begin (alternatives and groups, which the paper has not)", LINEAR
 
+# The text of a condition that holds for every row.
 EVERYTHING = "TRUE"
+
+# How many states are listed.
 MOST_STATES = 20
 
 
 def few(texts: Iterable[str], more: str) -> Iterator[str]:
-    """The first of what is said of each state; a counted loop has as many states as it counts."""
-    every = list(texts)
-    yield from every[:MOST_STATES]
-    if len(every) > MOST_STATES:
-        yield f"... {len(every) - MOST_STATES:,} {more}"
+    """Return the first texts of a list of states, and how many more there are.
+
+    A loop with a counter has as many states as it counts, so there may be thousands.
+
+    Args:
+        texts: a text for each state.
+        more: the words after the number of states that are left out.
+    """
+    all_texts = list(texts)
+    yield from all_texts[:MOST_STATES]
+    if len(all_texts) > MOST_STATES:
+        yield f"... {len(all_texts) - MOST_STATES:,} {more}"
 
 
 def conditions_of(plan: MatchPlan, further: Iterable[Definition] = ()) -> dict[str, str]:
-    """The conditions by their names, as they would be written. further: beside the plan's own."""
-    if plan.staging is None:
-        return {one.variable: show_scalar(one.condition) for one in (*plan.definitions, *further)}
-    return {one.variable: show_test(one.condition, one.variable) for one in plan.definitions}
+    """Return the text of each condition, by the name of its variable.
+
+    Args:
+        plan: the plan.
+        further: conditions that are not in the plan. They are left out for patterns of stages.
+    """
+    if plan.staging is not None:
+        return {
+            definition.variable: show_test(definition.condition, definition.variable)
+            for definition in plan.definitions
+        }
+    return {
+        definition.variable: show_scalar(definition.condition)
+        for definition in (*plan.definitions, *further)
+    }
 
 
 def show_test(scalar: Scalar, test: str) -> str:
-    """A condition: columns alone are those of the candidate, LAST those of the event before."""
+    """Return the text of a stage's condition.
+
+    A column alone is read on the row that is tested, `LAST(price)` on the event before it, and
+    `LAST(A.price)` on the last event of the stage A.
+
+    Args:
+        scalar: the condition.
+        test: the variable that stands for the row that is tested.
+    """
 
     def show(reference: Reference) -> str:
+        """Return the text of a reference."""
         if not isinstance(reference, ColumnReference):
             return show_reference(reference)
         navigation = reference.navigation
@@ -86,23 +122,24 @@ def show_test(scalar: Scalar, test: str) -> str:
 
 
 def after_match(skip: Skip) -> str:
-    """What a match that comes out leaves to others."""
+    """Say which rows a match leaves to other matches, if matches of stages may not overlap."""
     of_stage = "" if skip.variable is None else f" of {skip.variable}"
     event = f"its {skip.to.end.value.lower()} event{of_stage}"
-    left = f"after {event}" if skip.to.past else f"from {event} on"
-    missing = "an error" if skip.fails_on_miss else "all"
-    note = f"; {missing} without such an event" if skip.variable is not None else ""
-    return f"matches by their first events; each leaves to others what begins {left}{note}"
+    rows_left = f"after {event}" if skip.to.past else f"from {event} on"
+    without_event = "an error" if skip.fails_on_miss else "all"
+    note = f"; {without_event} without such an event" if skip.variable is not None else ""
+    return f"matches by their first events; each leaves to others what begins {rows_left}{note}"
 
 
 def sources_in_stages(program: Program, state: StateId) -> Iterator[Branching]:
+    """Return the sources in one state of a pattern of stages."""
     edges = [edge for edge in program.states[state].edges if edge.target != program.stop]
     takes = [edge for edge in edges if edge.action is Action.TAKE]
     ignores = [edge for edge in edges if edge.action is Action.IGNORE]
     leaves = any(edge.action is Action.PROCEED for edge in edges)
     for take in takes:
-        both = any(not set(take.needs) & set(edge.forbids) for edge in ignores)
-        if both and state != program.start:
+        both_may_hold = any(not set(take.needs) & set(edge.forbids) for edge in ignores)
+        if both_may_hold and state != program.start:
             yield TAKE_IGNORE
         if leaves:
             yield TAKE_PROCEED
@@ -114,7 +151,7 @@ def sources_in_stages(program: Program, state: StateId) -> Iterator[Branching]:
 
 
 def selection_lines(plan: MatchPlan) -> Iterator[str]:
-    """The strategy and the matches that come out, where they are not those of plain SQL."""
+    """Say which rows may be skipped and which matches are output, if it is not as in plain SQL."""
     if plan.staging is not None:
         skip = plan.staging.skip
         yield "each stage says what may be skipped before its events: its ignore edges"
@@ -130,29 +167,33 @@ def selection_lines(plan: MatchPlan) -> Iterator[str]:
 
 
 def window_lines(plan: MatchPlan) -> Iterator[str]:
-    """How far the rows of a match may lie apart, and where that is tested."""
+    """Say how far apart the rows of a match may be, and where that is tested."""
     if not has_window(plan):
         return
     if plan.within_rows is not None:
         yield f"the last row is one of the {plan.within_rows} rows from the first one on"
     if plan.within is not None:
         yield window_line(plan, plan.within)
-    yield from map(gap_line, plan.gaps)
+    for gap in plan.gaps:
+        yield gap_line(gap)
     yield "tested on every edge: `in the window`"
 
 
 def window_line(plan: MatchPlan, within: Within) -> str:
-    order, said = plan.order_by[0].expression.text, within.distance
-    if said is None or not said.variables:
+    """Say how far apart the first and the last row may be, and which conditions say so, if any."""
+    order = plan.order_by[0].expression.text
+    distance = within.distance
+    if distance is None or not distance.variables:
         interval = within.interval.text
         return f"the last row lies less than {interval} after the first one, along {order}"
-    variables = ", ".join(said.variables)
-    conditions = "conditions" if len(said.variables) > 1 else "condition"
+    variables = ", ".join(distance.variables)
+    conditions = "conditions" if len(distance.variables) > 1 else "condition"
     source = f"from the {conditions} of {variables}"
-    return f"the last row lies {said.written} after the first one, along {order}: {source}"
+    return f"the last row lies {distance.written} after the first one, along {order}: {source}"
 
 
 def gap_line(gap: Gap) -> str:
+    """Say how far apart rows inside of a match may be."""
     if gap.to is None:
         return f"each row lies less than {gap.interval.text} after the row before it in the match"
     before = f"the last row of {gap.after} before it"
@@ -160,21 +201,22 @@ def gap_line(gap: Gap) -> str:
 
 
 def has_window(plan: MatchPlan) -> bool:
+    """Return whether a run ends because of the distance between its rows."""
     return plan.within_rows is not None or plan.within is not None or len(plan.gaps) > 0
 
 
 def absence_lines(plan: MatchPlan) -> Iterator[str]:
-    """Each negated component, with its condition, and the closing condition."""
-    written = conditions_of(plan)
+    """Return a line for each negated component, with its condition, and the closing condition."""
+    conditions = conditions_of(plan)
     for absence in plan.absences:
-        condition = written.get(absence.variable, "true")
+        condition = conditions.get(absence.variable, "true")
         yield f"no row of {absence.variable} {where(absence)}: {condition}"
     if plan.closing is not None:
-        yield f"of a whole match, on edges to the final state: {written[plan.closing]}"
+        yield f"of a whole match, on edges to the final state: {conditions[plan.closing]}"
 
 
 def where(absence: Absence) -> str:
-    """The part of the stream that an absence is about."""
+    """Return which rows a negated component is about."""
     if absence.after is None:
         return "before the match, whose window reaches to its last row"
     if absence.before is None:
@@ -184,110 +226,153 @@ def where(absence: Absence) -> str:
 
 
 def formulas(plan: MatchPlan, task: Task) -> Formulas:
-    """The formula of each edge, by its state and place; of plain SQL, what is not true."""
-    written, program, found = conditions_of(plan), task.pattern.program, {}
-    windowed = has_window(plan) if plan.staging is None else plan.within is not None
-    for number, state in enumerate(program.states):
-        for place, edge in enumerate(state.edges):
-            parts = [formula(edge, number, task, written)]
+    """Return the formula of each edge, by its state and its index among the state's edges.
+
+    In plain SQL an edge that is always open has none. Anchors are not formulas.
+    """
+    conditions = conditions_of(plan)
+    program = task.pattern.program
+    has_window_test = plan.within is not None if plan.staging is not None else has_window(plan)
+    edge_formulas = {}
+    for state_id, state in enumerate(program.states):
+        for edge_index, edge in enumerate(state.edges):
+            parts = [formula(edge, state_id, task, conditions)]
             is_last = edge.target == program.final and plan.staging is None
             if is_last and plan.closing is not None:
-                parts.append(written[plan.closing])
-            maps = is_last or edge.action is not Action.PROCEED
-            if windowed and maps and number != program.start:  # a run that begins is in its own
+                parts.append(conditions[plan.closing])
+            reads_row = is_last or edge.action is not Action.PROCEED
+            # The first row of a run is always in the run's window.
+            if has_window_test and reads_row and state_id != program.start:
                 parts.append("in the window")
             text = " and ".join(part for part in parts if part)
             if text or (task.selects and not edge.anchor):
-                found[number, place] = text or "true"
-    return found
+                edge_formulas[state_id, edge_index] = text or "true"
+    return edge_formulas
 
 
-def formula(edge: Edge, state: StateId, task: Task, written: dict[str, str]) -> str:
-    """The formula of one edge but for the window; empty where it is true."""
+def formula(edge: Edge, state: StateId, task: Task, conditions: dict[str, str]) -> str:
+    """Return the formula of one edge without the window; empty if it is true.
+
+    Args:
+        edge: an edge of the state.
+        state: the state.
+        task: the task of the search.
+        conditions: the text of each condition, see `conditions_of`.
+    """
     program = task.pattern.program
     if task.stages is not None:
-        needs = (written[program.variables[one]] for one in edge.needs)
-        parts = [text for text in needs if text != EVERYTHING]
-        parts += [f"not ({written[program.variables[one]]})" for one in edge.forbids]
-        return " and ".join(parts) or "true"
+        return formula_of_stages(edge, program, conditions)
     if edge.variable is not None:
-        return written.get(program.variables[edge.variable], "")
+        return conditions.get(program.variables[edge.variable], "")
     if edge.action is Action.IGNORE:
         if task.selection is EventSelection.SKIP_TILL_ANY_MATCH:
             return ""
-        # what is taken again may not be skipped, or else what is begun
-        takes = [edge for edge in program.states[state].edges if edge.action is Action.TAKE]
-        blocking = map(program.label, takes) if takes else filter(None, ways_on(program, state))
-        return f"not ({' or '.join(dict.fromkeys(blocking))})"
+        return f"not ({' or '.join(blocking(program, state))})"
     if not task.selects:
         return ""
-    ways = list(dict.fromkeys(ways_on(program, edge.target)))
-    return "" if "" in ways else " or ".join(ways)
+    labels = list(dict.fromkeys(next_labels(program, edge.target)))
+    return "" if "" in labels else " or ".join(labels)
 
 
-def ways_on(program: Program, state: StateId) -> Iterator[str]:
-    """What can map a row from a state on, proceed edges included; empty for the final state."""
-    seen = {state}
-    waiting = [state]
-    while waiting:
-        here = waiting.pop(0)
-        if here == program.final:
+def formula_of_stages(edge: Edge, program: Program, conditions: dict[str, str]) -> str:
+    """Return the conjunction of what an edge needs and what it forbids, in a pattern of stages."""
+    needed = [conditions[program.variables[test]] for test in edge.needs]
+    parts = [text for text in needed if text != EVERYTHING]
+    parts += [f"not ({conditions[program.variables[test]]})" for test in edge.forbids]
+    return " and ".join(parts) or "true"
+
+
+def blocking(program: Program, state: StateId) -> list[str]:
+    """Return the labels of a row that a run in a state may not skip.
+
+    These are the edges that take the row again; in a state without such an edge, those that begin
+    what comes next.
+    """
+    takes = [edge for edge in program.states[state].edges if edge.action is Action.TAKE]
+    labels = [program.label(edge) for edge in takes]
+    if not takes:
+        labels = [label for label in next_labels(program, state) if label]
+    return list(dict.fromkeys(labels))
+
+
+def next_labels(program: Program, state: StateId) -> Iterator[str]:
+    """Return the labels of the edges by which a run in a state can map its next row.
+
+    Proceed edges are followed. An empty label means that the final state can be reached.
+    """
+    visited = {state}
+    queue = [state]
+    while queue:
+        next_state = queue.pop(0)
+        if next_state == program.final:
             yield ""
-        for edge in program.states[here].edges:
+        for edge in program.states[next_state].edges:
             if edge.variable is not None:
                 yield program.label(edge)
-            elif edge.target not in seen:
-                seen.add(edge.target)
-                waiting.append(edge.target)
+            elif edge.target not in visited:
+                visited.add(edge.target)
+                queue.append(edge.target)
 
 
 # Where a run may go on in more than one way, and how many runs that can make.
 #
-# Conditions are unknown here, so that any two edges may hold for the same row, but an edge and its
-# negation.
+# Conditions are not compared, so that any two edges are taken to hold for the same row, except a
+# condition and its negation.
 #
 # Source: SASE+, "Runtime complexity": the four sources of nondeterminism, propositions 4.1 and 4.2,
 # corollary 4.3.
 
 
 def nondeterminism_lines(executable: Executable) -> Iterator[str]:
-    """The sources with their states, then the cost."""
-    task, program = executable.task, executable.task.pattern.program
-    found: dict[Branching, list[StateId]] = {}
+    """Return a line for each source with its states, then how many runs there may be at once."""
+    task = executable.task
+    program = task.pattern.program
+    states_by_source: dict[Branching, list[StateId]] = {}
     for state, branching in branchings(task):
-        found.setdefault(branching, []).append(state)
-    for (source, runs), states in found.items():
-        named = few((program.named(state) for state in dict.fromkeys(states)), "more")
+        states_by_source.setdefault(branching, []).append(state)
+    for (source, runs), states in states_by_source.items():
+        names = few((program.named(state) for state in dict.fromkeys(states)), "more")
         plural = "s" if len(states) > 1 else ""
-        yield f"may have {source} in state{plural} {', '.join(named)}: {runs}"
-    if not found:
+        yield f"may have {source} in state{plural} {', '.join(names)}: {runs}"
+    if not states_by_source:
         yield "none: each row has at most one transition"
     if task.stages is None and task.selects:
-        yield cost(executable, len({state for states in found.values() for state in states}))
-    elif found and not task.selects:
+        branching_states = {state for states in states_by_source.values() for state in states}
+        yield cost(executable, len(branching_states))
+    elif states_by_source and not task.selects:
         rows = rows_in_reach(task)
         which = "longest" if task.output is MatchOutput.LONGEST else "preferred"
         yield f"W: {rows}; only the {which} match of a starting row is sought"
 
 
 def branchings(task: Task) -> Iterator[tuple[StateId, Branching]]:
-    """States in which one row may lead a run on in more than one way, with each source."""
+    """Return the states in which a row may lead a run on in several ways, with each source."""
     program, folding = task.pattern.program, task.pattern.folding
     if task.stages is not None:
         for state in range(len(program.states)):
-            yield from ((state, source) for source in sources_in_stages(program, state))
+            for source in sources_in_stages(program, state):
+                yield state, source
         return
-    for place, (state, choices) in enumerate(zip(folding.states, folding.choices, strict=True)):
-        found = sources(choices, task.selection, waits=place > 0)
-        yield from ((state, source) for source in found)
+    for index, (state, choices) in enumerate(zip(folding.states, folding.choices, strict=True)):
+        for source in sources(choices, task.selection, waits=index > 0):
+            yield state, source
 
 
 def sources(
     choices: tuple[Choice, ...], selection: EventSelection, *, waits: bool
 ) -> Iterator[Branching]:
-    """The sources in one state. waits: whether runs wait there, and so may ignore a row."""
+    """Return the sources in one state, as the paper names them.
+
+    Args:
+        choices: what a run in the state can do with a row.
+        selection: the event selection strategy.
+        waits: whether runs wait in the state for a row, so that they may ignore one. They do in
+            all states but the first one.
+    """
     takes = any(choice.again for choice in choices)
-    begins = {one.variable for one in choices if one.target is not None and not one.again}
+    begins = {
+        choice.variable for choice in choices if choice.target is not None and not choice.again
+    }
     accepts = any(choice.accepts for choice in choices)
     skips = waits and selection is not EventSelection.STRICT_CONTIGUITY
     skips_any = waits and selection is EventSelection.SKIP_TILL_ANY_MATCH
@@ -304,19 +389,27 @@ def sources(
 
 
 def rows_in_reach(task: Task) -> str:
+    """Say what W is: the rows that one run can read."""
     return "the rows of a window" if task.windowed else "the rows of a partition"
 
 
 def cost(executable: Executable, states: int) -> str:
-    """How many runs there may be at once. states: how many have a source."""
+    """Say how many runs there may be at once.
+
+    Args:
+        executable: the executable.
+        states: how many states have a source of nondeterminism.
+    """
     task = executable.task
     rows = f"W, {rows_in_reach(task)}"
     skips_any = task.selection is EventSelection.SKIP_TILL_ANY_MATCH
     unbounded = skips_any and task.pattern.longest is None
     if unbounded or task.pattern.is_exponentially_ambiguous:
-        merges = executable.strategy.algorithm == "breadth_first"
-        merges = merges and task.output is not MatchOutput.GRAPH
-        merges = merges and not compile_task(task, len(executable.crossing.integers)).rules.flushes
+        merges = (
+            executable.strategy.algorithm == "breadth_first"
+            and task.output is not MatchOutput.GRAPH
+            and not compile_task(task, len(executable.crossing.integers)).rules.flushes
+        )
         merging = "unless runs merge" if merges else "and runs do not merge here"
         return f"runs: exponential in {rows}, {merging}"
     if states:
@@ -330,77 +423,99 @@ def cost(executable: Executable, states: int) -> str:
 
 
 def vector_lines(executable: Executable) -> Iterator[str]:
-    """Each value with the conditions that read it; then for each state those still needed."""
+    """Return a line for each value with the conditions that read it, then one for each state.
+
+    The line of a state has the values that are still needed in it.
+    """
     task = executable.task
     compiled = compile_task(task, len(executable.crossing.integers))
-    if compiled.linked is None or not compiled.linked.meanings:
+    linked = compiled.linked
+    if linked is None or not linked.meanings:
         return
-    held = (*executable.crossing.integers, *executable.crossing.floats)
-    columns = [show_column(executable.crossing.columns[index]) for index in held]
-    vector = Vector(task, compiled.linked, columns)
-    values = list(enumerate(sorted(compiled.linked.meanings, key=lambda one: one[0]), 1))
+    run_columns = (*executable.crossing.integers, *executable.crossing.floats)
+    columns = [show_column(executable.crossing.columns[index]) for index in run_columns]
+    vector = Vector(task, linked, columns)
+    # V1, V2, ... in the order of their first registers.
+    values = list(enumerate(sorted(linked.meanings, key=lambda value: value[0]), 1))
     for number, (register, meaning) in values:
-        pairs = zip(task.variables, compiled.linked.reads, strict=True)
-        readers = [name.removeprefix(":") for name, reads in pairs if register in reads]
-        used = f", for {', '.join(readers)}" if readers else ", for other values"
-        yield f"V{number} = {vector.show(register, meaning)}{used}"
+        readers = [
+            name.removeprefix(":")  # of the test of a stage
+            for name, registers_read in zip(task.variables, linked.reads, strict=True)
+            if register in registers_read
+        ]
+        use = f", for {', '.join(readers)}" if readers else ", for other values"
+        yield f"V{number} = {vector.show(register, meaning)}{use}"
     program, folding = task.pattern.program, task.pattern.folding
     needed: dict[StateId, set[int]] = {}
-    for place, state in enumerate(folding.states):
-        if place >= folding.starts and state != program.final:
-            begin, end = compiled.linked.live_first[place : place + 2]
-            live = set(compiled.linked.live_registers[begin:end].tolist())
-            own = (number for number, (register, _) in values if register in live)
-            needed.setdefault(state, set()).update(own)
-    told = []
+    for index, state in enumerate(folding.states):
+        if index < folding.starts or state == program.final:
+            continue
+        begin, end = linked.live_first[index : index + 2]
+        live = set(linked.live_registers[begin:end].tolist())
+        live_values = {number for number, (register, _) in values if register in live}
+        needed.setdefault(state, set()).update(live_values)
+    lines = []
     for state in sorted(needed):
         names = " ".join(f"V{number}" for number in sorted(needed[state]))
-        told.append(f"in state {program.named(state)}: {names or 'nothing'}")
-    yield from few(told, "more states")
+        lines.append(f"in state {program.named(state)}: {names or 'nothing'}")
+    yield from few(lines, "more states")
 
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """The registers of a task, in words. columns: texts of those that run conditions read."""
+    """The values of a run, in words."""
 
     task: Task
     linked: LinkedConditions
+    # The texts of the columns that conditions on the run read.
     columns: list[str]
 
     def show(self, register: int, meaning: registers.Meaning) -> str:
+        """Return what a value is: an operation, the column and the variables.
+
+        Args:
+            register: the first register of the value.
+            meaning: what it holds.
+        """
         match meaning:
             case registers.RowOf(end, members, offset):
                 side = "after" if end is End.FIRST else "before"
-                further = f", {offset} {side} it" if offset else ""
-                row = f"the {end.value.lower()} row of {self.of(members)}{further}"
+                distance = f", {offset} {side} it" if offset else ""
+                row = f"the {end.value.lower()} row of {self.name(members)}{distance}"
                 return f"set {self.read_through(register)} of {row}"
             case registers.VariableOfRow(registers.RowOf(end, members, offset), physical):
-                row = f"{end.value}({self.of(members)}, {offset})"
+                row = f"{end.value}({self.name(members)}, {offset})"
                 return f"set the variable at {physical:+d} from {row}"
             case registers.Reduced(function, members, column, _, so_far, forms):
                 values = dict.fromkeys(self.listed(value) for form in forms for value in form[1:])
-                what = f"{function.value} {'*' if column is None else self.columns[column]}"
-                what = f"list {', '.join(values)}" if forms else what
-                return f"{what} of {self.of(members)}{', so far' if so_far else ''}"
+                operation = f"{function.value} {'*' if column is None else self.columns[column]}"
+                if forms:
+                    operation = f"list {', '.join(values)}"
+                return f"{operation} of {self.name(members)}{', so far' if so_far else ''}"
             case _:
                 assert_never(meaning)
 
     def listed(self, value: registers.ListedValue) -> str:
-        """What a row of a list has; where MATCH_NUMBER() is in it, what that is combined with."""
-        read = dict.fromkeys(self.columns[column] for column in value.columns)
-        return " with ".join((*(() if value.column is not None else ("MATCH_NUMBER()",)), *read))
+        """Return the columns of a value that is kept for each row: `MATCH_NUMBER() with price`."""
+        columns = list(dict.fromkeys(self.columns[column] for column in value.columns))
+        if value.column is None:  # the value contains MATCH_NUMBER(), which is not a column
+            columns.insert(0, "MATCH_NUMBER()")
+        return " with ".join(columns)
 
-    def of(self, members: registers.Members) -> str:
-        """The name of variables, or all of theirs."""
+    def name(self, members: registers.Members) -> str:
+        """Return the name of some variables, or "any variable" for all of them."""
+        for name, ids in self.task.members.items():
+            if ids == members:
+                return name
         states = self.task.pattern.program.states
-        every = {edge.variable for state in states for edge in state.edges}
-        named = [name for name, ids in self.task.members.items() if ids == members]
-        if not named and members >= every - {None}:
+        all_variables = {edge.variable for state in states for edge in state.edges}
+        if members >= all_variables - {None}:
             return "any variable"
-        return named[0] if named else "|".join(self.task.variables[one] for one in sorted(members))
+        return "|".join(self.task.variables[variable] for variable in sorted(members))
 
     def read_through(self, register: int) -> str:
-        """The columns that conditions read at a row whose position is in a register."""
+        """Return the columns that conditions read on the row whose position is in a register."""
         operation, column, position = self.linked.all_code[:, :3].T
-        read = column[(operation == op.READ) & (position == register)]
-        return ", ".join(dict.fromkeys(self.columns[one] for one in read.tolist())) or "position"
+        is_read = (operation == op.READ) & (position == register)
+        columns = dict.fromkeys(self.columns[index] for index in column[is_read].tolist())
+        return ", ".join(columns) or "position"
