@@ -1,4 +1,4 @@
-"""The sections of an explanation."""
+"""Explain one clause: the sections of its explanation, in the order in which a query runs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from matchrec.explain.formulas import (
 )
 from matchrec.output.measure_reader import AggregatePlace, SqlPiece
 from matchrec.output.reads import ReadTotal
-from matchrec.plan.clauses import ONE_OF_A_ROW
+from matchrec.plan.clauses import ONE_OF_A_ROW, RowExpression, SortItem
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import negations
 from matchrec.plan.show import show_reference, show_scalar
@@ -37,17 +37,19 @@ from matchrec.search.strategies import classify_time
 
 
 def stream_lines(executable: Executable) -> Iterator[str]:
+    """Say what a stream keeps of each partition, and how much that can be."""
     yield "kept of each partition: rows that the watermark has not passed, and"
     if executable.task.selects:
         yield "the runs that have begun, with the rows that they lead to"
     else:
         before = executable.lookaround.before if executable.lookaround else 0
-        beside = f", and {before} before it" * bool(before)
-        yield f"the rows from the first undecided starting row on{beside}"
+        rows_before = f", and {before} before it" if before else ""
+        yield f"the rows from the first undecided starting row on{rows_before}"
     yield bound_line(executable)
 
 
 def bound_line(executable: Executable) -> str:
+    """Say what bounds the rows that a stream keeps."""
     longest = executable.task.pattern.longest
     if executable.window_rows is not None:
         return f"bounded by the window: a run ends after {executable.window_rows:,} rows"
@@ -62,29 +64,42 @@ def bound_line(executable: Executable) -> str:
 class ExplainedClause:
     """The explanation of one clause, or of one SASE+ query or Pattern."""
 
-    plan: MatchPlan  # as it runs
+    # The plan as it runs.
+    plan: MatchPlan
     executable: Executable
-    keys: tuple[str, ...] = ()  # tests of partition columns by the query around the clause
-    warnings: tuple[str, ...] = ()  # what is probably not meant, with its place
+    # Tests of partition columns in the query around the clause.
+    keys: tuple[str, ...] = ()
+    # The warnings about the clause, each with its location.
+    warnings: tuple[str, ...] = ()
     is_stream: bool = False
-    written: MatchPlan | None = None  # the plan as the user wrote it; None if it is `plan`
-    sorter: Sorter | None = None  # who sorts the rows; None for a stream, or if nobody asks
-    built: str = ""  # why each match is built although only aggregates over all are needed
-    ranges: str = ""  # whether partitions are cut into ranges, as a sentence
+    # The plan as the user wrote it; None if it is `plan`.
+    written: MatchPlan | None = None
+    # Who sorts the rows; None for a stream, and for a rule of a rule set.
+    sorter: Sorter | None = None
+    # Why each match is built although only aggregates over all matches are needed.
+    built: str = ""
+    # A sentence that says whether partitions are cut into ranges.
+    ranges: str = ""
 
     def __str__(self) -> str:
+        """Return all sections that have lines, with their titles."""
         return titled(self.sections())
 
     def sections(self) -> Iterator[tuple[str, Iterator[str]]]:
-        """Titles and lines, in the order of the stages; one without lines does not appear."""
+        """Return the title and the lines of each section, in the order in which a query runs."""
         plan, executable = self.plan, self.executable
-        program, written = executable.task.pattern.program, formulas(plan, executable.task)
-        states = (program.text_of(state, written) for state in range(len(program.states)))
+        program = executable.task.pattern.program
+        edge_formulas = formulas(plan, executable.task)
+        states = (program.text_of(state, edge_formulas) for state in range(len(program.states)))
         yield "row pattern", iter((executable.pattern,))
-        lines = partition_lines(plan, self.keys, self.sorter)
-        needed = needed_lines(executable, self.sorter)
-        ranges = (self.ranges,) if self.ranges else ()
-        yield "partitions and order", chain(lines, ranges, needed)
+        yield (
+            "partitions and order",
+            chain(
+                partition_lines(plan, self.keys, self.sorter),
+                (self.ranges,) if self.ranges else (),
+                needed_lines(executable, self.sorter),
+            ),
+        )
         yield "event selection", selection_lines(plan)
         yield "window", window_lines(plan)
         yield "what must not be there, and what a whole match must be", absence_lines(plan)
@@ -114,26 +129,32 @@ class ExplainedClause:
         from matchrec.explain.pictures.diagrams import draw_row_pattern, draw_stages
 
         plan = self.written or self.plan
-        conditions = {one.variable: show_scalar(one.condition) for one in plan.definitions}
+        conditions = {
+            definition.variable: show_scalar(definition.condition)
+            for definition in plan.definitions
+        }
         if plan.staging is not None:
             return draw_stages(plan.staging.steps, conditions)
         return draw_row_pattern(plan.pattern, conditions)
 
     @property
     def summary(self) -> str:
-        """The row pattern and what searches for it, in one line."""
+        """The row pattern and the search for it, in one line."""
         strategy, task = self.executable.strategy, self.executable.task
         return f"{self.executable.pattern} ({strategy.algorithm}, {strategy.name(task)})"
 
 
 def titled(sections: Iterable[tuple[str, Iterable[str]]]) -> str:
-    """Sections with their titles; one without lines does not appear."""
-    written = ((title, "\n".join(lines)) for title, lines in sections)
-    return "\n".join(f"{title}\n{indent(text, '  ')}" for title, text in written if text)
+    """Return sections as text: each title, and below it the lines, indented.
+
+    A section without lines does not appear.
+    """
+    texts = ((title, "\n".join(lines)) for title, lines in sections)
+    return "\n".join(f"{title}\n{indent(text, '  ')}" for title, text in texts if text)
 
 
 def numbered(clauses: Mapping[int, str]) -> str:
-    """The texts of clauses by their numbers, of which a single one needs none."""
+    """Return the texts of clauses, each below its number. A single clause has no number."""
     if len(clauses) == 1:
         return next(iter(clauses.values()))
     texts = (f"clause {number}\n{indent(text, '  ')}" for number, text in clauses.items())
@@ -143,75 +164,109 @@ def numbered(clauses: Mapping[int, str]) -> str:
 def partition_lines(
     plan: MatchPlan, tests: tuple[str, ...], sorter: Sorter | None
 ) -> Iterator[str]:
-    """Yield how rows are divided and ordered, and who sorts them, if that is known."""
-    written = ((key.text, key.name) for key in plan.partition_by)
-    keys = ", ".join(f"{text} AS {quoted(name)}" if name else text for text, name in written)
+    """Say how rows are divided and ordered, and who sorts them, if that is known.
+
+    Args:
+        plan: the plan.
+        tests: tests of partition columns in the query around the clause.
+        sorter: who sorts the rows.
+    """
+    keys = ", ".join(show_key(key) for key in plan.partition_by)
     yield f"partition by {keys}" if keys else "all rows form one partition"
     if plan.equal:
-        equal = ", ".join(part.text for part in plan.equal)
+        equal = ", ".join(expression.text for expression in plan.equal)
         yield f"divided by equivalence tests: equal {equal}, which is not NULL"
     if tests:
         yield f"only those that the query around the clause keeps: {' AND '.join(tests)}"
-    orders = [
-        item.expression.text
-        + (" DESC" if item.descending else "")
-        + ("" if item.nulls_first is None else f" NULLS {'FIRST' if item.nulls_first else 'LAST'}")
-        for item in plan.order_by
-    ]
-    yield f"order by {', '.join(orders)}" if orders else "no order: the result may differ each time"
+    orders = ", ".join(show_order(item) for item in plan.order_by)
+    yield f"order by {orders}" if orders else "no order: the result may differ each time"
     if sorter is not None:
         yield f"sorted by {sorter}"
 
 
+def show_key(key: RowExpression) -> str:
+    """Return a key of PARTITION BY as one writes it."""
+    return f"{key.text} AS {quoted(key.name)}" if key.name else key.text
+
+
+def show_order(item: SortItem) -> str:
+    """Return an item of ORDER BY as one writes it."""
+    text = item.expression.text
+    if item.descending:
+        text += " DESC"
+    if item.nulls_first is not None:
+        text += " NULLS FIRST" if item.nulls_first else " NULLS LAST"
+    return text
+
+
 def needed_lines(executable: Executable, sorter: Sorter | None) -> Iterator[str]:
-    """Yield which partitions the workers leave out before they sort."""
+    """Say which partitions the workers leave out before they sort."""
     if executable.needed and sorter is not None and sorter.is_worker:
-        tests = (show_column(executable.conditions[one]) for one in executable.needed)
+        tests = (show_column(executable.conditions[bit]) for bit in executable.needed)
         yield f"left out before the sort: partitions without a row for {', or for '.join(tests)}"
 
 
 def before_lines(executable: Executable) -> Iterator[str]:
-    for place in executable.crossing.used:
-        yield f"c{place} = {show_column(executable.crossing.columns[place])}"
+    """Return the columns and conditions that Spark computes, and which rows it sends."""
+    for index in executable.crossing.used:
+        yield f"c{index} = {show_column(executable.crossing.columns[index])}"
     for bit in executable.used_bits:
         yield f"bit {bit} = {show_column(executable.conditions[bit])}"
     if not executable.crossing.used and not executable.used_bits:
         yield "nothing"
     if executable.relevant:
-        bits = {condition: f"bit {index}" for index, condition in enumerate(executable.conditions)}
-        bits |= {fails(one): f"not {bit}" for one, bit in bits.items() if one.looks_at_one_row}
-        tests = " or ".join(bits[column] for column in executable.relevant)
+        names = {condition: f"bit {bit}" for bit, condition in enumerate(executable.conditions)}
+        names |= {
+            fails(condition): f"not {name}"
+            for condition, name in names.items()
+            if condition.looks_at_one_row
+        }
+        tests = " or ".join(names[column] for column in executable.relevant)
         yield f"only of rows with {tests}: without all others the matches are the same"
 
 
 def nearby_lines(executable: Executable) -> Iterator[str]:
+    """Return the conditions on neighbouring rows that the worker computes."""
     for condition in executable.nearby:
-        also = "" if condition.row_condition is None else f"bit {condition.row_condition} AND "
-        yield f"bit {condition.bit} = {also}{show_column(condition.column)}"
+        row_test = "" if condition.row_condition is None else f"bit {condition.row_condition} AND "
+        yield f"bit {condition.bit} = {row_test}{show_column(condition.column)}"
 
 
 def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
+    """Say how the condition of each variable is tested, and what the conditions depend on."""
     task = executable.task
-    written = conditions_of(plan, (test.definition for test in find_negation_tests(plan)))
+    texts = conditions_of(plan, (test.definition for test in find_negation_tests(plan)))
     for variable, condition in zip(task.variables, task.conditions, strict=True):
         if negations(plan.pattern) and variable in plan.forbidden:
-            yield f"{variable}, which must not follow: {written.get(variable, 'true')}"
-        elif plan.staging is None or variable in written:
-            bit, run = condition.row_condition, condition.run_condition
-            known = [] if bit is None else [f"bit {bit}"]
-            known += [] if run is None else [f"on the run: {written[variable]}"]
-            yield f"{variable.removeprefix(':')}: {', and '.join(known) or 'true'}"
-    on = "data only" if task.looks_only_at_data else "run"
-    yield f"they depend on the {on}"
-    on_runs = [one.run_condition for one in task.conditions if one.run_condition]
-    parts = (part for one in on_runs for part in parts_of(one))
-    names = [part.name for part in parts if isinstance(part, Apply | Aggregated)]
+            yield f"{variable}, which must not follow: {texts.get(variable, 'true')}"
+        elif plan.staging is None or variable in texts:
+            tests = []
+            if condition.row_condition is not None:
+                tests.append(f"bit {condition.row_condition}")
+            if condition.run_condition is not None:
+                tests.append(f"on the run: {texts[variable]}")
+            yield f"{variable.removeprefix(':')}: {', and '.join(tests) or 'true'}"
+    source = "data only" if task.looks_only_at_data else "run"
+    yield f"they depend on the {source}"
+    yield from python_lines(executable)
+
+
+def python_lines(executable: Executable) -> Iterator[str]:
+    """Say which functions of the conditions Python computes during the search."""
+    names = [
+        part.name
+        for condition in executable.task.conditions
+        if condition.run_condition
+        for part in parts_of(condition.run_condition)
+        if isinstance(part, Apply | Aggregated)
+    ]
     if names:
-        shown = (name.removeprefix("TIME ").lower() for name in names)
-        yield f"computed in Python, slower: {', '.join(dict.fromkeys(shown))}"
+        functions = dict.fromkeys(name.removeprefix("TIME ").lower() for name in names)
+        yield f"computed in Python, slower: {', '.join(functions)}"
 
 
 def algorithm_lines(executable: Executable) -> Iterator[str]:
+    """Say which algorithm searches, why, and how much time and memory it needs."""
     strategy = executable.strategy
     yield f"{strategy.algorithm}, {strategy.name(executable.task)}: {executable.reason}"
     if not executable.task.selects:
@@ -221,14 +276,23 @@ def algorithm_lines(executable: Executable) -> Iterator[str]:
         why = "event selection" if executable.task.selects else "runs that are no matches"
         yield f"memory: each partition as a whole, because of {why}"
         return
-    beside = [f"{lookaround.before} before it"] * bool(lookaround.before)
-    beside += [f"{lookaround.after} behind a match"] * bool(lookaround.after)
-    seen = f", and rows that are looked at: {' and '.join(beside)}" if beside else ""
-    yield f"memory: a partition from the first row on whose match is undecided{seen}"
+    rows_around = []
+    if lookaround.before:
+        rows_around.append(f"{lookaround.before} before it")
+    if lookaround.after:
+        rows_around.append(f"{lookaround.after} behind a match")
+    more = f", and rows that are looked at: {' and '.join(rows_around)}" if rows_around else ""
+    yield f"memory: a partition from the first row on whose match is undecided{more}"
 
 
 def total_lines(plan: MatchPlan, executable: Executable, built: str) -> Iterator[str]:
-    """What the search adds up in place of matches, or why it does not."""
+    """Say which aggregates over all matches the search computes instead of the matches, or why not.
+
+    Args:
+        plan: the plan.
+        executable: the executable.
+        built: why each match is built although only aggregates over all matches are needed.
+    """
     if built:
         yield f"by Spark: each match is built, because {built}"
     if plan.totals is not None:
@@ -240,6 +304,7 @@ def total_lines(plan: MatchPlan, executable: Executable, built: str) -> Iterator
 
 
 def row_lines(plan: MatchPlan) -> Iterator[str]:
+    """Say which rows a match has in the output, and where the search goes on after a match."""
     partial = f" {plan.partial.words}" if plan.partial else ""
     yield f"{plan.rows_per_match.value}{partial}"
     if plan.output in ONE_OF_A_ROW:
@@ -247,6 +312,7 @@ def row_lines(plan: MatchPlan) -> Iterator[str]:
 
 
 def after_lines(executable: Executable) -> Iterator[str]:
+    """Return each output column, as SQL over what the workers return."""
     columns = [show_column(column) for column in executable.crossing.columns]
     for output in executable.outputs:
         text = "".join(show_piece(piece, executable, columns) for piece in output.pieces)
@@ -254,7 +320,13 @@ def after_lines(executable: Executable) -> Iterator[str]:
 
 
 def show_piece(piece: SqlPiece, executable: Executable, columns: list[str]) -> str:
-    """A piece of text, or a read or an aggregate as one would write it."""
+    """Return a piece of an output column's SQL: text, or a read or aggregate as one writes it.
+
+    Args:
+        piece: the piece.
+        executable: the executable, which has the reads and aggregates.
+        columns: the texts of the columns that Spark computes before the match.
+    """
     match piece:
         case str():
             return piece
