@@ -1,4 +1,4 @@
-"""What a query compiles to: all of its clauses, as text and as HTML."""
+"""Explain how a query runs: all of its clauses, or all rules of a set, as text and as HTML."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from matchrec.source import printable
 if TYPE_CHECKING:
     import pandas as pd
 
+# What follows the counters of a run, and the text of a query without a clause.
 COVERAGE = "\nhow far its starting rows come, and what ends them: coverage() of the query"
 NO_CLAUSE = "no MATCH_RECOGNIZE clause: the query is Spark's alone"
 
@@ -49,10 +50,12 @@ class Explanation:
     shared: str = ""
 
     def __repr__(self) -> str:
-        found = "; ".join(clause.summary for clause in self.clauses) or NO_CLAUSE
-        return f"<Explanation: {found}>"
+        """Return the row pattern and the algorithm of each clause."""
+        summaries = "; ".join(clause.summary for clause in self.clauses)
+        return f"<Explanation: {summaries or NO_CLAUSE}>"
 
     def __str__(self) -> str:
+        """Return the text."""
         return self.text
 
     @property
@@ -62,11 +65,13 @@ class Explanation:
         if self.counters is None:
             return text
         selects = any(clause.plan.selects for clause in self.clauses)
-        counted = indent(str(self.counters), "  ") + ("" if selects else COVERAGE)
+        counters = indent(str(self.counters), "  ")
+        coverage = "" if selects else COVERAGE
         advice = f"\n{self.advice}" if self.advice else ""
-        return f"{text}\ncounters of the last run\n{counted}{advice}"
+        return f"{text}\ncounters of the last run\n{counters}{coverage}{advice}"
 
     def _clauses(self) -> str:
+        """Return the texts of all clauses or rules."""
         if not self.clauses:
             return NO_CLAUSE
         if self.rules:
@@ -115,17 +120,21 @@ class Explanation:
         return data_frame(("clause", "part", "line"), rows)
 
     def _repr_html_(self) -> str:
+        """Return the row patterns as pictures, the text to be unfolded, and the counters."""
         parts = []
         for clause in self.clauses:
-            parts += [wide(clause.svg), *map(paragraph, selection_lines(clause.plan))]
+            parts.append(wide(clause.svg))
+            parts += [paragraph(line) for line in selection_lines(clause.plan)]
         parts.append(folded("all stages", preformatted(self._clauses())))
         if self.counters is not None:
-            parts.append(getattr(self.counters, "_repr_html_", self.counters.__str__)())
+            show_counters = getattr(self.counters, "_repr_html_", self.counters.__str__)
+            parts.append(show_counters())
         return "".join(parts)
 
 
 # A rule set as text: what Spark computes for all rules together, then each rule by itself.
 
+# What a stream of several rules keeps.
 KEPT = (
     "kept of each partition in one state: rows that the watermark has not passed, the rows that",
     "some rule looks at again, each once, and how far the search of each rule is",
@@ -142,8 +151,8 @@ def explain_rules(
         drafts: the draft of each rule, by its name.
         sorter: who sorts the rows; None for a stream.
     """
-    first = next(iter(drafts.values())).plan
-    plan = MatchPlan(first.pattern, first.partition_by, first.order_by)
+    first_plan = next(iter(drafts.values())).plan
+    plan = MatchPlan(first_plan.pattern, first_plan.partition_by, first_plan.order_by)
     shared = {
         "partitions and order of all rules": partition_lines(plan, (), sorter),
         "computed by Spark before the match, once for all rules": shared_lines(rules, sorter),
@@ -151,15 +160,21 @@ def explain_rules(
     }
     clauses = []
     for rule in rules.rules:
-        own = replace(rule.executable, relevant=())  # rows stay behind for all or for none
-        plan, written = drafts[rule.name].plan, drafts[rule.name].written
-        clauses.append(ExplainedClause(plan, own, is_stream=sorter is None, written=written))
+        draft = drafts[rule.name]
+        clause = ExplainedClause(
+            draft.plan,
+            # Rows are left out for all rules together, which the shared lines say.
+            replace(rule.executable, relevant=()),
+            is_stream=sorter is None,
+            written=draft.written,
+        )
+        clauses.append(clause)
     names = tuple(rule.name for rule in rules.rules)
     return Explanation(tuple(clauses), rules=names, shared=titled(shared.items()))
 
 
 def shared_lines(rules: RuleSet, sorter: Sorter | None) -> Iterator[str]:
-    """Yield the columns and conditions of all rules, with the rules that need them."""
+    """Return the columns and conditions of all rules, each with the rules that need it."""
     for number, column in enumerate(rules.columns):
         users = [rule.name for rule in rules.rules if number in rule.executable.crossing.used]
         yield f"c{number} = {show_column(column)}{of_rules(users)}"
@@ -169,9 +184,10 @@ def shared_lines(rules: RuleSet, sorter: Sorter | None) -> Iterator[str]:
     if sorter is not None:
         yield "the workers hold each partition as a whole, and search it rule after rule"
     if rules.relevant:
-        tests = " or ".join(map(show_column, rules.relevant))
+        tests = " or ".join(show_column(column) for column in rules.relevant)
         yield f"only of rows with {tests}: without all others the matches are the same"
 
 
 def of_rules(users: Sequence[str]) -> str:
+    """Return what follows a column or condition: the names of the rules that need it."""
     return f", for {', '.join(users)}" if users else ""
