@@ -1,13 +1,19 @@
-"""SQL of ours says what of the user's it computes, so that a failure of Spark's says it too.
+"""Mark generated SQL with what the user wrote, so that Spark's run-time errors can be located.
 
     SELECT `day` AS __c0,                       [DIVIDE_BY_ZERO] Division by zero. ...
     /* DEFINE A, line 5 */ 10 / `b` > 2    →    == SQL (line 2, position 24) ==
      AS __x1 FROM t                             /* DEFINE A, line 5 */ 10 / `b` > 2
                                                                        ^^^^^^^^
-Whoever calls an action on a DataFrame reads that. `MatchRecognizeRunError.from_exception` finds the
-characters in the user's text again, by the line of SQL that Spark shows: it is the one thing that
-PySpark 3.5 tells as well, and a client of Connect, and Spark cuts it 32 characters beside the
-carets. So what SQL was made lately is kept here.
+
+1. `with_origin` puts each expression in a line of its own, with a comment that says where it is
+   from, and remembers the line.
+2. If Spark cannot compute the expression, its error shows this line with carets. So the user sees
+   the comment, whichever action they call.
+3. `MatchRecognizeRunError.from_exception` calls `read`, which looks the line up and finds the
+   characters above the carets in the user's text.
+
+The line is all that tells expressions apart: PySpark 3.5 and clients of Connect get nothing else,
+and Spark cuts the line off 32 characters from the carets.
 """
 
 from __future__ import annotations
@@ -21,82 +27,106 @@ from itertools import islice
 from matchrec.errors.language import as_note, holding
 from matchrec.source import Source, Span
 
-KEPT = 4096  # texts of SQL, of a line or a few each
+# How many expressions are remembered. Each is a line of SQL or a few.
+KEPT = 4096
 
+# The text that is being read.
 _READ: ContextVar[Source | None] = ContextVar("text of the query", default=None)
+# A run-time error of Spark: its sentence, and lines of SQL, each followed by its carets.
 _FAILURE = re.compile(
     r"\[[A-Z][A-Z0-9_.]+\] (?P<said>(?:(?!\[[A-Z][A-Z0-9_]+\] ).)*?)(?:\s*SQLSTATE: \w+)?"
     r"\n== SQL[^\n]*==\n(?P<shown>(?:[^\n]*\n *\^+ *(?:\n|$))+)",
     re.DOTALL,
 )
+# A plain column.
 _COLUMN = re.compile(r"`(?:[^`]|``)*`|\w+")
+# A name of ours, with the comment of `commented`.
 _GENERATED = re.compile(r"(?<![\w`])__(e\.)?[a-z]+\d*( /\*.*?\*/)?")
 _TOKEN = re.compile(r"`(?:[^`]|``)*`|'(?:[^'\\]|\\.)*'|\w+|\S")
+# Parentheses, nested at most three deep, and what the user may have written for a name of ours:
+# `LAST(A.b, 1)`, `PREV(price + 1)`, `A.price`.
 _NESTED = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _NAVIGATION = rf"[\w`]+(?:\s*\.\s*[\w`*]+)*(?:\s*{_NESTED})?"
 
 
 @dataclass(frozen=True, slots=True)
 class SqlOrigin:
-    """What of the user's some SQL computes. Picklable.
+    """Where the user wrote what some SQL computes. Picklable."""
 
-    what: in a sentence. label: the clause and the name. span: in `text`, which the user wrote; both
-    are None where there is no text.
-    """
-
+    # How a sentence names it: "the condition of `A`".
     what: str
+    # The clause and the name, for the comment: "DEFINE A".
     label: str
+    # Where it is in `text`, which the user wrote. Both are None if there is no text.
     span: Span | None = None
     text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What could not be computed, as an error says it. span: in the text, if there is one."""
+    """The parts of an error about an expression that could not be computed."""
 
     message: str
+    # Where it is in `text`, which the user wrote. Both are None if there is no text.
     span: Span | None
     text: str | None
     hint: str | None
 
 
+# The origins of the lines of SQL that were made last, by the line; the oldest first.
 _KEPT: dict[str, SqlOrigin] = {}
 
 
 def reading(source: Source) -> AbstractContextManager[None]:
+    """Let origins that are made inside of the `with` statement be in a text."""
     return holding(_READ, source)
 
 
 def origin(what: str, label: str, span: Span | None) -> SqlOrigin:
-    """The origin of SQL whose `span` is in the text that is being read."""
-    known = _READ.get()
-    if known is None or span is None:
+    """Return the origin of SQL that was made from the text that is being read.
+
+    Args:
+        what: how a sentence names the SQL.
+        label: how a comment names it.
+        span: where it is in the text; None if it is in no text.
+    """
+    read_source = _READ.get()
+    if read_source is None or span is None:
         return SqlOrigin(what, label)
-    source, place = known.written(span)
-    return SqlOrigin(what, label, place, source.text)
+    source, source_span = read_source.written(span)
+    return SqlOrigin(what, label, source_span, source.text)
 
 
 def with_origin(sql: str, known: SqlOrigin | None) -> str:
-    """The SQL in a line of its own that says where it is from; a plain column as it is.
+    """Return SQL in a line of its own with a comment that says where it is from.
+
+    The line is remembered. A plain column, which cannot fail, and SQL without an origin stay as
+    they are.
 
     >>> with_origin("10 / `b` > 2", SqlOrigin("the condition of `A`", "DEFINE A"))
     '\\n/* DEFINE A */ 10 / `b` > 2\\n'
     """
     if known is None or _COLUMN.fullmatch(sql):
         return sql
-    label = re.sub(r"[^\w ,.]", "_", known.label)
-    if known.text is not None and known.span is not None:
-        label += f", line {Source(known.text).position(known.span.start)[0]}"
-    written = f"\n/* {label} */ {sql}\n"
-    _KEPT.pop(written, None)
-    _KEPT[written] = known
+    line = f"\n/* {comment_of(known)} */ {sql}\n"
+    _KEPT.pop(line, None)  # it becomes the newest
+    _KEPT[line] = known
     for oldest in tuple(islice(_KEPT, max(0, len(_KEPT) - KEPT))):
         _KEPT.pop(oldest, None)
-    return written
+    return line
+
+
+def comment_of(known: SqlOrigin) -> str:
+    """Return an origin as a comment says it: the clause, the name and the line."""
+    label = re.sub(r"[^\w ,.]", "_", known.label)
+    if known.text is None or known.span is None:
+        return label
+    line_number, _ = Source(known.text).position(known.span.start)
+    return f"{label}, line {line_number}"
 
 
 def commented(name: str, meaning: str) -> str:
-    """A name of ours with what the user wrote for it.
+    """Return a name of ours with a comment that has what the user wrote for it.
 
     >>> commented("__r1", "LAST(A.b)")
     '__r1 /* LAST(A.b) */'
@@ -106,41 +136,61 @@ def commented(name: str, meaning: str) -> str:
 
 
 def read(text: str) -> Failure | None:
-    """The failure in SQL of ours of which a text of Spark's speaks; None of any other text."""
-    if (failure := _FAILURE.search(text)) is None:
+    """Return the failure that an error of Spark is about.
+
+    None if the text is another one, or shows no SQL that `with_origin` has made lately.
+    """
+    failure = _FAILURE.search(text)
+    if failure is None:
         return None
     shown = failure["shown"].rstrip("\n").split("\n")
-    part, fragment = parts_of(shown[::2], shown[1::2])
-    kept = reversed(tuple(_KEPT.items()))
-    found = next((known for sql, known in kept if part in sql), None)
-    return None if found is None else failure_of(found, fragment, failure["said"])
+    sql, fragment = parts_of(shown[::2], shown[1::2])
+    for line, known in reversed(tuple(_KEPT.items())):
+        if sql in line:
+            return failure_of(known, fragment, failure["said"])
+    return None
 
 
 def parts_of(lines: list[str], carets: list[str]) -> tuple[str, str]:
-    """The SQL that Spark shows, whole lines where it cuts none, and what of it is over the carets.
+    """Return the SQL that Spark shows, and the part of it above the carets.
+
+    The SQL begins and ends with a line break unless Spark has cut it off there, with `...`.
 
     >>> parts_of(["...b > 0 AND 10 / `b` > 2"], ["             ^^^^^^^^"])
     ('b > 0 AND 10 / `b` > 2\\n', '10 / `b`')
     """
-    whole = "\n".join(lines)
-    end = len(whole) - len(lines[-1]) + len(carets[-1].rstrip())
-    fragment = whole[carets[0].index("^") : end]
-    part = whole[3:] if whole.startswith("...") else f"\n{whole}"
-    return part[:-3] if part.endswith("...") else f"{part}\n", fragment
+    shown = "\n".join(lines)
+    end = len(shown) - len(lines[-1]) + len(carets[-1].rstrip())
+    fragment = shown[carets[0].index("^") : end]
+    sql = shown[3:] if shown.startswith("...") else f"\n{shown}"
+    sql = sql[:-3] if sql.endswith("...") else f"{sql}\n"
+    return sql, fragment
 
 
 def failure_of(known: SqlOrigin, fragment: str, said: str) -> Failure:
-    """What Spark says of a fragment of our SQL, in the user's terms; of all of it without one."""
-    sentence, *cures = re.split(r"\.\s+(?=[A-Z][a-z ])", said.rstrip(". "))
+    """Return an engine's failure in the user's terms.
+
+    Args:
+        known: where the user wrote what could not be computed.
+        fragment: the part of the SQL that failed; empty for all of it.
+        said: what the engine says: a sentence, then sentences of advice.
+    """
+    sentence, *advice = re.split(r"\.\s+(?=[A-Z][a-z ])", said.rstrip(". "))
     span = known.span
     if fragment and known.text is not None and span is not None:
         span = place_of(fragment, known.text, span)
-    message = f"{known.what} cannot be computed: {as_note(sentence)}"
-    return Failure(message, span, known.text, "; ".join(map(as_note, cures)) or None)
+    return Failure(
+        message=f"{known.what} cannot be computed: {as_note(sentence)}",
+        span=span,
+        text=known.text,
+        hint="; ".join(map(as_note, advice)) or None,
+    )
 
 
 def place_of(fragment: str, text: str, span: Span) -> Span:
-    """Where in `span` of the user's text a fragment of our SQL is written; else all of it.
+    """Return where in `span` of the user's text a fragment of generated SQL is written.
+
+    All of `span` if it is not found.
 
     >>> place_of("10 / `b`", "A AS b > 1 AND 10/A.b > 2", Span(5, 25))
     Span(start=15, end=21)
@@ -154,7 +204,11 @@ def place_of(fragment: str, text: str, span: Span) -> Span:
 
 
 def as_written(token: str) -> str:
-    """The ways to write a token of our SQL, as a regular expression: PREV(LAST(A.b), 2) for `b`."""
+    """Return a regular expression of what the user may have written for a token of generated SQL.
+
+    For a column `b` it is also `A.b`, `LAST(A.b)` or `PREV(LAST(A.b), 2)`, and for a name of ours,
+    which is "\\0" here, any navigation.
+    """
     if token == "\0":
         return _NAVIGATION
     if token[0] == "`":
