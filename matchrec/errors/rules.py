@@ -33,8 +33,8 @@ def definition_of_eaten(
     span: Span | None, name: str, known: Iterable[str], count: str
 ) -> MatchRecognizePlanError:
     """Return the error for B in DEFINE and B3 in PATTERN, which a Python f-string makes of B{3}."""
-    eaten = _definition_of_eaten if current_surface().is_python else _definition_of_number
-    return eaten(span, name=name, known=known, count=count)
+    message = _definition_of_eaten if current_surface().is_python else _definition_of_number
+    return message(span, name=name, known=known, count=count)
 
 
 _definition_of_eaten = plan_error("""DEFINE has `{name}`, which is not in PATTERN

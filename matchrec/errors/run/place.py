@@ -1,4 +1,4 @@
-"""Where an error of the rows is: a row of a partition."""
+"""Where a run-time error is: a row of a partition. And how the error leaves a worker."""
 
 from __future__ import annotations
 
@@ -7,45 +7,48 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+# How many characters of a partition's value a message shows.
 LONGEST_VALUE = 200
 
 
 @dataclass(frozen=True, slots=True)
 class RowPlace:
-    """A row. keys: of its partition, by their SQL text. row_number: in its partition, from 1; None
-    where that is not known.
+    """A row of a partition."""
 
-    relevant_only: irrelevant rows are not counted. time: of a row of a stream, in UTC.
-    """
-
+    # The values of the partition's keys, by their SQL text.
     keys: Mapping[str, object]
+    # The number of the row in its partition, from 1; None if it is not known.
     row_number: int | None
+    # Whether irrelevant rows are not counted.
     relevant_only: bool = False
+    # The time of the row, in UTC, if it is one of a stream.
     time: str | None = None
 
     def __str__(self) -> str:
-        named = ", ".join(f"{text} = {shown(value)}" for text, value in self.keys.items())
-        partition = f"the partition with {named}" if named else "the only partition"
-        if self.time is not None:  # what one finds again, while a stream goes on
+        """Return the row as a sentence names it: `in the partition with sym = 'X', row 3`."""
+        keys = ", ".join(f"{text} = {shown(value)}" for text, value in self.keys.items())
+        partition = f"the partition with {keys}" if keys else "the only partition"
+        if self.time is not None:  # a row's number changes while a stream goes on
             return f"in {partition}, at {self.time} in UTC"
         if self.row_number is None:
             return f"in {partition}"
-        among = " of those that are searched" if self.relevant_only else ""
-        return f"in {partition}, row {self.row_number}{among}"
+        counted_rows = " of those that are searched" if self.relevant_only else ""
+        return f"in {partition}, row {self.row_number}{counted_rows}"
 
     @property
     def partition(self) -> dict[str, object]:
+        """The values of the partition's keys, by the names of their columns."""
         return {column_name(text): value for text, value in self.keys.items()}
 
 
 def shown(value: object) -> str:
-    """A value as Python writes it, the end left out where it is long."""
+    """Return a value as Python writes it, cut off if it is long."""
     text = repr(value)
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
 
 
 def column_name(text: str) -> str:
-    """The name that a quoted column has; any other text as it is.
+    """Return the name of a column in backticks; any other text as it is.
 
     >>> column_name("`day``s`"), column_name("`a`.`b`"), column_name("id % 2")
     ('day`s', '`a`.`b`', 'id % 2')
@@ -57,19 +60,20 @@ def column_name(text: str) -> str:
 
 # The fields of an error inside the text of another one.
 #
-# An error that a Python worker raises comes to the driver as text, between a traceback and what
-# Spark says around it. So its last line has its fields once more, as JSON.
+# The driver gets the error of a Python worker as text, between a traceback and Spark's own words.
+# So the last line of the error has its fields once more, as JSON.
 
+# What the line begins with.
 MARK = "for MatchRecognizeRunError.from_exception: "
 
 
 def written(fields: Mapping[str, object]) -> str:
-    """The fields as one line of text; a value that JSON does not have becomes its text."""
+    """Return fields as one line of text. Values that JSON lacks, such as dates, become texts."""
     return MARK + json.dumps(fields, default=str)
 
 
 def read(text: str) -> dict[str, Any] | None:
-    """The fields of the first error that a text carries as a whole, or None.
+    """Return the fields of the first error in a text; None if there is none that is complete.
 
     >>> read(f"[JOB_FAILED] it failed: {written({'row': 1})} SQLSTATE: 39000")
     {'row': 1}
