@@ -1,4 +1,9 @@
-"""What Sail says against a query, in Spark's words: a name of the condition, a name, a place."""
+"""Translate what Sail says against a query into plain words, and into Spark's error conditions.
+
+Sail's errors are texts without error conditions. Tables of regular expressions find out what such a
+text is about: an unknown name (`SAID`), something else in the query (`SENTENCES`), or a value that
+cannot be computed (`OF_VALUES`).
+"""
 
 from __future__ import annotations
 
@@ -11,11 +16,12 @@ from matchrec.worker.failing import cause_of
 
 V = TypeVar("V")
 
+# A name in a text of Sail's: as a Rust value, or in plain letters.
 NAMED = r"(?:ObjectName\(\[(?P<parts>(?:[^\]]|\](?!\)))*)\]\)|`?(?P<name>[\w.]+)`?)"
 STAR = "CANNOT_RESOLVE_STAR_EXPAND"
 UNBOUND = "UNBOUND_SQL_PARAMETER", "parameter {name} has no value"
 
-# What Sail says of a name: Spark's condition, and the sentence.
+# Refusals that are about a name: Spark's condition, and the sentence.
 SAID = {
     rf"attribute {NAMED} is missing": ("UNRESOLVED_COLUMN", "there is no column {name}"),
     rf"ambiguous attribute: {NAMED}": ("AMBIGUOUS_REFERENCE", "column {name} is ambiguous"),
@@ -30,11 +36,12 @@ SAID = {
     rf"parameter {NAMED} has no value": UNBOUND,
 }
 
-# What a client says where a server has broken off one answer, and not where there is none.
+# In the error of a client if a server breaks off an answer, but not if there is no server.
 CRASH = "RST_STREAM"
 
-# What it says, as a regular expression, of a call, of a number, or of what it knows and cannot run
-# at its place; and what Spark says, too, of columns of a file. Each in plain words.
+# Refusals that are about a call, a number, or something that Sail knows but cannot run at this
+# place, each with a sentence in plain words, which may end with advice: see `HELP`. Spark has some
+# of them, too: those about columns of a file.
 SENTENCES = {
     r"^(?P<n>\w+) values? expected": r"a function that takes \g<n> has another number of arguments",
     r"^expected at least one value, but got": "a function has no argument",
@@ -92,20 +99,21 @@ SENTENCES = {
     '\n  help: write them as float32, in pandas by frame.astype({"x": "float32"})',
 }
 
-HELP = "\n  help: "  # before what to write, in a sentence of the table
+# Separates a sentence from advice.
+HELP = "\n  help: "
 
-# What its parser says: a word, its characters, and a long list of what might stand there.
+# A syntax error: a word, its characters, and a long list of what could be there instead.
 SYNTAX = re.compile(r"(?s)found (?P<word>.+?) at (?P<start>\d+):(?P<end>\d+) expected (?P<list>.*)")
 
-# The word and the list where a query begins with FROM, as Spark's own may.
+# The word and the list of the syntax error for a query that begins with FROM, as it may on Spark.
 FROM_FIRST = re.compile(r"FROM (?:query$|.*\bstatement\b)", re.IGNORECASE | re.DOTALL)
 
-# What follows a sentence about a call: whom to tell, and all forms that the function has.
+# What follows a sentence about a call: where to report it, and all signatures of the function.
 ADVICE = re.compile(
     r"(?:\nThis issue was likely caused by|\.? No function matches the given name).*", re.DOTALL
 )
 
-# In which of its steps it has failed, before what has.
+# What precedes a sentence: the steps in which Sail has failed.
 STEPS = re.compile(
     r"(?:(?:Internal|Execution) error: |Error during planning: |invalid argument: "
     r"|Function '\w+' user-defined coercion failed with: )+"
@@ -113,35 +121,53 @@ STEPS = re.compile(
 
 
 def row_of(table: Mapping[str, V], said: str) -> tuple[re.Match[str], V] | None:
-    """The first row of a table that is about a text: what of the text it is, and the row's value.
+    """Return the first row of a table whose regular expression is found in a text, or None.
+
+    Args:
+        table: values by regular expressions.
+        said: the text.
+
+    Returns:
+        The match in the text, and the value of the row.
 
     >>> row_of({"a": 1, "b+": 2}, "rubble")
     (<re.Match object; span=(2, 4), match='bb'>, 2)
     """
-    rows = ((re.search(pattern, said), value) for pattern, value in table.items())
-    return next(((found, value) for found, value in rows if found), None)
+    for pattern, value in table.items():
+        found = re.search(pattern, said)
+        if found is not None:
+            return found, value
+    return None
 
 
 def condition_of(said: str) -> tuple[str, str] | None:
-    """Spark's condition and the name that a refusal of Sail's is about; None of other text.
+    """Return Spark's error condition and the name that a refusal by Sail is about.
+
+    None if the text is not a refusal by Sail, or not about a name.
 
     >>> condition_of('attribute ObjectName([Identifier("A"), Identifier("x")]) is missing from')
     ('UNRESOLVED_COLUMN', 'A.x')
     >>> condition_of("unknown function: uper")
     ('UNRESOLVED_ROUTINE', 'uper')
     """
-    found = row_of(SAID, said)
-    return (found[1][0], name_in(found[0])) if found else None
+    row = row_of(SAID, said)
+    if row is None:
+        return None
+    found, (condition, _) = row
+    return condition, name_in(found)
 
 
 def name_in(found: re.Match[str]) -> str:
-    return ".".join(re.findall(r'Identifier\("([^"]*)"\)', found["parts"] or "")) or found["name"]
+    """Return the name that `NAMED` has found, its parts separated by points."""
+    parts = re.findall(r'Identifier\("([^"]*)"\)', found["parts"] or "")
+    return ".".join(parts) or found["name"]
 
 
 def place_of(said: str, text: str) -> tuple[int, int] | None:
-    """Return the characters of a text that Sail's parser stumbles over.
+    """Return the characters of a text at which Sail's parser has found a syntax error.
 
-    None if they are another word: the parser counts from the quote inside a string.
+    None if the error is another one, or if the word in it is not there: inside of a literal, the
+    parser counts from its quote.
 
     >>> place_of("found bad at 7:10 expected 'FROM'", "SELECT bad")
     (7, 10)
@@ -151,12 +177,12 @@ def place_of(said: str, text: str) -> tuple[int, int] | None:
     if found is None:
         return None
     start, end = int(found["start"]), int(found["end"])
-    is_there = found["word"].strip("'\"`").lower() in text[start:end].lower()
-    return (start, end) if is_there else None
+    has_word = found["word"].strip("'\"`").lower() in text[start:end].lower()
+    return (start, end) if has_word else None
 
 
 def cure_of_word(said: str) -> str | None:
-    """Return what to write for a word that Spark reads at this place, and Sail does not.
+    """Return what to write for a word that Spark accepts at this place and Sail does not, or None.
 
     >>> cure_of_word("invalid argument: found time at 9:13 expected 'FROM'")
     'write `time` in backticks'
@@ -173,7 +199,9 @@ def cure_of_word(said: str) -> str | None:
 
 
 def sentence_of(said: str) -> str:
-    """A refusal in plain words; text that is none of Sail's as it is.
+    """Return a refusal in plain words, with advice after `HELP` if there is any.
+
+    Texts that are not Sail's stay as they are.
 
     >>> sentence_of("invalid argument: found FROM at 0:4 expected 'SELECT', or '('")
     "Syntax error at or near 'FROM'"
@@ -191,19 +219,24 @@ def sentence_of(said: str) -> str:
     there is no CacheTable in Sail
       help: run it on Spark
     """
-    if syntax := SYNTAX.search(said):
-        begins = FROM_FIRST.match(f"{syntax['word']} {syntax['list']}")
-        cure = f"{HELP}write SELECT * FROM" if begins else ""
-        return f"Syntax error at or near '{syntax['word']}'{cure}"
-    if (named := row_of(SAID, said)) and not said.startswith("["):
-        return named[1][1].format(name=f"`{name_in(named[0])}`")
-    if found := row_of(SENTENCES, said):
-        return found[0].expand(found[1])
+    syntax = SYNTAX.search(said)
+    if syntax is not None:
+        begins_with_from = FROM_FIRST.match(f"{syntax['word']} {syntax['list']}")
+        advice = f"{HELP}write SELECT * FROM" if begins_with_from else ""
+        return f"Syntax error at or near '{syntax['word']}'{advice}"
+    about_name = row_of(SAID, said)
+    if about_name is not None and not said.startswith("["):  # not Spark's own condition
+        found, (_, sentence) = about_name
+        return sentence.format(name=f"`{name_in(found)}`")
+    about_query = row_of(SENTENCES, said)
+    if about_query is not None:
+        found, sentence = about_query
+        return found.expand(sentence)
     return STEPS.sub("", ADVICE.sub("", said), count=1)
 
 
 def split_help(sentence: str) -> tuple[str, str | None]:
-    """Return a sentence of `sentence_of` and what to write, which it may have in a line of its own.
+    """Split a result of `sentence_of` into its sentence and its advice, or None.
 
     >>> split_help(sentence_of("PlanNode::CacheTable"))
     ('there is no CacheTable in Sail', 'run it on Spark')
@@ -212,7 +245,7 @@ def split_help(sentence: str) -> tuple[str, str | None]:
     return plain, cure or None
 
 
-# What it says of a value that cannot be computed with: the sentence, then what to write.
+# Failures that are about a value: the sentence, then advice.
 OF_VALUES = {
     r"(?i)(?:divi(?:de|sion)|remainder) by zero": "Division by zero. Write NULLIF(divisor, 0), or "
     "set spark.sql.ansi.enabled to false",
@@ -224,14 +257,14 @@ OF_VALUES = {
     r"(?i)\[CAST_INVALID_INPUT\] (?P<what>.*)": "{what}",
 }
 
-# What it says where no value is to blame; an argument is one of the text, as its parser has it.
+# Failures that no value causes. An invalid argument is one in the text: the parser says so.
 OF_OTHERS = re.compile(
     r"resources exhausted|cancel|object store|\bio error|^invalid argument: ", re.IGNORECASE
 )
 
 
 def sentence_of_value(said: str) -> str | None:
-    """What cannot be computed, and a cure; None of what fails for other reasons.
+    """Return why a value cannot be computed, and advice; None if a query fails for another reason.
 
     >>> sentence_of_value("Arrow error: Divide by zero error")
     'Division by zero. Write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false'
@@ -247,13 +280,15 @@ def sentence_of_value(said: str) -> str | None:
     if condition_of(said) is not None or OF_OTHERS.search(said):
         return None
     cause = cause_of(said).strip()
-    if found := row_of(OF_VALUES, cause):
-        return found[1].format(**found[0].groupdict())
+    row = row_of(OF_VALUES, cause)
+    if row is not None:
+        found, sentence = row
+        return sentence.format(**found.groupdict())
     return f"{cause.rstrip('. ')}. Write other arguments, or leave such rows out before the clause"
 
 
 def is_of_streams(said: str) -> bool:
-    """Whether it says that it has no plan of a stream.
+    """Return whether Sail refuses a query because it has no plan for the stream.
 
     >>> is_of_streams("with watermark"), is_of_streams("with watermark [refused-by-engine]")
     (True, True)
