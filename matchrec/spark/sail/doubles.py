@@ -1,4 +1,11 @@
-"""Decimals beside floating-point numbers: `price > 99.5`, where `price` is a DOUBLE."""
+"""Write decimals as doubles if they meet floating-point numbers: `price > 99.5` of a DOUBLE.
+
+    price > 99.5   →   price > 99.5D
+
+Spark does so by itself. Sail may make decimals of both to compare them, with 15 digits after the
+point, so that 0.1D + 0.2D equals 0.3 and NaN is an error, and may compute a FLOAT from a FLOAT and
+a decimal.
+"""
 
 from __future__ import annotations
 
@@ -21,103 +28,130 @@ from matchrec.spark.sail.probes import compares_as_decimals
 from matchrec.spark.session import SUBQUERY, quiet_analysis
 from matchrec.spark.types import is_nested, parts_of, value_type
 
+# Operators that compare their operands with each other.
 COMPARED = COMPARISONS | {"IS DISTINCT FROM", "IS NOT DISTINCT FROM", "EQUAL_NULL", "BETWEEN", "IN"}
+
+# Operators whose value is that of one of their branches, see `expression.branches`.
 CHOICES = expression.COMPARED_CHOICES | {"IF", "CASE"}
+
+# Operators whose value is that of one of their operands.
 CHOSEN = frozenset({"COALESCE", "IFNULL", "NVL", "GREATEST", "LEAST", "NANVL"})
+
+# Operators that compute with their operands.
 COMPUTED = frozenset({"+", "-", "*", "/", "%", "MOD", "PMOD", "NEG", "ABS"})
 
-# Operators whose values are of the kind of their operands.
+# Operators whose value is floating, a decimal or whole as their operands are.
 OF_THEIR_KIND = (COMPUTED - {"/"}) | CHOSEN | {"NULLIF", "NULLIFZERO"}
 
-# Mathematical functions that are floating of whole numbers.
+# Mathematical functions whose value is floating even for whole numbers.
 OF_FLOATING = MATHEMATICAL - {"FLOOR", "CEIL", "CEILING", "ISNAN", "ROUND"}
 
-FRACTIONS = frozenset({Family.FLOATING, Family.DECIMAL})  # what a number is that is no whole number
+# The families of numbers with a fraction.
+FRACTIONS = frozenset({Family.FLOATING, Family.DECIMAL})
 
 # A number with an exponent or the letter of a DOUBLE or FLOAT: 0.5D, 2f, 1e3.
 FLOATING_LITERAL = re.compile(r"(?ai)(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+[df]?|[df])")
 
-# What stands in a text in which a decimal, or a fraction that NULLIF compares, may be.
+# In each text that may contain a decimal literal, a cast to a decimal, or NULLIF.
 FRACTION = re.compile(r"\d[.bdfe]|\.\d|DEC|NUMERIC|NULLIF", re.ASCII | re.IGNORECASE)
 
+# A literal of a decimal: 0.5, 5BD.
 DECIMAL_LITERAL = re.compile(r"([\d.]+)(?:bd)?", re.ASCII | re.IGNORECASE)
 
-AVERAGES = frozenset({"avg", "mean"})  # aggregates that are floating of whole numbers
+# Aggregates whose value is floating for whole numbers.
+AVERAGES = frozenset({"avg", "mean"})
 
-# Aggregates that are floating of floating numbers, and decimal of decimals.
+# Aggregates whose value is floating for floating-point numbers, and a decimal for decimals.
 ALIKE = AVERAGES | {"sum", "min", "max", "first", "last", "any_value", "first_value", "last_value"}
 
 
 def with_doubles(
     plan: MatchPlan, relation: Relation, find: Callable[[tuple[str, ...]], str | None]
 ) -> MatchPlan:
-    """The plan, in which decimals are doubles beside floating-point numbers.
+    """Return a plan in which decimals are doubles if they meet floating-point numbers.
 
-    Spark makes them so by itself. Some sessions make decimals of both, of 15 digits after the
-    point, to compare them: 0.1D + 0.2D equals 0.3 then, and NaN is an error; and of a FLOAT and a
-    decimal they compute a FLOAT. There NULLIF is written as IF: it is of the type that is compared,
-    and tells -0.0 from 0. find: the input's column of some names.
+    Where NULLIF compares such numbers, it is written as IF: on Sail its value has the type that is
+    compared, and it tells -0.0 from 0.
+
+    Args:
+        plan: the plan.
+        relation: the input.
+        find: returns the input's column of a name, which may have several parts, or None.
     """
-    kinds = [one.dataType for one in relation.rows.schema.fields]
-    fractional = [one for one in kinds if FRACTIONS & {value_type(p).family for p in parts_of(one)}]
-    if not (fractional or any(map(has_fraction, plan.expressions))):
+    types = [field.dataType for field in relation.rows.schema.fields]
+    fractional_types = [
+        type_
+        for type_ in types
+        if any(value_type(part).family in FRACTIONS for part in parts_of(type_))
+    ]
+    if not fractional_types and not any(has_fraction(scalar) for scalar in plan.expressions):
         return plan
-    doubles = Doubles(relation, find, any(map(is_nested, fractional)))
+    has_nested_fractions = any(is_nested(type_) for type_ in fractional_types)
+    doubles = Doubles(relation, find, has_nested_fractions)
     return with_expressions(plan, lambda scalar, _: with_operations(scalar, doubles.written))
 
 
 def has_fraction(scalar: Scalar) -> bool:
-    """Whether an expression may have a fractional number in it, over columns that are none."""
-    return any(
-        FRACTION.search(piece) is not None
-        if isinstance(piece, str)
-        else isinstance(piece, Aggregate) and any(map(has_fraction, expression.terms(piece)))
-        for piece in scalar.pieces
-    )
+    """Return whether an expression may contain a fraction although no column does."""
+    for piece in scalar.pieces:
+        if isinstance(piece, str) and FRACTION.search(piece) is not None:
+            return True
+        if isinstance(piece, Aggregate) and any(map(has_fraction, expression.terms(piece))):
+            return True
+    return False
 
 
 @dataclass(frozen=True)
 class Doubles:
-    """Writes decimals as doubles. find: as of `with_doubles`. inner: whether a field may be
-    fractional. What an expression is, is a family, INTEGER of all that has no fraction; None where
-    that is not known.
+    """Writes decimals as doubles.
+
+    The methods `found` and `number` return the family of an expression: INTEGER stands for
+    everything without a fraction, and None means that the family is not known.
     """
 
     relation: Relation
+    # Returns the input's column of a name, see `with_doubles`.
     find: Callable[[tuple[str, ...]], str | None]
+    # Whether a field or an item of a column may have a fraction.
     inner: bool
 
     @cached_property
     def columns(self) -> dict[str, Family]:
-        return {one.name: value_type(one.dataType).family for one in self.relation.rows.schema}
+        """The family of each column of the input."""
+        fields = self.relation.rows.schema.fields
+        return {field.name: value_type(field.dataType).family for field in fields}
 
     @property
     def is_needed(self) -> bool:
-        """Whether the session does otherwise by itself. It is asked where it matters only."""
+        """Whether the session compares otherwise than Spark. It is asked only if that matters."""
         return compares_as_decimals(self.relation.runner.spark)
 
     def written(self, operation: Operation) -> Operation:
-        """The operation, in which no decimal is brought together with a floating-point number."""
+        """Return the operation with its decimals as doubles if they meet floating-point numbers."""
         match operation:
             case Operation("NULLIF", (first, second)):
                 return self.null_where(first, second, operation)
             case Operation("NULLIFZERO", (first,)):
                 return self.null_where(first, expression.number_term(0, first.span), operation)
-        decimals: set[int] = set()
-        for group in self.together(operation):
-            numbers = [*map(self.number, group)]
-            if self.inner or FRACTIONS.intersection(numbers):
-                numbers = [*map(self.found, group)]
-            if FRACTIONS.issubset(numbers):
-                found = zip(group, numbers, strict=True)
-                decimals |= {id(one) for one, number in found if number is Family.DECIMAL}
-        if not decimals or not self.is_needed:
+        decimal_ids: set[int] = set()
+        for operands in self.together(operation):
+            families = [self.number(operand) for operand in operands]
+            if self.inner or FRACTIONS.intersection(families):
+                families = [self.found(operand) for operand in operands]
+            if FRACTIONS.issubset(families):
+                for operand, family in zip(operands, families, strict=True):
+                    if family is Family.DECIMAL:
+                        decimal_ids.add(id(operand))
+        if not decimal_ids or not self.is_needed:
             return operation
-        return operation.of_operands(lambda one: as_double(one) if id(one) in decimals else one)
+        return operation.of_operands(
+            lambda operand: as_double(operand) if id(operand) in decimal_ids else operand
+        )
 
     def null_where(self, first: Scalar, second: Scalar, operation: Operation) -> Operation:
-        """`NULLIF(a, b)` as `IF((a) = (b), NULL, a)`, which is what it means."""
-        if not (FRACTIONS.intersection(map(self.found, (first, second))) and self.is_needed):
+        """Return `NULLIF(a, b)` as `IF((a) = (b), NULL, a)`, if an operand has a fraction."""
+        families = [self.found(operand) for operand in (first, second)]
+        if not FRACTIONS.intersection(families) or not self.is_needed:
             return operation
         span = operation.span
         equal = Operation("=", ("(", first, ") = (", second, ")"), span)
@@ -125,7 +159,10 @@ class Doubles:
         return Operation("IF", parts, span)
 
     def together(self, operation: Operation) -> Iterator[tuple[Scalar, ...]]:
-        """The operands that are compared or computed with each other, or of which it is one."""
+        """Return the groups of operands that must have one type.
+
+        They are compared or computed with each other, or one of them is the value.
+        """
         operator = operation.operator
         if operator in COMPARED | CHOSEN | COMPUTED:
             yield operation.operands
@@ -137,49 +174,54 @@ class Doubles:
             yield branches(operation)[1]
 
     def found(self, scalar: Scalar) -> Family | None:
-        """What an expression is, by its text, or else as the session says."""
-        told = self.number(scalar)
-        if told is None and expression.looks_at_columns_only(scalar) and self.is_needed:
-            with quiet_analysis(), suppress(PySparkException):  # of what is no expression alone
+        """Return the family of an expression by its text, or if that does not tell, from Sail."""
+        family = self.number(scalar)
+        if family is None and expression.looks_at_columns_only(scalar) and self.is_needed:
+            with quiet_analysis(), suppress(PySparkException):  # it is not an expression by itself
                 return value_type(self.relation.type_of(expression.row_text(scalar))).family
-        return told
+        return family
 
     def number(self, scalar: Scalar) -> Family | None:
-        """What an expression is, as far as its text and its columns tell."""
+        """Return the family of an expression by its text and its columns."""
         match scalar:
             case Operation("CAST" | "TRY_CAST", _):
                 target = type_named(scalar.words[0]) if scalar.words else None
                 return None if target is None else target.family
-            case Operation("/", operands):  # floating, but for decimals and whole numbers
-                found = FRACTIONS.intersection(map(self.found, operands))
-                return Family.DECIMAL if found == {Family.DECIMAL} else Family.FLOATING
+            case Operation("/", operands):  # floating, unless there are only decimals and integers
+                fractions = FRACTIONS.intersection([self.found(operand) for operand in operands])
+                return Family.DECIMAL if fractions == {Family.DECIMAL} else Family.FLOATING
             case Operation(operator, operands) if operator in OF_THEIR_KIND:
-                return common(map(self.number, operands))
+                return common(self.number(operand) for operand in operands)
             case Operation(operator) if operator in CHOICES:
-                return common(map(self.number, branches(scalar)[1]))
+                return common(self.number(branch) for branch in branches(scalar)[1])
             case Operation("ROUND", (first, *_)):
-                rounded = self.number(first)
-                return rounded if rounded in FRACTIONS else None  # a text becomes a number
+                family = self.number(first)
+                return family if family in FRACTIONS else None  # a text becomes a number
             case Operation(operator):
                 return Family.FLOATING if operator in OF_FLOATING else None
             case Term((Aggregate(function, _, (argument, *_)),)):
-                of_values = self.found(argument) if function in ALIKE else None
+                family = self.found(argument) if function in ALIKE else None
                 is_average = function in AVERAGES and expression.names_of(argument) != ()
-                is_known = of_values in FRACTIONS or not is_average
-                return of_values if is_known else Family.FLOATING
+                return Family.FLOATING if is_average and family not in FRACTIONS else family
             case Term() if scalar.references:
                 return self.columns.get(self.find(expression.names_of(scalar)) or "")
         return number_of_text(expression.render(scalar, str))
 
 
 def common(numbers: Iterable[Family | None]) -> Family | None:
-    """What some numbers are together: floating, if one of them is, or else decimal."""
-    known = {*numbers}
-    order = Family.FLOATING, Family.DECIMAL, None
-    return next((one for one in order if one in known), Family.INTEGER)
+    """Return the family of a value that is computed from numbers of some families.
+
+    FLOATING if one of them is, else DECIMAL if one of them is, else None if one is not known.
+    """
+    families = {*numbers}
+    for family in (Family.FLOATING, Family.DECIMAL, None):
+        if family in families:
+            return family
+    return Family.INTEGER
 
 
 def as_double(decimal: Scalar) -> Scalar:
+    """Return a decimal as a DOUBLE: a literal as another literal, anything else as a CAST."""
     if isinstance(decimal, Term) and not decimal.references:
         text = expression.render(decimal, str)
         if number_of_text(text) is Family.DECIMAL:
@@ -188,7 +230,7 @@ def as_double(decimal: Scalar) -> Scalar:
 
 
 def number_of_text(text: str) -> Family | None:
-    """What a literal is; INTEGER also of what is no number, None of a subquery.
+    """Return the family of a literal; INTEGER for any other text, but None for a subquery.
 
     >>> [number_of_text(text) is Family.DECIMAL for text in ("(0.5)", "-.5", "5BD", "5")]
     [True, True, True, False]
