@@ -1,6 +1,7 @@
-"""What a session does otherwise than Spark: each is asked of it once, by a query of one row.
+"""Find out how a session differs from Spark, by small queries that run once per session.
 
-As another engine that takes PySpark's calls may, an old or a new Sail may differ in each of these.
+Each version of Sail may differ in other points, and so may another engine that accepts PySpark's
+calls. So no version is compared.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from matchrec.spark.types import is_nested, parts_of, with_parts
 
 T = TypeVar("T")
 
-# What a plan of Sail's says of groups, and of the tasks that they are divided among.
+# In a plan of Sail: into how many tasks rows are divided by a key.
 DIVIDED = re.compile(r"RepartitionExec: partitioning=Hash\(\[[^]]*\], (\d+)\)")
 
-# What stands in its place where a query cannot run.
+# The text instead of a plan if a query cannot run.
 NO_PLAN = re.compile(r"^Physical plan error: (?:error in DataFusion: )?(?P<reason>.*)", re.M | re.S)
 
+# In a plan of Sail: the columns of the result, the beginning of each column, and within a column's
+# type the parameters of a decimal, quoted text, and the types that it consists of.
 COLUMNS = re.compile(r"^== Analyzed Logical Plan ==\n(#\d+: .*)$", re.M)
 COLUMN = re.compile(r"(?:^|, )#\d+: ")
 DECIMAL = re.compile(r"Decimal128\((\d+), (-?\d+)\)")
@@ -34,34 +37,40 @@ PART = re.compile(
     r"|([A-Z]\w*(?:\([^()]*\))?)"
 )
 
-# What a plan says of the types of its columns: Arrow's names.
+# Types in a plan of Sail, by Arrow's names.
 NAMES = {"Boolean", "Int8", "Int16", "Int32", "Int64", "Float32", "Float64", "Utf8", "Date32"}
-WITHOUT_SIGN = {"UInt8", "UInt16", "UInt32", "UInt64"}  # of a Parquet file
 
+# Types that only Parquet files have.
+WITHOUT_SIGN = {"UInt8", "UInt16", "UInt32", "UInt64"}
+
+# The names in a plan of types that consist of others.
 KINDS: dict[type[DataType], str] = {ArrayType: "List", MapType: "Map", StructType: "Struct"}
 
-DAYS = 100 * 365  # from 1970 on, in which some zones have changed their clocks, and do no more
+# How many days from 1970 on are tried. Within them are also changes of clocks that zones no longer
+# make.
+DAYS = 100 * 365
 
 
 def asked_once(probe: Callable[[SparkSession], T]) -> Callable[[SparkSession], T]:
-    """The probe, whose answer is kept as long as the session."""
-    known: WeakKeyDictionary[SparkSession, T] = WeakKeyDictionary()
+    """Return a probe whose answer is kept as long as the session."""
+    answers: WeakKeyDictionary[SparkSession, T] = WeakKeyDictionary()
 
     @wraps(probe)
     def answer(spark: SparkSession) -> T:
-        if spark not in known:
-            known[spark] = probe(spark)
-        return known[spark]
+        if spark not in answers:
+            answers[spark] = probe(spark)
+        return answers[spark]
 
     return answer
 
 
 def of_a_row(spark: SparkSession, expression: str) -> DataFrame:
+    """Return a DataFrame of one row with an expression over `id`, which is 0."""
     return spark.range(1).selectExpr(expression)
 
 
 def accepts(frame: Callable[[], DataFrame]) -> bool:
-    """Whether the session makes a DataFrame of it, as far as it looks before it runs."""
+    """Return whether the session analyses a DataFrame without an error. Does not run it."""
     try:
         _ = frame().schema
     except PySparkException:
@@ -71,74 +80,103 @@ def accepts(frame: Callable[[], DataFrame]) -> bool:
 
 @asked_once
 def version_spoken(spark: SparkSession) -> tuple[int, ...]:
-    """The version of Spark that the session speaks, without what comes after a second point."""
+    """Return the major and minor version of Spark that the session behaves as: (4, 0)."""
     return tuple(map(int, spark.version.split(".")[:2]))
 
 
 def accepting(expression: str) -> Callable[[SparkSession], bool]:
+    """Return a probe of whether a session accepts an expression."""
     return asked_once(lambda spark: accepts(lambda: of_a_row(spark, expression)))
 
 
 def telling(condition: str) -> Callable[[SparkSession], bool]:
+    """Return a probe of whether a condition is true in a session."""
     return asked_once(lambda spark: bool(of_a_row(spark, condition).collect()[0][0]))
 
 
-# Whether CASE takes a number for a condition, which Spark's analysis refuses; whether a query that
-# cannot run has a schema all the same; whether `try_add` takes what `+` takes.
+# Whether CASE accepts a number as its condition, which Spark's analysis rejects.
 takes_any_condition = accepting("CASE WHEN 1 THEN 1 END")
+
+# Whether a query that cannot run has a schema nevertheless.
 analyses_late = accepting("NOT 1")
+
+# Whether `try_add` accepts what `+` accepts.
 tries_to_add = accepting("try_add(TIMESTAMP'2000-01-01', INTERVAL 1 MONTH)")
 
-# Whether a double and a decimal are compared as decimals, which Spark compares as doubles; whether
-# 0.0 and -0.0 in a struct are two values, which are one to Spark: id is 0.
+# Whether a double and a decimal are compared as decimals. Spark compares them as doubles.
 compares_as_decimals = telling("0.1D + 0.2D = 0.3")
+
+# Whether 0.0 and -0.0 in a struct are different values. They are equal on Spark.
 tells_zeros_apart = telling("NOT (named_struct('x', 0D * id) = named_struct('x', -0D * id))")
 
 
 def check_plan(plan: str) -> None:
-    """Raises AnalysisException where a plan is the reason why there is none."""
-    if found := NO_PLAN.search(plan):
-        raise AnalysisException(found["reason"])
+    """Check that a query can run.
+
+    Args:
+        plan: the plan of the query as text.
+
+    Raises:
+        AnalysisException: the text is the reason why there is no plan.
+    """
+    no_plan = NO_PLAN.search(plan)
+    if no_plan is not None:
+        raise AnalysisException(no_plan["reason"])
 
 
 def types_in(plan: str, told: Sequence[DataType]) -> list[DataType]:
-    """The types of a plan's columns. told: those of the schema, of what needs more words.
+    """Return the types of the columns in a plan.
+
+    Args:
+        plan: the plan of a query as text.
+        told: the types in the schema, which may be wrong. They are kept if the plan's text does
+            not say enough, such as for the names of fields.
 
     >>> types_in('== Analyzed Logical Plan ==\\n#4: List(UInt16), #5: Int32\\n',
     ...          [ArrayType(DataType()), DataType()])
     [ArrayType(IntegerType(), True), IntegerType()]
     """
-    found = COLUMNS.search(plan)
-    names = COLUMN.split(found[1])[1:] if found else []
+    columns = COLUMNS.search(plan)
+    names = COLUMN.split(columns[1])[1:] if columns else []
     if len(names) != len(told):
         return [*told]
-    return [type_in(QUOTED.sub("", name), one) for name, one in zip(names, told, strict=True)]
+    return [type_in(QUOTED.sub("", name), type_) for name, type_ in zip(names, told, strict=True)]
 
 
 def type_in(name: str, told: DataType) -> DataType:
-    """The type that a plan calls so, with what is `told` of arrays, maps, structs and their fields,
-    where these are in the same places.
+    """Return the type that a plan names.
+
+    If it is nested as the type in the schema is, that type is returned with the innermost types of
+    the plan.
+
+    Args:
+        name: the name of a type in a plan.
+        told: the type in the schema.
     """
-    found = PART.findall(name)
-    if [kind for kind, _ in found] != [KINDS.get(type(part), "") for part in parts_of(told)]:
+    parts = PART.findall(name)
+    if [kind for kind, _ in parts] != [KINDS.get(type(part), "") for part in parts_of(told)]:
         return type_named(name) or told
-    leaves = iter([leaf for _, leaf in found if leaf])
+    leaves = iter([leaf for _, leaf in parts if leaf])
 
-    def changed(type_: DataType) -> DataType:
-        return with_parts(type_, changed) if is_nested(type_) else type_named(next(leaves)) or type_
+    def with_leaves(type_: DataType) -> DataType:
+        """Return a type with the next innermost types of the plan."""
+        if is_nested(type_):
+            return with_parts(type_, with_leaves)
+        return type_named(next(leaves)) or type_
 
-    return changed(told)
+    return with_leaves(told)
 
 
 def type_named(name: str) -> DataType | None:
-    """The type that a plan calls so, None of what has parts or needs more words."""
+    """Return the type that a plan names; None if it is nested or its name does not say enough."""
     from pyarrow import type_for_alias
     from pyspark.sql.pandas.types import from_arrow_type
 
     from matchrec.worker.arrays import read_as
 
-    if digits := DECIMAL.fullmatch(name):
-        return DecimalType(int(digits[1]), int(digits[2]))
+    decimal = DECIMAL.fullmatch(name)
+    if decimal is not None:
+        return DecimalType(int(decimal[1]), int(decimal[2]))
     if name not in NAMES | WITHOUT_SIGN:
         return None
     return from_arrow_type(read_as(type_for_alias(name.lower())))
@@ -146,7 +184,7 @@ def type_named(name: str) -> DataType | None:
 
 @asked_once
 def asks_every_part(spark: SparkSession) -> bool:
-    """Whether the right side of OR is computed of rows of which the left side is true, too."""
+    """Return whether the right side of OR is computed even if the left side is true."""
     fails_first = "if(id = 0, raise_error(concat('', id)), '') IS NOT NULL"
     try:
         spark.range(2).selectExpr(f"id = 0 OR {fails_first}").collect()
@@ -157,7 +195,7 @@ def asks_every_part(spark: SparkSession) -> bool:
 
 @asked_once
 def has_times_of_day(spark: SparkSession) -> bool:
-    """Whether it takes times of day from Arrow, as Spark since version 4.1."""
+    """Return whether the session accepts times of day from Arrow, as Spark does since 4.1."""
     import pyarrow as pa
 
     return accepts(lambda: spark.createDataFrame(pa.table({"at": pa.nulls(1, pa.time64("us"))})))
@@ -165,7 +203,7 @@ def has_times_of_day(spark: SparkSession) -> bool:
 
 @asked_once
 def can_observe(spark: SparkSession) -> bool:
-    """Whether a query tells what an Observation has seen."""
+    """Return whether a query can compute the metrics of an Observation."""
     from pyspark.sql.functions import count, lit
 
     return accepts(lambda: spark.range(1).observe("seen", count(lit(1)).alias("n")))
@@ -173,22 +211,27 @@ def can_observe(spark: SparkSession) -> bool:
 
 @asked_once
 def has_watermarks(spark: SparkSession) -> bool:
+    """Return whether streams can have watermarks."""
     rows = spark.readStream.format("rate").load
     return accepts(lambda: rows().withWatermark("timestamp", "1 second"))
 
 
 @asked_once
 def drops_hours(spark: SparkSession) -> bool:
-    """Whether a date and an interval of hours make a date; Spark makes a timestamp of them."""
-    found = of_a_row(spark, "DATE'2000-01-01' + INTERVAL 1 HOUR AS at")
-    return isinstance(found.schema["at"].dataType, DateType)
+    """Return whether a date plus hours is a date. On Spark it is a timestamp."""
+    row = of_a_row(spark, "DATE'2000-01-01' + INTERVAL 1 HOUR AS at")
+    return isinstance(row.schema["at"].dataType, DateType)
 
 
 @asked_once
 def tasks_at_once(spark: SparkSession) -> int | None:
-    """How many tasks of a query run at once, all in one process. None of Spark, which has a process
-    for each, and knows by itself how to divide what it shuffles; else a `repartition` without a
-    number keeps the tasks of what comes before it.
+    """Return how many tasks of a query run at once, all in one process.
+
+    On Sail, a `repartition` without a number keeps the number of tasks of what comes before it.
+
+    Returns:
+        The number; None for Spark, which has a process for each task and chooses itself how to
+        divide what it shuffles.
     """
     groups: Any = spark.range(0, 1000, 1, 1).groupBy("id").count()
     plan = groups._explain_string()
@@ -200,16 +243,19 @@ def tasks_at_once(spark: SparkSession) -> int | None:
 
 @asked_once
 def keeps_zones(spark: SparkSession) -> bool:
-    """Whether a TIMESTAMP has a time zone of its own, in which its hour is told. Spark leaves out a
-    cast to the type that a value has; here it is a cast to the session's zone.
+    """Return whether a TIMESTAMP has its own time zone, from which `hour` takes its hour.
+
+    Spark leaves out a cast to the type that a value already has. In such a session it is a cast to
+    the session's time zone.
     """
     instant: Any = of_a_row(spark, "timestamp_seconds(id) AS at")
     return "AS Timestamp(" in instant.selectExpr("CAST(at AS TIMESTAMP)")._explain_string()
 
 
 def casts_in_utc(spark: SparkSession) -> bool:
-    """Whether a CAST to a local time tells that in UTC, and not that in the session's time zone.
-    Asked each time, as the session may have another zone by then.
+    """Return whether a CAST to a local time gives the time in UTC, not in the session's time zone.
+
+    Runs each time, because the session may have another time zone by then.
     """
     return has_day(spark, "hour(at) <> hour(CAST(at AS TIMESTAMP_NTZ))")
 
@@ -217,20 +263,21 @@ def casts_in_utc(spark: SparkSession) -> bool:
 def negates_to_scale_ten(spark: SparkSession) -> bool:
     """Return whether the digits of a negated decimal are kept, and its scale becomes 10.
 
-    Asked each time, as it depends on ANSI mode.
+    Runs each time, because it depends on ANSI mode.
     """
     negated = "CAST(- CAST(id + 1 AS DECIMAL(2, 1)) AS DOUBLE)"
     return bool(of_a_row(spark, f"{negated} > -0.5D").collect()[0][0])
 
 
 def adds_hours_for_days(spark: SparkSession) -> bool:
-    """Whether a day after an instant is 24 hours later, also where the zone's clocks change. Asked
-    each time, as the session may have another zone by then.
+    """Return whether one day later is always 24 hours later, even if the zone's clocks change.
+
+    Runs each time, because the session may have another time zone by then.
     """
     return has_day(spark, "hour(at + INTERVAL 1 DAY) <> hour(at)")
 
 
 def has_day(spark: SparkSession, condition: str) -> bool:
-    """Whether a condition holds of an instant on some day, `at`."""
+    """Return whether a condition holds for the instant `at` on one of many days."""
     days = spark.range(DAYS).selectExpr("CAST(timestamp_seconds(86400 * id) AS TIMESTAMP) AS at")
     return bool(days.where(condition).limit(1).count())
