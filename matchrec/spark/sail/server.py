@@ -1,6 +1,6 @@
-"""Sail's server of Spark Connect inside of this program: over Arrow, without Java.
+"""Start Sail's server of Spark Connect inside of this program.
 
-Workers are threads of this program.
+It needs no Java. Workers are threads of this program, and rows cross as Arrow batches.
 """
 
 from __future__ import annotations
@@ -25,27 +25,30 @@ from matchrec.errors import calls as errors
 from matchrec.memory import keep_freed, settings_of_mimalloc
 from matchrec.spark.session import application
 
-started: set[Hashable] = set()  # the applications whose servers run in this program
+# The applications whose servers run in this program.
+started: set[Hashable] = set()
 
-# Of the server. The end of a task waits in one of them for the search to end, also of a query that
-# is interrupted: without others, the server would answer nobody meanwhile.
+# Threads of the server. One of them waits at the end of a task until the search has ended, even if
+# the query was interrupted. Without others, the server would not answer meanwhile.
 THREADS_A_CORE = 4
 
-# What PySpark sets for all sessions of this program that come after one of Connect.
+# The variable of the environment that PySpark sets once a program has a session of Connect.
 CONNECTED = "SPARK_CONNECT_MODE_ENABLED"
 
-# What a client takes: of the ways to compress only that of none, which is bit 0.
+# The option of a channel that turns compression off: bit 0 is the algorithm "identity".
 UNCOMPRESSED = ("grpc.compression_enabled_algorithms_bitset", 1)
 
-# Of a server whose address names no port; and for how many seconds nothing need answer.
+# The port of a server whose address has none, and the seconds after which it must have answered.
 PORT, PATIENCE = 15002, 10
 
-# Where one of these is set, a server may be reached by a proxy only.
+# If one of these variables is set, a server may be reached only through a proxy.
 PROXIES = ("grpc_proxy", "https_proxy", "http_proxy", "HTTPS_PROXY")
 
+# The variable by which users choose where Arrow allocates memory.
 ARROWS_POOL = "ARROW_DEFAULT_MEMORY_POOL"
 
-# Each batch goes from thread to thread, those of Sail's own 8,192 rows four times as often.
+# How many rows a batch has. Each batch is passed from thread to thread. With Sail's default of
+# 8,192 rows there are four times as many batches.
 BATCH_SIZE, ROWS_A_BATCH = "SAIL_EXECUTION__BATCH_SIZE", 1 << 15
 
 # After how many idle seconds the server forgets a session. By default these are 15 minutes, after
@@ -59,11 +62,12 @@ COLLECT_STATISTICS = "SAIL_EXECUTION__COLLECT_STATISTICS"
 
 
 def is_installed() -> bool:
-    """Whether the extra `sail` is there: the server, and what PySpark needs to speak to one."""
+    """Return whether the extra `sail` is installed: the server, and what PySpark needs for it."""
     return all(map(is_there, ("pysail", "grpc", "grpc_status", "google.protobuf", "pyspark")))
 
 
 def is_there(module: str) -> bool:
+    """Return whether a module is installed."""
     try:
         return find_spec(module) is not None
     except ModuleNotFoundError:  # the package around it is missing
@@ -71,8 +75,10 @@ def is_there(module: str) -> bool:
 
 
 def keep_memory() -> None:
-    """Have this program keep memory that it frees, and Arrow take its memory there, if nobody says
-    otherwise: it has read the environment already, where a program imports pandas first.
+    """Let this program keep freed memory, and let Arrow use it unless the user has chosen a pool.
+
+    The pool is set by a call, because Arrow has read the environment already if a program imports
+    pandas first.
 
     Source: Arrow's documentation, Memory Management.
     """
@@ -83,11 +89,15 @@ def keep_memory() -> None:
 
 
 def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSession:
-    """A session on a server that starts here and ends with the program.
+    """Start a server that ends with the program, and return a session on it.
 
-    cores: into how many tasks a query is divided; all cores where nothing is said. memory: how many
-    bytes the engine itself takes at most; else as many as it needs.
-    Raises MatchRecognizeError where Sail does not take the PySpark that is installed.
+    Args:
+        cores: the number of tasks that a query is divided into; all cores if None.
+        memory: the maximal number of bytes that the engine itself takes; as many as it needs if
+            None.
+
+    Raises:
+        MatchRecognizeError: Sail does not work with the installed PySpark.
     """
     keep_memory()
     with environment(settings_of_mimalloc()):
@@ -100,14 +110,14 @@ def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSess
     host, port = server.listening_address
     address = f"sc://{host}:{port}"
     check_client(address)
-    # Ctrl-C is Python's alone again: the server has answered, so it waits for interrupts, too, and
-    # would end with one, and all later queries wait. Only a main thread may say so.
+    # Give Ctrl-C back to Python. The server has answered, so it listens for interrupts too, and
+    # would end with the first one; all later queries would wait. Only a main thread may do this.
     handler = signal.getsignal(signal.SIGINT)
     if current_thread() is main_thread() and handler is not None:
         signal.signal(signal.SIGINT, handler)
     from pyspark.sql.connect.session import SparkSession as RemoteSession
 
-    os.environ[CONNECTED] = "1"  # as PySpark does where it makes the channel
+    os.environ[CONNECTED] = "1"  # as PySpark does when it makes the channel itself
     builder = RemoteSession.builder.channelBuilder(channel_to(address))
     session = cast("SparkSession", builder.getOrCreate())
     started.add(application(session))
@@ -116,22 +126,28 @@ def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSess
 
 
 def channel_to(address: str) -> Any:
-    """What makes a channel on which answers come as they are: Sail compresses them where it may,
-    which takes it a second for 40 MB that stay in this program.
+    """Return a builder of channels without compression.
+
+    Sail compresses answers if it may, which takes a second for 40 MB that stay in this program.
     """
     from pyspark.sql.connect import client
 
-    builder: Any = getattr(client, "DefaultChannelBuilder", client.ChannelBuilder)  # of PySpark 3.5
+    # PySpark 3.5 has only the latter.
+    builder: Any = getattr(client, "DefaultChannelBuilder", client.ChannelBuilder)
     return builder(address, [UNCOMPRESSED])
 
 
 def settings(cores: int | None, memory: int | None, folder: Path) -> dict[str, str]:
-    """The environment of the server, which writes nothing of its own to the terminal. folder: for
-    what `checkpoint` and `localCheckpoint` keep.
+    """Return the environment of the server. Variables that the user has set win.
+
+    Args:
+        cores: the number of tasks that a query is divided into, or None.
+        memory: the maximal number of bytes that the engine takes, or None.
+        folder: where `checkpoint` and `localCheckpoint` write rows.
     """
     threads = THREADS_A_CORE * (cores or os.cpu_count() or 1)
-    found = {
-        "RUST_LOG": os.environ.get("RUST_LOG", "off"),
+    variables = {
+        "RUST_LOG": os.environ.get("RUST_LOG", "off"),  # nothing in the user's terminal
         "TOKIO_WORKER_THREADS": os.environ.get("TOKIO_WORKER_THREADS", str(threads)),
         "SAIL_EXECUTION__CHECKPOINT__PATH": folder.as_uri(),
         BATCH_SIZE: os.environ.get(BATCH_SIZE, str(ROWS_A_BATCH)),
@@ -139,15 +155,16 @@ def settings(cores: int | None, memory: int | None, folder: Path) -> dict[str, s
         COLLECT_STATISTICS: os.environ.get(COLLECT_STATISTICS, "false"),
     }
     if cores is not None:
-        found["SAIL_EXECUTION__DEFAULT_PARALLELISM"] = str(cores)
+        variables["SAIL_EXECUTION__DEFAULT_PARALLELISM"] = str(cores)
     if memory is not None:
-        found["SAIL_RUNTIME__MEMORY_POOL__TYPE"] = "fair"
-        found["SAIL_RUNTIME__MEMORY_POOL__FAIR__MAX_SIZE"] = str(memory)
-    return found
+        variables["SAIL_RUNTIME__MEMORY_POOL__TYPE"] = "fair"
+        variables["SAIL_RUNTIME__MEMORY_POOL__FAIR__MAX_SIZE"] = str(memory)
+    return variables
 
 
 @contextmanager
 def environment(changed: Mapping[str, str]) -> Iterator[None]:
+    """Set variables of the environment inside of the `with` statement, then restore them."""
     before = {name: os.environ[name] for name in changed if name in os.environ}
     os.environ.update(changed)
     try:
@@ -159,8 +176,12 @@ def environment(changed: Mapping[str, str]) -> Iterator[None]:
 
 
 def check_client(address: str) -> None:
-    """Raises where the server does not take this PySpark, as it says when it is first asked: by a
-    client of its own, as a session would be PySpark's one from then on.
+    """Check that a server works with the installed PySpark, which its first answer shows.
+
+    A separate client asks, because PySpark would keep a session from then on.
+
+    Raises:
+        MatchRecognizeError: the server does not accept this PySpark.
     """
     from pyspark import __version__
     from pyspark.sql.connect.client import SparkConnectClient
@@ -175,20 +196,25 @@ def check_client(address: str) -> None:
 
 
 def check_server(address: str) -> None:
-    """Raises where nothing listens at an address: PySpark's client tries for ten minutes. Behind a
-    proxy nobody can tell.
+    """Check that something listens at an address, because PySpark's client tries for ten minutes.
+
+    If there may be a proxy, nothing is checked.
+
+    Raises:
+        MatchRecognizeError: nothing listens there.
     """
     if any(os.environ.get(name) for name in PROXIES):
         return
     try:
-        place = urlsplit(address)
-        socket.create_connection((place.hostname, place.port or PORT), PATIENCE).close()
+        url = urlsplit(address)
+        socket.create_connection((url.hostname, url.port or PORT), PATIENCE).close()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise errors.no_server(address=address, reason=reason) from error
 
 
 def end(session: SparkSession, server: Any, folder: TemporaryDirectory[str]) -> None:
+    """End a session, its server and the server's folder."""
     session.stop()
     server.stop()
     folder.cleanup()
