@@ -1,8 +1,8 @@
-"""A session where nobody has given one: on which engine it runs, and how it starts.
+"""Start a session on the engine that the user has chosen, or on Sail if it is installed.
 
-What somebody has said wins: `engine`, a master or an address among the settings, SPARK_REMOTE, the
-program that `spark-submit` runs in, or its --master in PYSPARK_SUBMIT_ARGS. Else it is Sail where
-that is installed, and Spark where not.
+The user chooses an engine by `engine`, by a master or an address among the settings, by
+SPARK_REMOTE, by `spark-submit`, or by --master in PYSPARK_SUBMIT_ARGS. Without a choice it is Sail
+if that is installed, else Spark.
 """
 
 from __future__ import annotations
@@ -25,30 +25,48 @@ from matchrec.spark.sail import server
 from matchrec.spark.session import application, is_connect
 
 SAIL, SPARK = "sail", "spark"
+
+# The address of a server, a size of memory, and arguments of `spark-submit` that choose a master.
 ADDRESS = re.compile(r"sc://\S+")
 SIZE = re.compile(r"(\d+)([kmgt])b?", re.IGNORECASE)
 SUBMITTED = re.compile(r"(?:^|\s)--master\b|\bspark\.master=")
+
+# The units of sizes, as powers of two.
 UNITS = {"k": 10, "m": 20, "g": 30, "t": 40}
+
+# Settings of Spark.
 MASTER, REMOTE, MEMORY = "spark.master", "spark.remote", "spark.driver.memory"
 TIME_ZONE = "spark.sql.session.timeZone"
+
 STARTING_SPARK = "starting Spark; this takes several seconds"
+
+# The file of a time zone, as TZ may name it.
 ZONE_FILE = re.compile(r"/.*/zoneinfo/(?:posix/)?(?P<name>.+)")
 
+# Settings of Spark, by name.
 Settings = Mapping[str, str]
 
 ENGINE = ArgumentKind(
     "'sail', 'spark' or the address of a server",
-    lambda one: isinstance(one, str) and (one in (SAIL, SPARK) or bool(ADDRESS.fullmatch(one))),
+    lambda value: (
+        isinstance(value, str) and (value in (SAIL, SPARK) or bool(ADDRESS.fullmatch(value)))
+    ),
     "write {argument}='sail', {argument}='spark', or {argument}='sc://localhost:15002'",
 )
 MEMORY_SIZE = ArgumentKind(
     "a size, such as '4g'",
-    lambda one: isinstance(one, str) and bytes_of(one) > 0,
+    lambda value: isinstance(value, str) and bytes_of(value) > 0,
     "write {argument}='4g' or {argument}='512m', or leave it out",
 )
 
 
 def engine_for(engine: str | None, settings: Settings) -> str:
+    """Return the engine for a new session: `sail`, `spark`, or the address of a server.
+
+    Args:
+        engine: the engine that the caller asks for, if any.
+        settings: the settings of the session.
+    """
     remote = settings.get(REMOTE) or os.environ.get("SPARK_REMOTE")
     if engine is not None or remote:
         return engine or remote or SPARK
@@ -56,6 +74,7 @@ def engine_for(engine: str | None, settings: Settings) -> str:
 
 
 def has_master(settings: Settings) -> bool:
+    """Return whether the settings or `spark-submit` choose a master of Spark."""
     submitted = SUBMITTED.search(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))
     return MASTER in settings or "PYSPARK_GATEWAY_PORT" in os.environ or submitted is not None
 
@@ -70,7 +89,8 @@ def start(
 ) -> SparkSession:
     """Return a new session with the settings of `tune`.
 
-    If no engine was asked for and Sail does not run with the installed PySpark, Spark starts.
+    If the caller asks for no engine and Sail does not work with the installed PySpark, it is a
+    session on Spark.
 
     Args:
         engine: the engine, as in `matchrec.session`.
@@ -78,9 +98,13 @@ def start(
         cores: the number of cores, as in `matchrec.session`.
         memory: the memory, as in `matchrec.session`.
         announces: whether to print a line on stderr before Spark starts, which takes seconds.
+
+    Raises:
+        MatchRecognizeError: the engine cannot start, or cannot have one of the settings.
     """
-    given = dict(settings or {})
-    if (chosen := engine_for(engine, given)) == SAIL:
+    settings = dict(settings or {})
+    chosen = engine_for(engine, settings)
+    if chosen == SAIL:
         try:
             session = server.start_sail(cores, bytes_of(memory) if memory else None)
         except MatchRecognizeError:
@@ -89,11 +113,11 @@ def start(
             chosen = SPARK
         else:
             zone = zone_of_environment()
-            return tuned(session, given if zone is None else {TIME_ZONE: zone, **given})
+            return tuned(session, settings if zone is None else {TIME_ZONE: zone, **settings})
     if announces and chosen == SPARK and not java_runs():
         sys.stderr.write(f"matchrec: {STARTING_SPARK}\n")
         sys.stderr.flush()
-    return tuned(start_spark(chosen, given, cores, memory), {})
+    return tuned(start_spark(chosen, settings, cores, memory), {})
 
 
 def java_runs() -> bool:
@@ -106,16 +130,17 @@ def java_runs() -> bool:
 def start_spark(
     engine: str, settings: Settings, cores: int | None, memory: str | None
 ) -> SparkSession:
-    """A session of Spark in this program, or of the server at an address."""
+    """Return a session on Spark in this program, or on the server at an address."""
     if engine != SPARK and not engine.startswith("local"):  # a server that PySpark starts itself
         server.check_server(engine)
-    os.environ.pop(server.CONNECTED, None)  # as a session on Sail that is stopped leaves it behind
+    os.environ.pop(server.CONNECTED, None)  # a session on Sail that has stopped leaves it behind
     builder = SparkSession.builder
     if engine != SPARK:
         builder = builder.remote(engine)
     elif not has_master(settings):
         builder = builder.master(f"local[{cores or '*'}]")
-    builder = builder.config("spark.ui.showConsoleProgress", "false")  # `progress` shows more
+    # matchrec's own progress bar shows more.
+    builder = builder.config("spark.ui.showConsoleProgress", "false")
     if memory is not None:
         builder = builder.config(MEMORY, memory)
     for name, value in settings.items():
@@ -124,7 +149,11 @@ def start_spark(
 
 
 def tuned(session: SparkSession, settings: Settings) -> SparkSession:
-    """The session with settings; raises MatchRecognizeError for one that it cannot have."""
+    """Give a running session some settings and those of `tune`, and return it.
+
+    Raises:
+        MatchRecognizeError: a setting cannot be changed once a session runs.
+    """
     for name, value in settings.items():
         if not session.conf.isModifiable(name):
             raise errors.setting_of_spark(name=name)
@@ -150,11 +179,12 @@ def zone_of_environment() -> str | None:
     try:
         return ZoneInfo(name).key
     except (ZoneInfoNotFoundError, ValueError, OSError):  # no such name, a path, or a folder
-        offset = datetime.now().astimezone().strftime("%z")  # as +0300
+        offset = datetime.now().astimezone().strftime("%z")  # such as +0300
         return f"{offset[:3]}:{offset[3:5]}"
 
 
 def engine_of(session: SparkSession) -> str:
+    """Return a session's engine in words."""
     if application(session) in server.started:
         return f"Sail {version('pysail')}, in this program"
     if is_connect(session):
@@ -163,7 +193,7 @@ def engine_of(session: SparkSession) -> str:
 
 
 def bytes_of(size: str) -> int:
-    """A size as Spark writes it, in bytes; 0 for what is none.
+    """Return the number of bytes of a size as Spark writes it; 0 if the text is not a size.
 
     >>> bytes_of("2g"), bytes_of("512m"), bytes_of("much")
     (2147483648, 536870912, 0)
