@@ -1,8 +1,9 @@
-"""Rows of this program that an engine keeps, so that they are sent to it once.
+"""Send rows of this program to an engine once, and keep them there.
 
-Over Connect, a DataFrame of such rows has them in its plan, which some twenty calls of one query
-send, each with no more than 128 MiB. Spark's server is given many rows apart from plans, but makes
-a table of them for each call. So they become a temporary view, and the plan has its name.
+Over Connect, a DataFrame of rows of this program has them in its plan. Some twenty calls of one
+query send this plan, each of at most 128 MiB. Spark's server gets many rows separately from plans,
+but makes a table of them in each call. So the rows become a temporary view, and the plan has the
+name of the view.
 """
 
 from __future__ import annotations
@@ -20,12 +21,17 @@ from pyspark.sql import DataFrame, SparkSession
 from matchrec.errors.calls import row_too_long, too_much_to_send
 from matchrec.spark.frames import with_arrow_columns, with_sample_row, with_single_chunks
 
-BYTES_A_CALL = 32 << 20  # of rows that are sent at once
-MOST_BYTES = 127 << 20  # of the rows of one plan: what a call takes, but for the plan itself
-FEW_BYTES = 1 << 18  # of rows that each call may send
+# How many bytes of rows one call sends.
+BYTES_A_CALL = 32 << 20
 
-# Where a plan has the DataFrame over its view, a session the views that nobody needs now, and a
-# DataFrame the names of an index of pandas.
+# How many bytes of rows a plan may have: the limit of a call, with some space for the plan itself.
+MOST_BYTES = 127 << 20
+
+# Rows with fewer bytes than this are sent with each call.
+FEW_BYTES = 1 << 18
+
+# Attributes: of a plan, the DataFrame over its view; of a session, the views that no plan names any
+# more; of a DataFrame, the names of a pandas index.
 KEPT, LEFT, INDEX = "_matchrec_kept", "_matchrec_left", "_matchrec_index"
 
 
@@ -39,7 +45,7 @@ def with_types_of_all_rows(rows: Any) -> Any:
 
 
 def sample_row(rows: Any) -> Any:
-    """Return one row with the types of an empty frame or table, which tells them to a session."""
+    """Return one row with the types of an empty frame or table, so that a session knows them."""
     if not is_arrow(rows):
         return with_sample_row(rows)
     import pyarrow as pa
@@ -79,6 +85,7 @@ def combine_chunks(rows: Any) -> Any:
 
 
 def is_arrow(rows: Any) -> bool:
+    """Return whether rows are an Arrow table, not a pandas frame."""
     return hasattr(rows, "slice")
 
 
@@ -93,60 +100,74 @@ def is_large(rows: Any) -> bool:
 
 
 def without_index(frame: DataFrame, index: Any) -> DataFrame:
-    """The DataFrame of a frame of pandas, which knows how the index was called that it has not."""
-    is_time = type(index).__name__ == "DatetimeIndex"  # which one may take for a column
+    """Return the DataFrame of a pandas frame, with the names of the index that it has lost.
+
+    Errors about unknown columns mention them. The name is None for times in an index without a
+    name, because users may take them for a column.
+    """
+    is_time = type(index).__name__ == "DatetimeIndex"
     names = tuple(name for name in getattr(index, "names", ()) if name is not None or is_time)
     vars(frame)[INDEX] = names
     return frame
 
 
 def index_names(frames: Iterable[Any]) -> tuple[str | None, ...]:
-    """How the indexes of pandas were called that these DataFrames have not."""
-    return tuple(name for frame in frames for name in getattr(frame, "__dict__", {}).get(INDEX, ()))
+    """Return the names of the pandas indexes that some DataFrames have lost."""
+    names: list[str | None] = []
+    for frame in frames:
+        names += getattr(frame, "__dict__", {}).get(INDEX, ())
+    return tuple(names)
 
 
 def kept(frame: DataFrame) -> DataFrame:
-    """A DataFrame over a view, where one has rows of this program that are more than a few. The
-    view is there as long as a plan names it. It is dropped when rows are sent again: a plan may end
-    while the session is being asked something. Raises MatchRecognizePlanError for more rows than
-    can be sent at once.
+    """Return a DataFrame over a temporary view of the rows, if there are more than a few.
+
+    The view exists as long as a plan names it. It is dropped when rows are sent again, and not when
+    the plan ends: that may happen in the middle of another call of the session.
+
+    Raises:
+        MatchRecognizePlanError: there are more rows than one call can send.
     """
     spark = frame.sparkSession
     plan = cast("Any", frame)._plan
-    if (size := bytes_in(plan)) < FEW_BYTES:
+    size = bytes_in(plan)
+    if size < FEW_BYTES:
         return frame
-    if known := vars(plan).get(KEPT):
-        return cast("DataFrame", known)
+    known_frame = vars(plan).get(KEPT)
+    if known_frame is not None:
+        return cast("DataFrame", known_frame)
     if size > MOST_BYTES:
         raise too_much_to_send(size=size >> 20, most=MOST_BYTES >> 20)
-    left = drop_unread_views(spark)
+    unread_views = drop_unread_views(spark)
     name = f"matchrec_{uuid4().hex}"
     try:
         frame.createTempView(name)
-    except AnalysisException:  # two columns have one name, or there is none such
+    except AnalysisException:  # two columns have the same name, or a column has none
         return frame
-    found = vars(plan)[KEPT] = spark.table(name)
-    finalize(cast("Any", found)._plan, left.append, name).atexit = False
-    return found
+    view = spark.table(name)
+    vars(plan)[KEPT] = view
+    finalize(cast("Any", view)._plan, unread_views.append, name).atexit = False
+    return view
 
 
 def drop_unread_views(spark: SparkSession) -> list[str]:
     """Drop the views that no DataFrame reads any more.
 
-    Returns the session's list of views without a plan, to which the end of a plan adds its view.
+    Returns:
+        The session's list of views without a plan. When a plan ends, its view is added.
     """
-    left: list[str] = vars(spark).setdefault(LEFT, [])
+    unread_views: list[str] = vars(spark).setdefault(LEFT, [])
     names = []
-    while left:
-        names.append(left.pop())
+    while unread_views:  # other threads may add names meanwhile
+        names.append(unread_views.pop())
     if not names:
-        return left
+        return unread_views
     read = names_in_results_of_sql(names)
-    left.extend(read)
-    with suppress(PySparkException):  # as after the session's end
+    unread_views.extend(read)
+    with suppress(PySparkException):  # the session may have ended
         for name in set(names) - read:
             spark.catalog.dropTempView(name)
-    return left
+    return unread_views
 
 
 def names_in_results_of_sql(names: Collection[str]) -> set[str]:
@@ -158,19 +179,23 @@ def names_in_results_of_sql(names: Collection[str]) -> set[str]:
     """
     from pyspark.sql.connect.plan import CachedRelation
 
-    answers = [vars(one).get("_plan") for one in gc.get_objects() if type(one) is CachedRelation]
+    relations = [item for item in gc.get_objects() if type(item) is CachedRelation]
+    answers = [vars(relation).get("_plan") for relation in relations]
     messages = [answer.SerializeToString() for answer in answers if answer is not None]
     return {name for name in names if any(name.encode() in message for message in messages)}
 
 
 def bytes_in(plan: Any) -> int:
-    """The bytes of the rows in a plan, as far as its first inputs have them; not more than make a
-    view where the server has been given them.
+    """Return the number of bytes of the rows in a plan.
+
+    Only the first input of each operator is followed. For rows that the server has got already,
+    it is just enough for a view.
     """
     while plan is not None:
         if type(plan).__name__.endswith("CachedLocalRelation"):
             return FEW_BYTES
-        if (table := getattr(plan, "_table", None)) is not None:
+        table = getattr(plan, "_table", None)
+        if table is not None:
             return int(getattr(table, "nbytes", 0))
         plan = getattr(plan, "_child", None)
     return 0
