@@ -1,4 +1,4 @@
-"""Guards that are kept: `x <> 0 AND 1 / x > 2`, where the session asks each part of every row."""
+"""Keep guards such as `x <> 0 AND 1 / x > 2` in sessions that compute each part for all rows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from matchrec.plan.match_plan import MatchPlan, with_expressions
 from matchrec.plan.operations import is_partial
 from matchrec.spark.eager_operators import find_one_row
 
+# Operators that compute an operand only for some values of those before it.
 GUARDING = frozenset({"AND", "OR", "CASE", "IF", "COALESCE", "NVL", "IFNULL"})
 
 
@@ -22,38 +23,45 @@ def with_guards(plan: MatchPlan) -> MatchPlan:
 
         x <> 0 AND 1 / x > 2   →   x <> 0 AND CASE WHEN x <> 0 THEN CAST(1 / x > 2 AS INT) END = 1
     """
-    return with_expressions(plan, lambda one, name: with_operations(one, Guards(name).written))
+    return with_expressions(
+        plan, lambda scalar, variable: with_operations(scalar, Guards(variable).written)
+    )
 
 
 def can_fail(plan: MatchPlan) -> bool:
     """Return whether a condition or a measure may fail on some rows."""
-    conditions = (one.condition for one in plan.definitions)
-    values = (one.value for one in plan.measures)
+    conditions = (definition.condition for definition in plan.definitions)
+    values = (measure.value for measure in plan.measures)
     return any(is_partial(scalar.operations) for scalar in (*conditions, *values))
 
 
 @dataclass(frozen=True)
 class Guards:
-    """Writes guards into an expression. variable: in whose condition it is, None in a measure."""
+    """Writes guards into an expression."""
 
+    # The variable whose condition the expression is; None for a measure.
     variable: str | None
 
     def written(self, operation: Operation) -> Operation:
-        """The operation, in which each truth value that may fail has its guards."""
+        """Return the operation with guards around each truth value in it that may fail."""
         if operation.operator not in GUARDING:
             return operation
-        found: dict[int, Scalar] = {}
+        guarded: dict[int, Scalar] = {}  # by the id of the operand
         earlier: list[Scalar] = []
-        for part, own, passed in guards_of(operation):
-            guards = self.of_same_row(part, [*earlier, *own])
+        for part, part_guards, passed in guards_of(operation):
+            guards = self.of_same_row(part, [*earlier, *part_guards])
             if guards and is_partial(part.operations) and is_truth(part):
-                found[id(part)] = guard(guards, part)
+                guarded[id(part)] = guard(guards, part)
             earlier += passed
-        return operation.of_operands(lambda one: found.get(id(one), one)) if found else operation
+        if not guarded:
+            return operation
+        return operation.of_operands(lambda operand: guarded.get(id(operand), operand))
 
     def of_same_row(self, part: Scalar, conditions: list[Scalar]) -> list[Scalar]:
         """Return the conditions that read the same single row as `part`."""
         row = find_one_row(part, self.variable)
         if row is None:
             return []
-        return [one for one in conditions if find_one_row(one, self.variable) == row]
+        return [
+            condition for condition in conditions if find_one_row(condition, self.variable) == row
+        ]
