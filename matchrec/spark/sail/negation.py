@@ -1,8 +1,8 @@
-"""Negated decimals: without ANSI mode, `- n` of Sail 0.7.2 has another type than Sail says.
+"""Write negated decimals as differences, because Sail 0.7.2 negates them wrongly without ANSI mode.
 
-The digits of the result are right and its scale is 10, whatever that of `n` is: `- 1.50` is
-0.0000000150. If nothing computes with it, the query fails. If a CAST or a sum does, the value is
-wrong. Constants are right: they are computed when the query is planned.
+The result has another type than Sail declares. Its digits are right, and its scale is always 10:
+`- 1.50` is 0.0000000150. If nothing computes with it, the query fails. If a CAST or a sum does, the
+value is wrong. Constants are right: they are computed when the query is planned.
 """
 
 from __future__ import annotations
@@ -32,10 +32,12 @@ from matchrec.spark.sail.probes import negates_to_scale_ten
 from matchrec.spark.session import quiet_analysis
 from matchrec.spark.types import parts_of, sql_type
 
+# The operators, and their names in the set of an expression's operations.
 NEGATIONS = frozenset({"NEG", "NEGATIVE"})
-NEGATION_NAMES = frozenset({"NEG", "NEGATIVE()"})  # as sets of operations list them
+NEGATION_NAMES = frozenset({"NEG", "NEGATIVE()"})
 
-AS_NEGATED = DecimalType(38, 10)  # the type that such a result has, so that it is right
+# The type that every result has. Decimals of this type are negated correctly.
+AS_NEGATED = DecimalType(38, 10)
 
 
 def with_right_negations(plan: MatchPlan, relation: Relation) -> MatchPlan:
@@ -45,28 +47,33 @@ def with_right_negations(plan: MatchPlan, relation: Relation) -> MatchPlan:
 
         - n   →   CAST(0BD - (n) AS DECIMAL(10,2))
 
-    Raises MatchRecognizeUnsupportedError for a negation in text that has no structure, as in
-    `FIRST(- n)`.
+    Raises:
+        MatchRecognizeUnsupportedError: a negation is in text that has no structure, such as
+            `FIRST(- n)`.
     """
     refuse_hidden_negations(plan, relation)
 
     def change(operation: Operation) -> Operation:
+        """Return an operation, with another SQL if it negates a decimal."""
         if operation.operator not in NEGATIONS or not operation.references:
             return operation
         (operand,) = operation.operands
-        kind = decimal_type_of(operand, relation)
-        if kind is None or kind == AS_NEGATED or not negates_to_scale_ten(relation.runner.spark):
+        type_ = decimal_type_of(operand, relation)
+        if type_ is None or type_ == AS_NEGATED or not negates_to_scale_ten(relation.runner.spark):
             return operation
-        return replace(operation, parts=("CAST(0BD - (", operand, f") AS {sql_type(kind)})"))
+        return replace(operation, parts=("CAST(0BD - (", operand, f") AS {sql_type(type_)})"))
 
     return with_expressions(plan, lambda scalar, _: with_operations(scalar, change))
 
 
 def refuse_hidden_negations(plan: MatchPlan, relation: Relation) -> None:
-    """Raise MatchRecognizeUnsupportedError for negations that cannot be written otherwise.
+    """Check that no decimal is negated where the SQL cannot be changed.
 
-    They are in the arguments of FIRST, LAST, PREV and NEXT, and in lambdas. All that name a column
-    with decimals are refused if the session needs another spelling.
+    These places are the arguments of FIRST, LAST, PREV and NEXT, and lambdas.
+
+    Raises:
+        MatchRecognizeUnsupportedError: such a text has a negation and names a column with decimals,
+            and the session negates decimals wrongly.
     """
     hidden = [term for scalar in plan.expressions for term in find_hidden_negations(scalar)]
     if not hidden:
@@ -101,9 +108,9 @@ def decimal_type_of(operand: Scalar, relation: Relation) -> DecimalType | None:
 
     The session is asked with a column of the input for each reference to the match.
     """
-    has_aggregates = any(isinstance(one, Aggregate) for one in operand.references)
+    has_aggregates = any(isinstance(reference, Aggregate) for reference in operand.references)
     text = render(operand, of_all_rows if has_aggregates else stand_in)
     with quiet_analysis(), suppress(PySparkException):  # a mistake, which is explained later
-        kind = relation.type_of(text)
-        return kind if isinstance(kind, DecimalType) else None
+        type_ = relation.type_of(text)
+        return type_ if isinstance(type_, DecimalType) else None
     return None
