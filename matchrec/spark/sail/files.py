@@ -1,4 +1,4 @@
-"""Columns of Parquet files as pandas writes them, of types that Sail does not read."""
+"""Read columns of Parquet files that pandas writes with types that Sail does not read."""
 
 from __future__ import annotations
 
@@ -13,23 +13,29 @@ from matchrec.plan.text import quoted
 
 
 def casts_of_pandas(path: Path) -> dict[str, Column]:
-    """Columns of a Parquet file whose types pandas writes and Sail does not read, cast to others.
+    """Return casts for the columns of a Parquet file whose types Sail does not read, by name.
 
-    These are times and durations in nanoseconds, and categories; none where the engine tells why it
-    cannot read the file.
+    These are times in nanoseconds, durations, and categories. Empty if the file cannot be read:
+    the engine's error says why.
     """
-
-    def type_for(kind: Any) -> str | None:
-        if types.is_timestamp(kind) and kind.unit == "ns":
-            return "TIMESTAMP" if kind.tz else "TIMESTAMP_NTZ"
-        if types.is_dictionary(kind):
-            return "STRING"
-        is_other = types.is_duration(kind) and kind.unit != "us"
-        return "INTERVAL DAY TO SECOND" if is_other else None
-
     try:
         schema = parquet.read_schema(path)
     except (ArrowInvalid, OSError):
         return {}
-    named = {field.name: type_for(field.type) for field in schema}
-    return {name: col(quoted(name)).cast(kind) for name, kind in named.items() if kind}
+    readable_types = {field.name: readable_type_for(field.type) for field in schema}
+    return {
+        name: col(quoted(name)).cast(type_)
+        for name, type_ in readable_types.items()
+        if type_ is not None
+    }
+
+
+def readable_type_for(arrow_type: Any) -> str | None:
+    """Return a type of Sail for an Arrow type that it does not read; None for any other type."""
+    if types.is_timestamp(arrow_type) and arrow_type.unit == "ns":
+        return "TIMESTAMP" if arrow_type.tz else "TIMESTAMP_NTZ"
+    if types.is_dictionary(arrow_type):
+        return "STRING"
+    if types.is_duration(arrow_type) and arrow_type.unit != "us":
+        return "INTERVAL DAY TO SECOND"
+    return None

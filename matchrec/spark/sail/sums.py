@@ -1,4 +1,6 @@
-"""Sums that Sail computes for keys of every numeric type: the end of a window, a key plus a number.
+"""Write sums so that Sail computes them for keys of every numeric type.
+
+Such a sum is the end of a window: a key plus a number.
 
 `try_add` of Sail adds a BIGINT to a BIGINT only. So the sum is written with `+` and a check.
 """
@@ -9,7 +11,8 @@ import re
 
 from matchrec.plan.text import SUM_OR_NULL
 
-MOST = (1 << 63) - 1  # the largest BIGINT
+# The largest BIGINT.
+MOST = (1 << 63) - 1
 
 # Parentheses and commas. Quoted text comes first, because those inside it do not count.
 PARTS = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`]|``)*`|[(),]""", re.DOTALL)
@@ -30,9 +33,12 @@ def rewrite_sums(text: str) -> str:
     if places is None:
         return text
     *_, comma, end = places
-    key, length = rewrite_sums(text[inside:comma]), text[comma + 1 : end]
-    before, after = text[:start], rewrite_sums(text[end + 1 :])
-    if (number := WHOLE_NUMBER.fullmatch(length)) is None:
+    key = rewrite_sums(text[inside:comma])
+    length = text[comma + 1 : end]
+    before = text[:start]
+    after = rewrite_sums(text[end + 1 :])
+    number = WHOLE_NUMBER.fullmatch(length)
+    if number is None:
         return f"{before}{SUM_OR_NULL}({key},{length}){after}"
     most = MOST - int(number[1])
     return f"{before}CASE WHEN ({key}) <= {most}L THEN ({key}) + {number[1]}L END{after}"
