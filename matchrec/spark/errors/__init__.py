@@ -1,1 +1,1 @@
-"""An error of Spark or a worker goes in, one in the user's terms comes out; traces are dropped."""
+"""Turn errors of Spark, Sail or a worker into errors in the user's terms."""

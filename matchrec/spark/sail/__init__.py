@@ -1,5 +1,6 @@
-"""Sail: an engine that takes PySpark's calls and SQL, in this program; the only room that knows it.
+"""Sail: an engine that accepts PySpark's calls and SQL, in this program.
 
-A session on it is a session of Connect like any other. What it takes or computes otherwise than
-Spark is found out by asking it, once, and not told by a version.
+This is the only package that knows Sail. A session on it is a session of Spark Connect like any
+other. What it accepts or computes otherwise than Spark is found out by asking it, once per session,
+and not guessed from a version.
 """

@@ -1,6 +1,6 @@
-"""What Sail does otherwise than Spark. Each difference is found out by asking the session, once.
+"""The backend of Sail: what it needs otherwise than Spark.
 
-An old or a new Sail may differ from the others in each of them, so no version is compared.
+Each difference is found out by asking the session, see `probes`.
 """
 
 from __future__ import annotations
@@ -34,9 +34,11 @@ if TYPE_CHECKING:
     from matchrec.plan.text import Template
     from matchrec.spark.relation import Relation, Runner
 
-PLANNED = "_matchrec_planned"  # where a session keeps which texts were planned
+# The attribute of a session with the texts that were planned.
+PLANNED = "_matchrec_planned"
 
-CHOICE = re.compile(r"\b(CASE|IF|UNION)\b", re.IGNORECASE)  # what chooses one of several values
+# What chooses one of several values, whose types may differ.
+CHOICE = re.compile(r"\b(CASE|IF|UNION)\b", re.IGNORECASE)
 
 
 class Sail(SparkConnect):
@@ -58,16 +60,21 @@ class Sail(SparkConnect):
     def send(
         self, text: str, args: Any, frames: Mapping[str, Any], *, is_complete: bool
     ) -> DataFrame:
-        found = super().send(text, args, frames, is_complete=is_complete)
-        if frames:  # what is known of them is known of the text, too: see `errors.second_look`
-            vars(cast("Any", found)._plan)[FRAMES] = tuple(frames.values())
-        return found
+        """Return the DataFrame of a text. Its plan keeps the frames in it.
+
+        So the looks of the frames live as long as the DataFrame: see `errors.second_look`.
+        """
+        frame = super().send(text, args, frames, is_complete=is_complete)
+        if frames:
+            vars(cast("Any", frame)._plan)[FRAMES] = tuple(frames.values())
+        return frame
 
     def analyse(self, runner: Runner, frame: DataFrame, text: Template | None) -> DataFrame:
         """Return a DataFrame once it has been analysed and planned.
 
-        Some mistakes are found only when Sail plans how a query runs, and are told as its plan. A
-        text that depends on nothing but tables is planned once for columns of the same types.
+        Sail finds some mistakes only when it plans how a query runs, and then returns the error as
+        the text of the plan. A text that depends only on tables is planned once for columns of the
+        same types.
         """
         with self.refusing():
             schema = frame.schema
@@ -75,19 +82,20 @@ class Sail(SparkConnect):
             return frame
         is_complete = text is not None and not (runner.args or holes(text))
         planned = once_a_session(self.spark, PLANNED, lambda *_: [])
-        known: list[bool] = planned(str(text), schema.json()) if is_complete else []
-        if not known:
+        # Not empty if the text was planned before.
+        marks: list[bool] = planned(str(text), schema.json()) if is_complete else []
+        if not marks:
             try:
                 plan = cast("Any", frame)._explain_string()
             except SparkRuntimeException as error:  # nothing has run: Sail has only planned
                 raise AnalysisException(str(error)) from error
             probes.check_plan(plan)
-            known.append(True)
+            marks.append(True)
         return frame
 
     @contextmanager
     def refusing(self) -> Iterator[None]:
-        """Raise as over any server, and AnalysisException if an analysis breaks off."""
+        """Raise errors as over any server, and AnalysisException if an analysis crashes."""
         from pyspark.errors.exceptions.connect import SparkConnectGrpcException
 
         with super().refusing():
@@ -101,26 +109,26 @@ class Sail(SparkConnect):
     def fields(self, frame: DataFrame, text: str | None) -> list[StructField]:
         """Return the fields with the types that the values have.
 
-        CASE, IF and UNION have the type of the first value in the schema, and the right one only in
-        the plan. What the schema says of NULL inside a value is wrong, too.
+        In the schema, CASE, IF and UNION have the type of their first value; only the plan has the
+        right one. What the schema says about NULL inside of values is wrong, too.
         """
-        found = super().fields(frame, text)
+        fields = super().fields(frame, text)
         if not probes.analyses_late(self.spark):
-            return found
-        found = with_nulls(found)
-        if not (text is None or CHOICE.search(text)):
-            return found
+            return fields
+        fields = with_nulls(fields)
+        if text is not None and not CHOICE.search(text):
+            return fields
         plan = cast("Any", frame)._explain_string(extended=True)
         try:
             probes.check_plan(plan)
         except AnalysisException:
-            if frame.isStreaming:  # an error names streams later
-                return found
+            if frame.isStreaming:  # a later error says that streams are not supported
+                return fields
             raise
-        types = probes.types_in(plan, [field.dataType for field in found])
+        types = probes.types_in(plan, [field.dataType for field in fields])
         return [
             StructField(field.name, type_, field.nullable, field.metadata)
-            for field, type_ in zip(found, types, strict=True)
+            for field, type_ in zip(fields, types, strict=True)
         ]
 
     def with_value_types(self, frame: DataFrame, text: str) -> DataFrame:
@@ -186,30 +194,33 @@ class Sail(SparkConnect):
 
     @property
     def tasks(self) -> int | None:
-        """Half as many again as there are cores, so that tasks end at about the same time.
+        """1.5 times the number of cores, so that tasks end at about the same time.
 
-        Keys have unlike numbers of rows. None for a Sail that does not say how it divides rows.
+        Keys have different numbers of rows. None if Sail does not say how it divides rows.
         """
         cores = probes.tasks_at_once(self.spark)
         return None if cores is None else cores + cores // 2
 
     def repartition(self, rows: DataFrame, keys: Sequence[Column]) -> DataFrame:
-        tasks = self.tasks if keys else 1  # without a number, those of what comes before are kept
+        # Without a number, Sail keeps the number of tasks of what comes before.
+        tasks = self.tasks if keys else 1
         return rows.repartition(*keys) if tasks is None else rows.repartition(tasks, *keys)
 
     @property
     def running_frame(self) -> str:
-        # without one, Sail takes a frame of values, which bytes, intervals and structs do not have
+        # Sail's default is a range of values, which it does not support for bytes, intervals and
+        # structs.
         return show_frame(Frame(None, 0))
 
     def window_keys(self, keys: str) -> str:
-        return keys or "0"  # without a key, sorted rows would be divided again among tasks
+        return keys or "0"  # without a key, Sail would divide the sorted rows again among tasks
 
     def order_key(self, key: str, item: SortItem, type_: DataType) -> str:
         """Return an item of ORDER BY as SQL.
 
-        Sail puts a NULL inside an array or a struct where it puts one of the whole value; Spark
-        puts it before all other values. So the NULL of the whole value is sorted by itself.
+        NULLS FIRST and NULLS LAST on Sail also apply to NULL inside of arrays and structs, which
+        Spark always puts before all other values. So a NULL instead of the whole value is sorted
+        by a key of its own.
         """
         is_last = item.puts_nulls_last
         if is_last is item.descending or not is_nested(type_):
