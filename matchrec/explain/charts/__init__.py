@@ -1,7 +1,9 @@
-"""Charts: figures and matches go in, with their rows; pictures and tables for people come out.
+"""Charts: pictures and tables of matches.
 
-    series   the rows of a page, and the matches there   plot    a page of both
-    backtest labelled incidents beside matches           sweep   one clause with many values
+    series     the rows of a page, and the matches in them
+    plot       a picture of both
+    backtest   labelled incidents compared with matches
+    sweep      the results of one clause with many values
 
-Of a long series Spark sends as much as a picture can show, of many series a page.
+Of a long series Spark sends only as many rows as a picture can show, and of many series one page.
 """

@@ -1,4 +1,4 @@
-"""The figures of one clause with many values: a table, and a picture of it."""
+"""The results of one clause with many values: a table, and a line chart of it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+# The columns of the table after those of the values.
 FIGURES = ("matches", "partitions", "rows", "median_rows", "median_span")
 
 
@@ -42,9 +43,17 @@ class Sweep(Pictured):
     @property
     def text(self) -> str:
         """The table, as `print` shows it."""
-        lines = [self.columns, *(tuple(map(show, row)) for row in self.rows)]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        return "\n".join("  ".join(map(str.rjust, line, widths)) for line in lines)
+        rows = [self.columns, *self._texts()]
+        widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+            for row in rows
+        ]
+        return "\n".join(lines)
+
+    def _texts(self) -> list[tuple[str, ...]]:
+        """Return the cells of all rows as texts."""
+        return [tuple(show(value) for value in row) for row in self.rows]
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the table as a pandas DataFrame.
@@ -68,27 +77,34 @@ class Sweep(Pictured):
         return written(self._figure, "svg").decode()
 
     def _figure(self) -> Figure:
+        """Return the line chart as a figure of matplotlib."""
         figure = new_figure(7, 4)
         panel = figure.subplots()
-        place, count = self.columns.index("matches"), len(self.names)
+        marker_count = len(self.names)
+        matches_column = self.columns.index("matches")
+        # The points of each line, by the values of all markers but the first.
         lines: dict[tuple[Any, ...], list[tuple[str, int]]] = {}
         for row in self.rows:
-            lines.setdefault(row[1:count], []).append((show(row[0]), row[place]))
+            point = (show(row[0]), row[matches_column])
+            lines.setdefault(row[1:marker_count], []).append(point)
         for values, points in lines.items():
-            named = zip(self.names[1:], values, strict=True)
-            label = ", ".join(f"{name} = {show(value)}" for name, value in named)
+            pairs = zip(self.names[1:], values, strict=True)
+            label = ", ".join(f"{name} = {show(value)}" for name, value in pairs)
             panel.plot(*zip(*points, strict=True), marker="o", label=label or None)
         panel.set(xlabel=self.names[0], ylabel="matches")
-        if count > 1:
+        if marker_count > 1:
             panel.legend()
         return figure
 
     def __repr__(self) -> str:
+        """Return the number of combinations and the names of the markers."""
         return f"<Sweep: {len(self.rows)} combinations of {', '.join(self.names)}>"
 
     def _repr_html_(self) -> str:
-        return table(self.columns, [tuple(map(show, row)) for row in self.rows])
+        """Return the table as HTML."""
+        return table(self.columns, self._texts())
 
 
 def show(value: object) -> str:
+    """Return a value as a cell of the table: nothing for None."""
     return "" if value is None else str(value)
