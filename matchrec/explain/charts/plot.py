@@ -1,4 +1,7 @@
-"""Matches drawn over the rows that they were found in: lines, or points on lanes, page by page."""
+"""Draw matches over the rows in which they were found, page by page.
+
+Numbers are drawn as lines, texts as points on lanes.
+"""
 
 from __future__ import annotations
 
@@ -19,46 +22,59 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+# The colours of a match, and of the band around it.
 MATCH, BAND = "#c8102e", "#fbe9ec"
-WIDTH = 9  # inches
-MOST_TEXTS = 60  # on a lane
+
+# The width of a picture, in inches.
+WIDTH = 9
+
+# How many texts a lane shows.
+MOST_TEXTS = 60
 
 
 def draw_lines(
     figure: Figure, series: Mapping[str, Series], spans: Sequence[MatchSpan], measured: str
 ) -> None:
-    """A panel with a line for each series, one panel at least."""
+    """Draw a panel with a line for each series, in at most two columns.
+
+    Args:
+        figure: an empty figure.
+        series: the series, by name. Without any, there is one empty panel.
+        spans: the matches.
+        measured: the label of the vertical axis.
+    """
     columns = min(2, max(1, len(series)))
     rows = max(1, -(-len(series) // columns))
     figure.set_size_inches(WIDTH, 2.3 * rows + 0.2)
     panels = list(figure.subplots(rows, columns, sharex=True, squeeze=False).flat)
     for panel, (name, line) in zip(panels, series.items(), strict=False):
-        found = [span for span in spans if span.series in (None, name)]
-        draw_line(panel, line, found)
-        matches = counted(len(found), "match", "matches")
+        series_spans = [span for span in spans if span.series in (None, name)]
+        draw_line(panel, line, series_spans)
+        matches = counted(len(series_spans), "match", "matches")
         style(panel, f"{name}: {matches}" if name else matches, measured)
         show_dates(panel, line.times)
         show_whole_numbers(panel, line.values)
-    for place in range(len(series), len(panels)):
-        panels[place].set_visible(False)
-        panels[place - columns].tick_params(labelbottom=True)
+    for index in range(len(series), len(panels)):
+        panels[index].set_visible(False)
+        panels[index - columns].tick_params(labelbottom=True)  # the panel above is the last one
 
 
 def draw_line(panel: Axes, line: Series, spans: Iterable[MatchSpan]) -> None:
-    """A line, and over it each span in colour, its rows as points where they are known."""
+    """Draw a line, and over it each match in colour, with points for its rows if they are known."""
     panel.plot(line.times, line.values, color=FAINT, linewidth=1.2, zorder=1)
     for span in spans:
         first, last = bisect_left(line.times, span.first), bisect_right(line.times, span.last)
         times, values = line.times[first:last], line.values[first:last]
         panel.axvspan(span.first, span.last, color=BAND, linewidth=0, zorder=0, gid=span.id)
         panel.plot(times, values, color=MATCH, linewidth=2.2)
-        own = set(span.rows) if len(times) > 1 else set(times)
-        points = [(x, y) for x, y in zip(times, values, strict=True) if x in own]
+        # A match of one row has no line, so it always has a point.
+        point_times = set(span.rows) if len(times) > 1 else set(times)
+        points = [(x, y) for x, y in zip(times, values, strict=True) if x in point_times]
         panel.plot([x for x, _ in points], [y for _, y in points], ".", color=MATCH)
 
 
 def draw_lanes(figure: Figure, series: Mapping[str, Series], spans: Sequence[MatchSpan]) -> None:
-    """A lane for each series with a point for each row, its text above it."""
+    """Draw a lane for each series, with a point for each row and its text above it."""
     figure.set_size_inches(WIDTH, 0.62 * len(series) + 0.6)
     panel = figure.subplots()
     for lane, (name, points) in enumerate(series.items()):
@@ -66,10 +82,10 @@ def draw_lanes(figure: Figure, series: Mapping[str, Series], spans: Sequence[Mat
         for span in spans:
             if span.series in (None, name):
                 draw_span(panel, lane, points, span)
-        shown = zip(points.times, points.values, strict=True)
-        for time, text in shown if len(points.times) <= MOST_TEXTS else ():
+        if len(points.times) <= MOST_TEXTS:
             above: Any = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center"}
-            panel.annotate(text, (time, lane), color=INK, fontsize=7, **above)
+            for time, text in zip(points.times, points.values, strict=True):
+                panel.annotate(text, (time, lane), color=INK, fontsize=7, **above)
         show_dates(panel, points.times)
     style(panel, "", "")
     panel.set_yticks(range(len(series)), list(series))
@@ -78,10 +94,13 @@ def draw_lanes(figure: Figure, series: Mapping[str, Series], spans: Sequence[Mat
 
 
 def draw_span(panel: Axes, lane: int, points: Series, span: MatchSpan) -> None:
-    """The rows of a match on its lane, joined by a line over a band."""
-    pairs = zip(points.times, points.matched, strict=True)
-    between = [time for time, may in pairs if may and span.first <= time <= span.last]
-    times = [time for time in between if not span.rows or time in span.rows]
+    """Draw the rows of a match on its lane, joined by a line over a band."""
+    times = [
+        time
+        for time, may_match in zip(points.times, points.matched, strict=True)
+        if may_match and span.first <= time <= span.last
+        if not span.rows or time in span.rows
+    ]
     if not times:
         return
     lanes = [lane] * len(times)
@@ -122,7 +141,7 @@ def show_whole_numbers(panel: Axes, values: Iterable[Any]) -> None:
 
 
 def style(panel: Axes, title: str, measured: str) -> None:
-    """A panel with a title, what its values are, no box and pale rules."""
+    """Give a panel a title, a label of the vertical axis and pale lines, and remove its box."""
     panel.set_title(title, loc="left", color=INK, fontsize=12, fontweight="bold")
     panel.set_ylabel(measured, color=INK, fontsize=9)
     panel.grid(axis="y", color="#edf0f4")
@@ -152,7 +171,7 @@ class Plot:
     figure: Figure
     page: Page
 
-    @checked(path=ArgumentKind("a path", lambda given: isinstance(given, str | Path)))
+    @checked(path=ArgumentKind("a path", lambda value: isinstance(value, str | Path)))
     def save(self, path: str | Path) -> None:
         """Write the picture to a file. The ending of its name chooses PNG, SVG or PDF.
 
@@ -170,30 +189,45 @@ class Plot:
         self.figure.savefig(path, dpi=130)
 
     def _repr_html_(self) -> str:
+        """Return the picture as a PNG inside of HTML."""
         picture = b64encode(written(lambda: self.figure, "png")).decode()
         return f'<img alt="{self.summary}" src="data:image/png;base64,{picture}">'
 
     def __repr__(self) -> str:
+        """Return the summary."""
         return f"<Plot: {self.summary}>"
 
     @property
     def summary(self) -> str:
+        """The number of matches and series, and the number of the page."""
         matches = counted(len(self.page.spans), "match", "matches")
         counts = f"{matches} in {len(self.page.series)} series"
         return f"{counts}, page {self.page.number} of {self.page.pages}"
 
 
 def plot(charted: Charted, page: int, panels: int) -> Plot:
-    """A page of so many panels, or lanes where there is nothing to measure: see `Query.plot`."""
+    """Draw a page: see `Query.plot`. Runs jobs.
+
+    Args:
+        charted: the rows and the matches.
+        page: the number of the page, from 1.
+        panels: how many series a page has: panels with lines, or lanes if values are not numbers.
+
+    Raises:
+        MatchRecognizeError: matplotlib is missing, or a column or the page does not exist.
+    """
     check_matplotlib()  # before any job runs
-    found = charted.page(page, panels)
+    drawn_page = charted.page(page, panels)
     figure = new_figure(WIDTH, 1)
     if charted.is_measured:
-        draw_lines(figure, found.series, found.spans, charted.y)
+        draw_lines(figure, drawn_page.series, drawn_page.spans, charted.y)
     else:
-        draw_lanes(figure, found.series, found.spans)
-    not_shown = [f"page {page} of {found.pages}"] * (found.pages > 1)
-    not_shown += [f"the first {MOST_MATCHES} matches"] * (not found.all_matches)
-    if not_shown:
-        figure.suptitle(", ".join(not_shown), color=INK, fontsize=9)
-    return Plot(figure, found)
+        draw_lanes(figure, drawn_page.series, drawn_page.spans)
+    notes = []
+    if drawn_page.pages > 1:
+        notes.append(f"page {page} of {drawn_page.pages}")
+    if not drawn_page.all_matches:
+        notes.append(f"the first {MOST_MATCHES} matches")
+    if notes:
+        figure.suptitle(", ".join(notes), color=INK, fontsize=9)
+    return Plot(figure, drawn_page)
