@@ -1,4 +1,4 @@
-"""Labelled incidents beside the matches of a query: figures, and a picture of both."""
+"""Compare labelled incidents with the matches of a query: numbers, and a picture of both."""
 
 from __future__ import annotations
 
@@ -18,50 +18,56 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pyspark.sql import DataFrame
 
-# The columns that labels get: of the matches that hit them, and of the best attempts.
+# The columns that are added to the labels: about the matches that hit them, and about the best
+# attempts at those that were missed.
 OF_MATCHES = ("outcome", "matches", "match_start", "match_end")
 OF_ATTEMPTS = ("furthest_variable", "attempt_start", "attempt_end", "rows_missing", "reason")
 
+# How many lanes, incidents and matches are drawn, and how many reasons are printed.
 MOST_LANES, MOST_DRAWN, MOST_REASONS = 30, 5000, 10
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How many incidents and matches there are, and how many of each meet the others."""
+    """The numbers of incidents and matches, and how many of each overlap the others."""
 
     incidents: int
+    # How many incidents a match overlaps, and how many several matches overlap.
     hits: int
     hit_by_several: int
     matches: int
+    # How many matches overlap an incident.
     over_an_incident: int
 
     @property
     def misses(self) -> int:
-        """The incidents that no match lies over."""
+        """The number of incidents that no match overlaps."""
         return self.incidents - self.hits
 
     @property
     def false_alarms(self) -> int:
-        """The matches that lie over no incident."""
+        """The number of matches that overlap no incident."""
         return self.matches - self.over_an_incident
 
     @property
     def recall(self) -> float | None:
-        """The share of incidents that are hit; None of none."""
+        """The share of incidents that are hit; None without incidents."""
         return self.hits / self.incidents if self.incidents else None
 
     @property
     def precision(self) -> float | None:
-        """The share of matches that lie over an incident; None without matches."""
+        """The share of matches that overlap an incident; None without matches."""
         return self.over_an_incident / self.matches if self.matches else None
 
     @property
     def f1(self) -> float | None:
-        """The harmonic mean of both."""
+        """The harmonic mean of recall and precision; None if one of them is None."""
         recall, precision = self.recall, self.precision
         if recall is None or precision is None:
             return None
-        return 2 * recall * precision / (recall + precision) if recall + precision else 0.0
+        if recall + precision == 0:
+            return 0.0
+        return 2 * recall * precision / (recall + precision)
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,27 +124,34 @@ class Backtest(figures.Pictured):
     @cached_property
     def score(self) -> Score:
         """The numbers of hits, misses and false alarms. Reading it runs two jobs."""
-        over = "coalesce(sum(IF(incidents > 0, matches, 0L)), 0L)"
-        found = self.matches.selectExpr("coalesce(sum(matches), 0L)", over)
-        hit = [row for row in self._outcomes if row[0] == "hit"]
-        hits, several = (sum(row[count] for row in hit) for count in (3, 4))
-        incidents = sum(row[3] for row in self._outcomes)
-        return Score(incidents, hits, several, *map(int, found.collect()[0]))
+        counts = self.matches.selectExpr(
+            "coalesce(sum(matches), 0L)", "coalesce(sum(IF(incidents > 0, matches, 0L)), 0L)"
+        )
+        hits = [row for row in self._outcomes if row[0] == "hit"]
+        incident_count = sum(row[3] for row in self._outcomes)
+        match_count, over_an_incident = counts.collect()[0]
+        return Score(
+            incidents=incident_count,
+            hits=sum(row[3] for row in hits),
+            hit_by_several=sum(row[4] for row in hits),
+            matches=int(match_count),
+            over_an_incident=int(over_an_incident),
+        )
 
     @property
     def reasons(self) -> tuple[tuple[int, str | None, str], ...]:
-        """What ended the best attempts at the missed incidents, the most frequent reason first.
+        """The reasons why the best attempts at missed incidents ended, the most frequent one first.
 
         Each item is a count of incidents, the last variable that was reached, and the reason.
         """
         missed = [(row[3], row[1], row[2]) for row in self._outcomes if row[0] == "miss"]
-        return tuple(sorted(missed, key=lambda one: (-one[0], one[1] or "", one[2])))
+        return tuple(sorted(missed, key=lambda reason: (-reason[0], reason[1] or "", reason[2])))
 
     @cached_property
     def _outcomes(self) -> list[Any]:
-        """Outcome, furthest variable, reason, incidents, and how many were hit by several matches.
+        """One row for each outcome, furthest variable and reason. Runs a job.
 
-        Runs a job.
+        Each row also has the number of incidents, and how many were hit by several matches.
         """
         from pyspark.sql.functions import expr
 
@@ -149,13 +162,16 @@ class Backtest(figures.Pictured):
     def text(self) -> str:
         """The figures, as `print` shows them."""
         score = self.score
-        often = score.hit_by_several
-        several = f", {often:,} of them by several matches" if often else ""
+        several = ""
+        if score.hit_by_several:
+            several = f", {score.hit_by_several:,} of them by several matches"
         incidents = counted(score.incidents, "incident")
         matches = counted(score.matches, "match", "matches")
         alarms = counted(score.false_alarms, "false alarm")
-        numbers = (score.recall, score.precision, score.f1)
-        shares = ("-" if number is None else f"{number:.3f}" for number in numbers)
+        shares = [
+            "-" if share is None else f"{share:.3f}"
+            for share in (score.recall, score.precision, score.f1)
+        ]
         lines = [
             f"{incidents}: {score.hits:,} hit{several}, {score.misses:,} missed",
             f"{matches}: {score.over_an_incident:,} over an incident, {alarms}",
@@ -163,9 +179,9 @@ class Backtest(figures.Pictured):
         ]
         if score.misses:
             lines.append("what ended the best attempts at those that were missed")
-            for count, variable, because in self.reasons[:MOST_REASONS]:
+            for count, variable, reason in self.reasons[:MOST_REASONS]:
                 after = "" if variable is None else f"after {variable}: "
-                lines.append(f"  {count:,} {after}{because}")
+                lines.append(f"  {count:,} {after}{reason}")
         return "\n".join(lines)
 
     def to_pandas(self) -> pd.DataFrame:
@@ -177,8 +193,8 @@ class Backtest(figures.Pictured):
         >>> sorted(found.backtest(labels, start="start", end="end").to_pandas()["matches"])
         [0, 2]
         """
-        found: pd.DataFrame = self.incidents.toPandas()
-        return found
+        frame: pd.DataFrame = self.incidents.toPandas()
+        return frame
 
     def svg(self) -> str:
         """Return an SVG drawing: incidents as bands, matches as lines, one lane for each partition.
@@ -195,65 +211,86 @@ class Backtest(figures.Pictured):
         return figures.written(self.figure, "svg").decode()
 
     def figure(self) -> Figure:
-        """The picture as a figure of matplotlib's."""
+        """Return the picture as a figure of matplotlib. Runs two jobs."""
         figures.check_matplotlib()  # before any job runs
-        labelled, found = self.drawn()
-        values = [one for row in (*labelled, *found) for one in row[1:3] if one is not None]
-        lanes = list(dict.fromkeys(row[0] for row in (*labelled, *found) if row[0] is not None))
-        shown = {lane: place for place, lane in enumerate(lanes[:MOST_LANES])} or {"": 0}
-        figure = figures.new_figure(plot.WIDTH, 0.45 * len(shown) + 1.1)
+        incidents, matches = self.drawn()
+        rows = (*incidents, *matches)
+        values = [value for row in rows for value in row[1:3] if value is not None]
+        lanes = list(dict.fromkeys(row[0] for row in rows if row[0] is not None))
+        heights = {lane: index for index, lane in enumerate(lanes[:MOST_LANES])} or {"": 0}
+        figure = figures.new_figure(plot.WIDTH, 0.45 * len(heights) + 1.1)
         panel = figure.subplots()
-        for lane, begin, end, is_hit in labelled:
+        for lane, begin, end, is_hit in incidents:
             ends = (min(values) if begin is None else begin, max(values) if end is None else end)
             colour = figures.MATCHED if is_hit else figures.MISSED
             if lane is None:  # over all lanes
                 panel.axvspan(*ends, color=colour, alpha=0.3, linewidth=0)
-            elif lane in shown:
-                wide: Any = {"linewidth": 14, "solid_capstyle": "butt", "ms": 13}
-                panel.plot(ends, [shown[lane]] * 2, "|-", color=colour, **wide)
-        for lane, *ends, is_over in found:
-            if lane in shown:
-                colour = figures.INK if is_over else figures.BESIDE
-                panel.plot(ends, [shown[lane]] * 2, ".-", color=colour, linewidth=2)
+            elif lane in heights:
+                band: Any = {"linewidth": 14, "solid_capstyle": "butt", "ms": 13}
+                panel.plot(ends, [heights[lane]] * 2, "|-", color=colour, **band)
+        for lane, *ends, is_over_incident in matches:
+            if lane in heights:
+                colour = figures.INK if is_over_incident else figures.BESIDE
+                panel.plot(ends, [heights[lane]] * 2, ".-", color=colour, linewidth=2)
         plot.show_dates(panel, values)
         plot.style(panel, "", ", ".join(self.names))
         panel.set_xlabel(" to ".join(self.ends), color=figures.INK, fontsize=9)
-        panel.set_yticks(range(len(shown)), list(shown))
-        panel.set_ylim(len(shown) - 0.5, -0.5)
+        panel.set_yticks(range(len(heights)), list(heights))
+        panel.set_ylim(len(heights) - 0.5, -0.5)
         for name, colour in COLOURS:
             panel.plot([], [], color=colour, linewidth=5, label=name)
-        left = len(lanes) - len(shown)
-        further = {"title": f"{left:,} more are not drawn"} if left > 0 else {}
-        figure.legend(loc="outside upper center", ncols=4, frameon=False, fontsize=8, **further)
+        hidden = len(lanes) - len(heights)
+        title = {"title": f"{hidden:,} more are not drawn"} if hidden > 0 else {}
+        figure.legend(loc="outside upper center", ncols=4, frameon=False, fontsize=8, **title)
         return figure
 
     def drawn(self) -> tuple[list[Any], list[Any]]:
-        """Lane, ends and colour of incidents and of matches, of each at most 5,000."""
+        """Return the incidents and the matches that are drawn, at most 5,000 each. Runs two jobs.
+
+        Each is a tuple of its lane, its two ends, and whether it is hit or overlaps an incident.
+        The lane is None for an incident that is about all partitions. Missed incidents and false
+        alarms come first.
+
+        Raises:
+            MatchRecognizeError: the values of the ORDER BY column have no positions on an axis.
+        """
         kind = dict(self.matches.dtypes)["match_start"]
         if not is_drawn(kind):
             raise errors.no_line_of(kind=kind)
-        measured = "CAST({} AS DOUBLE)" if plain(kind) == "number" else "{}"
+        end_template = "CAST({} AS DOUBLE)" if plain(kind) == "number" else "{}"
 
-        def rows(frame: DataFrame, names: tuple[str, ...], ends: tuple[str, str], last: str) -> Any:
+        def collect_rows(
+            frame: DataFrame, names: tuple[str, ...], ends: tuple[str, str], flag: str
+        ) -> list[Any]:
+            """Return the lane, the ends and a flag of each row, those with a false flag first.
+
+            Args:
+                frame: the incidents or the matches.
+                names: the columns that name the lane.
+                ends: the columns of the ends.
+                flag: a condition as SQL.
+            """
             kinds = dict(frame.dtypes)
             texts = ", ".join(text_of(quoted(name), kinds[name]) for name in names)
             lane = f"concat_ws(', ', {texts})" if names else "CAST(NULL AS STRING)"
-            spans = (measured.format(quoted(one)) for one in ends)
-            found = frame.selectExpr(f"{lane} AS lane", *spans, f"{last} AS last")
-            few = found.orderBy("last", "lane").limit(MOST_DRAWN).collect()
-            return sorted(few, key=lambda row: (row[3], by_number(row[0] or "")))
+            spans = [end_template.format(quoted(end)) for end in ends]
+            rows = frame.selectExpr(f"{lane} AS lane", *spans, f"{flag} AS last")
+            drawn_rows = rows.orderBy("last", "lane").limit(MOST_DRAWN).collect()
+            return sorted(drawn_rows, key=lambda row: (row[3], by_number(row[0] or "")))
 
-        alike = ("match_start", "match_end")
-        incidents = rows(self.incidents, self.keys, self.ends, "outcome = 'hit'")
-        matches = rows(self.matches, self.names, alike, "incidents > 0")
+        match_ends = ("match_start", "match_end")
+        incidents = collect_rows(self.incidents, self.keys, self.ends, "outcome = 'hit'")
+        matches = collect_rows(self.matches, self.names, match_ends, "incidents > 0")
         if not self.names:
             matches = [("", *row[1:]) for row in matches]
         return [tuple(row) for row in incidents], [tuple(row) for row in matches]
 
     def __repr__(self) -> str:
+        """Return the columns of the labels that have the ends. Runs no job."""
         return f"<Backtest of incidents in {', '.join(self.ends)}>"
 
 
+# The entries of the picture's legend.
 COLOURS = (
     ("incident that is hit", figures.MATCHED),
     ("missed", figures.MISSED),
