@@ -1,4 +1,8 @@
-"""The rows of a page as series, thinned by Spark, and the matches in them."""
+"""Find the rows and the matches of a page.
+
+Spark divides the rows into series, leaves out rows that a picture cannot show, and finds out where
+the matches are.
+"""
 
 from __future__ import annotations
 
@@ -18,124 +22,160 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Series:
-    """Rows of one partition, in order of time: a number or a text for each.
-
-    matched: whether a row is one that a match may contain, if it lies between its ends.
-    """
+    """Rows of one partition, in order of time: a number or a text for each."""
 
     times: Sequence[Any]
     values: Sequence[Any]
+    # For each row, whether a match from before to after it may contain it.
     matched: Sequence[bool]
 
 
 @dataclass(frozen=True)
 class MatchSpan:
-    """The first and last row of a match, in one series or all (None). rows: of all, where known."""
+    """Where a match is along the time axis."""
 
+    # The name of the series; None for all series.
     series: str | None
+    # The times of its first and its last row.
     first: Any
     last: Any
+    # The times of all its rows; empty if they are not known.
     rows: tuple[Any, ...] = ()
 
     @property
     def id(self) -> str:
-        """Its name in the SVG."""
+        """The identifier of the match in an SVG."""
         return "match-" + re.sub(r"\W+", "-", f"{self.series} {self.first} {self.last}")
 
 
-# Which columns say where a match lies: what was said, or else what their names and types tell.
+# Which columns say where a match is: those that the user names, or else the first of these forms.
 #
-# arrays of events             each has x; the match lies between the first and the last of them
+# arrays of events             a field of the events is x; the match is from the first to the last x
 # first_..., last_...          two columns of the type of x; or start and end, from and to
-# x and match_number           a row for each row of a match
+# x and match_number           each row is one row of a match
 
+# The words with which the names of two such columns begin.
 PAIRS = (("first", "last"), ("start", "end"), ("begin", "end"), ("from", "to"))
+
+# The names of a column with the number of the match.
 MATCH_NUMBERS = ("match_number", "match_num", "match_no", "match")
 
 
 def find_column(frame: DataFrame, argument: str, name: str) -> str:
-    """The column of that name as the DataFrame spells it; Spark does not heed case."""
-    if (found := only_column(frame, name)) is None:
+    """Return the column that the user names, spelled as in the DataFrame.
+
+    Args:
+        frame: a DataFrame.
+        argument: the argument with the name, for the error.
+        name: the name, in any case.
+
+    Raises:
+        MatchRecognizePlanError: there is no such column, or several.
+    """
+    column = only_column(frame, name)
+    if column is None:
         raise errors.no_column(argument=argument, name=name, known=frame.columns)
-    return found
+    return column
 
 
 def only_column(frame: DataFrame, name: str) -> str | None:
-    """The column of that name; None where there is none, or more than one."""
-    found = [column for column in frame.columns if column.lower() == name.lower()]
-    return found[0] if len(found) == 1 else None
+    """Return the column with a name in any case; None if there is none or more than one."""
+    columns = [column for column in frame.columns if column.lower() == name.lower()]
+    return columns[0] if len(columns) == 1 else None
 
 
 def spelled(name: str) -> str:
-    """A column's name in a text with holes for DataFrames, in which braces are doubled."""
+    """Return a column's name for SQL with DataFrames in braces, where other braces are doubled."""
     return quoted(name).replace("{", "{{").replace("}", "}}")
 
 
+# The types of numbers that may be infinite or NaN.
 FLOATS = ("float", "double")
 
 
 def text_of(column: str, kind: str) -> str:
-    """A key of a type as the name of a series. Both zeros are one key: -0.0 + 0.0 is 0.0."""
-    if kind == "binary":  # bytes may be no letters
+    """Return SQL for the name of a series from its key.
+
+    0.0 and -0.0 have the same name, because -0.0 + 0.0 is 0.0.
+
+    Args:
+        column: SQL of the key.
+        kind: the type of the key.
+    """
+    if kind == "binary":  # bytes need not be text
         column = f"concat('X', chr(39), hex({column}), chr(39))"
     key = f"{column} + CAST(0 AS {kind})" if kind in FLOATS else column
     return f"coalesce(CAST({key} AS STRING), 'NULL')"
 
 
 def plain(kind: str) -> str:
-    """A type of which others are variants, as their columns are compared."""
+    """Return a name that is the same for types whose values are compared with each other."""
     if kind.partition("(")[0] in NUMBERS:
         return "number"
     return "timestamp" if kind == "timestamp_ntz" else kind
 
 
 def is_drawn(kind: str) -> bool:
-    """Whether values of a type have places along an axis."""
+    """Return whether values of a type have positions on an axis: numbers, dates and times."""
     return plain(kind) in ("number", "date", "timestamp")
 
 
 def begins(name: str, word: str) -> bool:
+    """Return whether a name is a word, or begins with it and `_`, in any case."""
     return f"{name.lower()}_".startswith(f"{word}_")
 
 
 def fields_of(matches: DataFrame, column: str) -> dict[str, str]:
-    """The fields of the events in a column, and their types; none where it is no array of them."""
+    """Return the fields of the events in a column, and their types.
+
+    The names are in lower case. Empty if the column is not an array of structs.
+    """
     kind: Any = matches.schema[column].dataType
     fields = getattr(getattr(kind, "elementType", None), "fields", ())
     return {field.name.lower(): field.dataType.simpleString() for field in fields}
 
 
-COLUMNS = 1000  # of pixels, in each of which a series has at most four rows
-MOST_MATCHES = 5000  # of a page
+# How many columns of pixels a picture has. In each of them a series has at most four rows.
+COLUMNS = 1000
+
+# How many matches a page shows.
+MOST_MATCHES = 5000
+
+# SQL for the position of a time on the axis.
 MEASURED = {"date": "unix_date(x)", "timestamp_ntz": "unix_micros(CAST(x AS TIMESTAMP))"}
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some of the series by name, and the matches in them. pages: how many there are."""
+    """Some of the series, and the matches in them."""
 
+    # By the name of the series.
     series: dict[str, Series]
     spans: tuple[MatchSpan, ...]
+    # The number of the page, from 1, and how many pages there are.
     number: int
     pages: int
+    # Whether all matches of the page are in `spans`.
     all_matches: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Charted:
-    """Rows and matches. x, y, by: columns of the rows; between, match: of the matches, if said."""
+    """Rows and matches, and the columns that the user has named."""
 
     matches: DataFrame
     data: DataFrame
+    # The columns of the rows with the time, the value, and the name of the series.
     x: str
     y: str
     by: str | None = None
+    # The columns of the matches with the times of the first and last row, and with the number.
     between: tuple[str, str] | None = None
     match: str | None = None
 
     @property
     def kind(self) -> str:
-        """The type of x as it is drawn: instants as the clocks of the session show them."""
+        """The type of x as it is drawn. Instants are drawn in the session's time zone."""
         kind = dict(self.data.dtypes)[find_column(self.data, "x", self.x)]
         if not is_drawn(kind):
             raise errors.no_axis(name=self.x, kind=kind)
@@ -143,23 +183,28 @@ class Charted:
 
     @property
     def is_measured(self) -> bool:
-        """Whether y is a number: a line, and else texts on a lane."""
-        return plain(dict(self.data.dtypes)[find_column(self.data, "y", self.y)]) == "number"
+        """Whether y is a number, which is drawn as a line. Anything else is text on a lane."""
+        column = find_column(self.data, "y", self.y)
+        return plain(dict(self.data.dtypes)[column]) == "number"
 
     @property
     def rows(self) -> str:
-        """SQL over `{data}`: series, x and y of each row that has them; x is finite."""
+        """SQL over `{data}`: series, x and y of each row. Rows without x or y are left out.
+
+        So are rows whose x is infinite or NaN.
+        """
         x = spelled(find_column(self.data, "x", self.x))
         y = spelled(find_column(self.data, "y", self.y))
         number = f"nullif(CAST({y} AS DOUBLE), DOUBLE('NaN'))"
         value = number if self.is_measured else f"CAST({y} AS STRING)"
         columns = f"{self.series} AS series, CAST({x} AS {self.kind}) AS x, {value} AS y"
-        has_place = "abs(x) < DOUBLE('Infinity')" if self.kind in FLOATS else "x IS NOT NULL"
-        return f"SELECT * FROM (SELECT {columns} FROM {{data}}) WHERE {has_place} AND y IS NOT NULL"
+        is_on_axis = "abs(x) < DOUBLE('Infinity')" if self.kind in FLOATS else "x IS NOT NULL"
+        rows = f"SELECT {columns} FROM {{data}}"
+        return f"SELECT * FROM ({rows}) WHERE {is_on_axis} AND y IS NOT NULL"
 
     @property
     def series(self) -> str:
-        """SQL for the series of a row."""
+        """SQL for the name of a row's series."""
         if self.by is None:
             return "''"
         by = find_column(self.data, "by", self.by)
@@ -167,80 +212,119 @@ class Charted:
 
     @property
     def places(self) -> str:
-        """SQL over `{matches}`: series, first, last and rows of each match that has rows."""
-        found = self.all_places()
-        return f"SELECT * FROM ({found}) AS m (series, first, last, rows) WHERE first IS NOT NULL"
+        """SQL over `{matches}`: series, first, last and rows of each match that is not empty."""
+        places = self.all_places()
+        return f"SELECT * FROM ({places}) AS m (series, first, last, rows) WHERE first IS NOT NULL"
 
     def all_places(self) -> str:
-        """SQL of these for each match. Raises MatchRecognizePlanError where nothing tells them."""
-        ends = self.between and [find_column(self.matches, "between", one) for one in self.between]
-        if ends is None and self.match is None:
+        """Return SQL over `{matches}` with the same columns, also for empty matches.
+
+        Raises:
+            MatchRecognizePlanError: no columns say where a match is.
+        """
+        if self.between is not None:
+            ends = [find_column(self.matches, "between", name) for name in self.between]
+            return self.over_ends(ends)
+        if self.match is None:
             x = self.x.lower()
-            events = [one for one in self.matches.columns if x in fields_of(self.matches, one)]
-            if events:
-                return self.over_events(events)
-            ends = self.ends_told()
-        if ends is None:
-            return self.over_rows()
-        first, last = (f"CAST({spelled(one)} AS {self.kind})" for one in ends)
-        return f"SELECT {self.series_of_match()}, {first}, {last}, NULL FROM {{matches}}"
+            event_columns = [
+                column for column in self.matches.columns if x in fields_of(self.matches, column)
+            ]
+            if event_columns:
+                return self.over_events(event_columns)
+            named_ends = self.ends_told()
+            if named_ends is not None:
+                return self.over_ends(named_ends)
+        return self.over_rows()
 
     def series_of_match(self, events: str = "") -> str:
-        """SQL for the series of a match by a column of its own, or else by its first event."""
+        """Return SQL for the name of a match's series.
+
+        It is from a column of the matches, or else from the first event in the column `events`.
+
+        Raises:
+            MatchRecognizePlanError: neither says it.
+        """
         if self.by is None:
             return "''"
         by = self.by.lower()
-        own = next((one for one in self.matches.dtypes if one[0].lower() == by), None)
-        if own is not None:
-            return text_of(spelled(own[0]), own[1])
-        if (kind := fields_of(self.matches, events).get(by) if events else None) is None:
+        for column, type_name in self.matches.dtypes:
+            if column.lower() == by:
+                return text_of(spelled(column), type_name)
+        field_type = fields_of(self.matches, events).get(by) if events else None
+        if field_type is None:
             raise errors.no_series()
-        return text_of(f"{spelled(events)}[0].{spelled(self.by)}", kind)
+        return text_of(f"{spelled(events)}[0].{spelled(self.by)}", field_type)
 
     @property
     def like_x(self) -> list[str]:
-        """The columns of matches whose values compare with x."""
+        """The columns of the matches whose values can be compared with x."""
         kind = plain(self.kind)
-        return [name for name, one in self.matches.dtypes if plain(one) == kind]
+        return [name for name, type_name in self.matches.dtypes if plain(type_name) == kind]
 
     def ends_told(self) -> list[str] | None:
-        """The two columns whose names say that a match lies between them, if there are two."""
+        """Return the two columns between which a match is, as their names say; None without them.
+
+        There must be exactly one column for each word of a pair.
+        """
         names = self.like_x
         for words in PAIRS:
-            found = [[one for one in names if begins(one, word)] for word in words]
-            if all(len(one) == 1 for one in found):
-                return [name for (name,) in found]
+            columns = [[name for name in names if begins(name, word)] for word in words]
+            if all(len(candidates) == 1 for candidates in columns):
+                return [name for (name,) in columns]
         return None
 
+    def over_ends(self, ends: Sequence[str]) -> str:
+        """Return SQL of `all_places` if each row is a match from one column to another."""
+        first, last = (f"CAST({spelled(end)} AS {self.kind})" for end in ends)
+        return f"SELECT {self.series_of_match()}, {first}, {last}, NULL FROM {{matches}}"
+
     def over_events(self, events: Sequence[str]) -> str:
-        """Each row is a match, which has the events of some arrays."""
+        """Return SQL of `all_places` if each row is a match, with its events in some arrays."""
         cast = f"e -> CAST(e.{spelled(self.x)} AS {self.kind})"
-        times = ", ".join(f"transform({spelled(one)}, {cast})" for one in events)
+        times = ", ".join(f"transform({spelled(column)}, {cast})" for column in events)
         series = self.series_of_match(events[0])
         rows = f"SELECT {series} AS series, concat({times}) AS x FROM {{matches}}"
         return f"SELECT series, array_min(x), array_max(x), x FROM ({rows})"
 
     def over_rows(self) -> str:
-        """Each row is one of a match, whose number another column has."""
-        known = {column.lower(): spelled(column) for column in self.matches.columns}
-        numbers = (self.match,) if self.match else MATCH_NUMBERS
-        number = next((known[one.lower()] for one in numbers if one.lower() in known), None)
-        x = known.get(self.x.lower())
+        """Return SQL of `all_places` if each row is a row of a match, with the match's number.
+
+        Raises:
+            MatchRecognizePlanError: there is no column with the number, or with x.
+        """
+        columns_by_name = {column.lower(): spelled(column) for column in self.matches.columns}
+        number = None
+        for name in (self.match,) if self.match else MATCH_NUMBERS:
+            number = number or columns_by_name.get(name.lower())
+        x = columns_by_name.get(self.x.lower())
         if number is None or x is None:
             raise errors.no_places(x=self.x, alike=self.like_x)
         columns = f"{self.series_of_match()} AS series, {number} AS number"
         rows = f"SELECT {columns}, CAST({x} AS {self.kind}) AS x FROM {{matches}}"
-        found = f"SELECT series, min(x), max(x), collect_list(x) FROM ({rows})"
-        return f"{found} GROUP BY series, number"
+        matches = f"SELECT series, min(x), max(x), collect_list(x) FROM ({rows})"
+        return f"{matches} GROUP BY series, number"
 
     def sql(self, text: str) -> DataFrame:
+        """Return the DataFrame of SQL over `{data}` and `{matches}`."""
         return self.data.sparkSession.sql(text, data=self.data, matches=self.matches)
 
     def page(self, number: int, size: int) -> Page:
-        """The series of a page: those with matches, or all of them where there are no matches."""
+        """Return a page of series: those with matches, or all series if there are no matches.
+
+        Runs jobs.
+
+        Args:
+            number: the number of the page, from 1.
+            size: how many series a page has.
+
+        Raises:
+            MatchRecognizePlanError: there is no such page or column, or nothing says where a match
+                is.
+        """
         rows, matches = self.rows, self.places
         names = self.names(matches) or self.names(rows)
-        pages = max(1, -(-len(names) // size))
+        pages = max(1, -(-len(names) // size))  # rounded up
         if not 1 <= number <= pages:
             raise errors.no_page(given=number, pages=pages)
         chosen = names[(number - 1) * size : number * size]
@@ -249,20 +333,30 @@ class Charted:
         return Page(series, tuple(spans[:MOST_MATCHES]), number, pages, len(spans) <= MOST_MATCHES)
 
     def names(self, rows: str) -> list[str]:
-        """The series that rows or matches belong to, in order."""
-        found = self.sql(f"SELECT DISTINCT series FROM ({rows})").collect()
-        return sorted((row.series for row in found), key=by_number)
+        """Return the names of the series of some rows or matches, sorted. Runs a job."""
+        names = self.sql(f"SELECT DISTINCT series FROM ({rows})").collect()
+        return sorted((row.series for row in names), key=by_number)
 
     def spans(self, matches: str, names: Sequence[str]) -> Iterator[MatchSpan]:
-        """The matches of some series by time, one more than a page shows at most."""
+        """Return the matches of some series, by time. Runs a job.
+
+        There is one more than a page shows, if there are so many, to know that some are missing.
+        """
         text = f"SELECT * FROM ({matches}) WHERE {among(names)} ORDER BY first, last"
         for row in self.sql(f"{text} LIMIT {MOST_MATCHES + 1}").collect():
             yield MatchSpan(row.series, row.first, row.last, tuple(sorted(row.rows or ())))
 
     def thinned(self, rows: str, names: Sequence[str]) -> dict[str, Series]:
-        """Of each column of pixels the first, the last, the lowest and the highest row."""
-        place = MEASURED.get(self.kind, "CAST(x AS DOUBLE)")
-        text = f"SELECT *, {place} AS place FROM ({rows}) WHERE {among(names)}"
+        """Return some series with only the rows that a picture can show. Runs two jobs.
+
+        In each column of pixels these are the first, the last, the lowest and the highest row.
+
+        Args:
+            rows: SQL of `rows`.
+            names: the names of the series.
+        """
+        position = MEASURED.get(self.kind, "CAST(x AS DOUBLE)")
+        text = f"SELECT *, {position} AS place FROM ({rows}) WHERE {among(names)}"
         least, most = self.sql(f"SELECT min(place), max(place) FROM ({text})").collect()[0]
         width = ((most or 0) - (least or 0)) / COLUMNS or 1
         first, last = literal(least or 0), literal(most or 0)
@@ -273,18 +367,23 @@ class Charted:
             SELECT series, array({kept}) AS kept
             FROM (SELECT *, struct(x, y) AS row, {column} AS at FROM ({text}))
             GROUP BY series, at)"""
-        found: dict[str, tuple[list[Any], list[Any]]] = {name: ([], []) for name in names}
+        times: dict[str, list[Any]] = {name: [] for name in names}
+        values: dict[str, list[Any]] = {name: [] for name in names}
         for series, x, y in sorted(self.sql(query).collect(), key=lambda row: row[1]):
-            found[series][0].append(x)
-            found[series][1].append(y)
-        return {name: Series(*both, [True] * len(both[0])) for name, both in found.items()}
+            times[series].append(x)
+            values[series].append(y)
+        return {
+            name: Series(times[name], values[name], matched=[True] * len(times[name]))
+            for name in times
+        }
 
 
 def among(names: Sequence[str]) -> str:
-    """That a row belongs to one of some series."""
+    """Return SQL that is true for the rows of some series."""
     listed = ", ".join(map(string_literal, names)) or "NULL"
     return f"series IN ({listed})".replace("{", "{{").replace("}", "}}")
 
 
 def literal(number: float) -> str:
+    """Return a number as SQL, also if it is infinite or NaN."""
     return f"DOUBLE('{float(number)!r}')"
