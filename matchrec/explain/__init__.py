@@ -1,4 +1,4 @@
-"""Show people what a query does, and why it matched or did not.
+"""Explain what a query does, and why it matched or did not.
 
     explanation  `explain`: all clauses of a query
     clause       the sections of one clause
@@ -8,5 +8,5 @@
     pictures     row patterns as railroad diagrams, and what pictures have in common
     charts       matches over their rows, back-tests and sweeps
 
-What only an engine reads is left out, such as layouts and places in arrays.
+Texts are for people: they leave out what only the search needs, such as positions in arrays.
 """

@@ -1,5 +1,5 @@
-"""A row pattern or stages, and the conditions of their variables, go in; SVG and HTML come out.
+"""Pictures: railroad diagrams of row patterns and stages, and what figures and HTML have in common.
 
-In a railroad diagram the straight way from left to right is the preferred one, and a variable shows
-its condition under the pointer.
+In a railroad diagram, the straight line from left to right is the preferred path. The condition of
+a variable is shown when the pointer is over it.
 """

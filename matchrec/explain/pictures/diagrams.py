@@ -37,6 +37,7 @@ from matchrec.plan.pattern import (
 )
 from matchrec.plan.stages import Contiguity, ForbiddenEvent, RepeatedPart, Single, Steps
 
+# The style of a diagram, which is part of the SVG.
 STYLE = """
 svg.railroad-diagram { background-color: #ffffff; max-width: none; }
 svg.railroad-diagram path { stroke-width: 2; stroke: #5b6676; fill: none; }
@@ -50,38 +51,47 @@ svg.railroad-diagram rect.group-box { stroke: #9aa5b5; stroke-dasharray: 6 4; fi
 
 
 def svg(item: DiagramItem) -> str:
-    """The picture, which brings its own style along."""
-    drawn = StringIO()
-    Diagram(item).format(12).writeStandalone(drawn.write, STYLE)
-    return drawn.getvalue()
+    """Return the diagram of an item as an SVG with its own style."""
+    content = StringIO()
+    Diagram(item).format(12).writeStandalone(content.write, STYLE)
+    return content.getvalue()
 
 
 def repeated(item: DiagramItem, least: int, most: int | None, words: str) -> DiagramItem:
-    """An item that stands there so often; `words` on how, beside the way back."""
+    """Return an item with a line back to its beginning, if it may be repeated.
+
+    Args:
+        item: the item.
+        least: how often it must be there.
+        most: how often it may be there, or None.
+        words: words at the line back, after the numbers.
+    """
     if most == 0:
         return Skip()
     if (least, most) in ((0, 1), (1, 1)):
         return item
-    said = ", ".join(filter(None, (how_often(max(least, 1), most), words)))
-    return OneOrMore(item, Comment(said) if said else None)
+    comment = ", ".join(filter(None, (how_often(max(least, 1), most), words)))
+    return OneOrMore(item, Comment(comment) if comment else None)
 
 
 def left_out(item: DiagramItem, *, preferred: bool) -> DiagramItem:
-    """An item that may be left out. preferred: whether it rather is."""
+    """Return an item with a line around it, which is straight if leaving it out is preferred."""
     return Choice(0 if preferred else 1, Skip(), item)
 
 
 def how_often(least: int, most: int | None) -> str:
-    """The bounds of a loop in words; nothing for one or more."""
+    """Return the bounds of a loop in words; empty for one or more."""
     if most is None:
         return "" if least == 1 else f"{least} times or more"
     return f"{least} times" if least == most else f"{least} to {most} times"
 
 
 def forbidden(name: str, condition: str) -> DiagramItem:
+    """Return the box of a row that must not be there."""
     return Terminal(f"no {name}", title=condition, cls="forbidden")
 
 
+# Which events may be skipped before a stage.
 SKIPPED = {
     Contiguity.STRICT: "directly after",
     Contiguity.RELAXED: "the next one",
@@ -90,22 +100,37 @@ SKIPPED = {
 
 
 def draw_row_pattern(pattern: RowPattern, conditions: Mapping[str, str]) -> str:
-    """The diagram of a row pattern. conditions: of variables, by their names."""
+    """Return the railroad diagram of a row pattern as an SVG.
+
+    Args:
+        pattern: the row pattern.
+        conditions: the text of each variable's condition, by the name of the variable.
+    """
     return svg(_Drawing(conditions).item(pattern))
 
 
 def draw_stages(steps: Steps, conditions: Mapping[str, str]) -> str:
-    """The diagram of a pattern of stages, between which stands what may be skipped. conditions: of
-    its tests, by their names; a test of which none is known has its condition for a name.
+    """Return the railroad diagram of a pattern of stages as an SVG.
+
+    Words between the stages say which events may be skipped there.
+
+    Args:
+        steps: the stages.
+        conditions: the text of each test, by its name. The name of a test that is missing is its
+            text.
     """
     return svg(_Drawing(conditions).sequence(steps))
 
 
 @dataclass(frozen=True, slots=True)
 class _Drawing:
+    """Makes the items of a diagram."""
+
+    # The texts of conditions, by the names of variables or tests.
     conditions: Mapping[str, str]
 
     def item(self, pattern: RowPattern) -> DiagramItem:
+        """Return the item of a row pattern."""
         match pattern:
             case Empty():
                 return Skip()
@@ -131,34 +156,38 @@ class _Drawing:
                 assert_never(pattern)
 
     def of_variable(self, name: str) -> str:
+        """Return the condition of a variable."""
         return self.conditions.get(name, "every row")
 
     def quantified(self, pattern: Quantified) -> DiagramItem:
-        """A part with the way back, and the way around it where it may be left out."""
+        """Return a part with a line back, and with a line around it if it may be left out."""
         words = "" if pattern.greedy else "as few as possible"
         item = repeated(self.item(pattern.part), pattern.least, pattern.most, words)
         return item if pattern.least else left_out(item, preferred=not pattern.greedy)
 
     def of_test(self, test: str) -> str:
+        """Return the condition of a test of a stage."""
         return self.conditions.get(test, test)
 
     def sequence(self, steps: Steps) -> DiagramItem:
-        items = (self.step(step, place) for place, step in enumerate(steps))
+        """Return the item of some stages."""
+        items = (self.step(step, index) for index, step in enumerate(steps))
         return Sequence(*chain.from_iterable(items))
 
-    def step(self, step: RepeatedPart | ForbiddenEvent, place: int) -> Iterator[DiagramItem]:
-        """A stage, and before it, but for the first one, which events may be skipped."""
+    def step(self, step: RepeatedPart | ForbiddenEvent, index: int) -> Iterator[DiagramItem]:
+        """Return the items of a stage. Before all but the first is what may be skipped there."""
         if isinstance(step, ForbiddenEvent):
-            where = "directly after" if step.only_next else "up to the next one"
-            yield Group(forbidden(step.name, self.of_test(step.test)), where)
+            reach = "directly after" if step.only_next else "up to the next one"
+            yield Group(forbidden(step.name, self.of_test(step.test)), reach)
             return
-        if place:
+        if index > 0:
             yield Comment(SKIPPED[step.contiguity])
         yield self.part(step)
 
     def part(self, part: RepeatedPart) -> DiagramItem:
-        """A stage or a group, with the way back and the way around it."""
-        content, words = part.content, [SKIPPED[part.inner]]
+        """Return a stage or a group, with a line back and a line around it."""
+        content = part.content
+        words = [SKIPPED[part.inner]]
         if isinstance(content, Single):
             item: DiagramItem = Terminal(content.name, title=self.of_test(content.test))
         else:

@@ -1,4 +1,7 @@
-"""Figures of matplotlib, which is loaded for those who draw; a notebook shows them below a text."""
+"""Figures of matplotlib, and objects that a notebook shows as text and picture.
+
+matplotlib is loaded only when something is drawn.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,27 @@ from matchrec.explain.pictures.html import preformatted, wide
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+# Colours: of text; of what is in the background; of false alarms and other special cases.
 INK, FAINT, BESIDE = "#2b2f36", "#9aa5b5", "#e08a1e"
+
+# Colours: of rows that are mapped; of rows that were mapped for a while; of what failed.
 MATCHED, GIVEN_BACK, MISSED = "#5a9e6f", "#9fd0b3", "#c8102e"
+
+# The colour of starting rows without a match, by how far they came.
 CAME = "#7a9cc6"
-CHARACTER = 0.085  # inches of a small letter
+
+# The width of a small letter, in inches.
+CHARACTER = 0.085
+
 DPI = 100
 
 
 def check_matplotlib() -> None:
+    """Check that matplotlib is installed, without loading it.
+
+    Raises:
+        MatchRecognizeError: it is not.
+    """
     from importlib.util import find_spec
 
     if find_spec("matplotlib") is None:
@@ -29,7 +45,15 @@ def check_matplotlib() -> None:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of a size in inches. Raises where matplotlib is not installed."""
+    """Return an empty figure.
+
+    Args:
+        width: its width in inches.
+        height: its height in inches.
+
+    Raises:
+        MatchRecognizeError: matplotlib is not installed.
+    """
     check_matplotlib()
     from matplotlib.figure import Figure
 
@@ -37,7 +61,17 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def written(draw: Callable[[], Figure], form: str) -> bytes:
-    """What is drawn, as a file. The texts of an SVG are texts: none between `$` is a formula."""
+    """Return a drawing as the content of a file.
+
+    Texts in an SVG stay texts, and what is between two `$` is not taken for a formula.
+
+    Args:
+        draw: returns the figure.
+        form: the format, such as "svg" or "png".
+
+    Raises:
+        MatchRecognizeError: matplotlib is not installed.
+    """
     check_matplotlib()
     from matplotlib import rc_context
 
@@ -48,23 +82,25 @@ def written(draw: Callable[[], Figure], form: str) -> bytes:
 
 
 class Pictured(ABC):
-    """What prints as text; a notebook shows its picture too, where it has one."""
+    """An object that prints as text. A notebook also shows its picture, if it has one."""
 
     @property
     @abstractmethod
     def text(self) -> str:
-        """What it says."""
+        """The text that `print` shows."""
 
     @abstractmethod
     def svg(self) -> str:
-        """Its picture."""
+        """Return the picture as an SVG."""
 
     def __str__(self) -> str:
+        """Return the text."""
         return self.text
 
     def _repr_html_(self) -> str:
+        """Return the text, and below it the picture if there is one."""
         try:
             picture = self.svg()
-        except MatchRecognizeError:  # no matplotlib, or nothing that has a place on a line
+        except MatchRecognizeError:  # no matplotlib, or nothing that can be drawn along an axis
             return preformatted(self.text)
         return preformatted(self.text) + wide(picture[picture.index("<svg") :])

@@ -1,4 +1,4 @@
-"""Pieces of HTML that notebooks show: tables, texts, what is folded away."""
+"""Pieces of HTML that notebooks show: tables, texts and parts that can be unfolded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Rows as pandas shows them, but whole.
+    """Return a table as pandas shows it, without cutting texts off.
 
     >>> table(["events"], [["3"]]).count("<td")
     1
@@ -23,28 +23,29 @@ def table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def data_frame(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pd.DataFrame:
-    """Rows as a DataFrame of pandas, which is loaded for those who ask for one."""
+    """Return rows as a pandas DataFrame. pandas is loaded only here, because it is slow to load."""
     import pandas as pd
 
-    found: pd.DataFrame = pd.DataFrame(list(rows), columns=list(names))
-    return found
+    frame: pd.DataFrame = pd.DataFrame(list(rows), columns=list(names))
+    return frame
 
 
 def wide(inner: str) -> str:
-    """What may be wider than the page, with a bar to move it."""
+    """Wrap HTML that may be wider than the page in a block with a scroll bar."""
     return f'<div style="overflow-x:auto">{inner}</div>'
 
 
 def folded(title: str, inner: str) -> str:
-    """What is shown once its title is pressed."""
+    """Wrap HTML in a block that shows only its title until one clicks on it."""
     return f"<details><summary>{escape(title)}</summary>{inner}</details>"
 
 
 def preformatted(text: str) -> str:
-    """Text as a terminal shows it, also on pages whose own style gives `pre` another font."""
+    """Return text as a terminal shows it, even if the page's style gives `pre` another font."""
     style = "font-family:monospace;line-height:1.3;overflow-x:auto"
     return f'<pre style="{style}">{escape(text)}</pre>'
 
 
 def paragraph(text: str) -> str:
+    """Return text as a paragraph."""
     return f"<p>{escape(text)}</p>"
