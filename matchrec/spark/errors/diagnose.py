@@ -52,7 +52,7 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.plan.show import call_of_aggregate, show_scalar
 from matchrec.plan.text import marker_of, template
 from matchrec.source import Span
-from matchrec.spark.errors.second_look import first_failing
+from matchrec.spark.errors.second_look import find_first_failing
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail import probes
 from matchrec.spark.sail.sent import index_names
@@ -78,19 +78,19 @@ class WrittenSql:
     # Empty if there is neither.
     call: str = ""
     # The columns in the same expression.
-    beside: tuple[ColumnReference, ...] = ()
+    columns: tuple[ColumnReference, ...] = ()
 
 
-def everything_written(plan: MatchPlan) -> Iterator[WrittenSql]:
+def list_expressions(plan: MatchPlan) -> Iterator[WrittenSql]:
     """Return the parts of every expression, smallest first, so that the caret is exact."""
-    yield from keys(plan)
+    yield from list_keys(plan)
     for interval in plan.intervals:
         yield WrittenSql("WITHIN", interval.text, interval.span)
-    for clause, scalar in scalars_by_clause(plan):
-        yield from written_in(clause, scalar)
+    for clause, scalar in list_scalars(plan):
+        yield from list_parts(clause, scalar)
 
 
-def scalars_by_clause(plan: MatchPlan) -> Iterator[tuple[str, Scalar]]:
+def list_scalars(plan: MatchPlan) -> Iterator[tuple[str, Scalar]]:
     """Return the conditions and the measures, each with the name of its clause."""
     for definition in plan.definitions:
         yield "DEFINE", definition.condition
@@ -98,7 +98,7 @@ def scalars_by_clause(plan: MatchPlan) -> Iterator[tuple[str, Scalar]]:
         yield "MEASURES", measure.value
 
 
-def keys(plan: MatchPlan) -> Iterator[WrittenSql]:
+def list_keys(plan: MatchPlan) -> Iterator[WrittenSql]:
     """Return what divides and sorts the rows."""
     order = tuple(item.expression for item in plan.order_by)
     by_clause = {"PARTITION BY": plan.partition_by, "[...]": plan.equal, "ORDER BY": order}
@@ -107,7 +107,7 @@ def keys(plan: MatchPlan) -> Iterator[WrittenSql]:
             yield WrittenSql(clause, expression.text, expression.span)
 
 
-def conditions_over_one_row(plan: MatchPlan) -> Iterator[WrittenSql]:
+def list_row_conditions(plan: MatchPlan) -> Iterator[WrittenSql]:
     """Return the conditions that can be written over one row, each part of AND by itself.
 
     Parts whose form shows that they are truth values, such as comparisons, are left out.
@@ -115,26 +115,26 @@ def conditions_over_one_row(plan: MatchPlan) -> Iterator[WrittenSql]:
     for definition in plan.definitions:
         for part in conjuncts(definition.condition):
             if not is_truth(part):
-                yield from over_one_row("DEFINE", part)
+                yield from write_over_one_row("DEFINE", part)
 
 
-def written_in(clause: str, scalar: Scalar) -> Iterator[WrittenSql]:
+def list_parts(clause: str, scalar: Scalar) -> Iterator[WrittenSql]:
     """Return the arguments of the references, then the whole expression or the parts of its AND."""
     all_columns = tuple(
-        column for reference in scalar.references for column in columns_read(reference)
+        column for reference in scalar.references for column in find_columns_read(reference)
     )
     for reference in scalar.references:
         span = reference.span or scalar.span
-        call = call_around(reference, scalar)
-        for column in columns_read(reference):
+        call = find_call_around(reference, scalar)
+        for column in find_columns_read(reference):
             yield WrittenSql(clause, column.argument, span, call, all_columns)
         if isinstance(reference, Aggregate):
-            yield WrittenSql(clause, over_all_rows(reference), span)
+            yield WrittenSql(clause, write_over_all_rows(reference), span)
     for part in conjuncts(scalar):
-        yield from over_one_row(clause, part)
+        yield from write_over_one_row(clause, part)
 
 
-def call_around(reference: Reference, scalar: Scalar) -> str:
+def find_call_around(reference: Reference, scalar: Scalar) -> str:
     """Return the call of an aggregate up to its argument; empty for other references.
 
     If CLASSIFIER() is compared with the reference's columns, it is "CLASSIFIER(".
@@ -148,45 +148,45 @@ def call_around(reference: Reference, scalar: Scalar) -> str:
     return f"{reference.function.upper()}({'DISTINCT ' * reference.distinct}"
 
 
-def over_one_row(clause: str, scalar: Scalar) -> Iterator[WrittenSql]:
+def write_over_one_row(clause: str, scalar: Scalar) -> Iterator[WrittenSql]:
     """Return the expression as if every reference read the same row; nothing if it aggregates."""
     if not any(isinstance(reference, Aggregate) for reference in scalar.references):
-        yield WrittenSql(clause, render(scalar, stand_in), scalar.span)
+        yield WrittenSql(clause, render(scalar, render_stand_in), scalar.span)
 
 
-def around_aggregates(plan: MatchPlan) -> Iterator[WrittenSql]:
+def list_aggregating(plan: MatchPlan) -> Iterator[WrittenSql]:
     """Return the expressions that aggregate, as if all rows of the input were one match."""
-    for clause, scalar in scalars_by_clause(plan):
+    for clause, scalar in list_scalars(plan):
         for part in conjuncts(scalar):
             if any(isinstance(reference, Aggregate) for reference in part.references):
-                yield WrittenSql(clause, render(part, of_all_rows), part.span)
+                yield WrittenSql(clause, render(part, render_over_all_rows), part.span)
 
 
-def of_all_rows(reference: Reference) -> str:
+def render_over_all_rows(reference: Reference) -> str:
     """Return SQL over all rows that has the type of a reference."""
     if isinstance(reference, Aggregate):
-        return over_all_rows(reference)
-    text = stand_in(reference)
+        return write_over_all_rows(reference)
+    text = render_stand_in(reference)
     return f"any_value({text})" if isinstance(reference, ColumnReference) else text
 
 
-def columns_read(reference: Reference) -> tuple[ColumnReference, ...]:
+def find_columns_read(reference: Reference) -> tuple[ColumnReference, ...]:
     """Return the columns that a reference reads; for an aggregate, those it reads on each row."""
     references = inner_references(reference) if isinstance(reference, Aggregate) else (reference,)
     return tuple(column for column in references if isinstance(column, ColumnReference))
 
 
-def over_all_rows(aggregate: Aggregate) -> str:
+def write_over_all_rows(aggregate: Aggregate) -> str:
     """Return an aggregate as SQL over all rows of the input."""
-    arguments = (render(argument, stand_in) for argument in aggregate.arguments)
-    ordering = (f"{render(term, stand_in)} {words}" for term, words in aggregate.ordering)
+    arguments = (render(argument, render_stand_in) for argument in aggregate.arguments)
+    ordering = (f"{render(term, render_stand_in)} {words}" for term, words in aggregate.ordering)
     condition = None
     if aggregate.condition:
-        condition = render(aggregate.condition, stand_in)
+        condition = render(aggregate.condition, render_stand_in)
     return call_of_aggregate(aggregate, arguments, ordering, condition)
 
 
-def stand_in(reference: Reference) -> str:
+def render_stand_in(reference: Reference) -> str:
     """Return SQL over one row that has the type of a reference."""
     match reference:
         case ColumnReference():
@@ -218,7 +218,7 @@ class Diagnosis:
         try:
             yield
         except REFUSALS as error:
-            raise self.find(error) from error
+            raise self.find_error(error) from error
         except RecursionError as error:
             raise conditions.nested_too_deep_to_plan() from error
         except MatchRecognizeUnsupportedError as error:
@@ -226,10 +226,10 @@ class Diagnosis:
             for interval in self.plan.intervals:
                 expected = conditions.not_measured_by(interval.span)
                 if (error.message, error.span) == (expected.message, expected.span):
-                    raise self.other_window(interval) from None
+                    raise self.make_window_error(interval) from None
             raise error from None
 
-    def find(self, error: PySparkException) -> MatchRecognizeError:
+    def find_error(self, error: PySparkException) -> MatchRecognizeError:
         """Return the error that explains a refusal.
 
         1. An expression that the engine refuses by itself.
@@ -239,27 +239,27 @@ class Diagnosis:
         5. An expression around aggregates, over all rows.
         6. Otherwise the engine's own sentence, about the whole clause.
         """
-        expressions = tuple(dict.fromkeys(everything_written(self.plan)))
-        refused = first_refused(expressions, self.relation)
+        expressions = tuple(dict.fromkeys(list_expressions(self.plan)))
+        refused = find_first_refused(expressions, self.relation)
         if refused is not None:
             return self.explain_refusal(*refused)
         for interval in self.plan.intervals:
             texts = [column.text for column in end_columns(self.plan, interval)]
             if refusal_of(texts, self.relation) is not None:
-                return self.other_window(interval)
-        mistake = next(mistakes(self.plan, self.relation), None)
+                return self.make_window_error(interval)
+        mistake = next(find_mistakes(self.plan, self.relation), None)
         if mistake is not None:
             return mistake
-        correlation = self.refused_correlation(str(error))
+        correlation = self.find_refused_correlation(str(error))
         if correlation is not None:
             return correlation
-        refused = first_refused(tuple(around_aggregates(self.plan)), self.relation)
+        refused = find_first_refused(tuple(list_aggregating(self.plan)), self.relation)
         if refused is not None:
             return self.explain_refusal(*refused)
         engine = self.relation.runner.backend.engine
         return refusals.refused_by_engine(engine, "MATCH_RECOGNIZE", first_line(error), None)
 
-    def refused_correlation(self, error_text: str) -> MatchRecognizeError | None:
+    def find_refused_correlation(self, error_text: str) -> MatchRecognizeError | None:
         """Return the error of a measure's subquery that reads a column of the input.
 
         Such a column no longer exists after the match. None if this is not what was refused.
@@ -267,7 +267,7 @@ class Diagnosis:
         Args:
             error_text: what the engine says.
         """
-        condition, name = named_in(error_text) or ("", "")
+        condition, name = find_named(error_text) or ("", "")
         is_of_input = self.columns.find((name.rpartition(".")[2],)) is not None
         subquery_spans = [
             part.span
@@ -281,7 +281,7 @@ class Diagnosis:
         what = f"column `{name}` of the input"
         return errors.correlated_subquery(smallest, clause="MEASURES", what=what).under(name)
 
-    def other_window(self, interval: RowExpression) -> MatchRecognizeError:
+    def make_window_error(self, interval: RowExpression) -> MatchRecognizeError:
         """Return the error of a window that is not a distance along its key."""
         order = self.plan.order_by[0].expression
         order_type = self.relation.type_of(order.text).simpleString()
@@ -297,14 +297,14 @@ class Diagnosis:
         parameters = tuple(map(str, runner.args or ()))
         unbound = unbound_name(error)
         if unbound is None:  # not every engine names a parameter without a value
-            unbound = next(parameters_without_value(written.text, parameters), None)
+            unbound = next(find_parameters_without_value(written.text, parameters), None)
         if unbound is not None:
-            return unbound_in(written, unbound, parameters)
-        condition, name = named_in(str(error), written.text) or (None, written.text)
+            return make_unbound_error(written, unbound, parameters)
+        condition, name = find_named(str(error), written.text) or (None, written.text)
         clause, span = written.clause, written.span
         match condition:
             case "UNRESOLVED_COLUMN" if not SUBQUERY.search(written.text):
-                return errors.unknown_column(name, clause, self.names(written), span)
+                return errors.unknown_column(name, clause, self.find_names(written), span)
             case "UNRESOLVED_ROUTINE":
                 return errors.unknown_function(name, clause, runner.functions(), span)
             case "AMBIGUOUS_REFERENCE":
@@ -312,7 +312,7 @@ class Diagnosis:
         sentence = first_line(error)
         advice = (
             refusals.cure_of_quoted_column(sentence, self.columns.names)
-            or cure_of_arguments(function_of(error))
+            or cure_of_arguments(find_function(error))
             or split_help(sentence_of(str(error)))[1]
         )
         refusal = refusals.refused_by_engine(runner.backend.engine, clause, sentence, span, advice)
@@ -320,7 +320,7 @@ class Diagnosis:
             refusal.hint = cure_of_refusal(str(error), sentence)
         return refusal
 
-    def names(self, written: WrittenSql) -> errors.Names:
+    def find_names(self, written: WrittenSql) -> errors.Names:
         """Return the names that the user may have meant in an expression."""
         plan, span = self.plan, written.span
         other_measures = [
@@ -332,20 +332,20 @@ class Diagnosis:
         return errors.Names(
             columns=self.columns.names,
             variables=(*plan.variables, *(subset.name for subset in plan.subsets)),
-            measures={measure.name: value_so_far(measure, plan) for measure in other_measures},
+            measures={measure.name: show_value_so_far(measure, plan) for measure in other_measures},
             keys=tuple(key.name for key in plan.partition_by if key.name),
             call=written.call,
-            example=self.example_column(written),
+            example=self.choose_example_column(written),
             over_window=in_function and plan.rows_per_match is RowsPerMatch.EACH_ROW,
             index=index_names(self.relation.runner.frames.values()),
         )
 
-    def example_column(self, written: WrittenSql) -> str:
+    def choose_example_column(self, written: WrittenSql) -> str:
         """Return a column that may have been meant.
 
         It is one in the same expression, or else one that the function around can take.
         """
-        candidates = [self.columns.find(column.names) for column in written.beside]
+        candidates = [self.columns.find(column.names) for column in written.columns]
         likely = [name for name in candidates if name]
         if written.call and not likely:
             fields = self.relation.rows.schema.fields
@@ -362,20 +362,22 @@ def refusal_of(texts: Sequence[str], relation: Relation) -> PySparkException | N
     return None
 
 
-def first_refused(
+def find_first_refused(
     written: Sequence[WrittenSql], relation: Relation
 ) -> tuple[WrittenSql, PySparkException] | None:
     """Return the first of several expressions that the engine refuses by itself, and its refusal.
 
     None if the engine accepts all of them together.
     """
-    return first_failing(written, lambda some: refusal_of([sql.text for sql in some], relation))
+    return find_first_failing(
+        written, lambda some: refusal_of([sql.text for sql in some], relation)
+    )
 
 
-def named_in(error_text: str, refused_text: str = "") -> tuple[str, str] | None:
+def find_named(error_text: str, refused_text: str = "") -> tuple[str, str] | None:
     """Return the error condition and the name that a refusal is about; None if there is no name.
 
-    >>> named_in("[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column ... with name `t`.`prise` ...")
+    >>> find_named("[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column ... with name `t`.`prise` ...")
     ('UNRESOLVED_COLUMN', 't.prise')
 
     Args:
@@ -393,7 +395,7 @@ def named_in(error_text: str, refused_text: str = "") -> tuple[str, str] | None:
     return found[1], found[2].replace("`", "").rstrip(".")
 
 
-def value_so_far(measure: Measure, plan: MatchPlan) -> str:
+def show_value_so_far(measure: Measure, plan: MatchPlan) -> str:
     """Return a measure as a condition can compute it; empty if it is about a match as a whole."""
     value = measure.value
     running = with_references(value, lambda reference: with_semantics(reference, Semantics.RUNNING))
@@ -409,7 +411,7 @@ def value_so_far(measure: Measure, plan: MatchPlan) -> str:
     return f"({text})" if running.operations else text
 
 
-def parameters_without_value(text: str, parameters: Sequence[str]) -> Iterator[str]:
+def find_parameters_without_value(text: str, parameters: Sequence[str]) -> Iterator[str]:
     """Return the parameters in a text that are not among those with a value."""
     for found in PARAMETER.finditer(text):
         name = found[1]
@@ -426,7 +428,9 @@ def unbound_name(refusal: PySparkException) -> str | None:
     return name if condition == "UNBOUND_SQL_PARAMETER" else None
 
 
-def unbound_in(written: WrittenSql, name: str, known: tuple[str, ...]) -> MatchRecognizeError:
+def make_unbound_error(
+    written: WrittenSql, name: str, known: tuple[str, ...]
+) -> MatchRecognizeError:
     """Return the error of a parameter without a value in an expression of the user.
 
     Args:
@@ -455,7 +459,7 @@ def lost_value_of(name: str, place: Span | None) -> MatchRecognizeError:
     return calls.lost_value(place, parameter=f"parameter `:{name}`").under(f":{name}")
 
 
-def function_of(refusal: PySparkException) -> str:
+def find_function(refusal: PySparkException) -> str:
     """Return the function whose call a refusal is about; empty if it is not about a call."""
     parameters = refusal.getMessageParameters() or {}
     call = re.match(r"\W*(\w+)\(", parameters.get("sqlExpr") or "")
@@ -524,16 +528,16 @@ def check_types(plan: MatchPlan, relation: Relation) -> None:
     Raises:
         MatchRecognizeError: Spark would reject a type, or the engine computes differently with it.
     """
-    for find_errors in (mistakes, differences):
+    for find_errors in (find_mistakes, find_differences):
         error = next(find_errors(plan, relation), None)
         if error is not None:
             raise error
 
 
-def mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
+def find_mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
     """Return the errors of conditions that are not boolean and of keys without an order."""
-    row_conditions = tuple(conditions_over_one_row(plan))
-    plan_keys = tuple(keys(plan))
+    row_conditions = tuple(list_row_conditions(plan))
+    plan_keys = tuple(list_keys(plan))
     relation.fields(sql.text for sql in (*row_conditions, *plan_keys))  # asks for all at once
     for condition in row_conditions:
         type_name = relation.type_of(condition.text).simpleString()
@@ -549,14 +553,14 @@ def mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeErro
 WITHOUT_ORDER = {"MapType", "VariantType", "CalendarIntervalType", "GeometryType", "GeographyType"}
 
 
-def differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
+def find_differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
     """Return the errors of keys and windows that mean something else to the engine than to Spark.
 
     These are nested floating-point keys, if 0.0 and -0.0 differ, and windows with hours along
     dates, if the hours are dropped.
     """
     spark = relation.runner.spark
-    for key in keys(plan):
+    for key in list_keys(plan):
         key_type = relation.type_of(key.text)
         is_floating = any(isinstance(part, FloatType | DoubleType) for part in parts_of(key_type))
         if is_floating and is_nested(key_type) and probes.tells_zeros_apart(spark):

@@ -41,7 +41,7 @@ from matchrec.errors.run.failures import row_not_computed
 from matchrec.errors.run.origins import SqlOrigin, failure_of
 from matchrec.plan import expression
 from matchrec.plan.expression import Operation, Scalar, conjuncts, joined, row_text
-from matchrec.spark.errors.users_terms import reworded
+from matchrec.spark.errors.users_terms import reword
 from matchrec.spark.relation import Relation, Runner
 from matchrec.spark.sail.words import sentence_of_value
 from matchrec.spark.session import quiet_analysis
@@ -104,7 +104,7 @@ class SecondLook:
         Returns:
             The error; None if no expression is to blame, or if the rows themselves cannot be read.
         """
-        found = first_failing(tuple(self.origins), self.find_failure)
+        found = find_first_failing(tuple(self.origins), self.find_failure)
         if found is None:
             return self.find_neighbour(of_rows)
         if failure_of_frame(self.rows) is not None:
@@ -139,7 +139,7 @@ class SecondLook:
         """
         parts = (part for scalar in self.scalars for part in expression.subexpressions(scalar))
         row_parts = filter(expression.looks_at_columns_only, parts)
-        scalar = next((part for part in row_parts if text in texts_of(part)), None)
+        scalar = next((part for part in row_parts if text in render_both(part)), None)
         while isinstance(scalar, Operation):
             failing = [
                 operand
@@ -152,7 +152,7 @@ class SecondLook:
         return text if scalar is None else row_text(scalar)
 
 
-def texts_of(part: Scalar) -> tuple[str, str]:
+def render_both(part: Scalar) -> tuple[str, str]:
     """Return both texts of an expression over one row: as written, and with its ANDs joined again.
 
     The compiler splits conditions and joins them again, so that its SQL is one or the other.
@@ -223,7 +223,9 @@ def keep(look: SecondLook, rows: DataFrame) -> None:
         _looks[look] = None
 
 
-def first_failing(items: Sequence[T], ask: Callable[[Sequence[T]], F | None]) -> tuple[T, F] | None:
+def find_first_failing(
+    items: Sequence[T], ask: Callable[[Sequence[T]], F | None]
+) -> tuple[T, F] | None:
     """Return the first of several items that fails by itself, and its failure.
 
     If items do not fail together, none of them fails by itself, so that few questions suffice:
@@ -241,7 +243,7 @@ def first_failing(items: Sequence[T], ask: Callable[[Sequence[T]], F | None]) ->
     if len(items) == 1:
         return items[0], failure
     middle = len(items) // 2
-    return first_failing(items[:middle], ask) or first_failing(items[middle:], ask)
+    return find_first_failing(items[:middle], ask) or find_first_failing(items[middle:], ask)
 
 
 def failure_of_frame(make_frame: Callable[[], DataFrame]) -> str | None:
@@ -262,34 +264,34 @@ def watch(spark: SparkSession) -> None:
     if vars(client).setdefault(WATCHED, False):
         return
     for name in CALLS:
-        setattr(client, name, watched(getattr(client, name)))
+        setattr(client, name, watch_call(getattr(client, name)))
     setattr(client, WATCHED, True)
 
 
-def watched(call: Callable[..., Any]) -> Callable[..., Any]:
+def watch_call(call: Callable[..., Any]) -> Callable[..., Any]:
     """Return one of the `CALLS` that also explains a failure, and warns of ties once it has run."""
 
     @wraps(call)
     def run(plan: Any, *args: Any, **arguments: Any) -> Any:
-        with failures_explained(plan):
+        with explain_failures(plan):
             answer = call(plan, *args, **arguments)
         if isinstance(answer, Iterator):
-            return watched_answers(answer, plan)
+            return watch_answers(answer, plan)
         warn_of_ties()
         return answer
 
     return run
 
 
-def watched_answers(answers: Iterator[Any], plan: Any) -> Iterator[Any]:
+def watch_answers(answers: Iterator[Any], plan: Any) -> Iterator[Any]:
     """Return the answers of a watched call that returns them one by one."""
-    with failures_explained(plan):
+    with explain_failures(plan):
         yield from answers
     warn_of_ties()
 
 
 @contextmanager
-def failures_explained(plan: Any) -> Iterator[None]:
+def explain_failures(plan: Any) -> Iterator[None]:
     """Replace an error inside of the `with` statement by one that names the expression, if any.
 
     Args:
@@ -328,6 +330,6 @@ def explain(error: PySparkException, plan: Any) -> PySparkException | None:
                 break
     if run_error is None:
         return None
-    explained: PySparkException = reworded(error, str(run_error))
+    explained: PySparkException = reword(error, str(run_error))
     setattr(explained, TOLD, run_error)
     return explained

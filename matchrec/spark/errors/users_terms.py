@@ -119,7 +119,7 @@ class Filled:
             return filled
         return ("_" * PYSPARK_LENGTH).ljust(filled.width)
 
-    def written(self, start: int, end: int) -> Span | None:
+    def locate(self, start: int, end: int) -> Span | None:
         """Return the user's characters for those from `start` to `end` of the engine's text.
 
         None if there are none.
@@ -145,7 +145,7 @@ class Filled:
                 excess += len(self._fill(piece)) - piece.width
         return offset - excess
 
-    def shown(self, text: str) -> str:
+    def show(self, text: str) -> str:
         """Return text of the engine's with the user's names for views, and `?` for its names."""
         text = _SUGGESTIONS.sub(_without_hidden, _MARKER.sub("?", text))
         for hole, name in self.names.items():
@@ -224,14 +224,14 @@ def in_users_terms(
             advice = find_syntax_cure(error_text, span, filled) or advice
     ungrouped = find_ungrouped_column(error_text, filled.text)
     if ungrouped is not None:
-        span = filled.written(ungrouped.start, ungrouped.end)
+        span = filled.locate(ungrouped.start, ungrouped.end)
         sentence = ungrouped.sentence
         advice = ungrouped.hint
     parameters = parameters_of(error)
-    short = reworded(error, filled.shown(sentence))
+    short = reword(error, filled.show(sentence))
     short.spans = () if span is None else (filled.source.written(span)[1],)
     short.source = filled.source.author
-    short._parameters = {name: filled.shown(str(value)) for name, value in parameters.items()}
+    short._parameters = {name: filled.show(str(value)) for name, value in parameters.items()}
     short.code = code_of(error)
     if advice is not None:
         short.add_cure(advice)
@@ -293,7 +293,7 @@ def in_plain_words(error: PySparkException, tables: Tables) -> PySparkException:
     error_text = str(error)
     sentence, advice = split_help(_split_position(sentence_of(error_text))[0])
     parameters = parameters_of(error)
-    short = reworded(error, sentence)
+    short = reword(error, sentence)
     short._parameters = parameters
     short.code = code_of(error)
     if advice is not None:
@@ -325,7 +325,7 @@ def add_cure_of_name(short: Any, parameters: Mapping[str, str], tables: Tables) 
         short.add_cure(advice)
 
 
-def reworded(error: PySparkException, message: str) -> Any:
+def reword(error: PySparkException, message: str) -> Any:
     """Return a copy of an error with another message, as a subclass of its class.
 
     The copy is an `InUsersTerms` without spans, notes and hint.
@@ -442,7 +442,7 @@ def _locate_context(context: Any, filled: Filled) -> Span | None:
     end = context.stopIndex() + 1
     if _masked(filled.text[start:end]) != _masked(context.fragment()):
         return None
-    return filled.written(start, end)
+    return filled.locate(start, end)
 
 
 def _locate_word(position: tuple[int, int], filled: Filled) -> Span | None:
@@ -451,7 +451,7 @@ def _locate_word(position: tuple[int, int], filled: Filled) -> Span | None:
     lines_before = filled.text.split("\n")[: line_number - 1]
     start = sum(len(line) + 1 for line in lines_before) + column
     word = re.compile(r"[\w.`]+|.?").match(filled.text, start)
-    return filled.written(start, max(word.end(), start + 1)) if word else None
+    return filled.locate(start, max(word.end(), start + 1)) if word else None
 
 
 def _locate_name(error_text: str, filled: Filled) -> Span | None:
@@ -462,7 +462,7 @@ def _locate_name(error_text: str, filled: Filled) -> Span | None:
     """
     characters = place_of(error_text, filled.text)
     if characters is not None:
-        return filled.written(*characters)
+        return filled.locate(*characters)
     condition, name = condition_of(error_text) or ("", "")
     if condition:
         pattern = re.escape(name + ".*" * (condition == STAR))
@@ -472,7 +472,7 @@ def _locate_name(error_text: str, filled: Filled) -> Span | None:
     places = list(re.finditer(rf"(?<![\w.`]){pattern}(?![\w`])", filled.text))
     if not pattern or len(places) != 1:
         return None
-    return filled.written(*places[0].span())
+    return filled.locate(*places[0].span())
 
 
 def _masked(text: str) -> str:

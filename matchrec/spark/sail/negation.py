@@ -26,7 +26,7 @@ from matchrec.plan.expression import (
     with_operations,
 )
 from matchrec.plan.match_plan import MatchPlan, with_expressions
-from matchrec.spark.errors.diagnose import of_all_rows, stand_in
+from matchrec.spark.errors.diagnose import render_over_all_rows, render_stand_in
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail.probes import negates_to_scale_ten
 from matchrec.spark.session import quiet_analysis
@@ -84,7 +84,7 @@ def refuse_hidden_negations(plan: MatchPlan, relation: Relation) -> None:
         if any(isinstance(part, DecimalType) for part in parts_of(field.dataType))
     }
     for term in hidden:
-        words = {word.lower() for word in re.findall(r"\w+", render(term, stand_in))}
+        words = {word.lower() for word in re.findall(r"\w+", render(term, render_stand_in))}
         if words & decimals and negates_to_scale_ten(relation.runner.spark):
             raise errors.negated_decimal(term.span)
 
@@ -109,7 +109,7 @@ def decimal_type_of(operand: Scalar, relation: Relation) -> DecimalType | None:
     The session is asked with a column of the input for each reference to the match.
     """
     has_aggregates = any(isinstance(reference, Aggregate) for reference in operand.references)
-    text = render(operand, of_all_rows if has_aggregates else stand_in)
+    text = render(operand, render_over_all_rows if has_aggregates else render_stand_in)
     with quiet_analysis(), suppress(PySparkException):  # a mistake, which is explained later
         type_ = relation.type_of(text)
         return type_ if isinstance(type_, DecimalType) else None
