@@ -125,7 +125,7 @@ class Sail(SparkConnect):
             if frame.isStreaming:  # a later error says that streams are not supported
                 return fields
             raise
-        types = probes.types_in(plan, [field.dataType for field in fields])
+        types = probes.read_types(plan, [field.dataType for field in fields])
         return [
             StructField(field.name, type_, field.nullable, field.metadata)
             for field, type_ in zip(fields, types, strict=True)
@@ -154,9 +154,9 @@ class Sail(SparkConnect):
     # What a plan needs.
 
     def rewrite_input(self, relation: Relation, alias: str | None) -> Relation:
-        from matchrec.spark.sail.zones import as_spark_has_it
+        from matchrec.spark.sail.zones import correct_columns
 
-        return as_spark_has_it(relation, alias)
+        return correct_columns(relation, alias)
 
     def rewrite_plan(self, plan: MatchPlan, relation: Relation, columns: InputColumns) -> MatchPlan:
         from matchrec.spark.sail.doubles import with_doubles

@@ -88,7 +88,7 @@ def with_doubles(
         return plan
     has_nested_fractions = any(is_nested(type_) for type_ in fractional_types)
     doubles = Doubles(relation, find, has_nested_fractions)
-    return with_expressions(plan, lambda scalar, _: with_operations(scalar, doubles.written))
+    return with_expressions(plan, lambda scalar, _: with_operations(scalar, doubles.write))
 
 
 def has_fraction(scalar: Scalar) -> bool:
@@ -126,18 +126,18 @@ class Doubles:
         """Whether the session compares otherwise than Spark. It is asked only if that matters."""
         return compares_as_decimals(self.relation.runner.spark)
 
-    def written(self, operation: Operation) -> Operation:
+    def write(self, operation: Operation) -> Operation:
         """Return the operation with its decimals as doubles if they meet floating-point numbers."""
         match operation:
             case Operation("NULLIF", (first, second)):
-                return self.null_where(first, second, operation)
+                return self.write_nullif(first, second, operation)
             case Operation("NULLIFZERO", (first,)):
-                return self.null_where(first, expression.number_term(0, first.span), operation)
+                return self.write_nullif(first, expression.number_term(0, first.span), operation)
         decimal_ids: set[int] = set()
-        for operands in self.together(operation):
-            families = [self.number(operand) for operand in operands]
+        for operands in self.group_operands(operation):
+            families = [self.read_family(operand) for operand in operands]
             if self.inner or FRACTIONS.intersection(families):
-                families = [self.found(operand) for operand in operands]
+                families = [self.find_family(operand) for operand in operands]
             if FRACTIONS.issubset(families):
                 for operand, family in zip(operands, families, strict=True):
                     if family is Family.DECIMAL:
@@ -145,20 +145,20 @@ class Doubles:
         if not decimal_ids or not self.is_needed:
             return operation
         return operation.of_operands(
-            lambda operand: as_double(operand) if id(operand) in decimal_ids else operand
+            lambda operand: write_double(operand) if id(operand) in decimal_ids else operand
         )
 
-    def null_where(self, first: Scalar, second: Scalar, operation: Operation) -> Operation:
+    def write_nullif(self, first: Scalar, second: Scalar, operation: Operation) -> Operation:
         """Return `NULLIF(a, b)` as `IF((a) = (b), NULL, a)`, if an operand has a fraction."""
-        families = [self.found(operand) for operand in (first, second)]
+        families = [self.find_family(operand) for operand in (first, second)]
         if not FRACTIONS.intersection(families) or not self.is_needed:
             return operation
         span = operation.span
         equal = Operation("=", ("(", first, ") = (", second, ")"), span)
-        parts = "IF(", self.written(equal), ", ", expression.literal("NULL", span), ", ", first, ")"
+        parts = "IF(", self.write(equal), ", ", expression.literal("NULL", span), ", ", first, ")"
         return Operation("IF", parts, span)
 
-    def together(self, operation: Operation) -> Iterator[tuple[Scalar, ...]]:
+    def group_operands(self, operation: Operation) -> Iterator[tuple[Scalar, ...]]:
         """Return the groups of operands that must have one type.
 
         They are compared or computed with each other, or one of them is the value.
@@ -173,42 +173,46 @@ class Doubles:
         if operator in CHOICES:
             yield branches(operation)[1]
 
-    def found(self, scalar: Scalar) -> Family | None:
+    def find_family(self, scalar: Scalar) -> Family | None:
         """Return the family of an expression by its text, or if that does not tell, from Sail."""
-        family = self.number(scalar)
+        family = self.read_family(scalar)
         if family is None and expression.looks_at_columns_only(scalar) and self.is_needed:
             with quiet_analysis(), suppress(PySparkException):  # it is not an expression by itself
                 return value_type(self.relation.type_of(expression.row_text(scalar))).family
         return family
 
-    def number(self, scalar: Scalar) -> Family | None:
+    def read_family(self, scalar: Scalar) -> Family | None:
         """Return the family of an expression by its text and its columns."""
         match scalar:
             case Operation("CAST" | "TRY_CAST", _):
                 target = type_named(scalar.words[0]) if scalar.words else None
                 return None if target is None else target.family
             case Operation("/", operands):  # floating, unless there are only decimals and integers
-                fractions = FRACTIONS.intersection([self.found(operand) for operand in operands])
+                fractions = FRACTIONS.intersection(
+                    [self.find_family(operand) for operand in operands]
+                )
                 return Family.DECIMAL if fractions == {Family.DECIMAL} else Family.FLOATING
             case Operation(operator, operands) if operator in OF_THEIR_KIND:
-                return common(self.number(operand) for operand in operands)
+                return find_common_family(map(self.read_family, operands))
             case Operation(operator) if operator in CHOICES:
-                return common(self.number(branch) for branch in branches(scalar)[1])
+                return find_common_family(
+                    self.read_family(branch) for branch in branches(scalar)[1]
+                )
             case Operation("ROUND", (first, *_)):
-                family = self.number(first)
+                family = self.read_family(first)
                 return family if family in FRACTIONS else None  # a text becomes a number
             case Operation(operator):
                 return Family.FLOATING if operator in OF_FLOATING else None
             case Term((Aggregate(function, _, (argument, *_)),)):
-                family = self.found(argument) if function in ALIKE else None
+                family = self.find_family(argument) if function in ALIKE else None
                 is_average = function in AVERAGES and expression.names_of(argument) != ()
                 return Family.FLOATING if is_average and family not in FRACTIONS else family
             case Term() if scalar.references:
                 return self.columns.get(self.find(expression.names_of(scalar)) or "")
-        return number_of_text(expression.render(scalar, str))
+        return read_literal(expression.render(scalar, str))
 
 
-def common(numbers: Iterable[Family | None]) -> Family | None:
+def find_common_family(numbers: Iterable[Family | None]) -> Family | None:
     """Return the family of a value that is computed from numbers of some families.
 
     FLOATING if one of them is, else DECIMAL if one of them is, else None if one is not known.
@@ -220,21 +224,21 @@ def common(numbers: Iterable[Family | None]) -> Family | None:
     return Family.INTEGER
 
 
-def as_double(decimal: Scalar) -> Scalar:
+def write_double(decimal: Scalar) -> Scalar:
     """Return a decimal as a DOUBLE: a literal as another literal, anything else as a CAST."""
     if isinstance(decimal, Term) and not decimal.references:
         text = expression.render(decimal, str)
-        if number_of_text(text) is Family.DECIMAL:
+        if read_literal(text) is Family.DECIMAL:
             return replace(decimal, pieces=(DECIMAL_LITERAL.sub(r"\1D", text),))
     return Operation("CAST", ("CAST(", decimal, " AS DOUBLE)"), decimal.span, words=("DOUBLE",))
 
 
-def number_of_text(text: str) -> Family | None:
+def read_literal(text: str) -> Family | None:
     """Return the family of a literal; INTEGER for any other text, but None for a subquery.
 
-    >>> [number_of_text(text) is Family.DECIMAL for text in ("(0.5)", "-.5", "5BD", "5")]
+    >>> [read_literal(text) is Family.DECIMAL for text in ("(0.5)", "-.5", "5BD", "5")]
     [True, True, True, False]
-    >>> [number_of_text(text) is Family.FLOATING for text in ("0.5D", "2f", "1e3", "5", "x1d")]
+    >>> [read_literal(text) is Family.FLOATING for text in ("0.5D", "2f", "1e3", "5", "x1d")]
     [True, True, True, False, False]
     """
     number = text.strip("()+- ")

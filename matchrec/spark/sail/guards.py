@@ -24,7 +24,7 @@ def with_guards(plan: MatchPlan) -> MatchPlan:
         x <> 0 AND 1 / x > 2   →   x <> 0 AND CASE WHEN x <> 0 THEN CAST(1 / x > 2 AS INT) END = 1
     """
     return with_expressions(
-        plan, lambda scalar, variable: with_operations(scalar, Guards(variable).written)
+        plan, lambda scalar, variable: with_operations(scalar, Guards(variable).write)
     )
 
 
@@ -42,14 +42,14 @@ class Guards:
     # The variable whose condition the expression is; None for a measure.
     variable: str | None
 
-    def written(self, operation: Operation) -> Operation:
+    def write(self, operation: Operation) -> Operation:
         """Return the operation with guards around each truth value in it that may fail."""
         if operation.operator not in GUARDING:
             return operation
         guarded: dict[int, Scalar] = {}  # by the id of the operand
         earlier: list[Scalar] = []
         for part, part_guards, passed in guards_of(operation):
-            guards = self.of_same_row(part, [*earlier, *part_guards])
+            guards = self.select_same_row(part, [*earlier, *part_guards])
             if guards and is_partial(part.operations) and is_truth(part):
                 guarded[id(part)] = guard(guards, part)
             earlier += passed
@@ -57,7 +57,7 @@ class Guards:
             return operation
         return operation.of_operands(lambda operand: guarded.get(id(operand), operand))
 
-    def of_same_row(self, part: Scalar, conditions: list[Scalar]) -> list[Scalar]:
+    def select_same_row(self, part: Scalar, conditions: list[Scalar]) -> list[Scalar]:
         """Return the conditions that read the same single row as `part`."""
         row = find_one_row(part, self.variable)
         if row is None:

@@ -51,7 +51,7 @@ KINDS: dict[type[DataType], str] = {ArrayType: "List", MapType: "Map", StructTyp
 DAYS = 100 * 365
 
 
-def asked_once(probe: Callable[[SparkSession], T]) -> Callable[[SparkSession], T]:
+def ask_once(probe: Callable[[SparkSession], T]) -> Callable[[SparkSession], T]:
     """Return a probe whose answer is kept as long as the session."""
     answers: WeakKeyDictionary[SparkSession, T] = WeakKeyDictionary()
 
@@ -64,7 +64,7 @@ def asked_once(probe: Callable[[SparkSession], T]) -> Callable[[SparkSession], T
     return answer
 
 
-def of_a_row(spark: SparkSession, expression: str) -> DataFrame:
+def select_one_row(spark: SparkSession, expression: str) -> DataFrame:
     """Return a DataFrame of one row with an expression over `id`, which is 0."""
     return spark.range(1).selectExpr(expression)
 
@@ -78,36 +78,36 @@ def accepts(frame: Callable[[], DataFrame]) -> bool:
     return True
 
 
-@asked_once
+@ask_once
 def version_spoken(spark: SparkSession) -> tuple[int, ...]:
     """Return the major and minor version of Spark that the session behaves as: (4, 0)."""
     return tuple(map(int, spark.version.split(".")[:2]))
 
 
-def accepting(expression: str) -> Callable[[SparkSession], bool]:
+def probe_acceptance(expression: str) -> Callable[[SparkSession], bool]:
     """Return a probe of whether a session accepts an expression."""
-    return asked_once(lambda spark: accepts(lambda: of_a_row(spark, expression)))
+    return ask_once(lambda spark: accepts(lambda: select_one_row(spark, expression)))
 
 
-def telling(condition: str) -> Callable[[SparkSession], bool]:
+def probe_truth(condition: str) -> Callable[[SparkSession], bool]:
     """Return a probe of whether a condition is true in a session."""
-    return asked_once(lambda spark: bool(of_a_row(spark, condition).collect()[0][0]))
+    return ask_once(lambda spark: bool(select_one_row(spark, condition).collect()[0][0]))
 
 
 # Whether CASE accepts a number as its condition, which Spark's analysis rejects.
-takes_any_condition = accepting("CASE WHEN 1 THEN 1 END")
+takes_any_condition = probe_acceptance("CASE WHEN 1 THEN 1 END")
 
 # Whether a query that cannot run has a schema nevertheless.
-analyses_late = accepting("NOT 1")
+analyses_late = probe_acceptance("NOT 1")
 
 # Whether `try_add` accepts what `+` accepts.
-tries_to_add = accepting("try_add(TIMESTAMP'2000-01-01', INTERVAL 1 MONTH)")
+tries_to_add = probe_acceptance("try_add(TIMESTAMP'2000-01-01', INTERVAL 1 MONTH)")
 
 # Whether a double and a decimal are compared as decimals. Spark compares them as doubles.
-compares_as_decimals = telling("0.1D + 0.2D = 0.3")
+compares_as_decimals = probe_truth("0.1D + 0.2D = 0.3")
 
 # Whether 0.0 and -0.0 in a struct are different values. They are equal on Spark.
-tells_zeros_apart = telling("NOT (named_struct('x', 0D * id) = named_struct('x', -0D * id))")
+tells_zeros_apart = probe_truth("NOT (named_struct('x', 0D * id) = named_struct('x', -0D * id))")
 
 
 def check_plan(plan: str) -> None:
@@ -124,26 +124,29 @@ def check_plan(plan: str) -> None:
         raise AnalysisException(no_plan["reason"])
 
 
-def types_in(plan: str, told: Sequence[DataType]) -> list[DataType]:
+def read_types(plan: str, schema_types: Sequence[DataType]) -> list[DataType]:
     """Return the types of the columns in a plan.
 
     Args:
         plan: the plan of a query as text.
-        told: the types in the schema, which may be wrong. They are kept if the plan's text does
-            not say enough, such as for the names of fields.
+        schema_types: the types in the schema, which may be wrong. They are kept if the plan's text
+            does not say enough, such as for the names of fields.
 
-    >>> types_in('== Analyzed Logical Plan ==\\n#4: List(UInt16), #5: Int32\\n',
+    >>> read_types('== Analyzed Logical Plan ==\\n#4: List(UInt16), #5: Int32\\n',
     ...          [ArrayType(DataType()), DataType()])
     [ArrayType(IntegerType(), True), IntegerType()]
     """
     columns = COLUMNS.search(plan)
     names = COLUMN.split(columns[1])[1:] if columns else []
-    if len(names) != len(told):
-        return [*told]
-    return [type_in(QUOTED.sub("", name), type_) for name, type_ in zip(names, told, strict=True)]
+    if len(names) != len(schema_types):
+        return [*schema_types]
+    return [
+        read_type(QUOTED.sub("", name), type_)
+        for name, type_ in zip(names, schema_types, strict=True)
+    ]
 
 
-def type_in(name: str, told: DataType) -> DataType:
+def read_type(name: str, schema_type: DataType) -> DataType:
     """Return the type that a plan names.
 
     If it is nested as the type in the schema is, that type is returned with the innermost types of
@@ -151,23 +154,23 @@ def type_in(name: str, told: DataType) -> DataType:
 
     Args:
         name: the name of a type in a plan.
-        told: the type in the schema.
+        schema_type: the type in the schema.
     """
     parts = PART.findall(name)
-    if [kind for kind, _ in parts] != [KINDS.get(type(part), "") for part in parts_of(told)]:
-        return type_named(name) or told
+    if [kind for kind, _ in parts] != [KINDS.get(type(part), "") for part in parts_of(schema_type)]:
+        return read_type_name(name) or schema_type
     leaves = iter([leaf for _, leaf in parts if leaf])
 
     def with_leaves(type_: DataType) -> DataType:
         """Return a type with the next innermost types of the plan."""
         if is_nested(type_):
             return with_parts(type_, with_leaves)
-        return type_named(next(leaves)) or type_
+        return read_type_name(next(leaves)) or type_
 
-    return with_leaves(told)
+    return with_leaves(schema_type)
 
 
-def type_named(name: str) -> DataType | None:
+def read_type_name(name: str) -> DataType | None:
     """Return the type that a plan names; None if it is nested or its name does not say enough."""
     from pyarrow import type_for_alias
     from pyspark.sql.pandas.types import from_arrow_type
@@ -182,7 +185,7 @@ def type_named(name: str) -> DataType | None:
     return from_arrow_type(read_as(type_for_alias(name.lower())))
 
 
-@asked_once
+@ask_once
 def asks_every_part(spark: SparkSession) -> bool:
     """Return whether the right side of OR is computed even if the left side is true."""
     fails_first = "if(id = 0, raise_error(concat('', id)), '') IS NOT NULL"
@@ -193,7 +196,7 @@ def asks_every_part(spark: SparkSession) -> bool:
     return False
 
 
-@asked_once
+@ask_once
 def has_times_of_day(spark: SparkSession) -> bool:
     """Return whether the session accepts times of day from Arrow, as Spark does since 4.1."""
     import pyarrow as pa
@@ -201,7 +204,7 @@ def has_times_of_day(spark: SparkSession) -> bool:
     return accepts(lambda: spark.createDataFrame(pa.table({"at": pa.nulls(1, pa.time64("us"))})))
 
 
-@asked_once
+@ask_once
 def can_observe(spark: SparkSession) -> bool:
     """Return whether a query can compute the metrics of an Observation."""
     from pyspark.sql.functions import count, lit
@@ -209,21 +212,21 @@ def can_observe(spark: SparkSession) -> bool:
     return accepts(lambda: spark.range(1).observe("seen", count(lit(1)).alias("n")))
 
 
-@asked_once
+@ask_once
 def has_watermarks(spark: SparkSession) -> bool:
     """Return whether streams can have watermarks."""
     rows = spark.readStream.format("rate").load
     return accepts(lambda: rows().withWatermark("timestamp", "1 second"))
 
 
-@asked_once
+@ask_once
 def drops_hours(spark: SparkSession) -> bool:
     """Return whether a date plus hours is a date. On Spark it is a timestamp."""
-    row = of_a_row(spark, "DATE'2000-01-01' + INTERVAL 1 HOUR AS at")
+    row = select_one_row(spark, "DATE'2000-01-01' + INTERVAL 1 HOUR AS at")
     return isinstance(row.schema["at"].dataType, DateType)
 
 
-@asked_once
+@ask_once
 def tasks_at_once(spark: SparkSession) -> int | None:
     """Return how many tasks of a query run at once, all in one process.
 
@@ -241,14 +244,14 @@ def tasks_at_once(spark: SparkSession) -> int | None:
     return int(divided[1]) if divided else 1
 
 
-@asked_once
+@ask_once
 def keeps_zones(spark: SparkSession) -> bool:
     """Return whether a TIMESTAMP has its own time zone, from which `hour` takes its hour.
 
     Spark leaves out a cast to the type that a value already has. In such a session it is a cast to
     the session's time zone.
     """
-    instant: Any = of_a_row(spark, "timestamp_seconds(id) AS at")
+    instant: Any = select_one_row(spark, "timestamp_seconds(id) AS at")
     return "AS Timestamp(" in instant.selectExpr("CAST(at AS TIMESTAMP)")._explain_string()
 
 
@@ -266,7 +269,7 @@ def negates_to_scale_ten(spark: SparkSession) -> bool:
     Runs each time, because it depends on ANSI mode.
     """
     negated = "CAST(- CAST(id + 1 AS DECIMAL(2, 1)) AS DOUBLE)"
-    return bool(of_a_row(spark, f"{negated} > -0.5D").collect()[0][0])
+    return bool(select_one_row(spark, f"{negated} > -0.5D").collect()[0][0])
 
 
 def adds_hours_for_days(spark: SparkSession) -> bool:

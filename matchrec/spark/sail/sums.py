@@ -29,10 +29,10 @@ def rewrite_sums(text: str) -> str:
     if start < 0:
         return text
     inside = start + len(SUM_OR_NULL) + 1
-    places = find_commas_and_end(text, inside)
-    if places is None:
+    offsets = find_commas_and_end(text, inside)
+    if offsets is None:
         return text
-    *_, comma, end = places
+    *_, comma, end = offsets
     key = rewrite_sums(text[inside:comma])
     length = text[comma + 1 : end]
     before = text[:start]
@@ -50,7 +50,7 @@ def find_commas_and_end(text: str, start: int) -> list[int] | None:
     >>> find_commas_and_end("f(g(x, y), ')')", 2)
     [9, 14]
     """
-    places: list[int] = []
+    offsets: list[int] = []
     depth = 1
     for part in PARTS.finditer(text, start):
         if part[0] == "(":
@@ -58,7 +58,7 @@ def find_commas_and_end(text: str, start: int) -> list[int] | None:
         elif part[0] == ")":
             depth -= 1
         if depth == 0:
-            return [*places, part.start()]
+            return [*offsets, part.start()]
         if part[0] == "," and depth == 1:
-            places.append(part.start())
+            offsets.append(part.start())
     return None

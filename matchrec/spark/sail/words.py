@@ -120,12 +120,12 @@ STEPS = re.compile(
 )
 
 
-def row_of(table: Mapping[str, V], said: str) -> tuple[re.Match[str], V] | None:
+def row_of(table: Mapping[str, V], error_text: str) -> tuple[re.Match[str], V] | None:
     """Return the first row of a table whose regular expression is found in a text, or None.
 
     Args:
         table: values by regular expressions.
-        said: the text.
+        error_text: the text.
 
     Returns:
         The match in the text, and the value of the row.
@@ -134,13 +134,13 @@ def row_of(table: Mapping[str, V], said: str) -> tuple[re.Match[str], V] | None:
     (<re.Match object; span=(2, 4), match='bb'>, 2)
     """
     for pattern, value in table.items():
-        found = re.search(pattern, said)
+        found = re.search(pattern, error_text)
         if found is not None:
             return found, value
     return None
 
 
-def condition_of(said: str) -> tuple[str, str] | None:
+def condition_of(error_text: str) -> tuple[str, str] | None:
     """Return Spark's error condition and the name that a refusal by Sail is about.
 
     None if the text is not a refusal by Sail, or not about a name.
@@ -150,20 +150,20 @@ def condition_of(said: str) -> tuple[str, str] | None:
     >>> condition_of("unknown function: uper")
     ('UNRESOLVED_ROUTINE', 'uper')
     """
-    row = row_of(SAID, said)
+    row = row_of(SAID, error_text)
     if row is None:
         return None
     found, (condition, _) = row
-    return condition, name_in(found)
+    return condition, read_name(found)
 
 
-def name_in(found: re.Match[str]) -> str:
+def read_name(found: re.Match[str]) -> str:
     """Return the name that `NAMED` has found, its parts separated by points."""
     parts = re.findall(r'Identifier\("([^"]*)"\)', found["parts"] or "")
     return ".".join(parts) or found["name"]
 
 
-def place_of(said: str, text: str) -> tuple[int, int] | None:
+def place_of(error_text: str, text: str) -> tuple[int, int] | None:
     """Return the characters of a text at which Sail's parser has found a syntax error.
 
     None if the error is another one, or if the word in it is not there: inside of a literal, the
@@ -173,7 +173,7 @@ def place_of(said: str, text: str) -> tuple[int, int] | None:
     (7, 10)
     >>> place_of("found x at 0:1 expected number", "SELECT TIMESTAMP'x'")
     """
-    found = SYNTAX.search(said)
+    found = SYNTAX.search(error_text)
     if found is None:
         return None
     start, end = int(found["start"]), int(found["end"])
@@ -181,7 +181,7 @@ def place_of(said: str, text: str) -> tuple[int, int] | None:
     return (start, end) if has_word else None
 
 
-def cure_of_word(said: str) -> str | None:
+def cure_of_word(error_text: str) -> str | None:
     """Return what to write for a word that Spark accepts at this place and Sail does not, or None.
 
     >>> cure_of_word("invalid argument: found time at 9:13 expected 'FROM'")
@@ -189,7 +189,7 @@ def cure_of_word(said: str) -> str | None:
     >>> cure_of_word("invalid argument: found PIVOT at 19:24 expected 'JOIN'")
     'write the alias after the parentheses of PIVOT, not before it'
     """
-    found = SYNTAX.search(said)
+    found = SYNTAX.search(error_text)
     if found is None:
         return None
     word = found["word"]
@@ -198,7 +198,7 @@ def cure_of_word(said: str) -> str | None:
     return f"write `{word}` in backticks" if word.upper() in NO_ALIAS_OF_SAIL else None
 
 
-def sentence_of(said: str) -> str:
+def sentence_of(error_text: str) -> str:
     """Return a refusal in plain words, with advice after `HELP` if there is any.
 
     Texts that are not Sail's stay as they are.
@@ -219,20 +219,20 @@ def sentence_of(said: str) -> str:
     there is no CacheTable in Sail
       help: run it on Spark
     """
-    syntax = SYNTAX.search(said)
+    syntax = SYNTAX.search(error_text)
     if syntax is not None:
         begins_with_from = FROM_FIRST.match(f"{syntax['word']} {syntax['list']}")
         advice = f"{HELP}write SELECT * FROM" if begins_with_from else ""
         return f"Syntax error at or near '{syntax['word']}'{advice}"
-    about_name = row_of(SAID, said)
-    if about_name is not None and not said.startswith("["):  # not Spark's own condition
+    about_name = row_of(SAID, error_text)
+    if about_name is not None and not error_text.startswith("["):  # not Spark's own condition
         found, (_, sentence) = about_name
-        return sentence.format(name=f"`{name_in(found)}`")
-    about_query = row_of(SENTENCES, said)
+        return sentence.format(name=f"`{read_name(found)}`")
+    about_query = row_of(SENTENCES, error_text)
     if about_query is not None:
         found, sentence = about_query
         return found.expand(sentence)
-    return STEPS.sub("", ADVICE.sub("", said), count=1)
+    return STEPS.sub("", ADVICE.sub("", error_text), count=1)
 
 
 def split_help(sentence: str) -> tuple[str, str | None]:
@@ -263,7 +263,7 @@ OF_OTHERS = re.compile(
 )
 
 
-def sentence_of_value(said: str) -> str | None:
+def sentence_of_value(error_text: str) -> str | None:
     """Return why a value cannot be computed, and advice; None if a query fails for another reason.
 
     >>> sentence_of_value("Arrow error: Divide by zero error")
@@ -277,9 +277,9 @@ def sentence_of_value(said: str) -> str | None:
     >>> sentence_of_value("unknown function: uper") is None
     True
     """
-    if condition_of(said) is not None or OF_OTHERS.search(said):
+    if condition_of(error_text) is not None or OF_OTHERS.search(error_text):
         return None
-    cause = cause_of(said).strip()
+    cause = cause_of(error_text).strip()
     row = row_of(OF_VALUES, cause)
     if row is not None:
         found, sentence = row
@@ -287,10 +287,12 @@ def sentence_of_value(said: str) -> str | None:
     return f"{cause.rstrip('. ')}. Write other arguments, or leave such rows out before the clause"
 
 
-def is_of_streams(said: str) -> bool:
+def is_of_streams(error_text: str) -> bool:
     """Return whether Sail refuses a query because it has no plan for the stream.
 
     >>> is_of_streams("with watermark"), is_of_streams("with watermark [refused-by-engine]")
     (True, True)
     """
-    return said.startswith("with watermark") or "stream source should be rewritten" in said
+    return (
+        error_text.startswith("with watermark") or "stream source should be rewritten" in error_text
+    )

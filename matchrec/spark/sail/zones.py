@@ -20,7 +20,7 @@ from matchrec.spark.sail.probes import adds_hours_for_days, casts_in_utc, keeps_
 from matchrec.spark.types import parts_of, sql_type, with_nulls
 
 
-def as_spark_has_it(relation: Relation, alias: str | None) -> Relation:
+def correct_columns(relation: Relation, alias: str | None) -> Relation:
     """Return the relation with columns as they are on Spark.
 
     - Each column has the type of its values. Sail may give a UNION the types of its first query.
