@@ -97,7 +97,7 @@ def origin(what: str, label: str, span: Span | None) -> SqlOrigin:
     return SqlOrigin(what, label, source_span, source.text)
 
 
-def with_origin(sql: str, known: SqlOrigin | None) -> str:
+def with_origin(sql: str, sql_origin: SqlOrigin | None) -> str:
     """Return SQL in a line of its own with a comment that says where it is from.
 
     The line is remembered. A plain column, which cannot fail, and SQL without an origin stay as
@@ -106,22 +106,22 @@ def with_origin(sql: str, known: SqlOrigin | None) -> str:
     >>> with_origin("10 / `b` > 2", SqlOrigin("the condition of `A`", "DEFINE A"))
     '\\n/* DEFINE A */ 10 / `b` > 2\\n'
     """
-    if known is None or _COLUMN.fullmatch(sql):
+    if sql_origin is None or _COLUMN.fullmatch(sql):
         return sql
-    line = f"\n/* {comment_of(known)} */ {sql}\n"
+    line = f"\n/* {comment_of(sql_origin)} */ {sql}\n"
     _KEPT.pop(line, None)  # it becomes the newest
-    _KEPT[line] = known
+    _KEPT[line] = sql_origin
     for oldest in tuple(islice(_KEPT, max(0, len(_KEPT) - KEPT))):
         _KEPT.pop(oldest, None)
     return line
 
 
-def comment_of(known: SqlOrigin) -> str:
+def comment_of(sql_origin: SqlOrigin) -> str:
     """Return an origin as a comment says it: the clause, the name and the line."""
-    label = re.sub(r"[^\w ,.]", "_", known.label)
-    if known.text is None or known.span is None:
+    label = re.sub(r"[^\w ,.]", "_", sql_origin.label)
+    if sql_origin.text is None or sql_origin.span is None:
         return label
-    line_number, _ = Source(known.text).position(known.span.start)
+    line_number, _ = Source(sql_origin.text).position(sql_origin.span.start)
     return f"{label}, line {line_number}"
 
 
@@ -145,9 +145,9 @@ def read(text: str) -> Failure | None:
         return None
     shown = failure["shown"].rstrip("\n").split("\n")
     sql, fragment = parts_of(shown[::2], shown[1::2])
-    for line, known in reversed(tuple(_KEPT.items())):
+    for line, sql_origin in reversed(tuple(_KEPT.items())):
         if sql in line:
-            return failure_of(known, fragment, failure["said"])
+            return failure_of(sql_origin, fragment, failure["said"])
     return None
 
 
@@ -167,22 +167,22 @@ def parts_of(lines: list[str], carets: list[str]) -> tuple[str, str]:
     return sql, fragment
 
 
-def failure_of(known: SqlOrigin, fragment: str, said: str) -> Failure:
+def failure_of(sql_origin: SqlOrigin, fragment: str, error_text: str) -> Failure:
     """Return an engine's failure in the user's terms.
 
     Args:
-        known: where the user wrote what could not be computed.
+        sql_origin: where the user wrote what could not be computed.
         fragment: the part of the SQL that failed; empty for all of it.
-        said: what the engine says: a sentence, then sentences of advice.
+        error_text: what the engine says: a sentence, then sentences of advice.
     """
-    sentence, *advice = re.split(r"\.\s+(?=[A-Z][a-z ])", said.rstrip(". "))
-    span = known.span
-    if fragment and known.text is not None and span is not None:
-        span = place_of(fragment, known.text, span)
+    sentence, *advice = re.split(r"\.\s+(?=[A-Z][a-z ])", error_text.rstrip(". "))
+    span = sql_origin.span
+    if fragment and sql_origin.text is not None and span is not None:
+        span = place_of(fragment, sql_origin.text, span)
     return Failure(
-        message=f"{known.what} cannot be computed: {as_note(sentence)}",
+        message=f"{sql_origin.what} cannot be computed: {as_note(sentence)}",
         span=span,
-        text=known.text,
+        text=sql_origin.text,
         hint="; ".join(map(as_note, advice)) or None,
     )
 
