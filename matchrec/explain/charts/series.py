@@ -213,8 +213,8 @@ class Charted:
     @property
     def places(self) -> str:
         """SQL over `{matches}`: series, first, last and rows of each match that is not empty."""
-        places = self.all_places()
-        return f"SELECT * FROM ({places}) AS m (series, first, last, rows) WHERE first IS NOT NULL"
+        spans = self.all_places()
+        return f"SELECT * FROM ({spans}) AS m (series, first, last, rows) WHERE first IS NOT NULL"
 
     def all_places(self) -> str:
         """Return SQL over `{matches}` with the same columns, also for empty matches.
