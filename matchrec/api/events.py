@@ -12,7 +12,7 @@ from typing_extensions import override
 from matchrec.api.clause import Clause
 from matchrec.api.evaluate import ClauseQuery, ParsedQuery
 from matchrec.api.inputs import Frame, NamedValues, Terms, dialect_of, relation_of, texts_of
-from matchrec.api.query import FrontEnd, Query, how_to_run
+from matchrec.api.query import FrontEnd, Query, resolve_options
 from matchrec.api.signatures import ARGUMENTS, NAMED, PATTERN_OUTPUT, SASE_OUTPUT
 from matchrec.arguments import DATAFRAME, FLAG, PatternOutput, SaseOutput, checked
 from matchrec.errors.calls import column_is_no_condition, column_refused, unconverted_option
@@ -206,7 +206,7 @@ def build_sase_query(  # noqa: PLR0913 -- the arguments of `match_sase`
     options: Options | None,
 ) -> Query:
     """Return the query of a SASE+ text."""
-    how = how_to_run("match_sase", options)
+    how = resolve_options("match_sase", options)
     return Query(text, "SASE+", "spark", how, SaseText(events, text, args, type_column, output))
 
 
@@ -273,7 +273,7 @@ def build_pattern_query(  # noqa: PLR0913 -- the arguments of `match_pattern`
     options: Options | None,
 ) -> Query:
     """Return the query of a Pattern."""
-    how = how_to_run("match_pattern", options)
+    how = resolve_options("match_pattern", options)
     front_end = PatternOverEvents(events, pattern, args, output, timeouts)
     return Query(pattern, "a Pattern", "spark", how, front_end)
 

@@ -1,4 +1,10 @@
-"""`query`: a query of any of the languages, lazily, and all that one asks of it."""
+"""`Query`: a query in any of the languages that has not run, and everything a user can ask of it.
+
+Each method parses the text when it is called, so that a query can be built before its tables exist.
+What the languages do differently is behind `FrontEnd`, with a class for each of them in `sql` and
+`events`. The methods import what they need when they are called, because most programs call one
+or two of them.
+"""
 
 from __future__ import annotations
 
@@ -39,11 +45,14 @@ if TYPE_CHECKING:
     from matchrec.explain.tracing.why import Why
     from matchrec.patterns.stages.builder import Pattern
 
-MOST = 60  # characters of a text in a repr
+MAX_SHOWN_CHARACTERS = 60  # of the text of a query, in its repr
 
 
 class FrontEnd(ABC):
-    """What a user passed for a query in one of the languages: text or Pattern, rows, arguments."""
+    """The arguments of a query in one of the languages: its text or Pattern, its rows, its values.
+
+    Each language has a subclass, which knows how to parse the text and how to write it as SQL.
+    """
 
     @property
     @abstractmethod
@@ -52,21 +61,33 @@ class FrontEnd(ABC):
 
     @abstractmethod
     def parse(self, dialect: str, options: Options) -> ParsedQuery:
-        """Parse the text. Raises MatchRecognizeError for a mistake in it.
+        """Parse the text.
 
         Args:
-            dialect: the product whose SQL it is.
-            options: how the query is to run.
+            dialect: the product whose SQL it is. SASE+ and Patterns have no dialects.
+            options: how the query runs.
+
+        Raises:
+            MatchRecognizeError: the text has a mistake.
         """
 
     @abstractmethod
     def convert(self, dialect: str, write: str, events: str) -> Conversion:
-        """Write the query in the SQL of the product `write`, as `Query.to_sql` does."""
+        """Write the query in the SQL of a product, as `Query.to_sql` does.
+
+        Args:
+            dialect: the product whose SQL the text is.
+            write: the product whose SQL is written.
+            events: the name of the table with the rows, for a query without FROM.
+
+        Raises:
+            MatchRecognizeError: the query cannot be read, or a part of it cannot be written.
+        """
 
 
 @dataclass(frozen=True, repr=False)
 class Query:
-    """A query that has not run, from `query`. It reads and runs nothing before you call a method.
+    """A query that has not run, from `query`. Nothing is read or run before you call a method.
 
     Methods raise MatchRecognizeError for a mistake in a clause, and Spark's own errors for
     the rest of the query.
@@ -97,10 +118,11 @@ class Query:
     def to_df(self) -> DataFrame:
         """Return the result as a DataFrame.
 
-        Runs no job. Raises a warning for what is probably a mistake.
+        Runs no job. Issues a warning about everything in the query that is probably a mistake.
 
-        The methods `show`, `collect`, `count`, `toPandas`, `toArrow`, `createOrReplaceTempView`,
-        and the properties `schema` and `columns` of a query are those of this DataFrame.
+        A query also has the methods `show`, `collect`, `count`, `toPandas`, `toArrow` and
+        `createOrReplaceTempView` and the properties `schema` and `columns`. They do what this
+        DataFrame does.
 
         >>> matchrec.query(spark, "SELECT 1 AS one").to_df().collect()
         [Row(one=1)]
@@ -108,9 +130,10 @@ class Query:
         with self._naming_dialect(), self._read(self.options) as parsed:
             if not isinstance(parsed, EngineQuery):
                 return self._result(parsed)
-        return parsed.to_df()  # not in the `with`: the engine's own errors stay as they are
+        # Outside the `with`, so that the engine's own errors stay as they are.
+        return parsed.to_df()
 
-    # What people call on a DataFrame: each plans the query, as `to_df` does.
+    # Methods that people know from a DataFrame. Each plans the query again, as `to_df` does.
 
     def show(self, n: int = 20, truncate: bool | int = True, vertical: bool = False) -> None:
         """Print the first rows of the result, as `DataFrame.show` does.
@@ -184,7 +207,7 @@ class Query:
         return self.to_df().columns
 
     def _result(self, parsed: ParsedQuery) -> DataFrame:
-        """Return the result of a parsed query. Warns of what is probably a mistake."""
+        """Return the result of a parsed query, and warn about what is probably a mistake."""
         evaluated = parsed.evaluate()
         results = [planned.result for planned in evaluated.clauses]
         for result in results:
@@ -262,8 +285,8 @@ class Query:
     ) -> Why:
         """Explain why a clause did not match in one partition, or how it did.
 
-        Runs jobs. The rows of the partition come to the driver, at most 100,000. For SASE+, `why`
-        looks for all matches. A run of a Pattern that timed out is not a match.
+        Runs jobs, which bring the rows of the partition to the driver: at most 100,000. For SASE+,
+        `why` looks for all matches. A run of a Pattern that timed out is not a match.
 
         Args:
             partition: the values of the PARTITION BY columns, by name. Needed only if there are
@@ -272,8 +295,8 @@ class Query:
                 tuple with the values of several. Without it, the answer has the matches of the
                 partition, and the failed attempts that came furthest.
             limit: the largest number of attempts in the answer.
-            clause: which clause, if there are several: the alias of its result, or its number,
-                which `explain` counts from 1.
+            clause: which clause, if there are several: the alias of its result, or its number as
+                `explain` prints it, from 1.
 
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> falls = matchrec.query(ticks, '''
@@ -291,17 +314,17 @@ class Query:
         from matchrec.api.questions import trace
         from matchrec.spark.tracing import Target
 
-        rows = row if row is None or isinstance(row, tuple) else (row,)
+        order_values = row if row is None or isinstance(row, tuple) else (row,)
         with self._read(self.options) as parsed:
-            return trace(parsed.find_clause(clause), Target(partition, rows), limit)
+            return trace(parsed.find_clause(clause), Target(partition, order_values), limit)
 
     @checked(**ARGUMENTS)
     def coverage(self, *, clause: int | str | None = None) -> Coverage:
         """Count how many starting rows reached each variable of PATTERN, and what stopped the
         others.
 
-        With SASE+ and a Pattern, every event is a starting row. Runs a job for each clause, over
-        all of its rows.
+        With SASE+ and a Pattern, every event is a starting row. Each clause takes one job over all
+        of its rows.
 
         Args:
             clause: which clause, as for `why`. None means all.
@@ -328,12 +351,13 @@ class Query:
         from matchrec.api.questions import cover
         from matchrec.explain.coverage import Coverage
 
-        counting = Options(sort=self.options.sort, max_steps=self.options.max_steps)
-        with self._read(counting) as parsed:
+        # Counting has a search of its own, so the other options do not apply.
+        options = Options(sort=self.options.sort, max_steps=self.options.max_steps)
+        with self._read(options) as parsed:
             count = len(parsed.clause_names)
-            last = find_clause_number(parsed, count if clause is None else clause)
-            clauses = parsed.first_clauses(last)
-            numbers = range(1, last + 1) if clause is None else [last]
+            last_number = find_clause_number(parsed, count if clause is None else clause)
+            clauses = parsed.first_clauses(last_number)
+            numbers = range(1, last_number + 1) if clause is None else [last_number]
             return Coverage({number: cover(clauses[number - 1]) for number in numbers})
 
     @checked(**{**ARGUMENTS, "key": KEY, "labels": FRAME, "start": NAME, "end": NAME})
@@ -354,9 +378,9 @@ class Query:
 
         Args:
             labels: a row for each incident, in a DataFrame of Spark, pandas, Polars or Arrow.
-            start: the column with the beginning of an incident. It has the type of the first ORDER
-                BY column. NULL means open.
-            end: the column with the end of an incident, in the same way.
+            start: the column with the beginning of an incident, of the same type as the first ORDER
+                BY column. NULL means that the beginning is open.
+            end: the column with the end of an incident, as for `start`.
             key: the columns of the labels with the values of PARTITION BY, in its order. None means
                 columns of the same names; [] means that an incident concerns all partitions.
             clause: which clause, as for `why`.
@@ -391,21 +415,23 @@ class Query:
     ) -> DataFrame:
         """Count all matches and aggregate their measures, without building the matches if possible.
 
-        With ALL MATCHES, n rows may have 2 to the power of n matches, so the search adds up and
-        builds no match. If the search cannot add up, Spark aggregates the matches, as in SQL around
-        a clause. `explain` says which of the two happens, and why.
+        With ALL MATCHES, n rows may have 2 to the power of n matches. So the search adds up while
+        it goes through the rows, and does not build the matches. If it cannot add up, Spark
+        aggregates the matches, as in SQL around a clause. `explain` says which of the two happens,
+        and why.
 
-        In both cases the types are those of SQL. A count, and a sum of whole numbers, is a BIGINT.
-        A sum of DECIMAL(p, s) is a DECIMAL(p + 10, s). A larger number is an error in every mode.
-        For larger counts and sums, write `CAST(count(*) AS DECIMAL(38, 0))`, which keeps all
-        digits, or `CAST(count(*) AS DOUBLE)`.
+        The types are the same in both cases. A count, or a sum of whole numbers, is a BIGINT. A sum
+        of DECIMAL(p, s) is a DECIMAL(p + 10, s). A number that does not fit is an error, with and
+        without ANSI mode. For larger counts and sums, write `CAST(count(*) AS DECIMAL(38, 0))`,
+        which keeps all digits, or `CAST(count(*) AS DOUBLE)`.
 
         Args:
-            aggregates: for each column of the result, its name and `count(*)`, or count, sum, avg,
-                min or max of a measure. None means `{"matches": "count(*)"}`.
-            per: what the result has a row for: each "partition", each row that begins matches
-                ("start"), or each row that ends matches ("end"). The ORDER BY columns name these
-                rows.
+            aggregates: the aggregates by the names of their columns in the result. Each is
+                `count(*)`, or count, sum, avg, min or max of a measure. None means
+                `{"matches": "count(*)"}`.
+            per: what a row of the result stands for: a "partition", a row that begins matches
+                ("start"), or a row that ends matches ("end"). The result has the ORDER BY columns
+                of these rows.
             clause: which clause, as for `why`.
 
         Raises:
@@ -448,7 +474,7 @@ class Query:
         Needs matplotlib. Runs a few jobs. In a long series, each column of pixels shows the first,
         last, lowest and highest row. Series without matches have no panel.
 
-        The first of these that is present says where a match lies:
+        The beginning and the end of a match are taken from the first of these that the result has:
 
         - arrays of events that have the column `x`;
         - two columns of the type of `x` with names such as first_day and last_day, start_time and
@@ -456,11 +482,12 @@ class Query:
         - `x` itself and a match number, as in a result of ALL ROWS PER MATCH.
 
         Args:
-            x: a column of these rows: a date, an instant or a number.
-            y: a column of these rows: a number, drawn as a line, or a text, drawn above a point.
-            by: the column whose values are the series. Each series has a panel. The result must
-                have this column too, or the events in its arrays.
-            between: the two columns that say where a match lies, if they have other names.
+            x: a column of the input: a date, a timestamp or a number.
+            y: a column of the input: a number, drawn as a line, or a text, drawn above a point.
+            by: a column of the input. Each of its values is a series with a panel of its own. The
+                result must have this column too, or the events in its arrays must.
+            between: the two columns with the beginning and the end of a match, if they have other
+                names.
             match: the column with the match number.
             page: the number of the page to draw.
             panels: the number of panels on a page.
@@ -510,19 +537,21 @@ class Query:
 
     @property
     def _spark(self) -> SparkSession:
+        """The session that runs the query."""
         return self._front_end.session
 
     def _naming_dialect(self) -> AbstractContextManager[None]:
-        """Errors raised inside name the dialect in which the query can be run, if there is one."""
+        """Make errors raised inside name the dialect in which the query can be run, if any."""
         text = str(self.text)
-        # a statement that writes is not tried: Spark runs it as soon as it is planned
+        # Other dialects are tried by planning the text. That must not happen to a statement that
+        # writes, because Spark runs it as soon as it is planned.
         if self.language == "a clause" or (self.language == "SQL" and only_reads(text)):
             return naming_dialect(text, self.dialect, self._plan)
         return nullcontext()
 
     @contextmanager
     def _reading(self, options: Options) -> Iterator[ParsedQuery]:
-        """Parse the query. Errors raised inside show their places in the text."""
+        """Parse the query. Errors raised inside show their location in the text."""
         with refusing_streams(self._spark):
             parsed = self._front_end.parse(self.dialect, options)
             with shown_in(parsed.source, parsed.language):
@@ -536,29 +565,46 @@ class Query:
             yield parsed
 
     def _plan(self, dialect: str) -> DataFrame:
-        """Return the result of the text parsed in another dialect."""
+        """Return the result of the query if its text is in another dialect."""
         return self._front_end.parse(dialect, NO_OPTIONS).evaluate().to_df()
 
-    if not TYPE_CHECKING:  # which knows by itself what there is
+    if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
 
         def __getattr__(self, name: str) -> NoReturn:
+            """Raise an AttributeError that says how to get the DataFrame, if that has `name`."""
             raise errors.no_attribute(self, name, "to_df()", DataFrame)
 
     def __repr__(self) -> str:
+        language = self.language
+        if self.dialect != "spark":
+            language += f" of {self.dialect}"
         text = " ".join(printable(str(self.text)).split())
-        whose = f" of {self.dialect}" if self.dialect != "spark" else ""
-        return f"<Query, {self.language}{whose}: {text[:MOST]}{'...' * (len(text) > MOST)}>"
+        if len(text) > MAX_SHOWN_CHARACTERS:
+            text = f"{text[:MAX_SHOWN_CHARACTERS]}..."
+        return f"<Query, {language}: {text}>"
 
     def _repr_html_(self) -> str:
+        """Return the repr for notebooks, with the whole text."""
         from matchrec.explain.pictures.html import paragraph, preformatted
 
-        return paragraph(repr(self).partition(":")[0][1:]) + preformatted(str(self.text))
+        summary = repr(self).partition(":")[0].removeprefix("<")  # such as "Query, SASE+"
+        return paragraph(summary) + preformatted(str(self.text))
 
 
-def how_to_run(call: str, options: Options | None, *others: str) -> Options:
-    """The options of a call. Raises MatchRecognizePlanError for those of other calls."""
-    how = options or NO_OPTIONS
-    for name in others:
-        if getattr(how, name) != getattr(NO_OPTIONS, name):
+def resolve_options(call: str, options: Options | None, *unsupported: str) -> Options:
+    """Return the options of a call, or the default ones if there are none.
+
+    Args:
+        call: the name of the called function, for the error.
+        options: the options that the user passed.
+        unsupported: the names of the options that this function does not have.
+
+    Raises:
+        MatchRecognizePlanError: one of the unsupported options is set.
+    """
+    if options is None:
+        return NO_OPTIONS
+    for name in unsupported:
+        if getattr(options, name) != getattr(NO_OPTIONS, name):
             raise errors.option_of_others(name=name, call=call)
-    return how
+    return options

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.events import Events, lower_over, with_conditions
 from matchrec.api.inputs import Frame, Terms, relation_of, with_values
-from matchrec.api.query import how_to_run
+from matchrec.api.query import resolve_options
 from matchrec.api.remarks import find_remarks, find_session_remarks, find_state_remarks
 from matchrec.api.rule_versions import RULES, Rules, WrittenRule, read_rules
 from matchrec.api.signatures import ARGUMENTS
@@ -132,7 +132,7 @@ def match_rules(  # noqa: PLR0913 -- public signature
     |    recovery|         3|       4|
     +------------+----------+--------+
     """
-    how = how_to_run("match_rules", options, "transport", "counters")
+    how = resolve_options("match_rules", options, "transport", "counters")
     check_session(df.sparkSession)
     events = Events.of(df, order_by, partition_by)
     named = (event_columns,) if isinstance(event_columns, str) else event_columns

@@ -23,7 +23,7 @@ from matchrec.api.inputs import (
     relation_of,
     runner_for,
 )
-from matchrec.api.query import FrontEnd, Query, how_to_run
+from matchrec.api.query import FrontEnd, Query, resolve_options
 from matchrec.api.signatures import ARGS, ARGUMENTS, FRAMES, NAMED, QUERIED, QUERY, is_pattern
 from matchrec.arguments import (
     DATAFRAME,
@@ -258,7 +258,7 @@ def build_sql_query(  # noqa: PLR0913 -- the arguments of `sql`
         if not re.search(rf"{{\s*{re.escape(name)}\b", query):
             raise errors.unused_name(name, ("args", "dialect", "options"), OPTIONS)
     text = SqlText(spark, query, args, as_dataframes(spark, frames))
-    return Query(query, "SQL", dialect, how_to_run("sql", options), text)
+    return Query(query, "SQL", dialect, resolve_options("sql", options), text)
 
 
 def as_dataframes(spark: SparkSession, frames: Frames) -> Frames:
@@ -305,7 +305,7 @@ def build_clause_query(
     df: DataFrame, clause: str, args: NamedValues, dialect: DialectName, options: Options | None
 ) -> Query:
     """Return the query of a clause over a DataFrame."""
-    how = how_to_run("match_recognize", options)
+    how = resolve_options("match_recognize", options)
     return Query(clause, "a clause", dialect, how, ClauseText(df, clause, args))
 
 
@@ -487,7 +487,7 @@ def enable(
     >>> matchrec.disable(spark)
     """
     check_session(spark)
-    replace_sql(spark, answering(dialect, how_to_run("enable", options, "counters")))
+    replace_sql(spark, answering(dialect, resolve_options("enable", options, "counters")))
 
 
 @checked(**ARGUMENTS)

@@ -15,7 +15,7 @@ from pyspark.sql.types import DataType, IntegralType
 from matchrec.api.clause import Clause
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.inputs import Frame, check_names, markers, relation_of
-from matchrec.api.query import how_to_run
+from matchrec.api.query import resolve_options
 from matchrec.api.remarks import find_clause_remarks
 from matchrec.api.signatures import ARGUMENTS, as_spark_takes
 from matchrec.arguments import ArgumentKind, DialectName, by_name, checked, library_of
@@ -92,7 +92,7 @@ def sweep(
        2     0        1           1     2          2.0          1.0
        2     5        1           1     2          2.0          1.0
     """
-    how = how_to_run("sweep", options, "transport", "counters")
+    how = resolve_options("sweep", options, "transport", "counters")
     points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     if len(points) > MOST_POINTS:
         raise errors.too_many_points(count=len(points), limit=MOST_POINTS)
