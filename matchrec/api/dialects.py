@@ -50,7 +50,7 @@ def parse_query(
 
     Spark is asked for types of columns only if they change the meaning of the query.
     """
-    product, quotes = PRODUCTS[dialect], inputs.dialect_of(spark, text)
+    product, quotes = PRODUCTS[dialect], inputs.find_quote_dialect(spark, text)
     if product is SPARK:
         return spelt_for(spark, parse_once(text, tuple(frames), quotes), quotes)
     values, tables = args if isinstance(args, dict) else {}, tables_of(spark)
@@ -96,7 +96,7 @@ def parse_clause_of(
         dialect: the product whose SQL it is.
         values: the values of its markers, as SQL.
     """
-    product, quotes = PRODUCTS[dialect], inputs.dialect_of(df.sparkSession, text)
+    product, quotes = PRODUCTS[dialect], inputs.find_quote_dialect(df.sparkSession, text)
     if product is SPARK:
         if values is None:
             return parse_clause_once(text, quotes), Source(text)

@@ -1,4 +1,8 @@
-"""`match_sase` and `match_pattern`: find event patterns of SASE+ and of the Pattern API."""
+"""The public functions for events: `match_sase`, `match_pattern` and `explode_graph`.
+
+In SQL a clause says how rows are divided and sorted. SASE+ texts and Patterns do not, so it is an
+argument of the call: see `Events`.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,14 @@ from typing_extensions import override
 
 from matchrec.api.clause import Clause
 from matchrec.api.evaluate import ClauseQuery, ParsedQuery
-from matchrec.api.inputs import Frame, NamedValues, Terms, dialect_of, relation_of, texts_of
+from matchrec.api.inputs import (
+    Frame,
+    NamedValues,
+    Terms,
+    find_quote_dialect,
+    relation_of,
+    write_terms,
+)
 from matchrec.api.query import FrontEnd, Query, resolve_options
 from matchrec.api.signatures import ARGUMENTS, NAMED, PATTERN_OUTPUT, SASE_OUTPUT
 from matchrec.arguments import DATAFRAME, FLAG, PatternOutput, SaseOutput, checked
@@ -56,10 +67,10 @@ def match_sase(  # noqa: PLR0913 -- public signature
         df: the events, as a DataFrame of Spark, pandas, Polars or Arrow.
         text: the SASE+ query.
         args: the values of the `:name` markers in the text.
-        order_by: sorts the events; WITHIN measures along its first item. SQL over one row, or
-            Columns of the DataFrame.
-        partition_by: divides the events into streams. SQL over one row, or Columns of the
-            DataFrame.
+        order_by: what sorts the events, as SQL over one row, or as Columns of the DataFrame. WITHIN
+            measures along the first item.
+        partition_by: what divides the events into streams, as SQL over one row, or as Columns of
+            the DataFrame.
         type_column: the column whose value is the type of an event.
         output: what the result contains. "matches" returns one row for each match: the partition
             columns, then the columns of RETURN, or without RETURN an array of events for each
@@ -86,7 +97,7 @@ def match_sase(  # noqa: PLR0913 -- public signature
     |    1|    3|
     +-----+-----+
     """
-    events = Events.of(df, order_by, partition_by)
+    events = Events.build(df, order_by, partition_by)
     return build_sase_query(events, text, args, type_column, output, options).to_df()
 
 
@@ -108,17 +119,17 @@ def match_pattern(  # noqa: PLR0913 -- public signature
         df: the events, as a DataFrame of Spark, pandas, Polars or Arrow.
         pattern: the Pattern.
         args: the values of the `:name` markers in conditions.
-        order_by: sorts the events. Its first item is the time, along which windows measure. SQL
-            over one row, or Columns of the DataFrame.
-        partition_by: divides the events into streams. SQL over one row, or Columns of the
-            DataFrame.
+        order_by: what sorts the events, as SQL over one row, or as Columns of the DataFrame. The
+            first item is the time, along which windows measure.
+        partition_by: what divides the events into streams, as SQL over one row, or as Columns of
+            the DataFrame.
         output: what the result contains. "matches" returns one row for each match: the partition
             columns, `match_number`, `start_time`, `end_time`, and for each stage an array of its
             events, which may be empty. "events" returns one row for each event of each match, with
             `match_number` and `stage`.
         timeouts: also return the runs that began a match and whose window ended before the match
-            was complete. Their `match_number` is NULL, and `timed_out_at` is the end of their
-            window. For a match, `timed_out_at` is NULL.
+            was complete. For such a run, `match_number` is NULL, and `timed_out_at` is the end of
+            the window. For a match, `timed_out_at` is NULL.
         options: how the query runs.
 
     Returns:
@@ -136,7 +147,7 @@ def match_pattern(  # noqa: PLR0913 -- public signature
     |           1|         1|       2|[{1, Login}]|[{2, Error}]|
     +------------+----------+--------+------------+------------+
     """
-    events = Events.of(df, order_by, partition_by)
+    events = Events.build(df, order_by, partition_by)
     return build_pattern_query(events, pattern, args, output, timeouts, options).to_df()
 
 
@@ -164,7 +175,7 @@ def explode_graph(df: DataFrame) -> DataFrame:
     return unwind_graph(df)
 
 
-# The queries behind these functions, which `query` returns before they run.
+# The queries that these functions run. `query` returns them before they run.
 
 SASE_OUTPUTS = {
     "matches": MatchOutput.ALL,
@@ -176,25 +187,55 @@ PATTERN_OUTPUTS = {"matches": RowsPerMatch.ONE_ROW, "events": RowsPerMatch.ALL_R
 
 @dataclass(frozen=True)
 class Events:
-    """A DataFrame of events. order_by sorts them, partition_by divides them: SQL over one row."""
+    """A DataFrame of events, with what sorts and divides them."""
 
     df: DataFrame
+    # What sorts the events and what divides them into partitions. Each item is SQL over one row.
     order_by: tuple[str, ...]
     partition_by: tuple[str, ...]
 
     @staticmethod
-    def of(df: DataFrame, order_by: Terms, partition_by: Terms) -> Events:
-        order = texts_of(df, "order_by", order_by)
-        partition = texts_of(df, "partition_by", partition_by)
-        dialect = dialect_of(df.sparkSession, order, partition)
-        return Events(df, orders(order, dialect), keys(partition, dialect))
+    def build(df: DataFrame, order_by: Terms, partition_by: Terms) -> Events:
+        """Return a DataFrame as events that are sorted and divided by SQL or by its Columns.
 
-    def plan_of_sase(self, source: Source, type_column: str, output: MatchOutput) -> MatchPlan:
+        Raises:
+            MatchRecognizePlanError: an item is not an expression, or a computed Column.
+        """
+        order_texts = write_terms(df, "order_by", order_by)
+        partition_texts = write_terms(df, "partition_by", partition_by)
+        dialect = find_quote_dialect(df.sparkSession, order_texts, partition_texts)
+        return Events(df, orders(order_texts, dialect), keys(partition_texts, dialect))
+
+    def lower_sase(self, source: Source, type_column: str, output: MatchOutput) -> MatchPlan:
+        """Return the plan of a SASE+ text over these events.
+
+        Args:
+            source: the text.
+            type_column: the column whose value is the type of an event.
+            output: which matches the plan finds, and in which form.
+
+        Raises:
+            MatchRecognizeError: the text has a mistake, or the type column is missing.
+        """
         streams = Streams(self.order_by, self.partition_by, type_column, output)
         with shown_in(source, SASE):
             plan = compile_sase(source, streams)
             check_type_column(self.df, type_column, plan)
         return plan
+
+
+@dataclass(frozen=True)
+class EventFrontEnd(FrontEnd):
+    """A front end of a language that leaves to the call what sorts and divides the rows."""
+
+    events: Events
+
+    @property
+    def session(self) -> SparkSession:
+        return self.events.df.sparkSession
+
+
+# SASE+
 
 
 def build_sase_query(  # noqa: PLR0913 -- the arguments of `match_sase`
@@ -205,52 +246,51 @@ def build_sase_query(  # noqa: PLR0913 -- the arguments of `match_sase`
     output: SaseOutput,
     options: Options | None,
 ) -> Query:
-    """Return the query of a SASE+ text."""
-    how = resolve_options("match_sase", options)
-    return Query(text, "SASE+", "spark", how, SaseText(events, text, args, type_column, output))
-
-
-@dataclass(frozen=True)
-class EventFrontEnd(FrontEnd):
-    """A query in a language that leaves rows, keys and order to the call."""
-
-    events: Events
-
-    @property
-    def session(self) -> SparkSession:
-        return self.events.df.sparkSession
+    """Return the query of a SASE+ text. The arguments are those of `match_sase`."""
+    resolved_options = resolve_options("match_sase", options)
+    front_end = SaseText(events, text, args, type_column, output)
+    return Query(text, "SASE+", "spark", resolved_options, front_end)
 
 
 @dataclass(frozen=True)
 class SaseText(EventFrontEnd):
-    """A SASE+ text and its events. `why` and `coverage` explain all of its matches."""
+    """A SASE+ text and its events."""
 
     text: str
     args: NamedValues
     type_column: str
     output: SaseOutput
 
-    @override  # the text has no dialects
+    @override  # ignores `dialect`: SASE+ has no dialects
     def parse(self, dialect: str, options: Options) -> ParsedQuery:
         source = Source(self.text)
-        plan = self.events.plan_of_sase(source, self.type_column, SASE_OUTPUTS[self.output])
+        plan = self.events.lower_sase(source, self.type_column, SASE_OUTPUTS[self.output])
         clause = Clause(
-            as_graph(plan),
-            relation_of(self.events.df, self.args),
-            options,
-            source,
-            SASE,
+            plan=as_graph(plan),
+            relation=relation_of(self.events.df, self.args),
+            options=options,
+            source=source,
+            language=SASE,
+            # `why` and `coverage` explain all matches, whatever the output.
             searched=replace(plan, output=MatchOutput.ALL),
         )
-        return GraphQuery(clause, plan) if self.output == "graph" else ClauseQuery(clause)
+        if self.output == "graph":
+            return GraphQuery(clause, plan)
+        return ClauseQuery(clause)
 
     @override
     def convert(self, dialect: str, write: str, events: str) -> Conversion:
-        from matchrec.api.transpile import conversion
+        from matchrec.api.transpile import convert_query
 
-        order, partition = self.events.order_by, self.events.partition_by
-        return conversion(
-            self.text, "sase", write, events, order, partition, self.type_column, self.output
+        return convert_query(
+            self.text,
+            read="sase",
+            write=write,
+            events=events,
+            order_by=self.events.order_by,
+            partition_by=self.events.partition_by,
+            type_column=self.type_column,
+            output=self.output,
         )
 
 
@@ -258,10 +298,14 @@ class SaseText(EventFrontEnd):
 class GraphQuery(ClauseQuery):
     """A SASE+ query whose result is the graph of all matches."""
 
-    plan: MatchPlan  # what the user wrote; the plan of the clause finds the pointers
+    # The plan that the user wrote. The plan of the clause finds the pointers of the graph.
+    plan: MatchPlan
 
     def finish(self, result: ClauseResult) -> DataFrame:
         return mark_graph(result.dataframe, self.plan)
+
+
+# Patterns
 
 
 def build_pattern_query(  # noqa: PLR0913 -- the arguments of `match_pattern`
@@ -272,48 +316,59 @@ def build_pattern_query(  # noqa: PLR0913 -- the arguments of `match_pattern`
     timeouts: bool,
     options: Options | None,
 ) -> Query:
-    """Return the query of a Pattern."""
-    how = resolve_options("match_pattern", options)
+    """Return the query of a Pattern. The arguments are those of `match_pattern`."""
+    resolved_options = resolve_options("match_pattern", options)
     front_end = PatternOverEvents(events, pattern, args, output, timeouts)
-    return Query(pattern, "a Pattern", "spark", how, front_end)
+    return Query(pattern, "a Pattern", "spark", resolved_options, front_end)
 
 
 @dataclass(frozen=True)
 class PatternOverEvents(EventFrontEnd):
-    """A Pattern and its events. For `why` and `coverage`, a run that timed out is no match."""
+    """A Pattern and its events."""
 
     pattern: Pattern
     args: NamedValues
     output: PatternOutput
-    timeouts: bool
+    timeouts: bool  # whether runs that timed out are output rows, too
 
-    @override  # a Pattern has no dialects
+    @override  # ignores `dialect`: a Pattern has no dialects
     def parse(self, dialect: str, options: Options) -> ParsedQuery:
         lowered = lower_over(self.events, self.pattern, self.output, timeouts=self.timeouts)
-        is_plain = self.output == "matches" and not self.timeouts
-        plain = lowered if is_plain else lower_over(self.events, self.pattern)
-        relation = relation_of(lowered.frame, self.args)
+        # `why` and `coverage` explain matches. A run that timed out is not a match.
+        searched = lowered
+        if self.timeouts or self.output != "matches":
+            searched = lower_over(self.events, self.pattern)
         clause = Clause(
-            lowered.plan, relation, options, lowered.source, PATTERN_CALLS, searched=plain.plan
+            plan=lowered.plan,
+            relation=relation_of(lowered.frame, self.args),
+            options=options,
+            source=lowered.source,
+            language=PATTERN_CALLS,
+            searched=searched.plan,
         )
-        return LoweredPatternQuery(clause, lowered.columns)
+        return LoweredPatternQuery(clause, lowered.condition_columns)
 
     def convert(self, dialect: str, write: str, events: str) -> Conversion:
-        from matchrec.api.transpile import conversion
+        from matchrec.api.transpile import convert_query
 
         if self.timeouts:
             raise unconverted_option(option="timeouts=True")
-        order, partition = self.events.order_by, self.events.partition_by
-        return conversion(
-            self.pattern, dialect, write, events, order, partition, output=self.output
+        return convert_query(
+            self.pattern,
+            read=dialect,
+            write=write,
+            events=events,
+            order_by=self.events.order_by,
+            partition_by=self.events.partition_by,
+            output=self.output,
         )
 
 
 @dataclass(frozen=True)
 class LoweredPatternQuery(ClauseQuery):
-    """A Pattern query, whose conditions may have columns of their own in its input."""
+    """A Pattern query, whose input may have columns for the conditions of the Pattern."""
 
-    condition_columns: tuple[str, ...]  # are dropped from the result
+    condition_columns: tuple[str, ...]  # their names; the user does not get them
 
     def finish(self, result: ClauseResult) -> DataFrame:
         return result.dataframe.drop(*self.condition_columns)
@@ -321,40 +376,61 @@ class LoweredPatternQuery(ClauseQuery):
 
 @dataclass(frozen=True)
 class LoweredPattern:
-    """A plan with its source, over events with further columns, which do not come out."""
+    """The plan of a Pattern, and the rows that it is about."""
 
     plan: MatchPlan
-    source: Source
-    frame: DataFrame
-    columns: tuple[str, ...]
+    source: Source  # the conditions of the Pattern as a text, which errors show
+    frame: DataFrame  # the events, with a column for each condition that is a Column
+    condition_columns: tuple[str, ...]  # the names of these columns
 
 
 def lower_over(
     events: Events, pattern: Pattern, output: PatternOutput = "matches", *, timeouts: bool = False
 ) -> LoweredPattern:
-    df = events.df
-    stages, columns = textual(pattern.stages)
-    frame = with_conditions(df, columns)
-    streams = events.order_by, events.partition_by, tuple(df.columns)
-    rows = PATTERN_OUTPUTS[output], timeouts
-    dialect = dialect_of(df.sparkSession, stages)
-    query = PatternQuery(replace(pattern, stages=stages), *streams, *rows, dialect)
-    return LoweredPattern(*lower_pattern(query), frame, tuple(columns))
+    """Return the plan of a Pattern over events. The arguments are those of `match_pattern`.
 
+    A plan has conditions in SQL. Each condition that is a Column becomes a column of the rows, and
+    the plan reads this column.
 
-def with_conditions(df: DataFrame, columns: dict[str, Any]) -> DataFrame:
-    """The events with a column for each condition that was given as a Column.
-
-    Raises MatchRecognizePlanError for one that Spark refuses, or that is no condition.
+    Raises:
+        MatchRecognizeError: the Pattern has a mistake.
     """
-    for name, column in columns.items():
-        written = str(column)
+    df = events.df
+    stages, condition_columns = textual(pattern.stages)
+    frame = add_conditions(df, condition_columns)
+    query = PatternQuery(
+        pattern=replace(pattern, stages=stages),
+        order_by=events.order_by,
+        partition_by=events.partition_by,
+        columns=tuple(df.columns),
+        rows=PATTERN_OUTPUTS[output],
+        timeouts=timeouts,
+        dialect=find_quote_dialect(df.sparkSession, stages),
+    )
+    plan, source = lower_pattern(query)
+    return LoweredPattern(plan, source, frame, tuple(condition_columns))
+
+
+def add_conditions(df: DataFrame, conditions: dict[str, Any]) -> DataFrame:
+    """Return the events with a column for each condition that is a Column.
+
+    Args:
+        df: the events.
+        conditions: the Columns by the names that they get.
+
+    Raises:
+        MatchRecognizePlanError: Spark refuses a Column, or a Column is not a condition.
+    """
+    for name, column in conditions.items():
+        column_text = str(column)
         with quiet_analysis():
             try:
-                kind = df.select("*", column.alias(name)).schema.fields[-1].dataType
+                data_type = df.select("*", column.alias(name)).schema.fields[-1].dataType
             except AnalysisException as error:
-                engine, reason = backend_of(df.sparkSession).engine, first_line(error)
-                raise column_refused(engine=engine, column=written, reason=reason) from None
-        if (type_name := kind.simpleString()) not in ("boolean", "void"):
-            raise column_is_no_condition(column=written, type_name=type_name)
-    return df.withColumns(columns) if columns else df
+                engine = backend_of(df.sparkSession).engine
+                reason = first_line(error)
+                raise column_refused(engine=engine, column=column_text, reason=reason) from None
+        type_name = data_type.simpleString()
+        if type_name not in ("boolean", "void"):  # NULL is void
+            raise column_is_no_condition(column=column_text, type_name=type_name)
+    return df.withColumns(conditions) if conditions else df

@@ -44,7 +44,7 @@ Terms: TypeAlias = "str | Column | Sequence[str | Column]"
 Frame: TypeAlias = "DataFrame | Any"
 
 
-def dialect_of(spark: SparkSession, *texts: object) -> Dialect:
+def find_quote_dialect(spark: SparkSession, *texts: object) -> Dialect:
     """Return how a session reads texts. It is asked only if they have double quotes."""
     if '"' not in "".join(map(str, texts)):
         return SPARK
@@ -54,7 +54,7 @@ def dialect_of(spark: SparkSession, *texts: object) -> Dialect:
     return Dialect.QUOTED_NAMES if names else SPARK
 
 
-def texts_of(df: DataFrame, argument: str, terms: Terms) -> list[str]:
+def write_terms(df: DataFrame, argument: str, terms: Terms) -> list[str]:
     """Return terms as SQL.
 
     Raises:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, get_args
 from pyspark.sql import DataFrame
 
 from matchrec.api.dialects import parse_clause_of
-from matchrec.api.events import Events, lower_over, with_conditions
+from matchrec.api.events import Events, add_conditions, lower_over
 from matchrec.api.inputs import Frame, Terms, relation_of, with_values
 from matchrec.api.query import resolve_options
 from matchrec.api.remarks import find_remarks, find_session_remarks, find_state_remarks
@@ -134,7 +134,7 @@ def match_rules(  # noqa: PLR0913 -- public signature
     """
     how = resolve_options("match_rules", options, "transport", "counters")
     check_session(df.sparkSession)
-    events = Events.of(df, order_by, partition_by)
+    events = Events.build(df, order_by, partition_by)
     named = (event_columns,) if isinstance(event_columns, str) else event_columns
     asked = RulesReader(events, type_column, dialect, on_error, named)
     given: Any = rules if isinstance(rules, dict) or is_dataframe(rules) else rules()  # type: ignore[operator]
@@ -209,7 +209,7 @@ class RulesReader:
                     frame, rule = self.pattern(name, one, frame)
                 elif IS_SASE.match(one):
                     source = with_values(Source(one), written.values)
-                    plan = self.events.plan_of_sase(source, self.type_column, MatchOutput.ALL)
+                    plan = self.events.lower_sase(source, self.type_column, MatchOutput.ALL)
                     rule = Rule(name, plan, source, SASE)
                 else:
                     rule = self.clause(name, one, written.values)
@@ -236,7 +236,7 @@ class RulesReader:
         stages, columns = textual(pattern.stages, f"{sha256(name.encode()).hexdigest()[:8]}_")
         lowered = lower_over(self.events, replace(pattern, stages=stages))
         with shown_in(lowered.source, PATTERN_CALLS):
-            wider = with_conditions(frame, columns)
+            wider = add_conditions(frame, columns)
         rule = Rule(name, lowered.plan, lowered.source, PATTERN_CALLS)
         return wider, replace(rule, columns=tuple(map(str, columns.values())))
 

@@ -1,4 +1,9 @@
-"""`query`, `sql`, `match_recognize`: the clause in a query, or over a DataFrame; and `enable`."""
+"""The public functions for SQL: `sql`, `match_recognize`, `query`, `explode_matches` and `enable`.
+
+`sql` runs a query with clauses in it, and `match_recognize` runs one clause over a DataFrame. Both
+build a `Query` and return its DataFrame. `query` returns the `Query` itself, in any language.
+`enable` lets Spark's own `spark.sql` run queries with clauses.
+"""
 
 from __future__ import annotations
 
@@ -51,12 +56,13 @@ if TYPE_CHECKING:
     from matchrec.dialects.writing.convert import Conversion
     from matchrec.patterns.stages.builder import Pattern
 
+# White space and comments.
 BLANKS = r"(\s|--[^\n]*\n|/\*([^*]|\*(?!/))*\*/)*"
 
-# How a SASE+ text begins; in a clause of SQL a parenthesis follows PATTERN.
+# The beginning of a SASE+ text. In a clause of SQL, PATTERN is followed by a parenthesis.
 IS_SASE = re.compile(rf"{BLANKS}PATTERN\s+SEQ\b", re.IGNORECASE)
 
-# How a clause or a SASE+ text begins, and no statement of Spark.
+# The beginning of a clause or of a SASE+ text. No statement of Spark begins like this.
 NO_QUERY = re.compile(
     rf"{BLANKS}(?P<word>PARTITION\s+BY|ORDER\s+BY|MEASURES|PATTERN|MATCH_RECOGNIZE)\b",
     re.IGNORECASE,
@@ -74,25 +80,36 @@ CLAUSE_TEXT = replace(
 
 
 def with_running_session(function: Callable[..., DataFrame]) -> Callable[..., DataFrame]:
-    """Let a function that begins with `spark, query` be called with the query alone."""
+    """Let a function with the parameters `spark, query, ...` be called without `spark`.
+
+    If two texts are passed, the first one is a wrong session. It stays the first argument, so that
+    the error says so.
+    """
 
     @wraps(function)
-    def call(*given: Any, **arguments: Any) -> DataFrame:
-        begins_with_query = bool(given) and isinstance(given[0], str)
-        has_query_too = len(given) > 1 and isinstance(given[1], str)
-        is_named = not given and "query" in arguments
-        if "spark" not in arguments and (is_named or (begins_with_query and not has_query_too)):
-            given = (running_session(), *given)
-        return function(*given, **arguments)
+    def call(*args: Any, **kwargs: Any) -> DataFrame:
+        if args:
+            has_second_text = len(args) > 1 and isinstance(args[1], str)
+            begins_with_query = isinstance(args[0], str) and not has_second_text
+        else:
+            begins_with_query = "query" in kwargs
+        if begins_with_query and "spark" not in kwargs:
+            args = (find_running_session(), *args)
+        return function(*args, **kwargs)
 
     return call
 
 
-def running_session() -> SparkSession:
-    """Return the session that runs. Raises MatchRecognizePlanError if there is none."""
-    if (running := SparkSession.getActiveSession()) is None:
+def find_running_session() -> SparkSession:
+    """Return the running session.
+
+    Raises:
+        MatchRecognizePlanError: no session is running.
+    """
+    session = SparkSession.getActiveSession()
+    if session is None:
         raise errors.no_session()
-    return running
+    return session
 
 
 @overload
@@ -238,7 +255,7 @@ def explode_matches(df: DataFrame, column: str | None = None) -> DataFrame:
     return explode_rows(df, column)
 
 
-# The queries behind these functions, which `query` returns before they run.
+# The queries that these functions run. `query` returns them before they run.
 
 
 def build_sql_query(  # noqa: PLR0913 -- the arguments of `sql`
@@ -249,7 +266,7 @@ def build_sql_query(  # noqa: PLR0913 -- the arguments of `sql`
     options: Options | None,
     frames: Frames,
 ) -> Query:
-    """Return the query of a SQL text.
+    """Return the query of a SQL text. The arguments are those of `sql`.
 
     Raises:
         MatchRecognizePlanError: a DataFrame was passed that the text does not name.
@@ -257,12 +274,12 @@ def build_sql_query(  # noqa: PLR0913 -- the arguments of `sql`
     for name in frames:
         if not re.search(rf"{{\s*{re.escape(name)}\b", query):
             raise errors.unused_name(name, ("args", "dialect", "options"), OPTIONS)
-    text = SqlText(spark, query, args, as_dataframes(spark, frames))
-    return Query(query, "SQL", dialect, resolve_options("sql", options), text)
+    front_end = SqlText(spark, query, args, convert_frames(spark, frames))
+    return Query(query, "SQL", dialect, resolve_options("sql", options), front_end)
 
 
-def as_dataframes(spark: SparkSession, frames: Frames) -> Frames:
-    """Return the frames of a query by name, those of other libraries as DataFrames of Spark."""
+def convert_frames(spark: SparkSession, frames: Frames) -> Frames:
+    """Convert the frames of other libraries that a query names to DataFrames of Spark."""
     return {name: as_dataframe(spark, name, frame) for name, frame in frames.items()}
 
 
@@ -273,7 +290,7 @@ class SqlText(FrontEnd):
     spark: SparkSession
     text: str
     args: Arguments
-    frames: Frames
+    frames: Frames  # all of them DataFrames of Spark, if the text may have a clause
 
     @property
     def session(self) -> SparkSession:
@@ -287,8 +304,13 @@ class SqlText(FrontEnd):
         return SqlQuery(node, runner_for(self.spark, node, self.args, self.frames), options)
 
     def check_is_query(self) -> None:
-        """Raise MatchRecognizePlanError if the text is a clause or SASE+ and no query."""
-        if (beginning := NO_QUERY.match(self.text)) is None:
+        """Check that the text is a query, rather than a clause or a SASE+ text.
+
+        Raises:
+            MatchRecognizePlanError: it is one of these. The error says which function takes it.
+        """
+        beginning = NO_QUERY.match(self.text)
+        if beginning is None:
             return
         call = "match_sase" if IS_SASE.match(self.text) else "match_recognize"
         span = Span(*beginning.span("word"))
@@ -296,17 +318,22 @@ class SqlText(FrontEnd):
         raise error.located(Source(self.text))
 
     def convert(self, dialect: str, write: str, events: str) -> Conversion:
-        from matchrec.api.transpile import conversion
+        from matchrec.api.transpile import convert_query
 
-        return conversion(self.text, dialect, write, events)
+        return convert_query(self.text, dialect, write, events)
 
 
 def build_clause_query(
     df: DataFrame, clause: str, args: NamedValues, dialect: DialectName, options: Options | None
 ) -> Query:
-    """Return the query of a clause over a DataFrame."""
-    how = resolve_options("match_recognize", options)
-    return Query(clause, "a clause", dialect, how, ClauseText(df, clause, args))
+    """Return the query of a clause over a DataFrame.
+
+    The arguments are those of `match_recognize`.
+    """
+    front_end = ClauseText(df, clause, args)
+    return Query(
+        clause, "a clause", dialect, resolve_options("match_recognize", options), front_end
+    )
 
 
 @dataclass(frozen=True)
@@ -314,7 +341,7 @@ class ClauseText(FrontEnd):
     """The text of a clause, the DataFrame that it is applied to, and the values of its markers."""
 
     df: DataFrame
-    text: str
+    text: str  # what is written between the parentheses of MATCH_RECOGNIZE
     args: NamedValues
 
     @property
@@ -328,13 +355,13 @@ class ClauseText(FrontEnd):
             return ClauseQuery(Clause(plan, relation_of(self.df, self.args), options, source))
 
     def convert(self, dialect: str, write: str, events: str) -> Conversion:
-        from matchrec.api.transpile import conversion
+        from matchrec.api.transpile import convert_query
 
         query = f"SELECT * FROM {events} MATCH_RECOGNIZE ({self.text})"
-        return conversion(query, dialect, write, events)
+        return convert_query(query, dialect, write, events)
 
 
-# One function for all languages, which returns a query that has not run.
+# `query`: one function for all languages, which returns a query that has not run.
 
 
 @overload
@@ -388,15 +415,17 @@ def query(
 ) -> Query: ...
 
 
-def query(*given: Any, **arguments: Any) -> Query:
-    """Return a query that has not run: read its rows, its plan, or why rows match.
+def query(*args: Any, **kwargs: Any) -> Query:
+    """Return a query that has not run: SQL, a clause, a SASE+ text or a Pattern.
+
+    Ask it for its rows, for its plan, or why rows match.
 
     It takes the arguments of one of four functions. The first two arguments decide which:
 
-        a session, SQL text               sql
-        a DataFrame, a clause             match_recognize
-        a DataFrame, a text of SASE+      match_sase; the text begins with PATTERN SEQ
-        a DataFrame, a Pattern            match_pattern
+        a session and SQL text            sql
+        a DataFrame and a clause          match_recognize
+        a DataFrame and a SASE+ text      match_sase; the text begins with PATTERN SEQ
+        a DataFrame and a Pattern         match_pattern
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> falls = matchrec.query(spark, '''
@@ -418,39 +447,56 @@ def query(*given: Any, **arguments: Any) -> Query:
             ORDER BY day NULLS FIRST MEASURES COUNT(*) AS days
     ...
     """
-    source, query = first_two(given, arguments)
+    source, query = find_source_and_query(args, kwargs)
     if is_session(source):
-        return build_sql_query(**bound(sql, "query", given, arguments))
-    if is_pattern(query) or IS_SASE.match(str(query)) or "order_by" in arguments:
-        from matchrec.api import events  # SQL does not need it
+        return build_sql_query(**bound(sql, "query", args, kwargs))
+    if is_pattern(query) or IS_SASE.match(str(query)) or "order_by" in kwargs:
+        from matchrec.api import events  # queries in SQL do not need it
 
         if is_pattern(query):
-            found = bound(events.match_pattern, "query", given, arguments)
-            return events.build_pattern_query(read_events(found), **found)
-        found = bound(events.match_sase, "query", given, arguments)
-        return events.build_sase_query(read_events(found), **found)
+            arguments = bound(events.match_pattern, "query", args, kwargs)
+            return events.build_pattern_query(pop_events(arguments), **arguments)
+        arguments = bound(events.match_sase, "query", args, kwargs)
+        return events.build_sase_query(pop_events(arguments), **arguments)
     QUERIED.check("`query`", "source", source)
     QUERY.check("`query`", "query", query)
-    return build_clause_query(**bound(match_recognize, "query", given, arguments))
+    return build_clause_query(**bound(match_recognize, "query", args, kwargs))
 
 
-def read_events(arguments: dict[str, Any]) -> Events:
-    """Remove the arguments that describe the events, and return these."""
+def find_source_and_query(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return the first two arguments of `query`, whether they are passed by position or by name.
+
+    Returns:
+        The session or DataFrame, and the text or Pattern; None for what is missing.
+    """
+    source = find_named(kwargs, "spark", "df")
+    query = find_named(kwargs, "query", "clause", "text", "pattern")
+    if args:
+        source = args[0]
+    if len(args) > 1:
+        query = args[1]
+    return source, query
+
+
+def find_named(kwargs: Mapping[str, Any], *names: str) -> Any:
+    """Return the argument with the first of these names that is present, or None."""
+    for name in names:
+        if name in kwargs:
+            return kwargs[name]
+    return None
+
+
+def pop_events(arguments: dict[str, Any]) -> Events:
+    """Remove `df`, `order_by` and `partition_by` from the arguments, and return them as events."""
     from matchrec.api.events import Events
 
-    df, order_by, partition_by = map(arguments.pop, ("df", "order_by", "partition_by"))
-    return Events.of(df, order_by, partition_by)
+    df = arguments.pop("df")
+    order_by = arguments.pop("order_by")
+    partition_by = arguments.pop("partition_by")
+    return Events.build(df, order_by, partition_by)
 
 
-def first_two(given: tuple[Any, ...], arguments: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Return where a query runs and what it is, passed by position or by name."""
-    source = next((arguments[name] for name in ("spark", "df") if name in arguments), None)
-    names = ("query", "clause", "text", "pattern")
-    query = next((arguments[name] for name in names if name in arguments), None)
-    return given[0] if given else source, given[1] if len(given) > 1 else query
-
-
-# `spark.sql` itself understands the clause.
+# `enable`: let `spark.sql` itself understand the clause.
 
 
 @checked(**ARGUMENTS)
@@ -459,17 +505,17 @@ def enable(
 ) -> None:
     """Let `spark.sql` understand MATCH_RECOGNIZE, in every session of this application.
 
-    An application is a SparkContext, or the server of Spark Connect. Its sessions include those of
-    `newSession` and, in Classic, of the DataFrames in `foreachBatch`. Over Connect the function of
-    `foreachBatch` runs in another process and must call `enable` itself. A second call of `enable`
-    replaces the dialect and the options of the first.
+    An application is a SparkContext, or the server of Spark Connect. Its sessions include those
+    that `newSession` returns and, in Classic, those of the DataFrames in `foreachBatch`. Over
+    Connect the function of `foreachBatch` runs in another process and must call `enable` itself.
+    A second call of `enable` replaces the dialect and the options of the first.
 
-    Every query without a clause is passed to Spark unchanged, whatever the dialect.
+    A query without a clause is passed to Spark unchanged, whatever the dialect.
 
     Args:
         spark: any session of the application.
         dialect: the product whose SQL the queries are written in, as in `sql`.
-        options: how the queries run, but without counters, which belong to one query.
+        options: how the queries run. Counters are not allowed, because they belong to one query.
 
     >>> matchrec.enable(spark)
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
@@ -487,7 +533,7 @@ def enable(
     >>> matchrec.disable(spark)
     """
     check_session(spark)
-    replace_sql(spark, answering(dialect, resolve_options("enable", options, "counters")))
+    replace_sql(spark, build_answer(dialect, resolve_options("enable", options, "counters")))
 
 
 @checked(**ARGUMENTS)
@@ -500,24 +546,32 @@ def disable(spark: SparkSession) -> None:
     restore_sql(spark)
 
 
-def answering(dialect: DialectName, options: Options) -> Answer:
-    """What is asked for the result of every query: None for what is Spark's alone."""
+def build_answer(dialect: DialectName, options: Options) -> Answer:
+    """Return the function that `spark.sql` calls first for each query once `enable` was called.
+
+    Args:
+        dialect: the product whose SQL the queries with clauses are written in.
+        options: how these queries run.
+    """
 
     def answer(session: SparkSession, query: Any, args: Any, frames: Frames) -> DataFrame | None:
+        """Return the result of a query; None for a query without a clause, which Spark runs."""
         if not isinstance(query, str):
             return None
-        own: DialectName = "spark"
+        query_dialect: DialectName = "spark"
         if may_have_clause(query):
-            own, frames = dialect, as_dataframes(session, frames)
-        text = SqlText(session, query, args, frames)
-        asked = Query(query, "SQL", own, options, text)
-        with asked._naming_dialect(), asked._reading(options) as parsed:
+            query_dialect = dialect
+            frames = convert_frames(session, frames)
+        front_end = SqlText(session, query, args, frames)
+        lazy_query = Query(query, "SQL", query_dialect, options, front_end)
+        with lazy_query._naming_dialect(), lazy_query._reading(options) as parsed:
             if not parsed.clause_names:
                 return None
+            # Only now is it known that the query is not Spark's, which checks its arguments itself.
             ARGS.check("`spark.sql`", "args", args)
             for name, frame in frames.items():
                 FRAMES.check("`spark.sql`", name, frame)
             check_session(session)
-            return asked._result(parsed)
+            return lazy_query._result(parsed)
 
     return answer

@@ -55,10 +55,10 @@ def transpile(  # noqa: PLR0913 -- public signature
     ...                        "DEFINE B AS x > PREV(x))", write="snowflake").text)
     SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts NULLS FIRST PATTERN (A B) DEFINE B AS x > LAG(x))
     """
-    return conversion(query, read, write, events, order_by, partition_by, type_column)
+    return convert_query(query, read, write, events, order_by, partition_by, type_column)
 
 
-def conversion(  # noqa: PLR0913 -- the arguments of `transpile`
+def convert_query(  # noqa: PLR0913 -- the arguments of `transpile`
     query: str | Pattern,
     read: str,
     write: str,

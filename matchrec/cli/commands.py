@@ -273,7 +273,7 @@ def transpile(query: QuerySource, read: str | None, write: str, **options: Any) 
     Example:
       matchrec transpile v_shapes.sql --write snowflake
     """
-    from matchrec.api.transpile import conversion
+    from matchrec.api.transpile import convert_query
 
     named = query.language
     language = read or ("spark" if named == "sql" else named)
@@ -282,7 +282,7 @@ def transpile(query: QuerySource, read: str | None, write: str, **options: Any) 
         what, language = load_pattern(str(what)), "spark"
     passed: dict[str, Any] = {name: one for name, one in options.items() if one}
     events = passed.pop("events", "events")
-    print(conversion(what, language, write, events, **passed))
+    print(convert_query(what, language, write, events, **passed))
 
 
 # V-shapes in three years of share prices, from the query to the picture.

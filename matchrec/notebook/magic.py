@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 from matchrec.api.inputs import as_dataframe
 from matchrec.api.signatures import are_values, fills_hole
-from matchrec.api.sql import IS_SASE, answering
+from matchrec.api.sql import IS_SASE, build_answer
 from matchrec.arguments import COUNT, is_dataframe, is_frame, is_session
 from matchrec.cli.failures import report_warnings, shorten_spark_message
 from matchrec.cli.queries import plain_value_of
@@ -328,7 +328,7 @@ def load(shell: InteractiveShell) -> None:
     """Makes the magic known, errors short, and the clause understood by `sql` of every session."""
     shell.register_magics(MatchrecMagics)
     shell.set_custom_exc((MatchRecognizeError, *FAILURES, Interrupted), show_failure)
-    replace_sql(EVERY, answering("spark", NO_OPTIONS))
+    replace_sql(EVERY, build_answer("spark", NO_OPTIONS))
 
 
 def unload(shell: InteractiveShell) -> None:
