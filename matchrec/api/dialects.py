@@ -67,7 +67,7 @@ def parse_query(
     for turn in range(len(query.sites) + 1):
         if not translation.missed or not query.sites:
             break
-        runner = inputs.runner_for(spark, query, args, frames)
+        runner = inputs.build_runner(spark, query, args, frames)
         translation, query = read(find_kinds(SqlQuery(query, runner, NO_OPTIONS), turn))
     warn_of(translation, Source(text), product)
     return query
@@ -100,7 +100,7 @@ def parse_clause_of(
     if product is SPARK:
         if values is None:
             return parse_clause_once(text, quotes), Source(text)
-        source = inputs.with_values(Source(text), values)
+        source = inputs.fill_markers(Source(text), values)
         return parse_clause(source.text, quotes, source.origin), source
     from matchrec.dialects.translate import translate_clause
 
@@ -108,7 +108,7 @@ def parse_clause_of(
     if found.missed:
         found = translate_clause(text, product, SPARK, kinds_of(df))
     warn_of(found, Source(text), product)
-    source = found.source if values is None else inputs.with_values(found.source, values)
+    source = found.source if values is None else inputs.fill_markers(found.source, values)
     clause = parse_clause(source.text, quotes, source.origin)
     return replace(clause, columns=product.columns), source
 

@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 from typing_extensions import override
 
 from matchrec.api.clause import Clause, EvaluatedClause
-from matchrec.api.inputs import Arguments, Frames, run_around, unbound
+from matchrec.api.inputs import Arguments, Frames, find_unbound_parameter, run_outer_query
 from matchrec.api.missing_columns import add_help
 from matchrec.errors.language import Language
 from matchrec.errors.run import failures
@@ -292,7 +292,7 @@ class EvaluatedSql(EvaluatedQuery):
             rows: DataFrame = self.runner.frames[view.name]
             return rows if alias is None else rows.alias(alias)
         try:
-            return run_around(self.node, self.as_written, text)
+            return run_outer_query(self.node, self.as_written, text)
         except AnalysisException as error:
             clauses = [planned for planned in self.clauses if not planned.clause.is_window]
             add_help(error, clauses, self.node.source)
@@ -313,7 +313,9 @@ class EvaluatedSql(EvaluatedQuery):
         try:
             return runner.sql(text)
         except AnalysisException as error:
-            raise unbound(error, self.node, tuple(runner.args or ())) or error from None
+            raise (
+                find_unbound_parameter(error, self.node, tuple(runner.args or ())) or error
+            ) from None
 
     @property
     def as_written(self) -> Runner:

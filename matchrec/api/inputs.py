@@ -1,12 +1,20 @@
-"""What a query is about: the DataFrame of its events, the dialect of its text."""
+"""The inputs of a query: its rows, the values of its markers, and the DataFrames that it names.
+
+Users pass SQL texts, Columns, values, and frames of several libraries. The functions here check
+these and turn them into what the rest of matchrec works with:
+
+    order_by, partition_by     write_terms        SQL texts
+    a frame of any library     as_dataframe       a DataFrame of Spark
+    a DataFrame                relation_of        the `Relation` that a clause reads
+    args and frames            build_runner       the `Runner` of the parts of a query
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from threading import Lock
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -35,56 +43,78 @@ from matchrec.spark.transport import with_known_types
 from matchrec.syntax.locate import QueryNode, fill_frames, named_parameters, places_of_parameters
 from matchrec.syntax.tokens import SPARK, Dialect
 
-_SETTING = Lock()  # a setting of a session, for as long as it is another one
-
-# SQL over one row, or a Column that is one of a DataFrame's; or several of both.
+# What sorts or divides rows: SQL over one row, a Column that names a column of the DataFrame, or
+# several of both.
 Terms: TypeAlias = "str | Column | Sequence[str | Column]"
 
-# What functions over a DataFrame take: one of Spark, or a frame of pandas, Polars or Arrow.
+# What functions over a DataFrame take: a DataFrame of Spark, or a frame of pandas, Polars or Arrow.
 Frame: TypeAlias = "DataFrame | Any"
 
 
+# Texts and Columns
+
+
 def find_quote_dialect(spark: SparkSession, *texts: object) -> Dialect:
-    """Return how a session reads texts. It is asked only if they have double quotes."""
-    if '"' not in "".join(map(str, texts)):
+    """Return what double quotes mean in texts of a session: strings, or names.
+
+    The session is asked only if a text has double quotes.
+    """
+    if not any('"' in str(text) for text in texts):
         return SPARK
-    runner = runner_of(spark)
-    settings = ("spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers")
-    names = all(runner.settings[name] == "true" for name in settings)  # heeded in ANSI mode only
-    return Dialect.QUOTED_NAMES if names else SPARK
+    settings = runner_of(spark).settings
+    # Spark heeds the second setting in ANSI mode only.
+    for setting in ("spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers"):
+        if settings[setting] != "true":
+            return SPARK
+    return Dialect.QUOTED_NAMES
 
 
 def write_terms(df: DataFrame, argument: str, terms: Terms) -> list[str]:
-    """Return terms as SQL.
+    """Return the SQL texts and Columns of an argument as SQL texts.
+
+    Args:
+        df: the DataFrame that the Columns belong to.
+        argument: the name of the argument, for the error.
+        terms: the value of the argument.
 
     Raises:
-        MatchRecognizePlanError: a term is a Column, but not a column of the DataFrame.
+        MatchRecognizePlanError: a Column is computed, so it does not name a column of `df`.
     """
-    found = []
+    texts = []
     for term in terms if isinstance(terms, list | tuple) else (terms,):
         if isinstance(term, str):
-            found.append(term)
+            texts.append(term)
             continue
-        written = str(term).removeprefix("Column<'").removesuffix("'>")
-        if (name := name_of_column(written, df.columns)) is None:
-            raise errors.computed_column(argument=argument, written=written)
-        found.append(quoted(name))
-    return found
+        column_text = str(term).removeprefix("Column<'").removesuffix("'>")
+        name = find_column_name(column_text, df.columns)
+        if name is None:
+            raise errors.computed_column(argument=argument, written=column_text)
+        texts.append(quoted(name))
+    return texts
 
 
-def name_of_column(written: str, columns: Sequence[str]) -> str | None:
-    """Return the column that a Column names, by its printed form, or None.
+def find_column_name(column_text: str, names: Sequence[str]) -> str | None:
+    """Return the name of the column that a Column stands for; None if it is anything else.
 
-    The form is `at` or `t.at`; a field of a struct is not a column.
+    PySpark says only in the printed form what a Column is. A column is printed as `at` or, after
+    `df.alias("t")`, as `t.at`. A field of a struct is printed as `place.at`, and is not a column.
 
-    >>> [name_of_column(one, ["at", "place"]) for one in ("at", "t.at", "place.at", "upper(at)")]
+    Args:
+        column_text: the printed form of the Column.
+        names: the names of the columns of the DataFrame.
+
+    >>> texts = ("at", "t.at", "place.at", "upper(at)")
+    >>> [find_column_name(text, ["at", "place"]) for text in texts]
     ['at', 'at', None, None]
     """
-    if written in columns:
-        return written
-    qualifier, _, name = written.rpartition(".")
-    is_field = qualifier.split(".")[0].lower() in {column.lower() for column in columns}
-    return name if name in columns and not is_field else None
+    if column_text in names:
+        return column_text
+    qualifier, _, name = column_text.rpartition(".")
+    is_field = qualifier.split(".")[0].lower() in {column.lower() for column in names}
+    return name if name in names and not is_field else None
+
+
+# Frames
 
 
 def relation_of(df: DataFrame, args: dict[str, Any] | None = None) -> Relation:
@@ -97,157 +127,266 @@ def relation_of(df: DataFrame, args: dict[str, Any] | None = None) -> Relation:
     backend = backend_of(df.sparkSession)
     rows = backend.keep_sent_rows(df)
     runner = Runner(backend, args, {"df": rows})
-    return Relation(
-        runner, lambda items: template("SELECT ", items, " FROM ", View("df")), lambda: rows
-    )
+
+    def select_from(items: Template) -> Template:
+        return template("SELECT ", items, " FROM ", View("df"))
+
+    return Relation(runner, select_from, all_rows=lambda: rows)
 
 
-def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
+def as_dataframe(spark: SparkSession, name: str, value: object) -> object:
     """Return a frame of pandas, Polars or Arrow as a DataFrame of Spark.
 
-    Its rows are sent to the session once. Any other value is returned unchanged.
+    Its rows are sent to the session once. Any value that is not a frame is returned unchanged.
+
+    Args:
+        spark: the session that gets the rows.
+        name: what errors and warnings call the frame.
+        value: the frame.
+
+    Raises:
+        MatchRecognizePlanError: the frame has values or types that Spark does not have, or would
+            change. If the engine itself fails, its own error is raised.
     """
-    found: Any = given
-    if is_dataframe(found):
-        return backend_of(spark).keep_sent_rows(found)
-    if not is_frame(found):
-        return found
-    if hasattr(found, "collect"):  # Polars' lazy frames
-        found = found.collect()
-    if hasattr(found, "to_arrow"):
-        found = found.to_arrow()
-    is_table = type(found).__name__ == "Table"
+    if is_dataframe(value):
+        return backend_of(spark).keep_sent_rows(cast("DataFrame", value))
+    if not is_frame(value):
+        return value
+    frame = read_frame(value)
+    is_table = is_arrow_table(frame)
     if not is_table:
-        check_pandas(name, found)
-        kinds = {column: crossing_kind(kind) for column, kind in found.dtypes.items()}
-        if others := {column: kind for column, kind in kinds.items() if kind is not None}:
-            found = found.astype(others)
+        check_pandas(name, frame)
+        frame = cast_pandas_columns(frame)
     elif spark.version.startswith("3."):
         raise errors.no_arrow_tables(version=spark.version, name=name)
-    close_times = find_close_times(name, library_of(given), found)
-    found = found if is_table else with_microseconds(found)
+    # Spark has microseconds, so this must be done while the frame still has nanoseconds.
+    close_times = find_close_times(name, library_of(value), frame)
+    if not is_table:
+        frame = with_microseconds(frame)
     try:
         if is_table:
-            found = with_known_types(found)
-            check_times(spark, found.schema)
+            frame = with_known_types(frame)
+            check_times(spark, frame.schema)
         backend = backend_of(spark)
         with backend.creating_frames():
-            sent = without_index(backend.create_frame(found), getattr(given, "index", None))
+            df = without_index(backend.create_frame(frame), getattr(value, "index", None))
     except MatchRecognizeError:
         raise
     except Exception as error:
-        if not is_table and (unfit := find_unfit_value(found)) is not None:
-            raise errors.values_without_common_type(
-                name=name, column=unfit.column, row=unfit.row, reason=unfit.reason
-            ) from error
-        of_values = isinstance(error, TypeError | ValueError)
-        if isinstance(error, PySparkException) and not of_values:
-            raise  # what the engine says
-        reason = first_line(error) if of_values else f"{first_line(error)} ({type(error).__name__})"
-        raise errors.no_dataframe_of(name=name, reason=reason) from error
-    vars(sent)[CLOSE_TIMES] = close_times
-    return sent
+        clearer_error = explain_failed_conversion(name, frame, error)
+        if clearer_error is None:
+            raise
+        raise clearer_error from error
+    vars(df)[CLOSE_TIMES] = close_times
+    return df
+
+
+def read_frame(value: Any) -> Any:
+    """Return the rows of a frame of any library as a pandas frame or an Arrow table."""
+    frame = value
+    if hasattr(frame, "collect"):  # a lazy frame of Polars
+        frame = frame.collect()
+    if hasattr(frame, "to_arrow"):  # a frame of Polars
+        frame = frame.to_arrow()
+    return frame
+
+
+def is_arrow_table(frame: Any) -> bool:
+    """Return whether a frame is an Arrow table, rather than a pandas frame."""
+    return type(frame).__name__ == "Table"
+
+
+def explain_failed_conversion(
+    name: str, frame: Any, error: Exception
+) -> MatchRecognizeError | None:
+    """Return the error for a frame that could not be sent; None if the engine's own is better.
+
+    Args:
+        name: what the error calls the frame.
+        frame: the pandas frame or the Arrow table.
+        error: the error of PyArrow, PySpark or the engine.
+    """
+    if not is_arrow_table(frame):
+        value = find_unfit_value(frame)
+        if value is not None:
+            return errors.values_without_common_type(
+                name=name, column=value.column, row=value.row, reason=value.reason
+            )
+    is_about_values = isinstance(error, TypeError | ValueError)
+    if isinstance(error, PySparkException) and not is_about_values:
+        return None
+    reason = first_line(error)
+    if not is_about_values:
+        reason = f"{reason} ({type(error).__name__})"
+    return errors.no_dataframe_of(name=name, reason=reason)
 
 
 def check_times(spark: SparkSession, schema: Any) -> None:
-    """Raise TypeError for a column with times of day if the session does not have them."""
-    for one in schema:
-        if str(one.type).startswith("time64") and not has_times_of_day(spark):
-            raise TypeError(f"column `{one.name}` is a time of day")
+    """Check that the session has the types of an Arrow table: Spark 3 has no times of day.
+
+    Raises:
+        TypeError: a column has times of day, and the session does not have them.
+    """
+    for field in schema:
+        if str(field.type).startswith("time64") and not has_times_of_day(spark):
+            raise TypeError(f"column `{field.name}` is a time of day")
 
 
-# Types of pandas' numbers that Spark has not, and those that have all of their values: a UINT8 of
-# 200 would cross as a TINYINT, -56. Each is NumPy's, pandas' with NULL, or Arrow's.
-CROSSING = {"float16": "float32", "halffloat[pyarrow]": "float[pyarrow]"} | {
-    form.format(f"{unsigned}{bits}"): form.format(f"{signed}{min(2 * bits, 64)}")
-    for bits in (8, 16, 32, 64)
-    for unsigned, signed, form in (
-        ("uint", "int", "{}"),
-        ("UInt", "Int", "{}"),
-        ("uint", "int", "{}[pyarrow]"),
-    )
-}
+# Numeric types of pandas that Spark does not have, and the types to which they are cast, which have
+# all of their values. Without the cast, a UINT8 of 200 would become a TINYINT of -56. Each type has
+# up to three forms: of NumPy, of pandas with NULL, and of Arrow.
+CASTS = {"float16": "float32", "halffloat[pyarrow]": "float[pyarrow]"}
+for _bits in (8, 16, 32, 64):
+    _wider = min(2 * _bits, 64)  # `check_pandas` rejects UINT64 values that a BIGINT does not have
+    CASTS[f"uint{_bits}"] = f"int{_wider}"
+    CASTS[f"UInt{_bits}"] = f"Int{_wider}"
+    CASTS[f"uint{_bits}[pyarrow]"] = f"int{_wider}[pyarrow]"
 
 
-def crossing_kind(kind: Any) -> Any:
+def cast_pandas_columns(frame: Any) -> Any:
+    """Return a pandas frame whose columns have types that PySpark sends without changing values."""
+    types = {}
+    for column, data_type in frame.dtypes.items():
+        new_type = find_cast(data_type)
+        if new_type is not None:
+            types[column] = new_type
+    return frame.astype(types) if types else frame
+
+
+def find_cast(data_type: Any) -> Any:
     """Return the type to which a pandas column is cast before it is sent, or None for no cast.
 
-    Arrow times become NumPy times, of which PySpark drops the nanoseconds. Categories become
-    their values.
+    Arrow times become NumPy times, because PySpark drops the nanoseconds of these. Categories
+    become their values.
+
+    Args:
+        data_type: the `dtype` of the column.
 
     >>> import pandas as pd
-    >>> crossing_kind(pd.UInt8Dtype())
+    >>> find_cast(pd.UInt8Dtype())
     'Int16'
     """
-    if hasattr(kind, "categories"):
-        return crossing_kind(kind.categories.dtype)
-    arrow = getattr(kind, "pyarrow_dtype", None)
-    if arrow is None or str(kind) in CROSSING:
-        return CROSSING.get(str(kind))
-    if hasattr(arrow, "value_type") and hasattr(arrow, "index_type"):
-        return type(kind)(arrow.value_type)
-    if kind.kind not in "mM":
+    if hasattr(data_type, "categories"):
+        return find_cast(data_type.categories.dtype)
+    arrow_type = getattr(data_type, "pyarrow_dtype", None)
+    if arrow_type is None or str(data_type) in CASTS:
+        return CASTS.get(str(data_type))
+    is_dictionary = hasattr(arrow_type, "value_type") and hasattr(arrow_type, "index_type")
+    if is_dictionary:
+        return type(data_type)(arrow_type.value_type)
+    is_time = data_type.kind in "mM"
+    if not is_time:
         return None
-    zone = getattr(arrow, "tz", None)
-    return f"datetime64[{arrow.unit}, {zone}]" if zone else kind.numpy_dtype
+    zone = getattr(arrow_type, "tz", None)
+    return f"datetime64[{arrow_type.unit}, {zone}]" if zone else data_type.numpy_dtype
 
 
 def check_pandas(name: str, frame: Any) -> None:
-    """Raise MatchRecognizePlanError for a pandas frame whose values Spark would change."""
+    """Check that Spark has all values of a pandas frame.
+
+    Args:
+        name: what the error calls the frame.
+        frame: the frame.
+
+    Raises:
+        MatchRecognizePlanError: Spark does not have a value or a type, or would change a value.
+    """
     if not len(frame.columns):
         raise errors.no_columns(name=name)
     for column, values in frame.items():
-        kind = str(values.dtype)
-        if kind.lower().startswith("uint64") and (values > 2**63 - 1).any():
+        type_name = str(values.dtype)
+        if type_name.lower().startswith("uint64") and (values > 2**63 - 1).any():
             raise errors.beyond_bigint(column=column, name=name)
-        if kind.startswith("period"):
-            raise errors.no_dataframe_of(name=name, reason=f"column `{column}` is of type {kind}")
-    if (number := find_beyond_bigint(frame)) is not None:
+        if type_name.startswith("period"):
+            reason = f"column `{column}` is of type {type_name}"
+            raise errors.no_dataframe_of(name=name, reason=reason)
+    number = find_beyond_bigint(frame)
+    if number is not None:
         raise errors.whole_number_beyond_bigint(
             name=name, column=number.column, row=number.row, value=str(number.value)
         )
-    if (time := find_changed_time(frame)) is not None:
+    time = find_changed_time(frame)
+    if time is not None:
         raise errors.time_would_change(
             name=name, column=time.column, row=time.row, value=str(time.value), reason=time.reason
         )
 
 
-NamedValues = dict[str, Any] | None
-Arguments = NamedValues | list[Any]
+# Values and frames of a query
+
+NamedValues = dict[str, Any] | None  # the values of `:name` markers
+Arguments = NamedValues | list[Any]  # or a list with a value for each `?`
 Frames = dict[str, Any]  # what a query names as `{name}`
 
 
-def runner_for(spark: SparkSession, query: QueryNode, args: Arguments, frames: Frames) -> Runner:
+def build_runner(spark: SparkSession, query: QueryNode, args: Arguments, frames: Frames) -> Runner:
     """Return the object that runs the parts of a query.
 
-    Positional arguments get names, because each part has only some of them.
+    Raises:
+        MatchRecognizePlanError: the values do not fit the markers, or a clause reads a `{name}`
+            that is not a DataFrame of this session.
     """
-    relations = {site.relation.start for site in query.sites}
+    check_frames(spark, query, frames)
+    values = name_values(query, args)
+    return Runner(backend_of(spark), values, frames, partial(fill_frames, frames=frames))
+
+
+def check_frames(spark: SparkSession, query: QueryNode, frames: Frames) -> None:
+    """Check the values of the `{name}`s of a query.
+
+    Raises:
+        MatchRecognizePlanError: the input of a clause is not a DataFrame, or a DataFrame is of
+            another session.
+    """
+    starts_of_inputs = {site.relation.start for site in query.sites}
     for name, span in query.frames:
         frame = frames[name]
-        if is_dataframe(frame) and not shares_views(spark, frame.sparkSession):
+        if is_dataframe(frame):
+            if shares_views(spark, frame.sparkSession):
+                continue
             if is_stopped(frame.sparkSession):
                 raise errors.stopped_session()
             raise errors.table_of_another_session(span, name=name).located(query.source)
-        if span.start in relations and not is_dataframe(frame):
+        if span.start in starts_of_inputs:
             raise errors.no_table(span, name=name, value=shown(frame)).located(query.source)
-    markers, count = query.markers, len(args) if isinstance(args, list) else 0
-    if count != len(markers):
-        given = f"has {counted(count, 'value') if count else 'no values'}"
-        given = "is a dict" if isinstance(args, dict) else given
-        first = markers[count : count + 1]
-        raise errors.other_number_of_values(given, len(markers), *first).located(query.source)
+
+
+def name_values(query: QueryNode, args: Arguments) -> NamedValues:
+    """Return the values of a query's markers by name.
+
+    The values of `?` get names, because the query is run in parts, and each part has only some of
+    the markers.
+
+    Raises:
+        MatchRecognizePlanError: there are more or fewer values than `?` markers.
+    """
+    values = args if isinstance(args, list) else []
+    if len(values) != len(query.markers):
+        if isinstance(args, dict):
+            problem = "is a dict"
+        elif values:
+            problem = f"has {counted(len(values), 'value')}"
+        else:
+            problem = "has no values"
+        markers_without_value = query.markers[len(values) :]
+        error = errors.other_number_of_values(
+            problem, len(query.markers), *markers_without_value[:1]
+        )
+        raise error.located(query.source)
     if isinstance(args, list):
-        args = {parameter_name(one): value for one, value in zip(markers, args, strict=True)}
-    return Runner(backend_of(spark), args, frames, partial(fill_frames, frames=frames))
+        names = [parameter_name(marker) for marker in query.markers]
+        return dict(zip(names, args, strict=True))
+    return args
 
 
-_MARKER = re.compile(r"[:@]\s*([^\W\d]\w*)")
-_NAME_BEFORE = re.compile(r"[\w`]$")
+# Markers of a clause
+
+_POSSIBLE_MARKER = re.compile(r"[:@]\s*([^\W\d]\w*)")
+_ENDS_WITH_NAME = re.compile(r"[\w`]$")
 
 
 def markers(text: str) -> Iterator[tuple[str, Span]]:
-    """Yield each `:name` of a clause that stands for a value, with its place.
+    """Yield the name and the location of each `:name` of a clause that stands for a value.
 
     The type of a field of a struct, as in `a:INT`, is not a marker.
 
@@ -255,39 +394,54 @@ def markers(text: str) -> Iterator[tuple[str, Span]]:
     ['low', 'high']
     """
     for name, span in places_of_parameters(text):
-        is_apart = text[span.start + 1 : span.end] != name
-        if not (is_apart or _NAME_BEFORE.search(text[: span.start])):
+        has_space = text[span.start + 1 : span.end] != name
+        follows_name = _ENDS_WITH_NAME.search(text[: span.start]) is not None
+        if not has_space and not follows_name:
             yield name, span
 
 
-def check_names(text: str, names: Iterable[str]) -> None:
-    """Raise MatchRecognizePlanError for a name without a marker in the clause."""
-    known = {name for name, _ in markers(text)}
+def check_marker_names(text: str, names: Iterable[str]) -> None:
+    """Check that a clause has a marker for each name.
+
+    Raises:
+        MatchRecognizePlanError: a name has no marker.
+    """
+    marker_names = {name for name, _ in markers(text)}
     for name in names:
-        if name not in known:
+        if name not in marker_names:
             raise errors.no_such_marker(name=name)
 
 
 def find_possible_markers(text: str) -> tuple[str, ...]:
     """Return the names after `:` and `@` in a text of any language, in its strings, too."""
-    return tuple(dict.fromkeys(_MARKER.findall(text)))
+    return tuple(dict.fromkeys(_POSSIBLE_MARKER.findall(text)))
 
 
 def refuse_unused(text: str, values: Mapping[str, object]) -> None:
-    """Raise an error for a value whose name the text does not have.
+    """Check that every value has a marker in the text. The command line does so.
 
-    Do nothing if a marker has no value, because a later check reports that with its place.
+    Calls of `sql` do not, because with PySpark, too, one dict may serve several queries.
+
+    Nothing is checked if a marker has no value, because a later check reports that with its
+    location.
+
+    Raises:
+        MatchRecognizePlanError: the name of a value is not in the text.
     """
     if any(name not in values for name, _ in markers(text)):
-        return  # the error of others, which know its place
-    known = find_possible_markers(text)
+        return
+    possible_names = find_possible_markers(text)
     for name in values:
-        if name not in known:
-            raise errors.unused_value(name=name, known=known)
+        if name not in possible_names:
+            raise errors.unused_value(name=name, known=possible_names)
 
 
-def with_values(source: Source, values: Mapping[str, str]) -> Source:
-    """Return a clause with values, as SQL, instead of its markers.
+def fill_markers(source: Source, values: Mapping[str, str]) -> Source:
+    """Return a clause with values instead of its markers.
+
+    Args:
+        source: the clause.
+        values: the values as SQL, by the names of their markers.
 
     Raises:
         MatchRecognizePlanError: a marker has no value, or a value has no marker.
@@ -295,40 +449,55 @@ def with_values(source: Source, values: Mapping[str, str]) -> Source:
     from matchrec.dialects.edits import Edit, edited
 
     with shown_in(source):
-        found = list(markers(source.text))
-        for name, span in found:
+        edits = []
+        for name, span in markers(source.text):
             if name not in values:
                 raise rule_marker_without_value(span, name=name, known=tuple(values))
-        check_names(source.text, values)
-    if not found:
-        return source
-    return edited(source.text, (Edit(span, values[name]) for name, span in found)).source(source)
+            edits.append(Edit(span, values[name]))
+        check_marker_names(source.text, values)
+    return edited(source.text, edits).source(source) if edits else source
 
 
-def run_around(query: QueryNode, runner: Runner, text: Template) -> DataFrame:
-    """Run the query around the clauses.
+# The query around the clauses
+
+
+def run_outer_query(query: QueryNode, runner: Runner, text: Template) -> DataFrame:
+    """Return the result of the query around the clauses. Runs no job.
+
+    Args:
+        query: the query with the clauses.
+        runner: its values and frames, and the results of its clauses.
+        text: the text of the query, with views instead of the clauses.
 
     Raises:
-        MatchRecognizePlanError: a parameter has no value; the error shows its place.
+        MatchRecognizePlanError: a parameter has no value; the error shows its location.
+        AnalysisException: Spark finds another mistake.
     """
-    parameters = named_parameters(query.source.text)
-    known = tuple(runner.args) if isinstance(runner.args, dict) else ()
+    parameter_names = named_parameters(query.source.text).keys()
+    value_names = tuple(runner.args) if isinstance(runner.args, dict) else ()
     try:
-        found = runner.stored(text) if query.keeps_text else runner.sql(text)
-        if not parameters.keys() <= set(known):
-            runner.analyse(found)
-        return backend_of(runner.spark).finish(found, keeps_text=query.keeps_text)
+        rows = runner.stored(text) if query.keeps_text else runner.sql(text)
+        if not parameter_names <= set(value_names):
+            runner.analyse(rows)  # so that a missing value is found here and not in a job
+        return backend_of(runner.spark).finish(rows, keeps_text=query.keeps_text)
     except AnalysisException as error:
-        raise unbound(error, query, known) or error from None
+        raise find_unbound_parameter(error, query, value_names) or error from None
 
 
-def unbound(
-    error: AnalysisException, query: QueryNode, known: Collection[str]
+def find_unbound_parameter(
+    error: AnalysisException, query: QueryNode, value_names: Collection[str]
 ) -> MatchRecognizeError | None:
-    """Return the error for a `:name` without a value; None if Spark reports another error."""
-    if (name := unbound_name(error)) is None:
+    """Return the error for a `:name` without a value; None if Spark reports another mistake.
+
+    Args:
+        error: Spark's error.
+        query: the query that Spark analysed.
+        value_names: the names of the values that it has.
+    """
+    name = unbound_name(error)
+    if name is None:
         return None
-    place = named_parameters(query.source.text).get(name)
-    if name in known:
-        return lost_value_of(name, place).located(query.source)
-    return errors.unbound_parameter(place, name=name, known=known).located(query.source)
+    span = named_parameters(query.source.text).get(name)
+    if name in value_names:  # Spark has lost the value
+        return lost_value_of(name, span).located(query.source)
+    return errors.unbound_parameter(span, name=name, known=value_names).located(query.source)

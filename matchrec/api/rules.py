@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.events import Events, add_conditions, lower_over
-from matchrec.api.inputs import Frame, Terms, relation_of, with_values
+from matchrec.api.inputs import Frame, Terms, fill_markers, relation_of
 from matchrec.api.query import resolve_options
 from matchrec.api.remarks import find_remarks, find_session_remarks, find_state_remarks
 from matchrec.api.rule_versions import RULES, Rules, WrittenRule, read_rules
@@ -208,7 +208,7 @@ class RulesReader:
                 if isinstance(one, Pattern):
                     frame, rule = self.pattern(name, one, frame)
                 elif IS_SASE.match(one):
-                    source = with_values(Source(one), written.values)
+                    source = fill_markers(Source(one), written.values)
                     plan = self.events.lower_sase(source, self.type_column, MatchOutput.ALL)
                     rule = Rule(name, plan, source, SASE)
                 else:

@@ -25,8 +25,8 @@ from matchrec.api.inputs import (
     NamedValues,
     Terms,
     as_dataframe,
+    build_runner,
     relation_of,
-    runner_for,
 )
 from matchrec.api.query import FrontEnd, Query, resolve_options
 from matchrec.api.signatures import ARGS, ARGUMENTS, FRAMES, NAMED, QUERIED, QUERY, is_pattern
@@ -301,7 +301,7 @@ class SqlText(FrontEnd):
         node = parse_query(self.spark, self.text, self.args, self.frames, dialect)
         if not node.sites and node.source.text == self.text:
             return EngineQuery(self.text, self.spark, self.args, self.frames)
-        return SqlQuery(node, runner_for(self.spark, node, self.args, self.frames), options)
+        return SqlQuery(node, build_runner(self.spark, node, self.args, self.frames), options)
 
     def check_is_query(self) -> None:
         """Check that the text is a query, rather than a clause or a SASE+ text.

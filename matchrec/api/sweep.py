@@ -14,7 +14,7 @@ from pyspark.sql.types import DataType, IntegralType
 
 from matchrec.api.clause import Clause
 from matchrec.api.dialects import parse_clause_of
-from matchrec.api.inputs import Frame, check_names, markers, relation_of
+from matchrec.api.inputs import Frame, check_marker_names, markers, relation_of
 from matchrec.api.query import resolve_options
 from matchrec.api.remarks import find_clause_remarks
 from matchrec.api.signatures import ARGUMENTS, as_spark_takes
@@ -96,7 +96,7 @@ def sweep(
     points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     if len(points) > MOST_POINTS:
         raise errors.too_many_points(count=len(points), limit=MOST_POINTS)
-    check_names(clause, grid)
+    check_marker_names(clause, grid)
     for name, span in markers(clause):
         if name not in grid:
             error = errors.marker_without_values(span, name=name, known=tuple(grid))
