@@ -1,4 +1,10 @@
-"""`match_rules`: many rules over one DataFrame, which is read, shuffled, sent and sorted once."""
+"""`match_rules`: many rules over one DataFrame, which is read, shuffled, sent and sorted once.
+
+1. `read_rules` turns the argument `rules` into a list of `WrittenRule`s, one for each version.
+2. `RulesReader` parses each of them to a plan over the same rows, keys and order.
+3. `build_rule_set` compiles all plans together and plans one search for them.
+4. `RuleMatches` has the result: DataFrames that are views of this search.
+"""
 
 from __future__ import annotations
 
@@ -53,13 +59,14 @@ from matchrec.spark.question import (
 )
 from matchrec.spark.rule_sets import build
 from matchrec.syntax.lower import lower
-from matchrec.syntax.nodes import PartitionKey, SortKey
+from matchrec.syntax.nodes import MatchRecognize, PartitionKey, SortKey
 from matchrec.syntax.tokens import read_tokens
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-Refused = dict[str, MatchRecognizeError]
+# The rules that were left out because they have a mistake, each with the error.
+RefusedRules = dict[str, MatchRecognizeError]
 
 
 @checked(
@@ -84,14 +91,14 @@ def match_rules(  # noqa: PLR0913 -- public signature
 ) -> RuleMatches:
     """Find the matches of many rules in a DataFrame, in one pass over its rows.
 
-    A rule may change over time. Pass a dict of versions instead of its text. Each key is the value
-    of the first `order_by` column from which a version is valid. The key None is the beginning, and
-    a version None ends the rule. A version sees only the rows of its time, and `matches` has a
-    column `rule_version`.
+    A rule may change over time. To say so, pass a dict of versions instead of its text. Each key is
+    the value of the first `order_by` column from which a version is valid. The key None is the
+    beginning, and a version None ends the rule. A version sees only the rows of its time, and
+    `matches` has a column `rule_version`.
 
     The rules may also be a DataFrame with the columns rule, text and valid_from, or a function that
-    returns such a DataFrame. Its column parameters may have the values of `:name` markers, as JSON
-    such as `{"fall": 5}`.
+    returns such a DataFrame. A further column, parameters, may have the values of `:name` markers,
+    as JSON such as `{"fall": 5}`.
 
     Over a stream the result is a stream, too: one query with one state for all rules.
 
@@ -106,12 +113,12 @@ def match_rules(  # noqa: PLR0913 -- public signature
         on_error: what happens if a rule fails in a partition, for instance because a sum is too
             large. "raise" ends the query, and the error names the rule. "keep" continues with all
             other rules, and `errors` of the result lists where the rule failed. With "keep", rows
-            of a DataFrame of rules that are not valid rules are left out, and `refused` gives the
-            reasons.
+            of a DataFrame of rules that are not valid rules are left out, and `refused` of the
+            result gives the reasons.
         event_columns: the columns of the input that the events of matches have, or None for all.
             With fewer columns, matches of many rows are cheaper.
         options: how the query runs. `max_steps` applies to each rule. `transport` and `counters`
-            are errors here.
+            are not allowed here.
 
     Raises:
         MatchRecognizeError: a rule has a mistake.
@@ -119,12 +126,12 @@ def match_rules(  # noqa: PLR0913 -- public signature
     Everything else works as in `sql`.
 
     >>> logins = spark.sql("VALUES (1, 'ok'), (2, 'bad'), (3, 'bad'), (4, 'ok') AS t(at, result)")
-    >>> found = matchrec.match_rules(logins, {
+    >>> result = matchrec.match_rules(logins, {
     ...     "two failures": "PATTERN (B B) DEFINE B AS result = 'bad'",
     ...     "recovery": matchrec.Pattern.begin("bad").where("result = 'bad'")
     ...         .next("ok").where("result = 'ok'"),
     ... }, order_by="at")
-    >>> found.matches.select("rule", "start_time", "end_time").show()
+    >>> result.matches.select("rule", "start_time", "end_time").show()
     +------------+----------+--------+
     |        rule|start_time|end_time|
     +------------+----------+--------+
@@ -132,113 +139,191 @@ def match_rules(  # noqa: PLR0913 -- public signature
     |    recovery|         3|       4|
     +------------+----------+--------+
     """
-    how = resolve_options("match_rules", options, "transport", "counters")
+    options = resolve_options("match_rules", options, "transport", "counters")
     check_session(df.sparkSession)
+    event_names = (event_columns,) if isinstance(event_columns, str) else event_columns
     events = Events.build(df, order_by, partition_by)
-    named = (event_columns,) if isinstance(event_columns, str) else event_columns
-    asked = RulesReader(events, type_column, dialect, on_error, named)
-    given: Any = rules if isinstance(rules, dict) or is_dataframe(rules) else rules()  # type: ignore[operator]
-    RULES.check("`match_rules`", "rules", given)
-    written = read_rules(given, relation_of(df), asked.events.order_by[0])
-    may_refuse = is_dataframe(given) and on_error == "keep"
+    reader = RulesReader(events, type_column, dialect, on_error, event_names, options)
+    fixed_rules: Any = rules() if callable(rules) else rules
+    RULES.check("`match_rules`", "rules", fixed_rules)
+    written_rules = read_rules(fixed_rules, relation_of(df), events.order_by[0])
     with refusing_streams(df.sparkSession):
-        found = asked.match_what_can(written, how) if may_refuse else asked.match(written, how)
-    warn_of(found._built)
-    return found
+        if is_dataframe(fixed_rules) and on_error == "keep":
+            matches = reader.match_valid_rules(written_rules)
+        else:
+            matches = reader.match(written_rules)
+    warn_about_rules(matches._built)
+    return matches
 
 
-def warn_of(built: build.BuiltRuleSet) -> None:
+def warn_about_rules(built: build.BuiltRuleSet) -> None:
+    """Warn about what is probably a mistake in the rules or costs time in the session."""
     for rule, linked in zip(built.question.rules, built.rule_set.rules, strict=True):
         assert rule.source is not None
-        name, drafted = rule.name, built.shared.drafts[rule.name]
+        draft = built.shared.drafts[rule.name]
         with reading(rule.language):
-            found = find_remarks(drafted, built.question, rule.source)
+            remarks = find_remarks(draft, built.question, rule.source)
             if built.question.is_stream:
-                found += find_state_remarks(drafted.written, linked.executable, rule.source)
-        warn_caller(*(failures.of_rule(name, warning) for warning in found))
+                remarks += find_state_remarks(draft.written, linked.executable, rule.source)
+        warn_caller(*(failures.of_rule(rule.name, remark) for remark in remarks))
     warn_caller(*find_session_remarks(built.rows.sparkSession, [built.prepared]))
 
 
 @dataclass(frozen=True)
 class RulesReader:
+    """What all rules of a call share: the arguments of `match_rules` other than the rules."""
+
     events: Events
     type_column: str
     dialect: str
     on_error: OnError
     event_columns: Sequence[str] | None
+    options: Options
 
-    def match(self, written: tuple[WrittenRule, ...], how: Options) -> RuleMatches:
-        df = self.events.df
-        read, frame = self.rules(written)
+    def match(self, written_rules: Sequence[WrittenRule]) -> RuleMatches:
+        """Return the matches of all rules.
+
+        Raises:
+            MatchRecognizeError: a rule has a mistake.
+        """
+        rules, frame = self.read(written_rules)
         relation = relation_of(frame)
-        columns = input_columns(relation, names=df.columns)
-        question = Question(read, relation, columns, how, on_error=self.on_error)
-        known = df.columns
-        events = known if self.event_columns is None else self.event_columns
-        for name in events:
-            if name not in known:
-                raise failures.unknown_event_column(name=name, known=known)
-            if known.count(name) > 1:
-                raise failures.two_columns_of_one_name(name=name)
-        return RuleMatches(build.build_rule_set(question.resolve(), tuple(dict.fromkeys(events))))
+        # Without the columns of conditions, which no rule may name.
+        columns = input_columns(relation, names=self.events.df.columns)
+        question = Question(rules, relation, columns, self.options, on_error=self.on_error)
+        event_columns = self.choose_event_columns()
+        return RuleMatches(build.build_rule_set(question.resolve(), event_columns))
 
-    def match_what_can(self, written: tuple[WrittenRule, ...], how: Options) -> RuleMatches:
-        """The matches of all rules with which nothing is wrong; a warning names each other one."""
-        refused: Refused = {}
+    def match_valid_rules(self, written_rules: Sequence[WrittenRule]) -> RuleMatches:
+        """Return the matches of all rules that have no mistake. Warn about each of the others.
+
+        An error names the first rule with a mistake. So rules are left out one by one until the
+        others can be matched.
+
+        Raises:
+            MatchRecognizeError: all rules have a mistake, or the mistake is not in a rule.
+        """
+        refused: RefusedRules = {}
         while True:
-            rules = tuple(rule for rule in written if rule.name not in refused)
+            valid_rules = [rule for rule in written_rules if rule.name not in refused]
             try:
-                found = self.match(rules, how)
+                matches = self.match(valid_rules)
             except MatchRecognizeError as error:
-                if error.rule is None or error.rule in refused or len(rules) == 1:
+                if error.rule is None or error.rule in refused or len(valid_rules) == 1:
                     raise
                 refused[error.rule] = error
             else:
-                warn_caller(*(refused_rule(error=str(one)) for one in refused.values()))
-                return RuleMatches(found._built, refused)
+                warn_caller(*(refused_rule(error=str(error)) for error in refused.values()))
+                return RuleMatches(matches._built, refused)
 
-    def rules(self, asked: tuple[WrittenRule, ...]) -> tuple[tuple[Rule, ...], DataFrame]:
-        """The rules, and the rows with the Columns that are conditions of Patterns."""
-        if not asked:
+    def choose_event_columns(self) -> tuple[str, ...]:
+        """Return the columns of the input that the events of matches have, each once.
+
+        Raises:
+            MatchRecognizePlanError: the input has no such column, or several.
+        """
+        input_names = self.events.df.columns
+        names = input_names if self.event_columns is None else self.event_columns
+        for name in names:
+            if name not in input_names:
+                raise failures.unknown_event_column(name=name, known=input_names)
+            if input_names.count(name) > 1:
+                raise failures.two_columns_of_one_name(name=name)
+        return tuple(dict.fromkeys(names))
+
+    def read(self, written_rules: Sequence[WrittenRule]) -> tuple[tuple[Rule, ...], DataFrame]:
+        """Return the rules, and the rows with a column for each condition that is a Column.
+
+        Raises:
+            MatchRecognizeError: there are no rules, or one has a mistake. The error names the rule.
+        """
+        if not written_rules:
             raise failures.no_rules()
-        frame, found = self.events.df, []
-        for written in asked:
-            name, one = written.name, written.content
-            with naming_rule(name):
-                if isinstance(one, Pattern):
-                    frame, rule = self.pattern(name, one, frame)
-                elif IS_SASE.match(one):
-                    source = fill_markers(Source(one), written.values)
-                    plan = self.events.lower_sase(source, self.type_column, MatchOutput.ALL)
-                    rule = Rule(name, plan, source, SASE)
+        frame = self.events.df
+        rules = []
+        for written in written_rules:
+            content = written.content
+            with naming_rule(written.name):
+                if isinstance(content, Pattern):
+                    rule, frame = self.read_pattern(written.name, content, frame)
+                elif IS_SASE.match(content):
+                    rule = self.read_sase(written.name, content, written.values)
                 else:
-                    rule = self.clause(name, one, written.values)
-            found.append(replace(rule, version=written.version))
-        return tuple(found), frame
+                    rule = self.read_clause(written.name, content, written.values)
+            rules.append(replace(rule, version=written.version))
+        return tuple(rules), frame
 
-    def clause(self, name: str, text: str, values: Mapping[str, str]) -> Rule:
+    def read_sase(self, name: str, text: str, values: Mapping[str, str]) -> Rule:
+        """Return the rule of a SASE+ text.
+
+        Args:
+            name: the name of the rule.
+            text: the text.
+            values: the values of its markers, as SQL.
+        """
+        source = fill_markers(Source(text), values)
+        plan = self.events.lower_sase(source, self.type_column, MatchOutput.ALL)
+        return Rule(name, plan, source, SASE)
+
+    def read_clause(self, name: str, text: str, values: Mapping[str, str]) -> Rule:
+        """Return the rule of a clause of SQL.
+
+        Args:
+            name: the name of the rule.
+            text: the clause.
+            values: the values of its markers, as SQL.
+        """
         node, source = parse_clause_of(self.events.df, text, self.dialect, values)
         with shown_in(source):
-            for part, written in (("PARTITION BY", node.partition_by), ("ORDER BY", node.order_by)):
-                if written:  # which all rules have of the call
-                    argument, span = part.lower().replace(" ", "_"), written[0].span
-                    raise failures.clause_of_its_own(span, clause=part, argument=argument)
-            keys = tuple(PartitionKey(read_tokens(one)) for one in self.events.partition_by)
-            orders = tuple(SortKey(read_tokens(one)) for one in self.events.order_by)
-            plan = lower(replace(node, partition_by=keys, order_by=orders))
-        if plan.rows_per_match is RowsPerMatch.ONE_ROW and not (plan.measures or plan.partition_by):
-            # a result has a column
+            refuse_keys_and_order(node)
+            plan = lower(self.add_keys_and_order(node))
+        is_one_row = plan.rows_per_match is RowsPerMatch.ONE_ROW
+        if is_one_row and not plan.measures and not plan.partition_by:
+            # A DataFrame needs a column.
             plan = replace(plan, measures=(measure("match_number", MATCH_NUMBER),))
         return Rule(name, plan, source)
 
-    def pattern(self, name: str, pattern: Pattern, frame: DataFrame) -> tuple[DataFrame, Rule]:
-        """A Pattern; rows with a column for each of its conditions that is a Column."""
-        stages, columns = textual(pattern.stages, f"{sha256(name.encode()).hexdigest()[:8]}_")
+    def add_keys_and_order(self, node: MatchRecognize) -> MatchRecognize:
+        """Return a clause with the PARTITION BY and ORDER BY that all rules share."""
+        keys = [PartitionKey(read_tokens(text)) for text in self.events.partition_by]
+        order = [SortKey(read_tokens(text)) for text in self.events.order_by]
+        return replace(node, partition_by=tuple(keys), order_by=tuple(order))
+
+    def read_pattern(self, name: str, pattern: Pattern, frame: DataFrame) -> tuple[Rule, DataFrame]:
+        """Return the rule of a Pattern, and the rows with a column for each condition as a Column.
+
+        Args:
+            name: the name of the rule.
+            pattern: the Pattern.
+            frame: the rows, with the columns of the rules before this one.
+        """
+        # The hash keeps the columns of several rules apart, whichever rules a call has.
+        prefix = f"{sha256(name.encode()).hexdigest()[:8]}_"
+        stages, conditions = textual(pattern.stages, prefix)
         lowered = lower_over(self.events, replace(pattern, stages=stages))
         with shown_in(lowered.source, PATTERN_CALLS):
-            wider = add_conditions(frame, columns)
-        rule = Rule(name, lowered.plan, lowered.source, PATTERN_CALLS)
-        return wider, replace(rule, columns=tuple(map(str, columns.values())))
+            frame = add_conditions(frame, conditions)
+        column_texts = tuple(str(column) for column in conditions.values())
+        rule = Rule(name, lowered.plan, lowered.source, PATTERN_CALLS, columns=column_texts)
+        return rule, frame
+
+
+def refuse_keys_and_order(node: MatchRecognize) -> None:
+    """Check that the clause of a rule has no PARTITION BY and no ORDER BY.
+
+    All rules have those of the call.
+
+    Raises:
+        MatchRecognizePlanError: the clause has one.
+    """
+    if node.partition_by:
+        raise failures.clause_of_its_own(
+            node.partition_by[0].span, clause="PARTITION BY", argument="partition_by"
+        )
+    if node.order_by:
+        raise failures.clause_of_its_own(
+            node.order_by[0].span, clause="ORDER BY", argument="order_by"
+        )
 
 
 class RuleMatches:
@@ -249,22 +334,27 @@ class RuleMatches:
     each query that you start runs its own search. To get all views from one query, write `rows`.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 95) AS t(day, price)")
-    >>> found = matchrec.match_rules(ticks, {
+    >>> result = matchrec.match_rules(ticks, {
     ...     "fall": "MEASURES DOWN.price AS low PATTERN (DOWN) DEFINE DOWN AS price < PREV(price)",
     ...     "rise": "MEASURES UP.price AS high PATTERN (UP) DEFINE UP AS price > PREV(price)",
     ... }, order_by="day").cache()
-    >>> found
+    >>> result
     <RuleMatches: fall, rise>
-    >>> found.rule("rise").show()
+    >>> result.rule("rise").show()
     +----+
     |high|
     +----+
     |  95|
     +----+
-    >>> _ = found.unpersist()
+    >>> _ = result.unpersist()
     """
 
-    def __init__(self, built: build.BuiltRuleSet, refused: Refused | None = None) -> None:
+    def __init__(self, built: build.BuiltRuleSet, refused: RefusedRules | None = None) -> None:
+        """Make the views of a rule set.
+
+        Raises:
+            MatchRecognizePlanError: names of columns or measures cannot be in one result.
+        """
         build.check_names(built)
         build.check_measures(built)
         self._built = built
@@ -277,20 +367,20 @@ class RuleMatches:
         """The names of the rules.
 
         >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
-        >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
-        >>> found.rules
+        >>> result = matchrec.match_rules(spark.range(3), rules, order_by="id")
+        >>> result.rules
         ('large',)
         """
-        return tuple(dict.fromkeys(one.version.rule for one in self._built.rule_set.rules))
+        return tuple(dict.fromkeys(rule.version.rule for rule in self._built.rule_set.rules))
 
     @property
     def refused(self) -> dict[str, MatchRecognizeError]:
-        """The rules of a table that `on_error="keep"` has left out, each with the reason.
+        """The rules of a DataFrame of rules that `on_error="keep"` left out, each with the error.
 
         >>> table = spark.sql("VALUES ('large', 'PATTERN (A) DEFINE A AS id > 1', 3)"
         ...     " AS rules(rule, text, valid_from)")
-        >>> found = matchrec.match_rules(spark.range(6), table, order_by="id", on_error="keep")
-        >>> found.rules, found.refused
+        >>> result = matchrec.match_rules(spark.range(6), table, order_by="id", on_error="keep")
+        >>> result.rules, result.refused
         (('large',), {})
         """
         return dict(self._refused)
@@ -312,8 +402,8 @@ class RuleMatches:
         An empty match has no times and no events.
 
         >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
-        >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
-        >>> found.matches.show(truncate=False)
+        >>> result = matchrec.match_rules(spark.range(3), rules, order_by="id")
+        >>> result.matches.show(truncate=False)
         +-----+------------+----------+--------+----------------+
         |rule |match_number|start_time|end_time|events          |
         +-----+------------+----------+--------+----------------+
@@ -324,12 +414,12 @@ class RuleMatches:
 
     @property
     def errors(self) -> DataFrame:
-        """The errors of rules with `on_error="keep"`, one row for each partition in which a rule
+        """The errors of rules with `on_error="keep"`: a row for each partition in which a rule
         failed.
 
         >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
-        >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
-        >>> found.errors.columns
+        >>> result = matchrec.match_rules(spark.range(3), rules, order_by="id")
+        >>> result.errors.columns
         ['rule', 'message']
         """
         return build.failures(self._built)
@@ -339,8 +429,8 @@ class RuleMatches:
         """Return the result of one rule, in all of its versions, with the columns of its own query.
 
         >>> rules = {"large": "MEASURES count(*) AS n PATTERN (A+) DEFINE A AS id > 0"}
-        >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
-        >>> found.rule("large").show()
+        >>> result = matchrec.match_rules(spark.range(3), rules, order_by="id")
+        >>> result.rule("large").show()
         +---+
         |  n|
         +---+
@@ -355,12 +445,12 @@ class RuleMatches:
 
     @property
     def rows(self) -> DataFrame:
-        """The DataFrame behind all of these views: write it once, then `split` it.
+        """The rows of the search, from which all views are made. Write them once, then use `split`.
 
         >>> rules = {"large": "MEASURES A.id AS n PATTERN (A) DEFINE A AS id > 1"}
-        >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
-        >>> written = found.rows.localCheckpoint()
-        >>> found.split(written).rule("large").collect()
+        >>> result = matchrec.match_rules(spark.range(3), rules, order_by="id")
+        >>> written = result.rows.localCheckpoint()
+        >>> result.split(written).rule("large").collect()
         [Row(n=2)]
         """
         return self._built.rows
@@ -369,9 +459,12 @@ class RuleMatches:
     def split(self, df: DataFrame) -> RuleMatches:
         """Return the views of some of `rows`, such as the rows of a micro-batch in `foreachBatch`.
 
+        Args:
+            df: some or all of `rows`, with all of their columns.
+
         >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
-        >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
-        >>> found.split(found.rows.limit(0)).matches.count()
+        >>> result = matchrec.match_rules(spark.range(3), rules, order_by="id")
+        >>> result.split(result.rows.limit(0)).matches.count()
         0
         """
         if missing := [name for name in self.rows.columns if name not in df.columns]:
@@ -382,8 +475,8 @@ class RuleMatches:
         """Cache the result of the search, so that only the first action searches.
 
         >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
-        >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
-        >>> found.cache().matches.count(), found.unpersist().rules
+        >>> result = matchrec.match_rules(spark.range(3), rules, order_by="id")
+        >>> result.cache().matches.count(), result.unpersist().rules
         (1, ('large',))
         """
         if is_streaming(self._built.rows):
@@ -395,8 +488,8 @@ class RuleMatches:
         """Remove the result of the search from Spark's cache.
 
         >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
-        >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
-        >>> found.cache().unpersist()
+        >>> result = matchrec.match_rules(spark.range(3), rules, order_by="id")
+        >>> result.cache().unpersist()
         <RuleMatches: large>
         """
         self._built.rows.unpersist()
@@ -406,8 +499,8 @@ class RuleMatches:
         """Explain what Spark computes once for all rules, then how each rule runs.
 
         >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
-        >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
-        >>> print(found.explain())
+        >>> result = matchrec.match_rules(spark.range(3), rules, order_by="id")
+        >>> print(result.explain())
         partitions and order of all rules
           all rows form one partition
           order by `id`
@@ -417,15 +510,17 @@ class RuleMatches:
         built = self._built
         return explain_rules(built.rule_set, built.shared.drafts, built.prepared.preparation.sorter)
 
-    if not TYPE_CHECKING:  # which knows by itself what there is
+    if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
 
         def __getattr__(self, name: str) -> NoReturn:
+            """Raise an AttributeError that says how to get a DataFrame, if that has `name`."""
             raise no_attribute(self, name, "matches", DataFrame)
 
     def __repr__(self) -> str:
         return f"<RuleMatches: {', '.join(self.rules)}>"
 
     def _repr_html_(self) -> str:
-        columns = ", ".join(f"{name}: {kind}" for name, kind in self._matches.dtypes)
-        shown = paragraph(f"rules: {', '.join(self.rules)}") + paragraph(columns)
-        return shown + folded("all stages", preformatted(self.explain().text))
+        """Return the rules and columns for notebooks, with the explanation folded up."""
+        rules = paragraph(f"rules: {', '.join(self.rules)}")
+        columns = paragraph(", ".join(f"{name}: {type_}" for name, type_ in self._matches.dtypes))
+        return rules + columns + folded("all stages", preformatted(self.explain().text))
