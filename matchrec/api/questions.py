@@ -1,4 +1,4 @@
-"""What is asked of one clause: why its rows match or not, how far its starting rows come."""
+"""The answers to questions about one clause: `Query.why` and `Query.coverage`."""
 
 from __future__ import annotations
 
@@ -23,44 +23,76 @@ from matchrec.spark.tracing import Target, collect_partition, measure_values
 
 
 def cover(clause: Clause) -> ClauseCoverage:
+    """Count how far the starting rows of a clause come, as `Query.coverage` does. Runs a job."""
     plan = clause.plan_searched("coverage")
     return summarise(count_starting_rows(clause.build_question(plan, clause.options, clause.use)))
 
 
 def trace(clause: Clause, target: Target, limit: int) -> Why:
-    """The rows of a partition, their search, its values, words. Runs jobs."""
-    asked = clause.plan_searched("why")
-    tests = ((test.mapped, test.definition) for test in find_negation_tests(asked))
-    # with the windows that rows alone do not tell, as they are asked
-    told = gaps_as_conditions(asked, compile_pattern(asked).follow) if asked.gaps else asked
-    parts = parts_of(told, writing(clause, asked), tests)
-    plan = search_only(asked, parts.measures)
-    found = collect_partition(
-        clause.build_question(plan, Options(clause.options.algorithm)), target
+    """Explain the search in one partition of a clause, as `Query.why` does. Runs jobs.
+
+    1. Split each condition into parts, so that the answer can say which part was false.
+    2. Bring the rows of the partition to the driver, and search them as a worker does, with a
+       trace of each attempt.
+    3. Let the engine compute the values that the parts had in the attempts that are shown.
+    4. Put both into words.
+
+    Args:
+        clause: the clause.
+        target: the partition, and the row from which to show the search.
+        limit: the largest number of attempts in the answer.
+
+    Raises:
+        MatchRecognizeError: there is no such partition or row, or the search fails.
+    """
+    plan = clause.plan_searched("why")
+    negations = ((test.mapped, test.definition) for test in find_negation_tests(plan))
+    plan_of_conditions = plan
+    if plan.gaps:
+        # The search checks a gap between rows as a condition if it can. Explain it like that, too.
+        plan_of_conditions = gaps_as_conditions(plan, compile_pattern(plan).follow)
+    parts = parts_of(plan_of_conditions, build_writer(clause, plan), negations)
+
+    question = clause.build_question(
+        search_only(plan, parts.measures), Options(clause.options.algorithm)
     )
-    task, strategy = found.executable.task, found.executable.strategy
+    partition = collect_partition(question, target)
+    task = partition.executable.task
+    strategy = partition.executable.strategy
     try:
-        traced = trace_search(task, strategy, found.partitions, found.asked, limit)
+        search = trace_search(task, strategy, partition.partitions, partition.asked, limit)
     except RunFailure as failure:
-        place = RowPlace(target.partition or {}, failure.row + 1)
-        raise failure.error(place) from failure
-    keys = wanted_trials(traced.attempts)
-    values = measure_values(found, as_matches(task, traced.attempts, keys)) if keys else {}
-    count = found.partitions.rows
-    conditions = Explainer(task, parts, traced.attempts, keys, values, count).conditions()
-    rows = TracedRows(found.keys, found.orders, found.places, found.irrelevant)
-    return Why(Teller(asked, task, rows, traced, conditions).story())
+        row_place = RowPlace(target.partition or {}, failure.row + 1)
+        raise failure.error(row_place) from failure
+
+    trials = wanted_trials(search.attempts)
+    values = {}
+    if trials:
+        values = measure_values(partition, as_matches(task, search.attempts, trials))
+
+    explainer = Explainer(
+        task, parts, search.attempts, trials, values, rows=partition.partitions.rows
+    )
+    rows = TracedRows(partition.keys, partition.orders, partition.places, partition.irrelevant)
+    teller = Teller(plan, task, rows, search, explainer.conditions())
+    return Why(teller.story())
 
 
-def writing(clause: Clause, plan: MatchPlan) -> Write | None:
-    """A condition as its author wrote it in SQL; windows between rows are such, too."""
+def build_writer(clause: Clause, plan: MatchPlan) -> Write | None:
+    """Return a function that writes a condition as the user wrote it; None if it was not SQL.
+
+    Args:
+        clause: the clause.
+        plan: its plan. A window between two of its rows is written as `WITHIN ...`.
+    """
     if clause.language is not None:
         return None
-    windows = {gap.interval.span for gap in plan.gaps}
+    window_spans = {gap.interval.span for gap in plan.gaps}
 
     def write(scalar: Scalar) -> str:
-        own, span = clause.source.written(scalar.span)
-        text = " ".join(own.at(span).split()) or show_scalar(scalar)
-        return f"{'WITHIN ' if scalar.span in windows else ''}{text}"
+        """Return a condition or a window in one line."""
+        source, span = clause.source.written(scalar.span)
+        text = " ".join(source.at(span).split()) or show_scalar(scalar)
+        return f"WITHIN {text}" if scalar.span in window_spans else text
 
     return write

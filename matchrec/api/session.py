@@ -16,10 +16,10 @@ def session(
 ) -> SparkSession:
     """Return the running session, or start a new one: on Sail if it is installed, else on Spark.
 
-    The extra `sail` installs Sail, an engine that takes PySpark's calls and SQL, runs
-    in this program without Java, and starts in a second (Spark and Sail: docs/reference).
+    The extra `sail` installs Sail, an engine with PySpark's calls and SQL. It runs in this program,
+    without Java, and starts in a second. The page "Spark and Sail" of the reference compares both.
 
-    Before Spark starts, which takes several seconds, matchrec prints a line on stderr.
+    Spark takes several seconds to start, so matchrec prints a line on stderr before.
 
     A new session ends with the program and has the settings of `tune`. Its `spark.sql` understands
     MATCH_RECOGNIZE, as after `enable`. A session that is already running is returned unchanged.
@@ -29,8 +29,8 @@ def session(
             Connect, `"sc://host:port"`. Without it, SPARK_REMOTE and `spark-submit` decide first,
             then what is installed.
         cores: how many tasks run at once. A server decides this when it starts.
-        memory: the most memory that the engine may use, such as `"4g"`. A server decides this when
-            it starts.
+        memory: how much memory the engine may use, such as `"4g"`. A server decides this when it
+            starts.
 
     Raises:
         MatchRecognizePlanError: a session is already running, and you passed an argument.
@@ -39,11 +39,13 @@ def session(
     >>> spark.range(3).count()
     3
     """
-    if (running := SparkSession.getActiveSession()) is None:
-        started = start(engine, None, cores, memory)
-        enable(started)
-        return started
-    asked = {"engine": engine, "cores": cores, "memory": memory}
-    if given := [name for name, value in asked.items() if value is not None]:
-        raise errors.session_runs(given=given)
-    return running
+    running_session = SparkSession.getActiveSession()
+    if running_session is None:
+        new_session = start(engine, None, cores, memory)
+        enable(new_session)
+        return new_session
+    arguments = {"engine": engine, "cores": cores, "memory": memory}
+    passed = [name for name, value in arguments.items() if value is not None]
+    if passed:
+        raise errors.session_runs(given=passed)
+    return running_session

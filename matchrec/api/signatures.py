@@ -1,4 +1,8 @@
-"""What each argument of the public functions may be."""
+"""What the arguments of the public functions may be, as `ArgumentKind`s for `checked`.
+
+An argument has the same kind in all functions if its name is in `ARGUMENTS`. The kinds of all other
+arguments are written at the functions.
+"""
 
 from __future__ import annotations
 
@@ -33,88 +37,99 @@ from matchrec.dialects.products import PRODUCTS
 from matchrec.spark.question import OPTIONS as FIELDS
 from matchrec.spark.question import Options
 
+# Types of values for which Spark has literals, and those that can be written into a text.
 VALUES = (bool, int, float, str, bytes, bytearray, Decimal, date, time, timedelta, Enum, list)
 TEXT_VALUES = (bool, int, float, str, Decimal)
 
 
-def is_value(given: object) -> bool:
-    """Return whether Spark can make a literal of a value, or it is a Column."""
-    known = library_of(given) in ("numpy", "pandas", "pyspark")
-    return given is None or isinstance(given, VALUES) or known or is_column(given)
+def is_value(value: object) -> bool:
+    """Return whether a value is a Column, or Spark can make a literal of it."""
+    if value is None or isinstance(value, VALUES) or is_column(value):
+        return True
+    return library_of(value) in ("numpy", "pandas", "pyspark")
 
 
-def are_values(given: object) -> bool:
-    """Return whether these are the values of `:name` by name, or those of each `?`."""
-    listed = isinstance(given, list) and all(map(is_value, given))
-    return given is None or listed or by_name(is_value)(given)
+def are_values(values: object) -> bool:
+    """Return whether this is None, a dict of values for `:name`, or a list of values for `?`."""
+    if values is None:
+        return True
+    if isinstance(values, list):
+        return all(is_value(value) for value in values)
+    return by_name(is_value)(values)
 
 
-def as_spark_takes(given: Any) -> Any:
+def convert_numpy_value(value: Any) -> Any:
     """Return a NumPy value as a Python value, which Spark accepts, and others unchanged."""
-    if type(given).__module__ != "numpy" or given.ndim:
-        return given
-    kind = given.dtype.kind
-    return (given.astype(f"{kind}8[us]") if kind in "mM" else given).item()
+    if type(value).__module__ != "numpy" or value.ndim:
+        return value
+    kind = value.dtype.kind
+    if kind in "mM":
+        value = value.astype(f"{kind}8[us]")  # Python's times have microseconds
+    return value.item()
 
 
-def take_values(_: str, given: Any) -> Any:
+def convert_values(_argument: str, values: Any) -> Any:
     """Return values that `are_values` accepts, with NumPy values as Python values."""
-    if isinstance(given, list):
-        return [as_spark_takes(one) for one in given]
-    return given and {name: as_spark_takes(one) for name, one in given.items()}
+    if isinstance(values, list):
+        return [convert_numpy_value(value) for value in values]
+    if not values:
+        return values
+    return {name: convert_numpy_value(value) for name, value in values.items()}
 
 
-def names_row(given: object) -> bool:
-    """Return whether a value can be compared with ORDER BY columns."""
-    known = library_of(given) in ("numpy", "pandas")
-    return given is None or known or isinstance(given, (*TEXT_VALUES, date, timedelta, tuple))
+def can_name_row(value: object) -> bool:
+    """Return whether a value, or a tuple of values, can be compared with ORDER BY columns."""
+    if value is None or isinstance(value, (*TEXT_VALUES, date, timedelta, tuple)):
+        return True
+    return library_of(value) in ("numpy", "pandas")
 
 
-def fills_hole(given: object) -> bool:
+def fills_hole(value: object) -> bool:
     """Return whether a value may replace `{name}` in a text, as in Spark's `sql`."""
-    if isinstance(given, list | tuple):
-        return bool(given) and all(isinstance(one, TEXT_VALUES) for one in given)
-    is_text = isinstance(given, TEXT_VALUES)
-    return is_text or is_dataframe(given) or is_column(given) or is_frame(given)
+    if isinstance(value, list | tuple):
+        return bool(value) and all(isinstance(item, TEXT_VALUES) for item in value)
+    if isinstance(value, TEXT_VALUES):
+        return True
+    return is_dataframe(value) or is_column(value) or is_frame(value)
 
 
-def is_pattern(given: object) -> bool:
+def is_pattern(value: object) -> bool:
     """Return whether a value is a Pattern.
 
     The class is imported here, so that queries in SQL never load it.
     """
     from matchrec.patterns.stages.builder import Pattern
 
-    return isinstance(given, Pattern)
+    return isinstance(value, Pattern)
 
 
-def take_frame(argument: str, given: Any) -> Any:
+def convert_frame(argument: str, value: Any) -> Any:
     """Return a DataFrame of Spark. A frame of another library is sent to the running session."""
-    if not is_frame(given):
-        return given
-    import matchrec  # whose session is as if the user had called it
+    if not is_frame(value):
+        return value
+    import matchrec  # for its session, as if the user had called it
     from matchrec.api.inputs import as_dataframe
 
-    return as_dataframe(matchrec.session(), argument, given)
+    return as_dataframe(matchrec.session(), argument, value)
 
 
 FRAME = ArgumentKind(
     "a DataFrame of Spark, pandas, Polars or Arrow",
-    lambda given: is_dataframe(given) or is_frame(given),
+    lambda value: is_dataframe(value) or is_frame(value),
     "pass one, such as spark.table(...), spark.read... or pandas.read_csv(...)",
-    take=take_frame,
+    take=convert_frame,
 )
 ARGS = ArgumentKind(
     "a dict of values by the names of their markers, or a list with a value for each ?",
     are_values,
     'write args={"name": value} for :name, or args=[value] for ?; for a DataFrame, df=df and {df}',
-    take=take_values,
+    take=convert_values,
 )
 NAMED = ArgumentKind(
     "a dict of values by the names of their markers",
-    lambda given: not isinstance(given, list) and are_values(given),
+    lambda value: not isinstance(value, list) and are_values(value),
     'write :name in the clause, and args={"name": value}',
-    take=take_values,
+    take=convert_values,
 )
 FRAMES = ArgumentKind(
     "a DataFrame, for {name} in the query, or a literal",
@@ -133,7 +148,7 @@ OPTIONS = ArgumentKind(
 READS = one_of((*PRODUCTS, "sase"))
 QUERY = ArgumentKind(
     "a text or a Pattern",
-    lambda given: isinstance(given, str) or is_pattern(given),
+    lambda value: isinstance(value, str) or is_pattern(value),
     'write "SELECT ...", or matchrec.Pattern.begin("a")...',
 )
 QUERIED = ArgumentKind(
@@ -143,7 +158,7 @@ QUERIED = ArgumentKind(
 )
 EVENTS = ArgumentKind(
     "the name of a table, or {hole}",
-    lambda given: isinstance(given, str) and bool(given.strip()),
+    lambda value: isinstance(value, str) and bool(value.strip()),
     'write events="name"',
 )
 PATTERN = ArgumentKind("a Pattern", is_pattern, 'write matchrec.Pattern.begin("a")...')
@@ -154,12 +169,12 @@ PARTITION = ArgumentKind(
 ).or_none()
 ROW = ArgumentKind(
     "a value of an ORDER BY column, or a tuple of values of several",
-    names_row,
+    can_name_row,
     "write row=value, or leave it out",
 )
 CLAUSE = ArgumentKind(
     "the number of a clause, or the alias of its result",
-    lambda given: isinstance(given, str) or (is_whole(given) and abs(given) < 2**31),
+    lambda value: isinstance(value, str) or (is_whole(value) and abs(value) < 2**31),
     "write clause=1",
 ).or_none()
 
@@ -167,19 +182,19 @@ NAME = ArgumentKind("the name of a column", instance_of(str), 'write {argument}=
 KEY = ArgumentKind("the name of a column, or a list of names", TEXTS.accepts, TEXTS.cure).or_none()
 NAMES = ArgumentKind(
     "the names of two columns, in which a match begins and ends",
-    lambda given: (
-        isinstance(given, tuple | list) and len(given) == 2 and all(map(instance_of(str), given))
+    lambda value: (
+        isinstance(value, tuple | list) and len(value) == 2 and all(map(instance_of(str), value))
     ),
     'write {argument}=("first", "last")',
 )
 AGGREGATES = ArgumentKind(
     "a dict of aggregates by the names of columns",
-    lambda given: by_name(instance_of(str))(given) and len(given) > 0,
+    lambda value: by_name(instance_of(str))(value) and len(value) > 0,
     '{argument}={"matches": "count(*)"}',
 )
 PER = one_of(get_args(Per))
 
-# The arguments whose name means the same in all functions; what others mean stands at each.
+# The arguments that mean the same in all functions.
 ARGUMENTS: Mapping[str, ArgumentKind] = {
     **dict.fromkeys(("x", "y"), NAME),
     **dict.fromkeys(("by", "match"), NAME.or_none()),

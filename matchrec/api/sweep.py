@@ -17,7 +17,7 @@ from matchrec.api.dialects import parse_clause_of
 from matchrec.api.inputs import Frame, check_marker_names, markers, relation_of
 from matchrec.api.query import resolve_options
 from matchrec.api.remarks import find_clause_remarks
-from matchrec.api.signatures import ARGUMENTS, as_spark_takes
+from matchrec.api.signatures import ARGUMENTS, convert_numpy_value
 from matchrec.arguments import ArgumentKind, DialectName, by_name, checked, library_of
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
@@ -54,7 +54,9 @@ GRID = ArgumentKind(
     "a dict of lists of values by the names of markers",
     lambda given: by_name(has_values)(given) and bool(given) and all(map(str.isidentifier, given)),
     'write grid={"days": [3, 5, 8]}, and :days in the clause: a name without a colon, and a list',
-    take=lambda _, given: {name: [*map(as_spark_takes, values)] for name, values in given.items()},
+    take=lambda _, given: {
+        name: [*map(convert_numpy_value, values)] for name, values in given.items()
+    },
 )
 
 

@@ -18,7 +18,8 @@ from matchrec.syntax.expressions.expression import keys, orders
 
 __all__ = ["Conversion", "transpile"]
 
-STREAMS = {"order_by": TEXTS, "partition_by": TEXTS}  # no DataFrame is there to have Columns
+# Texts only, because there is no DataFrame whose Columns they could be.
+STREAMS = {"order_by": TEXTS, "partition_by": TEXTS}
 
 
 @checked(query=QUERY, read=READS, write=DIALECT, **{**ARGUMENTS, **STREAMS})
@@ -34,8 +35,9 @@ def transpile(  # noqa: PLR0913 -- public signature
 ) -> Conversion:
     """Write a query as SQL of the product `write`. The query is text, or a Pattern.
 
-    From SQL to SQL, text that need not change keeps its words, comments and layout. `transpile`
-    needs no Spark. `Query.to_sql` writes a `Query`, which already knows its rows and its output.
+    If the query is SQL, the parts that need not change keep their words, comments and layout.
+    `transpile` needs no Spark. To write a `Query`, which already knows its rows and its output,
+    call `Query.to_sql`.
 
     Args:
         query: the text of the query, or a Pattern.
@@ -68,7 +70,21 @@ def convert_query(  # noqa: PLR0913 -- the arguments of `transpile`
     type_column: str = "event_type",
     output: str = "matches",
 ) -> Conversion:
-    """What `transpile` returns. output: as for `match_sase` and `match_pattern`."""
+    """Write a query as SQL, as `transpile` does.
+
+    Args:
+        query: as for `transpile`, like all arguments but the last one.
+        read: the language of the text.
+        write: the product whose SQL is written.
+        events: the name of the table of events.
+        order_by: what sorts the events.
+        partition_by: what divides the events.
+        type_column: the column whose value is the type of an event.
+        output: as for `match_sase` and `match_pattern`.
+
+    Raises:
+        MatchRecognizeError: the query cannot be read, or a part of it cannot be written.
+    """
     if isinstance(query, str) and read in PRODUCTS:
         translation = translate_query(query, PRODUCTS[read], PRODUCTS[write])
         return Conversion(translation.text, translation.notes, Source(query))
@@ -76,7 +92,8 @@ def convert_query(  # noqa: PLR0913 -- the arguments of `transpile`
         raise errors.pattern_as_text()
     if not order_by:
         raise errors.no_order()
-    kind = MatchOutput.NON_OVERLAPPING if output == "non_overlapping" else MatchOutput.ALL
-    streams = Streams(orders(order_by), keys(partition_by), type_column, kind)
+    is_overlapping = output != "non_overlapping"
+    match_output = MatchOutput.ALL if is_overlapping else MatchOutput.NON_OVERLAPPING
+    streams = Streams(orders(order_by), keys(partition_by), type_column, match_output)
     reading = read_sase(query, streams) if isinstance(query, str) else read_pattern(query, streams)
     return to_sql(reading, events, PRODUCTS[write])
