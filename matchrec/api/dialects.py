@@ -1,7 +1,14 @@
-"""`dialect=` of the public functions: a query of another product, read as Spark SQL.
+"""`dialect=` of the public functions: parse a query of another product as Spark SQL.
 
-Where the dialect that was passed does not read a query, an error names the one that does. The
-rules of products are loaded for those who ask for them.
+The text is translated to Spark SQL first. Some expressions mean different things for columns of
+different types, so the translation may need the types of columns. These are known only when the
+clauses before have been planned. So a query is translated and planned in turns, clause by clause.
+
+If the dialect that the user named does not read a query, but another dialect does, the error names
+that one.
+
+The rules of products are imported by the functions that need them, because most users write Spark
+SQL.
 """
 
 from __future__ import annotations
@@ -39,7 +46,9 @@ if TYPE_CHECKING:
     from matchrec.dialects.rules.place import ClauseKinds, Kinds, Tables
     from matchrec.dialects.translate import Translation
 
-parse_once, parse_clause_once = once(parse), once(parse_clause)
+# The same text may be parsed for a check, then for the query, and again for its explanation.
+parse_once = once(parse)
+parse_clause_once = once(parse_clause)
 find_spellings_once = once(find_spellings)
 
 
@@ -48,35 +57,54 @@ def parse_query(
 ) -> QueryNode:
     """Parse a query in the SQL of `dialect`.
 
-    Spark is asked for types of columns only if they change the meaning of the query.
+    Args:
+        spark: the session. It is asked for types of columns only if they change the meaning of the
+            query.
+        text: the query.
+        args: the values of its markers.
+        frames: the DataFrames that it names as `{name}`.
+        dialect: the product whose SQL it is.
+
+    Raises:
+        MatchRecognizeError: the query has a mistake, or cannot be translated.
     """
-    product, quotes = PRODUCTS[dialect], inputs.find_quote_dialect(spark, text)
+    product = PRODUCTS[dialect]
+    quotes = inputs.find_quote_dialect(spark, text)
     if product is SPARK:
-        return spelt_for(spark, parse_once(text, tuple(frames), quotes), quotes)
-    values, tables = args if isinstance(args, dict) else {}, tables_of(spark)
+        return add_spellings(spark, parse_once(text, tuple(frames), quotes), quotes)
     from matchrec.dialects.translate import Knowledge, translate_query
 
-    def read(kinds: Sequence[ClauseKinds]) -> tuple[Translation, QueryNode]:
+    values = args if isinstance(args, dict) else {}
+    tables = find_tables(spark)
+
+    def translate(kinds: Sequence[ClauseKinds]) -> tuple[Translation, QueryNode]:
+        """Translate and parse the text, given the types of columns of its first clauses."""
         translation = translate_query(text, product, SPARK, Knowledge(kinds, values, tables))
         query = parse(translation.text, frames, quotes, translation.source.origin)
-        query = spelt_for(spark, query, quotes)
-        sites = (replace(s, clause=replace(s.clause, columns=product.columns)) for s in query.sites)
+        query = add_spellings(spark, query, quotes)
+        sites = [
+            replace(site, clause=replace(site.clause, columns=product.columns))
+            for site in query.sites
+        ]
         return translation, replace(query, sites=tuple(sites))
 
-    translation, query = read(())
-    for turn in range(len(query.sites) + 1):
+    translation, query = translate(())
+    for count in range(len(query.sites) + 1):
         if not translation.missed or not query.sites:
             break
         runner = inputs.build_runner(spark, query, args, frames)
-        translation, query = read(find_kinds(SqlQuery(query, runner, NO_OPTIONS), turn))
-    warn_of(translation, Source(text), product)
+        kinds = find_kinds(SqlQuery(query, runner, NO_OPTIONS), count)
+        translation, query = translate(kinds)
+    warn_about_differences(translation, Source(text), product)
     return query
 
 
-def spelt_for(spark: SparkSession, query: QueryNode, quotes: lexing.Dialect) -> QueryNode:
-    """Return the query with the spellings that the session's engine reads.
+def add_spellings(spark: SparkSession, query: QueryNode, quotes: lexing.Dialect) -> QueryNode:
+    """Return the query with what Sail must get instead of some of its words.
 
-    Raises MatchRecognizeUnsupportedError for what Sail reads otherwise than Spark.
+    Raises:
+        MatchRecognizeUnsupportedError: Sail reads a part of the query differently from Spark, and
+            there is no other spelling.
     """
     if not query.sites or backend_of(spark).reads_sql_of_spark:
         return query
@@ -94,9 +122,13 @@ def parse_clause_of(
         df: the input of the clause.
         text: the clause as the user wrote it.
         dialect: the product whose SQL it is.
-        values: the values of its markers, as SQL.
+        values: the values of its markers, as SQL. None leaves the markers in the text.
+
+    Raises:
+        MatchRecognizeError: the clause has a mistake, or cannot be translated.
     """
-    product, quotes = PRODUCTS[dialect], inputs.find_quote_dialect(df.sparkSession, text)
+    product = PRODUCTS[dialect]
+    quotes = inputs.find_quote_dialect(df.sparkSession, text)
     if product is SPARK:
         if values is None:
             return parse_clause_once(text, quotes), Source(text)
@@ -104,17 +136,19 @@ def parse_clause_of(
         return parse_clause(source.text, quotes, source.origin), source
     from matchrec.dialects.translate import translate_clause
 
-    found = translate_clause(text, product, SPARK)
-    if found.missed:
-        found = translate_clause(text, product, SPARK, kinds_of(df))
-    warn_of(found, Source(text), product)
-    source = found.source if values is None else inputs.fill_markers(found.source, values)
+    translation = translate_clause(text, product, SPARK)
+    if translation.missed:
+        translation = translate_clause(text, product, SPARK, find_column_kinds(df))
+    warn_about_differences(translation, Source(text), product)
+    source = translation.source
+    if values is not None:
+        source = inputs.fill_markers(source, values)
     clause = parse_clause(source.text, quotes, source.origin)
     return replace(clause, columns=product.columns), source
 
 
-# Mistakes that show before there is a session, which takes seconds to start. What was read here is
-# not read again once there is one, unless that says what double quotes are, or types of columns.
+# Checks before there is a session, which takes seconds to start. A text that is parsed here is not
+# parsed again later, unless settings of the session or types of columns change its meaning.
 
 
 def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
@@ -124,8 +158,11 @@ def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
         text: the query.
         language: a dialect, or "sase".
         values: the values of its `:name` markers.
+
+    Raises:
+        MatchRecognizeError: the query has a mistake.
     """
-    with said_alone(text):
+    with leaving_rest_to_session(text):
         if language == "sase":
             from matchrec.patterns.sase.parser import parse_once as parse_sase_once
 
@@ -143,22 +180,28 @@ def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
 
 
 def check_clause(text: str) -> None:
-    """Raise MatchRecognizeError for a mistake in the syntax of a clause of Spark SQL."""
-    with said_alone(text):
+    """Check the syntax of a clause of Spark SQL.
+
+    Raises:
+        MatchRecognizeError: the clause has a mistake.
+    """
+    with leaving_rest_to_session(text):
         parse_clause_once(text, lexing.SPARK)
 
 
 @contextmanager
-def said_alone(text: str) -> Iterator[None]:
-    """Drop an error raised inside if a session would report more about it.
+def leaving_rest_to_session(text: str) -> Iterator[None]:
+    """Drop an error raised inside if only a session can tell whether it is right and complete.
 
-    A session does so if a setting decides what double quotes mean, and if another product reads
-    the text.
+    A setting of the session decides what double quotes mean. And if the text may be of another
+    product, the session can try that product's dialect, so that the error names it.
     """
     try:
         yield
     except MatchRecognizeError as error:
-        if '"' not in text and not products_shown(f"{text}\n{error}"):
+        depends_on_settings = '"' in text
+        other_products = products_shown(f"{text}\n{error}")
+        if not depends_on_settings and not other_products:
             raise
 
 
@@ -172,72 +215,105 @@ def find_kinds(query: SqlQuery, count: int) -> list[ClauseKinds]:
 
     with shown_in(query.source):
         evaluated = query.evaluate_first(count)
-        found = [
-            ClauseKinds(kinds_of(planned.clause.relation.rows), kinds_of(planned.result.dataframe))
-            for planned in evaluated.clauses
-        ]
+        kinds = []
+        for planned in evaluated.clauses:
+            input_kinds = find_column_kinds(planned.clause.relation.rows)
+            kinds.append(ClauseKinds(input_kinds, find_column_kinds(planned.result.dataframe)))
         if count < len(query.node.sites):
             next_clause = evaluated.build_clause(query.node.sites[count])
-            found.append(ClauseKinds(kinds_of(next_clause.relation.rows)))
-    return found
+            kinds.append(ClauseKinds(find_column_kinds(next_clause.relation.rows)))
+    return kinds
 
 
-def tables_of(spark: SparkSession) -> Tables:
-    """Return a function that looks up the columns of a table or view of the session."""
+def find_tables(spark: SparkSession) -> Tables:
+    """Return a function that finds the types of the columns of a table or view of the session."""
 
     @cache
-    def columns(name: str) -> Kinds | None:
+    def find_table(name: str) -> Kinds | None:
+        """Return the types of the columns of a table; None if Spark cannot read it."""
         try:
-            return kinds_of(spark.table(name))
-        except PySparkException:  # no such table: Spark will say so
+            return find_column_kinds(spark.table(name))
+        except PySparkException:  # Spark raises it again when it runs the query
             return None
 
-    return columns
+    return find_table
 
 
-def kinds_of(df: DataFrame) -> Kinds:
+def find_column_kinds(df: DataFrame) -> Kinds:
+    """Return the types of the columns of a DataFrame, as the rules of dialects know them."""
     from matchrec.dialects.rules.place import kind_named
 
-    return {one.name.lower(): kind_named(one.dataType.simpleString()) for one in df.schema.fields}
+    fields = df.schema.fields
+    return {field.name.lower(): kind_named(field.dataType.simpleString()) for field in fields}
 
 
-def warn_of(translation: Translation, source: Source, product: Product) -> None:
-    notes = (note.shown(source) for note in translation.notes if not note.is_met)
-    warn_caller(*(other_in_product(title=product.title, message=note) for note in notes))
+def warn_about_differences(translation: Translation, source: Source, product: Product) -> None:
+    """Warn about everything that may have another result in the product than here.
+
+    Args:
+        translation: the translation with its notes.
+        source: the text that was translated.
+        product: the product whose SQL it is.
+    """
+    messages = [note.shown(source) for note in translation.notes if not note.is_met]
+    warn_caller(*(other_in_product(title=product.title, message=message) for message in messages))
 
 
-# The dialect that reads a query, where the one that was passed does not.
+# Naming the dialect that reads a query if the one that the user named does not
 
-Plan = Callable[[str], object]  # what plans a query in a dialect
+Plan = Callable[[str], object]  # plans a query in the dialect with this name, or raises an error
 
 
 @contextmanager
 def naming_dialect(text: str, dialect: str, plan: Plan) -> Iterator[None]:
-    """Make errors raised inside name another dialect, if the text can be planned in it."""
+    """Make errors raised inside name another dialect, if the text can be planned in it.
+
+    Args:
+        text: the query.
+        dialect: the dialect that the user named.
+        plan: plans the query in another dialect.
+    """
     try:
         yield
     except (MatchRecognizeError, AnalysisException) as error:
-        shown = str(error)
-        if re.search(r"dialect=|--dialect ", shown) is None:
-            others = (one for one in products_shown(f"{text}\n{shown}") if one != dialect)
-            found = next((one for one in others if is_planned(plan, one)), None)
-            if found is not None and isinstance(error, InUsersTerms):
-                error.add_cure(or_dialect(None, found))
-            elif found is not None and isinstance(error, MatchRecognizeError):
-                error.hint = or_dialect(error.hint, found)
+        message = str(error)
+        names_dialect = re.search(r"dialect=|--dialect ", message) is not None
+        if not names_dialect:
+            other_dialect = find_other_dialect(f"{text}\n{message}", dialect, plan)
+            if other_dialect is not None and isinstance(error, InUsersTerms):
+                error.add_cure(or_dialect(None, other_dialect))
+            elif other_dialect is not None and isinstance(error, MatchRecognizeError):
+                error.hint = or_dialect(error.hint, other_dialect)
         raise
 
 
-def is_planned(plan: Plan, dialect: str) -> bool:
+def find_other_dialect(text: str, dialect: str, plan: Plan) -> str | None:
+    """Return the first other dialect in which a query can be planned, or None.
+
+    Args:
+        text: the query and the error. Only products whose words it has are tried.
+        dialect: the dialect in which the query cannot be planned.
+        plan: plans the query in a dialect.
+    """
+    for product in products_shown(text):
+        if product != dialect and can_plan(plan, product):
+            return product
+    return None
+
+
+def can_plan(plan: Plan, dialect: str) -> bool:
+    """Return whether a query can be planned in a dialect. Warnings of the attempt are dropped."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             plan(dialect)
-        except (PySparkException, LookupError, ValueError):  # ours, or sqlglot's on what is no SQL
+        except (PySparkException, LookupError, ValueError):
+            # An error of ours or of Spark, or one of sqlglot, which fails on what is not SQL.
             return False
     return True
 
 
+# The beginning of a query, after comments and parentheses.
 _QUERY = re.compile(
     r"(\s|--[^\n]*\n|/\*([^*]|\*(?!/))*\*/|\()*(SELECT|WITH|FROM|VALUES)\b", re.IGNORECASE
 )

@@ -1,8 +1,12 @@
-"""`sweep`: a clause with every combination of some values, over rows that are sorted once."""
+"""`sweep`: a clause with every combination of some values, over rows that are sorted once.
+
+Each combination becomes a rule of one rule set, so the rows are read, shuffled and sorted once. The
+matches of the rules are then counted by Spark.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from types import MappingProxyType
@@ -35,28 +39,38 @@ from matchrec.spark.rule_sets.build import all_matches, build_rule_set
 from matchrec.spark.types import has_distance, in_one_form
 from matchrec.syntax.lower import lower
 
-MOST_POINTS = 1000
+MAX_POINTS = 1000
 
-Grid = Mapping[str, Sequence[Any]]
-Point = dict[str, Any]  # a value for each name
+Grid = Mapping[str, Sequence[Any]]  # the values of each marker
+Point = dict[str, Any]  # a combination: one value for each marker
 
 
-def has_values(given: Any) -> bool:
-    """Return whether a value is a list, or a one-dimensional array of NumPy or pandas, and not
-    empty.
-    """
-    is_known = library_of(given) in ("numpy", "pandas")  # as a Column has all
-    is_array = is_known and getattr(given, "ndim", 0) == 1
-    return (is_array or isinstance(given, list | tuple | range)) and len(given) > 0
+def is_list_of_values(values: Any) -> bool:
+    """Return whether this is a list, or a one-dimensional array of NumPy or pandas, with values."""
+    if isinstance(values, list | tuple | range):
+        return len(values) > 0
+    # The library is asked for first, because a Column of PySpark has every attribute.
+    is_array = library_of(values) in ("numpy", "pandas") and getattr(values, "ndim", 0) == 1
+    return is_array and len(values) > 0
+
+
+def is_grid(grid: Any) -> bool:
+    """Return whether this is a dict of lists of values by the names of markers."""
+    if not by_name(is_list_of_values)(grid) or not grid:
+        return False
+    return all(name.isidentifier() for name in grid)
+
+
+def convert_grid(_argument: str, grid: Grid) -> Grid:
+    """Return a grid with NumPy values as Python values, which Spark accepts."""
+    return {name: [convert_numpy_value(value) for value in values] for name, values in grid.items()}
 
 
 GRID = ArgumentKind(
     "a dict of lists of values by the names of markers",
-    lambda given: by_name(has_values)(given) and bool(given) and all(map(str.isidentifier, given)),
+    is_grid,
     'write grid={"days": [3, 5, 8]}, and :days in the clause: a name without a colon, and a list',
-    take=lambda _, given: {
-        name: [*map(convert_numpy_value, values)] for name, values in given.items()
-    },
+    take=convert_grid,
 )
 
 
@@ -94,43 +108,40 @@ def sweep(
        2     0        1           1     2          2.0          1.0
        2     5        1           1     2          2.0          1.0
     """
-    how = resolve_options("sweep", options, "transport", "counters")
+    options = resolve_options("sweep", options, "transport", "counters")
     points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-    if len(points) > MOST_POINTS:
-        raise errors.too_many_points(count=len(points), limit=MOST_POINTS)
+    if len(points) > MAX_POINTS:
+        raise errors.too_many_points(count=len(points), limit=MAX_POINTS)
+    check_markers(clause, grid)
+    first_point = points[0]
+    check_rule(df, build_rule(df, clause, first_point, "", dialect), first_point)
+    points_by_name = {show_point(point): point for point in points}
+    rules, args = build_rules(df, clause, points_by_name, dialect)
+    relation = relation_of(df, args)
+    question = Question(rules, relation, input_columns(relation), options)
+    built = build_rule_set(question.resolve(), ())
+    return Sweep(tuple(grid), tuple(count_matches(all_matches(built), points_by_name)))
+
+
+def check_markers(clause: str, grid: Grid) -> None:
+    """Check that a clause has the markers of a grid, and no others.
+
+    Raises:
+        MatchRecognizePlanError: a marker has no values, or values have no marker.
+    """
     check_marker_names(clause, grid)
     for name, span in markers(clause):
         if name not in grid:
             error = errors.marker_without_values(span, name=name, known=tuple(grid))
             raise error.located(Source(clause))
-    check(df, rule_of(df, clause, points[0], "", dialect), points[0])
-    named = {name_of(point): point for point in points}
-    rules, args = [], dict[str, Any]()
-    for number, (name, point) in enumerate(named.items()):
-        own = {marker: f"{marker}__{number}" for marker in point}
-        args |= {own[marker]: value for marker, value in point.items()}
-        try:
-            rules.append(rule_of(df, clause, point, name, dialect, own))
-        except MatchRecognizeError:
-            _ = rule_of(df, clause, point, name, dialect)  # says it with the marker's own name
-            raise
-    relation = relation_of(df, args)
-    question = Question(tuple(rules), relation, input_columns(relation), how)
-    built = build_rule_set(question.resolve(), ())
-    return Sweep(tuple(grid), tuple(figures(all_matches(built), named)))
 
 
-def name_of(point: Point) -> str:
-    """Return a combination of values as a message names it.
+def check_rule(df: DataFrame, rule: Rule, point: Point) -> None:
+    """Plan one rule by itself, so that errors and warnings are about the clause as it is written.
 
-    >>> name_of({"days": 3, "kind": "rise"})
-    "days = 3, kind = 'rise'"
+    Raises:
+        MatchRecognizeError: the clause has a mistake.
     """
-    return ", ".join(f"{marker} = {value!r}" for marker, value in point.items())
-
-
-def check(df: DataFrame, rule: Rule, point: Point) -> None:
-    """Raise an error for a mistake in the clause, and warn of what is probably a mistake."""
     assert rule.source is not None
     clause = Clause(rule.plan, relation_of(df, point), NO_OPTIONS, rule.source)
     with shown_in(rule.source):
@@ -138,16 +149,57 @@ def check(df: DataFrame, rule: Rule, point: Point) -> None:
     warn_caller(*find_clause_remarks(result, clause.source, clause.language))
 
 
-def rule_of(  # noqa: PLR0913 -- what it is of, and how it is called
+def show_point(point: Point) -> str:
+    """Return a combination of values as a message names it.
+
+    >>> show_point({"days": 3, "kind": "rise"})
+    "days = 3, kind = 'rise'"
+    """
+    return ", ".join(f"{marker} = {value!r}" for marker, value in point.items())
+
+
+def build_rules(
+    df: DataFrame, clause: str, points: Mapping[str, Point], dialect: str
+) -> tuple[tuple[Rule, ...], dict[str, Any]]:
+    """Return a rule for each combination of values, and the values of all of their markers.
+
+    All rules get one dict of values, so each rule has markers with names of its own: `:days`
+    becomes `:days__0` in the first rule.
+
+    Args:
+        df: the input of the clause.
+        clause: the text of the clause.
+        points: the combinations, by the names of their rules.
+        dialect: the product whose SQL the clause is written in.
+    """
+    rules = []
+    args: dict[str, Any] = {}
+    for number, (name, point) in enumerate(points.items()):
+        new_names = {marker: f"{marker}__{number}" for marker in point}
+        for marker, value in point.items():
+            args[new_names[marker]] = value
+        try:
+            rule = build_rule(df, clause, point, name, dialect, new_names)
+        except MatchRecognizeError:
+            # Raise the same error with the names that the user wrote.
+            build_rule(df, clause, point, name, dialect)
+            raise
+        rules.append(rule)
+    return tuple(rules), args
+
+
+def build_rule(  # noqa: PLR0913 -- the clause, its values, and the names of both
     df: DataFrame,
     clause: str,
     point: Point,
     name: str,
     dialect: str,
-    own: Mapping[str, str] = MappingProxyType({}),
+    new_names: Mapping[str, str] = MappingProxyType({}),
 ) -> Rule:
-    """Return the clause for one combination of values, with one row for each match and all its
-    rows.
+    """Return the clause for one combination of values.
+
+    Its result has one row for each match, whose events are all rows of the match: exclusions do not
+    count.
 
     Args:
         df: the input of the clause.
@@ -155,35 +207,52 @@ def rule_of(  # noqa: PLR0913 -- what it is of, and how it is called
         point: the combination of values.
         name: the name of the rule.
         dialect: the product whose SQL the clause is written in.
-        own: the name of each marker in this rule, if the rules of a set must have different names.
+        new_names: the names that the markers get in this rule; empty if they keep theirs.
     """
-    renamed = {marker: f":{name}" for marker, name in own.items()} or None
-    node, source = parse_clause_of(df, clause, dialect, renamed)
-    args = {own.get(marker, marker): value for marker, value in point.items()}
+    renamed_markers = {marker: f":{new_name}" for marker, new_name in new_names.items()} or None
+    node, source = parse_clause_of(df, clause, dialect, renamed_markers)
+    values = {new_names.get(marker, marker): value for marker, value in point.items()}
     with shown_in(source):
-        plan = lower(replace(node, measures=(), rows_per_match=RowsPerMatch.ONE_ROW), args)
-    measures = (measure("match_number", MATCH_NUMBER),)
-    counted = replace(plan, pattern=without_exclusions(plan.pattern), measures=measures)
-    return Rule(name, counted, source)
+        plan = lower(replace(node, measures=(), rows_per_match=RowsPerMatch.ONE_ROW), values)
+    plan = replace(
+        plan,
+        pattern=without_exclusions(plan.pattern),
+        measures=(measure("match_number", MATCH_NUMBER),),
+    )
+    return Rule(name, plan, source)
 
 
-def span_of(kind: DataType) -> str:
+def write_span(time_type: DataType) -> str:
     """Return SQL of the distance between the ends of a match; NULL if the type has no distance."""
-    if isinstance(kind, IntegralType):  # the distance between two need not be one of the type
-        ends = (f"CAST({end} AS DECIMAL(20, 0))" for end in ("end_time", "start_time"))
-        return f"CAST(abs({' - '.join(ends)}) AS DOUBLE)"
-    return "abs(end_time - start_time)" if has_distance(kind) else "NULL"
+    if isinstance(time_type, IntegralType):
+        # The distance between two numbers of a type may be too large for the type.
+        end, start = (f"CAST({name} AS DECIMAL(20, 0))" for name in ("end_time", "start_time"))
+        return f"CAST(abs({end} - {start}) AS DOUBLE)"
+    return "abs(end_time - start_time)" if has_distance(time_type) else "NULL"
 
 
-def figures(matches: DataFrame, points: Mapping[str, Point]) -> Iterator[tuple[Any, ...]]:
-    """Yield the values of each combination, then its figures. Runs a job."""
+def count_matches(matches: DataFrame, points: Mapping[str, Point]) -> list[tuple[Any, ...]]:
+    """Return the rows of a `Sweep`: the values of each combination, then its figures. Runs a job.
+
+    Args:
+        matches: the matches of all rules, as in `RuleMatches.matches`.
+        points: the combinations, by the names of their rules.
+    """
     keys = matches.columns[1 : matches.columns.index("match_number")]
-    rows = "coalesce(size(events), 0)"
-    spans = span_of(matches.schema["end_time"].dataType)
-    alike = ", ".join(in_one_form(quoted(key), matches.schema[key].dataType) for key in keys)
-    partitions = f"count(DISTINCT struct({alike}))" if keys else "1"
-    asked = ("count(*)", partitions, f"sum({rows})", f"median({rows})", f"median({spans})")
-    found = matches.groupBy("rule").agg(*map(expr, asked))
-    by_name = {row[0]: tuple(row[1:]) for row in found.collect()}
-    for name, point in points.items():
-        yield (*point.values(), *by_name.get(name, (0, 0, 0, None, None)))
+    key_values = [in_one_form(quoted(key), matches.schema[key].dataType) for key in keys]
+    row_count = "coalesce(size(events), 0)"
+    span = write_span(matches.schema["end_time"].dataType)
+    figures = [
+        "count(*)",
+        f"count(DISTINCT struct({', '.join(key_values)}))" if keys else "1",
+        f"sum({row_count})",
+        f"median({row_count})",
+        f"median({span})",
+    ]
+    rows = matches.groupBy("rule").agg(*(expr(figure) for figure in figures)).collect()
+    figures_by_name = {row[0]: tuple(row[1:]) for row in rows}
+    without_matches = (0, 0, 0, None, None)
+    return [
+        (*point.values(), *figures_by_name.get(name, without_matches))
+        for name, point in points.items()
+    ]
