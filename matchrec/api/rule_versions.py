@@ -1,12 +1,14 @@
-"""What `match_rules` is asked for → its rules, each version with the rows that it is about.
+"""Read the argument `rules` of `match_rules`: a list of rules, each version with its time.
 
     {"fall": "PATTERN (A B)", ...}                          rules of all rows
     {"fall": {None: "PATTERN (A B)", monday: "PATTERN (A)", friday: None}}
-                                                            versions, by when each becomes valid
-    a DataFrame of rule, text and valid_from                the same as a table, maybe with a column
-                                                            parameters: {"fall": 5} for `:fall`
+                                                            versions by the time from which each is
+                                                            valid
+    a DataFrame of rule, text and valid_from                the same as a table; a further column,
+                                                            parameters, may have {"fall": 5} for
+                                                            `:fall`
 
-A version ends where the next one begins; one without a text ends its rule.
+A version is valid until the next one begins. A version without a text ends its rule.
 """
 
 from __future__ import annotations
@@ -15,8 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 from json import loads
-from operator import itemgetter
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import NullType, StringType
@@ -38,170 +39,234 @@ FixedRules: TypeAlias = (
     "Mapping[str, str | Pattern | Mapping[Any, str | Pattern | None]] | DataFrame"
 )
 
-# The argument `rules` of `match_rules`: rules, or a function that returns the rules of this moment.
+# The argument `rules` of `match_rules`: rules, or a function that returns the current rules.
 Rules: TypeAlias = "FixedRules | Callable[[], FixedRules]"
 
-PARAMETERS = "parameters"
+PARAMETERS = "parameters"  # the column of a DataFrame of rules with the values of markers
 IS_RULE = instance_of(str, Pattern)
 
 
-def is_versions(given: Any) -> bool:
-    """Whether these are the versions of a rule, by when each becomes valid."""
-    if not (isinstance(given, dict) and given):
+def is_versions(value: Any) -> bool:
+    """Return whether a value is a dict of the versions of a rule, with a text, a Pattern or None.
+
+    Whether its keys are times is checked later, when the type of the times is known.
+    """
+    if not isinstance(value, dict) or not value:
         return False
-    return all(one is None or IS_RULE(one) for one in given.values())
+    return all(version is None or IS_RULE(version) for version in value.values())
 
 
-def are_by_name(given: Any) -> bool:
-    """Whether these are called by names; `read_rules` says of which the value is no rule."""
-    return isinstance(given, dict) and all(isinstance(name, str) and name.strip() for name in given)
+def has_rule_names(value: Any) -> bool:
+    """Return whether a value is a dict whose keys are names.
+
+    Its values are checked by `read_rules`, so that the error names the wrong one.
+    """
+    return isinstance(value, dict) and all(isinstance(name, str) and name.strip() for name in value)
 
 
 RULES = ArgumentKind(
     "a dict of clauses, SASE+ texts and Patterns by the names of the rules, or a DataFrame of them",
-    lambda given: are_by_name(given) or is_dataframe(given) or callable(given),
+    lambda value: has_rule_names(value) or is_dataframe(value) or callable(value),
     'write rules={"name": "PATTERN (...) DEFINE ..."}, with a text for each name',
 )
 
 
 @dataclass(frozen=True)
 class WrittenRule:
-    """A rule as it is written. parameters: a JSON object of the values of its markers."""
+    """A version of a rule as the user wrote it."""
 
+    # The name of the rule. If it has versions, also the time from which this one is valid.
     name: str
     content: str | Pattern
+    # The time for which the version is valid; None for a rule without versions.
     version: Version | None = None
+    # The values of the markers in the text, as a JSON object; None if there are none.
     parameters: str | None = None
 
     @property
     def values(self) -> dict[str, str]:
-        """The values of its markers, as SQL. Raises MatchRecognizePlanError."""
+        """The values of the markers, as SQL.
+
+        Raises:
+            MatchRecognizePlanError: `parameters` is not a JSON object of single values.
+        """
         if self.parameters is None:
             return {}
         try:
-            found = loads(self.parameters, parse_float=Number, parse_int=Number)
-            return {name: as_sql(value) for name, value in found.items()}
-        except (AttributeError, ValueError):
+            values = loads(self.parameters, parse_float=Number, parse_int=Number)
+            return {name: write_literal(value) for name, value in values.items()}
+        except (AttributeError, ValueError):  # not an object, not JSON, or a list as a value
             raise failures.wrong_parameters(text=self.parameters) from None
 
 
 class Number(str):
-    """A number as it is written: as in SQL a decimal one, or with an exponent a double."""
+    """A number of JSON as it is written.
+
+    In SQL the same text is a DECIMAL, or a DOUBLE if it has an exponent.
+    """
 
     __slots__ = ()
 
 
-def as_sql(value: object) -> str:
-    """A value of JSON as a literal of SQL. Raises ValueError for one of several values.
+def write_literal(value: object) -> str:
+    """Return a value of JSON as a literal of SQL.
 
-    >>> [as_sql(one) for one in (Number("-0.5"), Number("3"), "it's", True, None)]
+    Raises:
+        ValueError: the value is a list or an object.
+
+    >>> [write_literal(value) for value in (Number("-0.5"), Number("3"), "it's", True, None)]
     ['(-0.5)', '3', "'it\\\\'s'", 'TRUE', 'NULL']
     """
     if isinstance(value, Number):
         return f"({value})" if value.startswith("-") else str(value)
     if isinstance(value, str):
         return string_literal(value)
-    if value is None or isinstance(value, bool):
-        return "NULL" if value is None else str(value).upper()
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return str(value).upper()
     raise ValueError(value)
 
 
-def read_rules(given: FixedRules, relation: Relation, order: str) -> tuple[WrittenRule, ...]:
-    """All versions of all rules, of each in their order. order: what orders the rows first."""
-    if not isinstance(given, Mapping):
-        times = times_of(relation, order)
-        return tuple(rules_of(rows_of_table(given, times), times))
-    check_names(given)
-    for name, one in given.items():
-        if not (IS_RULE(one) or is_versions(one)):
-            raise failures.no_rule(name=name, value=one)
-    if not any(is_versions(one) for one in given.values()):
-        return tuple(WrittenRule(name, one) for name, one in given.items())  # type: ignore[arg-type]
-    times = times_of(relation, order)
-    return tuple(rules_of(rows_of_dict(given, times), times))
+def read_rules(rules: FixedRules, relation: Relation, order: str) -> tuple[WrittenRule, ...]:
+    """Return all versions of all rules. The versions of a rule are in the order of their times.
+
+    Args:
+        rules: the rules.
+        relation: the rows that the rules are about.
+        order: the first item of ORDER BY, along which versions change.
+
+    Raises:
+        MatchRecognizePlanError: something in `rules` is not a rule, not a version or not a time.
+    """
+    if not isinstance(rules, Mapping):
+        times = find_times(relation, order)
+        return tuple(build_versions(read_table(rules, times), times))
+    check_names(rules)
+    for name, value in rules.items():
+        if not IS_RULE(value) and not is_versions(value):
+            raise failures.no_rule(name=name, value=value)
+    if not any(is_versions(value) for value in rules.values()):
+        # Without versions the order may have any type.
+        return tuple(WrittenRule(name, value) for name, value in rules.items())  # type: ignore[arg-type]
+    times = find_times(relation, order)
+    return tuple(build_versions(read_dict(rules, times), times))
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Raises where there is no rule, or two have one name."""
-    seen: dict[str, str] = {}
+    """Check the names of rules, of which a name may be there several times.
+
+    Raises:
+        MatchRecognizePlanError: there are no names, or two differ only in upper and lower case.
+    """
+    names_by_lower_name: dict[str, str] = {}
     for name in names:
-        if (other := seen.setdefault(name.lower(), name)) != name:
-            raise failures.alike_but_for_case(first=other, second=name)
-    if not seen:
+        first_name = names_by_lower_name.setdefault(name.lower(), name)
+        if first_name != name:
+            raise failures.alike_but_for_case(first=first_name, second=name)
+    if not names_by_lower_name:
         raise failures.no_rules()
 
 
-def times_of(relation: Relation, order: str) -> OrderTimes:
-    """Values of the type of an order. Raises for one that versions cannot have."""
+def find_times(relation: Relation, order: str) -> OrderTimes:
+    """Return how times of versions are read: as values of the type of the order.
+
+    Raises:
+        MatchRecognizePlanError: the engine refuses the order, or versions cannot have its type.
+    """
     with quiet_analysis():
         try:
-            found = OrderTimes(relation.type_of(order))
+            times = OrderTimes(relation.type_of(order))
         except REFUSALS as error:
             engine = relation.runner.backend.engine
             raise column_refused(engine=engine, column=order, reason=first_line(error)) from None
-    if found.kind is None:
-        raise failures.no_times_of_order(order=order, type_name=found.type.simpleString())
-    return found
+    if times.kind is None:
+        raise failures.no_times_of_order(order=order, type_name=times.type.simpleString())
+    return times
 
 
-# A version: its rule, what it is, the parameters of its text, and when it begins, as a number.
-Row = tuple[str, "str | Pattern | None", "str | None", "int | None"]
+class VersionRow(NamedTuple):
+    """A version of a rule, before it is known when the next version begins."""
+
+    rule: str
+    content: str | Pattern | None  # None ends the rule
+    parameters: str | None  # see `WrittenRule`
+    since: int | None  # when the version begins, see `OrderTimes.number`; None for the beginning
 
 
-def rows_of_dict(given: Mapping[str, Any], times: OrderTimes) -> Iterator[Row]:
-    for name, versions in given.items():
-        for value, one in (versions if is_versions(versions) else {None: versions}).items():
-            since = None if value is None else times.number(value)
-            if since is None and value is not None:
-                raise failures.wrong_valid_from(
-                    name=name, value=value, wanted=times.counting.wanted
-                )
-            yield name, one, None, since
+def read_dict(rules: Mapping[str, Any], times: OrderTimes) -> Iterator[VersionRow]:
+    """Yield the versions in a dict of rules.
+
+    Raises:
+        MatchRecognizePlanError: the key of a version is not a value of the type of the order.
+    """
+    for name, value in rules.items():
+        versions = value if is_versions(value) else {None: value}
+        for time, content in versions.items():
+            since = None if time is None else times.number(time)
+            if since is None and time is not None:
+                raise failures.wrong_valid_from(name=name, value=time, wanted=times.counting.wanted)
+            yield VersionRow(name, content, None, since)
 
 
-def rows_of_table(table: DataFrame, times: OrderTimes) -> list[Any]:
-    """The rows of a table, by rule. Raises for a column that is missing or of another type."""
-    fields = {field.name.lower(): field.dataType for field in table.schema.fields}
+def read_table(table: DataFrame, times: OrderTimes) -> list[VersionRow]:
+    """Return the versions in a DataFrame of rules, sorted by rule. Runs a job.
+
+    Raises:
+        MatchRecognizePlanError: a column is missing or has another type, or a rule has no name.
+    """
+    types = {field.name.lower(): field.dataType for field in table.schema.fields}
     for name in ("rule", "text", "valid_from"):
-        if name not in fields:
+        if name not in types:
             raise failures.rules_column_missing(name=name, known=table.columns)
-    beside = fields.setdefault(PARAMETERS, NullType())
+    types.setdefault(PARAMETERS, NullType())
     for name in ("rule", "text", PARAMETERS):
-        if not isinstance(fields[name], StringType | NullType):
-            wanted = "string: see to_json" if name == PARAMETERS else "string"
-            given = fields[name].simpleString()
-            raise failures.rules_column_of_type(name=name, given=given, wanted=wanted)
-    if not times.is_alike(fields["valid_from"]):
-        given = fields["valid_from"].simpleString()
+        if not isinstance(types[name], StringType | NullType):
+            expected_type = "string: see to_json" if name == PARAMETERS else "string"
+            raise failures.rules_column_of_type(
+                name=name, given=types[name].simpleString(), wanted=expected_type
+            )
+    if not times.is_alike(types["valid_from"]):
         raise failures.rules_column_of_type(
-            name="valid_from", given=given, wanted=times.type.simpleString()
+            name="valid_from",
+            given=types["valid_from"].simpleString(),
+            wanted=times.type.simpleString(),
         )
     since = f"{times.number_of_column('valid_from')} AS since"
-    parameters = "NULL" if isinstance(beside, NullType) else PARAMETERS
+    parameters = "NULL" if isinstance(types[PARAMETERS], NullType) else PARAMETERS
     rows = table.selectExpr("rule", "text", parameters, since).collect()
     if any(rule is None or not rule.strip() for rule, *_ in rows):
         raise failures.no_name_in_rules()
-    check_names(rule for rule, *_ in rows)
-    return sorted(rows, key=itemgetter(0))
+    versions = [VersionRow(*row) for row in rows]
+    check_names(version.rule for version in versions)
+    return sorted(versions, key=lambda version: version.rule)
 
 
-def rules_of(rows: Iterable[Row], times: OrderTimes) -> Iterator[WrittenRule]:
-    """Each version with a text, with the time up to the next one. Raises for two of one time."""
-    found: dict[str, dict[int | None, Row]] = {}
+def build_versions(rows: Iterable[VersionRow], times: OrderTimes) -> Iterator[WrittenRule]:
+    """Yield each version that has a text or a Pattern, with the time at which the next one begins.
+
+    Args:
+        rows: the versions, of each rule in any order.
+        times: how their times are read.
+
+    Raises:
+        MatchRecognizePlanError: a time is out of range, or two versions of a rule begin at once.
+    """
+    versions_by_rule: dict[str, dict[int | None, VersionRow]] = {}
     for row in rows:
-        rule, *_, since = row
-        own = found.setdefault(rule, {})
-        if since is not None and not times.holds(since):
-            wanted = f"{times.counting.wanted} of {times.type.simpleString().upper()}"
-            raise failures.wrong_valid_from(name=rule, value=since, wanted=wanted)
-        if since in own:
-            time = "the beginning" if since is None else times.shown(since)
-            raise failures.two_versions_at_once(name=rule, time=time)
-        own[since] = row
-    for rule, versions in found.items():
-        begins = sorted(versions, key=lambda since: (since is not None, since))
+        versions = versions_by_rule.setdefault(row.rule, {})
+        if row.since is not None and not times.holds(row.since):
+            expected_value = f"{times.counting.wanted} of {times.type.simpleString().upper()}"
+            raise failures.wrong_valid_from(name=row.rule, value=row.since, wanted=expected_value)
+        if row.since in versions:
+            time = "the beginning" if row.since is None else times.shown(row.since)
+            raise failures.two_versions_at_once(name=row.rule, time=time)
+        versions[row.since] = row
+    for rule, versions in versions_by_rule.items():
+        begins = sorted(versions, key=lambda since: (since is not None, since))  # None is first
         for since, until in zip_longest(begins, begins[1:]):
-            _, content, parameters, _ = versions[since]
-            if content is not None:
+            row = versions[since]
+            if row.content is not None:
                 name = rule if since is None else f"{rule}, valid from {times.shown(since)}"
-                yield WrittenRule(name, content, Version(rule, since, until), parameters)
+                version = Version(rule, since, until)
+                yield WrittenRule(name, row.content, version, row.parameters)

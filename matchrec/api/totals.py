@@ -1,4 +1,11 @@
-"""What is asked of all matches of a clause together, without the matches where that is possible."""
+"""`Query.aggregate`: aggregates over all matches of a clause, computed without them if possible.
+
+1. Each aggregate, such as `avg(days)`, is parsed, and split into the totals that it is made of: the
+   sum and the count of `days`.
+2. The search is asked for these totals, and returns a row for each group of matches. If it cannot
+   compute them, it is asked for the matches instead.
+3. SQL makes the aggregates from these rows: see `over_groups` and `over_matches`.
+"""
 
 from __future__ import annotations
 
@@ -23,117 +30,183 @@ from matchrec.spark.execute import ClauseResult, execute
 from matchrec.spark.question import is_streaming
 from matchrec.spark.types import in_one_form, scale_of, total_type
 
+# An aggregate: its function, then `*`, a name, or a name in backticks.
 _CALL = re.compile(r"\s*(\w+)\s*\(\s*(?:(\*)|(\w+)|`((?:[^`]|``)+)`)\s*\)\s*")
+# A cast of an aggregate: the aggregate, then DOUBLE or the scale of a decimal.
 _CAST = re.compile(
     r"\s*CAST\s*\((.+)\bAS\s+(?:(DOUBLE)|DECIMAL\s*\(\s*38\s*(?:,\s*(\d+)\s*)?\))\s*\)\s*",
     re.IGNORECASE | re.DOTALL,
 )
-A_COLUMN = Measure("__match", Term((MATCH_NUMBER,), Span(0, 0)))  # of matches that are counted
+# Matches that are only counted have this measure, because rows need a column.
+MATCH_COLUMN = Measure("__match", Term((MATCH_NUMBER,), Span(0, 0)))
 
 
 def aggregate(
     clause: Clause, aggregates: Mapping[str, str], per: str
 ) -> tuple[ClauseResult, DataFrame]:
-    """Return how aggregates over all matches of a clause run, and a row for each group of `per`."""
-    grouped, plan = Grouping[per.upper()], clause.plan_of_matches("aggregate")
-    if is_streaming(clause.relation.rows) and grouped is not Grouping.END:
+    """Return the aggregates over all matches of a clause, and how the clause was run for them.
+
+    Args:
+        clause: the clause.
+        aggregates: as for `Query.aggregate`.
+        per: as for `Query.aggregate`.
+
+    Returns:
+        The result of the search, for explanations, and a DataFrame with a row for each group.
+
+    Raises:
+        MatchRecognizePlanError: a text is not an aggregate of a measure, or two columns of the
+            result have the same name.
+        MatchRecognizeUnsupportedError: the clause reads a stream, and the groups never end, or the
+            search cannot compute the totals.
+    """
+    grouping = Grouping[per.upper()]
+    plan = clause.plan_of_matches("aggregate")
+    is_stream = is_streaming(clause.relation.rows)
+    if is_stream and grouping is not Grouping.END:
         raise errors.unfinished_groups(per=per)
-    keys = key_measures(plan, grouped)
-    calls = {name: call_of(text, plan) for name, text in aggregates.items()}
-    asked = dict.fromkeys(part for call in calls.values() for part in parts_of(call))
-    totals = Totals(tuple(asked), grouped, tuple(key.name for key in keys.values()))
-    read = {total.measure for total in asked}
-    measures = (*keys.values(), *(measure for measure in plan.measures if measure.name in read))
-    plan = replace(plan, measures=measures, rows_per_match=RowsPerMatch.ONE_ROW)
-    found = search_of(clause, plan, totals)
-    rows = found.dataframe
-    names = [*rows.columns[: len(plan.partition_by)], *keys]
-    taken = {name.lower() for name in names}
-    for name in calls:
-        if name.lower() in taken:
-            raise duplicate_output_column(name=name)
-        taken.add(name.lower())
+
+    key_measures = find_key_measures(plan, grouping)
+    calls = {name: parse_call(text, plan) for name, text in aggregates.items()}
+    needed_totals = [total for call in calls.values() for total in find_totals(call)]
+    totals = Totals(
+        asked=tuple(dict.fromkeys(needed_totals)),
+        grouped=grouping,
+        keys=tuple(measure.name for measure in key_measures.values()),
+    )
+
+    used_names = {total.measure for total in totals.asked}
+    used_measures = [measure for measure in plan.measures if measure.name in used_names]
+    plan = replace(
+        plan, measures=(*key_measures.values(), *used_measures), rows_per_match=RowsPerMatch.ONE_ROW
+    )
+    result = run_search(clause, plan, totals)
+
+    rows = result.dataframe
+    group_names = [*rows.columns[: len(plan.partition_by)], *key_measures]
+    check_names(calls, group_names)
     readable = clause.relation.runner.readable
-    written = ((name, readable(sql_of(call, found, totals))) for name, call in calls.items())
-    columns = named_sql(written)
-    fields = zip(names, rows.schema.fields, strict=False)
-    if not names or is_streaming(rows):  # of a stream a row is a group, no further one comes
-        groups = named_sql((name, quoted(one.name)) for name, one in fields)
-        return found, rows.selectExpr(*groups, *columns)
-    alike = named_sql((name, in_one_form(quoted(one.name), one.dataType)) for name, one in fields)
-    return found, rows.groupBy(*map(expr, alike)).agg(*map(expr, columns))
+    columns = [
+        f"{readable(write_call(call, result, totals))} AS {quoted(name)}"
+        for name, call in calls.items()
+    ]
+    group_fields = list(zip(group_names, rows.schema.fields, strict=False))
+    if not group_names or is_streaming(rows):
+        # Each group has one row. In a stream that is so because no row is ever added to a group.
+        groups = [f"{quoted(field.name)} AS {quoted(name)}" for name, field in group_fields]
+        return result, rows.selectExpr(*groups, *columns)
+    # The workers may have searched a partition in parts, and keys may be equal in different forms.
+    groups = [
+        f"{in_one_form(quoted(field.name), field.dataType)} AS {quoted(name)}"
+        for name, field in group_fields
+    ]
+    grouped_rows = rows.groupBy(*(expr(group) for group in groups))
+    return result, grouped_rows.agg(*(expr(column) for column in columns))
 
 
-def named_sql(columns: Iterable[tuple[str, str]]) -> list[str]:
-    return [f"{value} AS {quoted(name)}" for name, value in columns]
-
-
-def search_of(clause: Clause, plan: MatchPlan, totals: Totals) -> ClauseResult:
+def run_search(clause: Clause, plan: MatchPlan, totals: Totals) -> ClauseResult:
     """Run the search with totals for each group, or else run it for the matches.
 
     The result of the second has the reason why the search cannot compute the totals.
+
+    Raises:
+        MatchRecognizeUnsupportedError: the clause reads a stream, and the search cannot compute the
+            totals.
     """
-    flows, reason = is_streaming(clause.relation.rows), errors.BY_ONE_AT_A_TIME
-    if flows or clause.options.algorithm != "backtracking":
+    is_stream = is_streaming(clause.relation.rows)
+    reason = errors.BY_ONE_AT_A_TIME
+    # Backtracking looks at one match at a time. Only a user who asks for it gets it here.
+    if is_stream or clause.options.algorithm != "backtracking":
         try:
             return execute(clause.build_question(replace(plan, totals=totals), clause.options))
         except errors.NotCarriedError as error:
-            if flows:
+            if is_stream:
                 raise
             reason = error.reason
-    plan = replace(plan, measures=plan.measures or (A_COLUMN,))
+    plan = replace(plan, measures=plan.measures or (MATCH_COLUMN,))
     return replace(execute(clause.build_question(plan, clause.options)), built=reason)
 
 
-def sql_of(call: AskedTotal, found: ClauseResult, totals: Totals) -> str:
+def check_names(names: Iterable[str], group_names: Iterable[str]) -> None:
+    """Check that the columns of the result have different names.
+
+    Args:
+        names: the names of the aggregates.
+        group_names: the names of the columns that say which group it is.
+
+    Raises:
+        MatchRecognizePlanError: two columns have the same name, but for upper and lower case.
+    """
+    used_names = {name.lower() for name in group_names}
+    for name in names:
+        if name.lower() in used_names:
+            raise duplicate_output_column(name=name)
+        used_names.add(name.lower())
+
+
+def write_call(call: AskedTotal, result: ClauseResult, totals: Totals) -> str:
     """Return SQL of an aggregate over the rows of the search.
 
     In a stream, the search returns one row for each group, so the SQL has no aggregate function.
     """
-    if found.executable.task.totals is None:
-        return over_matches(call, found.dataframe)
-    if not found.prepared.question.is_stream:
-        return over_groups(call, found.dataframe, totals.columns)
-    parts = [quoted(totals.columns[total]) for total in parts_of(call)]
-    return quotient(*parts) if call.function == "avg" else parts[0]
+    if result.executable.task.totals is None:
+        return over_matches(call, result.dataframe)
+    if not result.prepared.question.is_stream:
+        return over_groups(call, result.dataframe, totals.columns)
+    columns = [quoted(totals.columns[total]) for total in find_totals(call)]
+    return write_quotient(*columns) if call.function == "avg" else columns[0]
 
 
-def parts_of(call: AskedTotal) -> tuple[AskedTotal, ...]:
+def find_totals(call: AskedTotal) -> tuple[AskedTotal, ...]:
     """Return the totals that the search must compute for an aggregate.
 
-    An average needs a sum and a count.
+    An average needs a sum and a count. For `avg` the search computes the sum.
     """
-    number = replace(call, function="count", cast=DOUBLE)
-    return (call, number) if call.function == "avg" else (call,)
+    if call.function != "avg":
+        return (call,)
+    return (call, replace(call, function="count", cast=DOUBLE))
 
 
-def call_of(text: str, plan: MatchPlan) -> AskedTotal:
-    names = {one.name.lower(): one.name for one in plan.measures}
-    call, cast = cast_of(text)
-    known = FUNCTIONS if cast is None else ("count", "sum")
-    found = _CALL.fullmatch(call)
-    function = "" if found is None else found[1].lower()
-    if found is None or function not in (("count",) if found[2] else known):
-        raise errors.no_aggregate(text=text, measures=sorted(names.values()))
-    _, star, word, name = found.groups()
+def parse_call(text: str, plan: MatchPlan) -> AskedTotal:
+    """Return an aggregate as the user wrote it.
+
+    Raises:
+        MatchRecognizePlanError: it is not an aggregate of a measure of the plan.
+    """
+    measure_names = {measure.name.lower(): measure.name for measure in plan.measures}
+    call_text, cast = split_cast(text)
+    match = _CALL.fullmatch(call_text)
+    if match is None:
+        raise errors.no_aggregate(text=text, measures=sorted(measure_names.values()))
+    function, star, word, name_in_backticks = match.groups()
+    function = function.lower()
+    if star:
+        functions: tuple[str, ...] = ("count",)
+    elif cast is not None:
+        functions = ("count", "sum")
+    else:
+        functions = FUNCTIONS
+    if function not in functions:
+        raise errors.no_aggregate(text=text, measures=sorted(measure_names.values()))
     if star:
         return AskedTotal(function, None, cast)
-    measure = word or name.replace("``", "`")
-    if measure.lower() not in names:
-        raise errors.unknown_measure(name=measure, measures=sorted(names.values()))
-    return AskedTotal(function, names[measure.lower()], cast)
+    name = word or name_in_backticks.replace("``", "`")
+    if name.lower() not in measure_names:
+        raise errors.unknown_measure(name=name, measures=sorted(measure_names.values()))
+    return AskedTotal(function, measure_names[name.lower()], cast)
 
 
-def cast_of(text: str) -> tuple[str, str | None]:
+def split_cast(text: str) -> tuple[str, str | None]:
     """Return the text inside a CAST and its type. Without a CAST, return the text and None.
 
-    >>> cast_of("cast(count(*) AS decimal(38,0))")
+    >>> split_cast("cast(count(*) AS decimal(38,0))")
     ('count(*) ', 'DECIMAL(38, 0)')
     """
-    if (found := _CAST.fullmatch(text)) is None:
+    match = _CAST.fullmatch(text)
+    if match is None:
         return text, None
-    call, is_double, scale = found.groups()
-    return call, DOUBLE if is_double else f"DECIMAL(38, {int(scale or 0)})"
+    call_text, double, scale = match.groups()
+    return call_text, DOUBLE if double else f"DECIMAL(38, {int(scale or 0)})"
 
 
 def over_groups(call: AskedTotal, rows: DataFrame, columns: Mapping[AskedTotal, str]) -> str:
@@ -141,66 +214,76 @@ def over_groups(call: AskedTotal, rows: DataFrame, columns: Mapping[AskedTotal, 
 
     Args:
         call: the aggregate.
-        rows: the rows of groups.
+        rows: the rows of groups, of which several may belong together.
         columns: the column of each total.
     """
-    first, *others = (quoted(columns[one]) for one in parts_of(call))
     if call.function == "avg":
-        return quotient(f"sum({first})", f"sum({others[0]})")
+        sum_column, count_column = (quoted(columns[total]) for total in find_totals(call))
+        return write_quotient(f"sum({sum_column})", f"sum({count_column})")
+    column = quoted(columns[call])
     type_ = rows.schema[columns[call]].dataType
     if call.function in ("min", "max"):
-        return extreme(call.function, first, type_)
-    total = added(call, first, type_)
-    zero = f"CAST(0 AS {type_.simpleString()})"
-    return f"coalesce({total}, {zero})" if call.function == "count" else total
+        return write_extreme(call.function, column, type_)
+    total = write_sum(call, column, type_)
+    if call.function == "count":
+        return f"coalesce({total}, CAST(0 AS {type_.simpleString()}))"
+    return total
 
 
 def over_matches(call: AskedTotal, rows: DataFrame) -> str:
-    """Return SQL of an aggregate over built matches, with the type that the search would return."""
-    measure = None if call.measure is None else rows.schema[call.measure].dataType
-    argument = "1" if call.measure is None else quoted(call.measure)
+    """Return SQL of an aggregate over built matches, with the type that the search would return.
+
+    Args:
+        call: the aggregate.
+        rows: the matches with their measures.
+    """
+    if call.measure is None:
+        argument, type_ = "1", None
+    else:
+        argument, type_ = quoted(call.measure), rows.schema[call.measure].dataType
     match call.function:
         case "count":
-            return f"CAST(count({argument}) AS {total_type(call, measure).simpleString()})"
+            return f"CAST(count({argument}) AS {total_type(call, type_).simpleString()})"
         case "sum" if call.cast == DOUBLE:
             doubles = f"sum(CAST({argument} AS DOUBLE))"
-            if not isinstance(measure, spark_types.DecimalType | spark_types.IntegralType):
+            if not isinstance(type_, spark_types.DecimalType | spark_types.IntegralType):
                 return doubles
-            return f"coalesce(CAST({exact_sum(argument, measure)} AS DOUBLE), {doubles})"
-        case "sum" if call.cast is not None or isinstance(measure, spark_types.NumericType):
-            return added(call, argument, total_type(call, measure))
+            return f"coalesce(CAST({write_exact_sum(argument, type_)} AS DOUBLE), {doubles})"
+        case "sum" if call.cast is not None or isinstance(type_, spark_types.NumericType):
+            return write_sum(call, argument, total_type(call, type_))
         case "avg":
-            return checked(call, f"{AVERAGE_OR_NULL}({argument})", argument, "DECIMAL")
+            return fail_on_null(call, f"{AVERAGE_OR_NULL}({argument})", argument, "DECIMAL")
         case function:
-            assert measure is not None, "only rows are counted without one"
-            return extreme(function, argument, measure)
+            assert type_ is not None, "only a count can do without a measure"
+            return write_extreme(function, argument, type_)
 
 
-def extreme(function: str, argument: str, type_: spark_types.DataType) -> str:
+def write_extreme(function: str, argument: str, type_: spark_types.DataType) -> str:
     """Return SQL of the least or the greatest value. NaN is the greatest, as in Spark."""
     plain = f"{function}({argument})"
     if not isinstance(type_, spark_types.FloatType | spark_types.DoubleType):
         return plain
-    # of NaN and numbers, Sail gives whichever comes last: so it is given no NaN beside others
-    decides = f"isnan({argument})" if function == "max" else f"NOT isnan({argument})"
-    return f"coalesce({function}(CASE WHEN {decides} THEN {argument} END), {plain})"
+    # Among NaN and numbers, Sail returns whichever comes last. So if there is a NaN, max gets only
+    # the NaNs, and min gets only the numbers as long as there are any.
+    preferred = f"isnan({argument})" if function == "max" else f"NOT isnan({argument})"
+    return f"coalesce({function}(CASE WHEN {preferred} THEN {argument} END), {plain})"
 
 
-def quotient(total: str, number: str) -> str:
+def write_quotient(dividend: str, divisor: str) -> str:
     """Return SQL of one double divided by another one; NULL if the divisor is 0."""
-    return f"({total} / nullif({number}, 0D))"
+    return f"({dividend} / nullif({divisor}, 0D))"
 
 
-def added(call: AskedTotal, argument: str, type_: spark_types.DataType) -> str:
+def write_sum(call: AskedTotal, argument: str, type_: spark_types.DataType) -> str:
     """Return SQL of a sum of numbers that is an error in every mode if it is too large."""
     if isinstance(type_, spark_types.DoubleType):
         return f"sum(CAST({argument} AS DOUBLE))"
-    name = type_.simpleString().upper()
-    total = f"try_cast({exact_sum(argument, type_)} AS {name})"
-    return checked(call, total, argument, name.replace(",", ", "))
+    type_name = type_.simpleString().upper()
+    total = f"try_cast({write_exact_sum(argument, type_)} AS {type_name})"
+    return fail_on_null(call, total, argument, type_name.replace(",", ", "))
 
 
-def exact_sum(argument: str, type_: spark_types.DataType) -> str:
+def write_exact_sum(argument: str, type_: spark_types.DataType) -> str:
     """Return SQL of a sum with all digits; NULL if it has more than 38.
 
     Args:
@@ -210,26 +293,39 @@ def exact_sum(argument: str, type_: spark_types.DataType) -> str:
     return f"try_sum(CAST({argument} AS DECIMAL(38, {scale_of(type_)})))"
 
 
-def checked(call: AskedTotal, value: str, argument: str, type_name: str) -> str:
-    """Return SQL of an aggregate that raises an error if it is NULL despite values to add."""
+def fail_on_null(call: AskedTotal, value: str, argument: str, type_name: str) -> str:
+    """Return SQL of an aggregate that raises an error if it is NULL although there are values.
+
+    Args:
+        call: the aggregate, for the message.
+        value: SQL of the aggregate, which is NULL if the result is too large.
+        argument: SQL of the values.
+        type_name: the type of the result, for the message.
+    """
     message = string_literal(errors.too_large_together(type_name, str(call)))
     return f"coalesce({value}, if(count({argument}) = 0, NULL, raise_error({message})))"
 
 
-def key_measures(plan: MatchPlan, grouped: Grouping) -> dict[str, Measure]:
-    """Return measures of the ORDER BY columns on the first or last row of a match."""
-    if grouped is Grouping.PARTITION:
+def find_key_measures(plan: MatchPlan, grouping: Grouping) -> dict[str, Measure]:
+    """Return measures of the ORDER BY columns on the first or last row of a match, by column.
+
+    They say which row a group of matches starts or ends with. A partition needs none. The measures
+    have names of our own, because a measure of the query may have the name of a column.
+
+    Raises:
+        MatchRecognizePlanError: no item of ORDER BY is a column, other than a partition column.
+    """
+    if grouping is Grouping.PARTITION:
         return {}
-    end = End.FIRST if grouped is Grouping.START else End.LAST
-    read = Navigation(end=end, semantics=Semantics.FINAL)
-    keys = {key.text for key in plan.partition_by}
-    found = {  # a measure of the query may have the name of such a column
-        key.names[0]: Measure(
-            f"__key_{number}", replace(column_term(read, key.text, names=key.names), span=key.place)
-        )
-        for number, key in enumerate(item.expression for item in plan.order_by)
-        if len(key.names) == 1 and key.text not in keys
-    }
-    if not found:
-        raise errors.no_column_of_order(per=grouped.value)
-    return found
+    end = End.FIRST if grouping is Grouping.START else End.LAST
+    row = Navigation(end=end, semantics=Semantics.FINAL)
+    partition_texts = {key.text for key in plan.partition_by}
+    measures = {}
+    for number, item in enumerate(plan.order_by):
+        key = item.expression
+        if len(key.names) == 1 and key.text not in partition_texts:
+            term = replace(column_term(row, key.text, names=key.names), span=key.place)
+            measures[key.names[0]] = Measure(f"__key_{number}", term)
+    if not measures:
+        raise errors.no_column_of_order(per=grouping.value)
+    return measures
