@@ -1,15 +1,18 @@
-"""`backtest`: the matches of a clause beside incidents that somebody has labelled.
+"""`Query.backtest`: compare the matches of a clause with labelled incidents.
 
-The clause is searched twice: for where its matches lie, and, as by `coverage`, for how far each
-starting row came. Spark joins both with the labels, by the partition and along the order.
+1. The clause is searched for the first and the last row of each match.
+2. It is searched again, as by `coverage`, for how far each starting row came.
+3. Spark joins both with the labels, by the partition and along the order.
+
+In the SQL of the joins, `d` is the labels, `m` the matches or attempts, and `h`, `a` and `k` are
+what is known of each incident: see `Comparison.find_facts`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
@@ -32,11 +35,14 @@ from matchrec.spark.execute import execute
 from matchrec.spark.question import Options, is_streaming
 from matchrec.spark.types import columns_in_one_form, in_one_form
 
+# Whether a match or an attempt overlaps an incident. An end of an incident that is NULL is open; an
+# incident that ends before it begins overlaps nothing.
 OVERLAPS = (
     "coalesce(d.__begin <= d.__end, TRUE) AND (d.__begin IS NULL OR m.__high >= d.__begin)"
     " AND (d.__end IS NULL OR m.__low <= d.__end)"
 )
-Key = str | Sequence[str] | None
+Key = str | Sequence[str] | None  # the argument `key` of `Query.backtest`
+# The columns of an attempt after its keys and ends, see `AttemptWorker`.
 NOTED = ("remaining", "choice", "reason", "rows", "parts")
 
 
@@ -48,19 +54,25 @@ def backtest(clause: Clause, labels: DataFrame, key: Key, ends: tuple[str, str])
         labels: the labelled incidents.
         key: as for `Query.backtest`.
         ends: the columns of `start` and `end`.
+
+    Raises:
+        MatchRecognizePlanError: the labels do not fit the query, or the query has no ORDER BY.
+        MatchRecognizeUnsupportedError: the query or the labels are a stream.
     """
     plan = plan_of_matches(clause)
     for rows, what in ((clause.relation.rows, "those of the query"), (labels, "labels")):
         if is_streaming(rows):
             raise errors.backtest_of_stream(what=what)
-    found = execute(clause.build_question(plan, clause.options)).dataframe
-    labelled = Labels.of(labels, found, key, ends)
+    matches = execute(clause.build_question(plan, clause.options)).dataframe
+    checked_labels = Labels.build(labels, matches, key, ends)
     options = Options(sort=clause.options.sort, max_steps=clause.options.max_steps)
+    attempts: Attempts | str
     try:
         attempts = Attempts(*attempts_of(clause.build_question(plan, options)), plan)
-    except MatchRecognizeUnsupportedError as unknown:
-        return Joined(labelled, found, f"not known: {unknown.message}").backtest()
-    return Joined(labelled, found, attempts).backtest()
+    except MatchRecognizeUnsupportedError as error:
+        # The matches can be compared all the same.
+        attempts = f"not known: {error.message}"
+    return Comparison(checked_labels, matches, attempts).backtest()
 
 
 def plan_of_matches(clause: Clause) -> MatchPlan:
@@ -72,18 +84,23 @@ def plan_of_matches(clause: Clause) -> MatchPlan:
     plan = clause.plan_of_matches("backtest")
     if not plan.order_by:
         raise errors.no_order_of_labels()
-    first = plan.order_by[0].expression
+    order = plan.order_by[0].expression
 
-    def place_of(end: End) -> Term:
+    def build_order_term(end: End) -> Term:
+        """Return the order value of the first or the last row of a match."""
         row = Navigation(end=end, semantics=Semantics.FINAL)
-        return column_term(row, first.text, first.place, first.names)
+        return column_term(row, order.text, order.place, order.names)
 
+    # Keys with the same text are one key: the first one is kept.
     keys = {key.text: key for key in reversed(plan.keys)}
     return replace(
         plan,
         partition_by=tuple(reversed(keys.values())),
         equal=(),
-        measures=(Measure("__first", place_of(End.FIRST)), Measure("__last", place_of(End.LAST))),
+        measures=(
+            Measure("__first", build_order_term(End.FIRST)),
+            Measure("__last", build_order_term(End.LAST)),
+        ),
         rows_per_match=RowsPerMatch.ONE_ROW,
         partial=None,
     )
@@ -91,94 +108,130 @@ def plan_of_matches(clause: Clause) -> MatchPlan:
 
 @dataclass(frozen=True)
 class Labels:
-    """Labelled incidents.
+    """Labelled incidents that can be compared with the matches of a query."""
 
-    Attributes:
-        frame: one row for each incident.
-        names: the partition columns of the query.
-        keys: the columns of the labels with their values; empty if an incident concerns all
-            partitions.
-        ends: the columns with the beginning and the end of an incident.
-    """
-
+    # One row for each incident.
     frame: DataFrame
+    # The partition columns of the query.
     names: tuple[str, ...]
+    # The columns of the labels with their values; empty if an incident concerns all partitions.
     keys: tuple[str, ...]
+    # The columns with the beginning and the end of an incident.
     ends: tuple[str, str]
 
     @staticmethod
-    def of(frame: DataFrame, found: DataFrame, key: Key, ends: tuple[str, str]) -> Labels:
+    def build(frame: DataFrame, matches: DataFrame, key: Key, ends: tuple[str, str]) -> Labels:
         """Return the labels of a frame.
 
         Args:
             frame: one row for each incident.
-            found: the matches.
+            matches: the matches, with their partition, first and last order value.
             key: as for `Query.backtest`.
             ends: the columns of `start` and `end`.
 
         Raises:
             MatchRecognizePlanError: the labels do not fit the matches.
         """
-        *keys, first, _ = found.dtypes
-        names = [name for name, _ in keys]
-        named = names if key is None else [key] if isinstance(key, str) else key
-        columns = [column_of(frame, one, "" if key is None else "key") for one in named]
-        if columns and len(columns) != len(names):
-            raise errors.other_number_of_keys(count=len(columns), names=names or ["nothing"])
-        arguments = zip(ends, ("start", "end"), strict=True)
-        begin, end = (column_of(frame, one, name) for one, name in arguments)
-        own = dict(frame.dtypes)
-        wanted = [*zip(columns, keys, strict=False), (begin, first), (end, first)]
-        for column, (name, kind) in wanted:
-            given = own[column]
-            if plain(given) != plain(kind):
-                what = "the order of the query" if name == first[0] else f"`{name}` of the query"
-                cast = IN_PANDAS.get(kind, "labels.{}.astype(...)").format(column)
+        *key_fields, order_field, _ = matches.dtypes
+        names = [name for name, _ in key_fields]
+        key_columns = find_key_columns(frame, names, key)
+        start, end = ends
+        start_column = find_label_column(frame, start, "start")
+        end_column = find_label_column(frame, end, "end")
+
+        label_types = dict(frame.dtypes)
+        comparisons = [
+            *zip(key_columns, key_fields, strict=False),  # there are no key columns for key=[]
+            (start_column, order_field),
+            (end_column, order_field),
+        ]
+        for column, (name, query_type) in comparisons:
+            if plain(label_types[column]) != plain(query_type):
+                is_order = name == order_field[0]
+                what = "the order of the query" if is_order else f"`{name}` of the query"
+                in_pandas = CASTS_IN_PANDAS.get(query_type, "labels.{}.astype(...)").format(column)
                 raise errors.labels_do_not_compare(
-                    name=column, what=what, kind=given, wanted=kind, in_pandas=cast
+                    name=column,
+                    what=what,
+                    kind=label_types[column],
+                    wanted=query_type,
+                    in_pandas=in_pandas,
                 )
-        lower = {one.lower(): one for one in frame.columns}
+        columns_by_lower_name = {column.lower(): column for column in frame.columns}
         for name in (*OF_MATCHES, *OF_ATTEMPTS):
-            if name in lower:
-                raise errors.label_column_taken(name=lower[name])
-        return Labels(frame, tuple(names), tuple(columns), (begin, end))
+            if name in columns_by_lower_name:
+                raise errors.label_column_taken(name=columns_by_lower_name[name])
+        return Labels(frame, tuple(names), tuple(key_columns), (start_column, end_column))
 
     @property
-    def own(self) -> list[str]:
+    def compared_columns(self) -> list[str]:
         """The columns of a label that are compared with matches, as SQL."""
-        named = [*(f"__key_{i}" for i in range(len(self.keys))), "__begin", "__end"]
-        columns = zip((*self.keys, *self.ends), named, strict=True)
-        kinds = {one.name: one.dataType for one in self.frame.schema.fields}
-        return [f"{in_one_form(quoted(one), kinds[one])} AS {name}" for one, name in columns]
+        columns = (*self.keys, *self.ends)
+        new_names = [*(f"__key_{index}" for index in range(len(self.keys))), "__begin", "__end"]
+        types = {field.name: field.dataType for field in self.frame.schema.fields}
+        return [
+            f"{in_one_form(quoted(column), types[column])} AS {new_name}"
+            for column, new_name in zip(columns, new_names, strict=True)
+        ]
 
-    def named(self, alias: str) -> list[str]:
-        """The keys under an alias; those of the query where labels have none."""
+    def key_columns(self, alias: str) -> list[str]:
+        """Return the keys of the rows with an alias, as SQL.
+
+        Labels, whose alias is `d`, may have none. Matches have all of the query.
+        """
         count = len(self.keys) if alias == "d" else len(self.names)
-        return [f"{alias}.__key_{i}" for i in range(count)]
+        return [f"{alias}.__key_{index}" for index in range(count)]
 
-    def same(self, left: str, right: str) -> str:
-        """Return SQL that is true if both sides are in the same partition."""
-        pairs = (f"{left}.__key_{i} <=> {right}.__key_{i}" for i in range(len(self.keys)))
-        return " AND ".join(pairs) or "TRUE"
+    def same_partition(self, left: str, right: str) -> str:
+        """Return SQL that is true if the rows with two aliases are in the same partition."""
+        tests = [
+            f"{left}.__key_{index} <=> {right}.__key_{index}" for index in range(len(self.keys))
+        ]
+        return " AND ".join(tests) or "TRUE"
 
 
-# How a frame of pandas has a column in a type.
-IN_PANDAS = {
+# How a column of a pandas frame is converted to a type of Spark.
+CASTS_IN_PANDAS = {
     **dict.fromkeys(("timestamp", "timestamp_ntz"), "pandas.to_datetime(labels.{})"),
     "date": "pandas.to_datetime(labels.{}).dt.date",
 }
 
 
-def column_of(frame: DataFrame, name: str, argument: str) -> str:
-    """Return a column as the DataFrame spells it.
+def find_key_columns(frame: DataFrame, names: Sequence[str], key: Key) -> list[str]:
+    """Return the columns of labels with the partition values, as the labels spell them.
 
     Args:
-        frame: the DataFrame.
+        frame: the labels.
+        names: the partition columns of the query.
+        key: as for `Query.backtest`.
+
+    Raises:
+        MatchRecognizePlanError: a column is missing, or there are too few or too many.
+    """
+    if key is None:
+        columns = [find_label_column(frame, name) for name in names]
+    else:
+        key_names = [key] if isinstance(key, str) else key
+        columns = [find_label_column(frame, name, "key") for name in key_names]
+    if columns and len(columns) != len(names):
+        raise errors.other_number_of_keys(count=len(columns), names=names or ["nothing"])
+    return columns
+
+
+def find_label_column(frame: DataFrame, name: str, argument: str = "") -> str:
+    """Return a column as the labels spell it.
+
+    Args:
+        frame: the labels.
         name: the name that the user or the query has for the column.
         argument: the argument that names the column, or "" if none does.
+
+    Raises:
+        MatchRecognizePlanError: the labels have no such column.
     """
-    if (found := only_column(frame, name)) is not None:
-        return found
+    column = only_column(frame, name)
+    if column is not None:
+        return column
     if argument:
         raise errors.no_label_column(argument=argument, name=name, columns=frame.columns)
     raise errors.no_key_of_labels(name=name, columns=frame.columns)
@@ -186,11 +239,13 @@ def column_of(frame: DataFrame, name: str, argument: str) -> str:
 
 @dataclass(frozen=True)
 class Attempts:
-    """How far each starting row came: see `AttemptWorker`. plan: of the matches."""
+    """How far each starting row came: see `AttemptWorker`."""
 
-    asked: CoverageDraft
+    draft: CoverageDraft
     task: CoverageTask
+    # One row for each starting row: its partition, its ends, and the columns `NOTED`.
     rows: DataFrame
+    # The plan of the matches.
     plan: MatchPlan
 
     @property
@@ -205,131 +260,172 @@ class Attempts:
     @property
     def variables(self) -> list[str | None]:
         """The variable of the last row of an attempt, by its last choice."""
-        names, occurrences = self.asked.draft.plan.variables, self.asked.occurrences
-        return [None, *(names[occurrences.variables[one]] for one in occurrences.taken)]
+        names = self.draft.draft.plan.variables
+        occurrences = self.draft.occurrences
+        # Choice 0 is that of an attempt without rows.
+        return [None, *(names[occurrences.variables[state]] for state in occurrences.taken)]
 
     @property
     def reasons(self) -> list[str]:
         """The texts of what ended an attempt, by its last choice (0 for none), then by reason."""
         return [
-            "" if state is None else str(build_ending(self.asked, state, reason))
-            for state in find_states_after(self.asked.occurrences)
+            "" if state is None else str(build_ending(self.draft, state, reason))
+            for state in find_states_after(self.draft.occurrences)
             for reason in Reason
         ]
 
-    @property
-    def because(self) -> str:
-        """SQL of what ended the best attempt, and the parts of its condition that failed."""
-        why = f"get({array(self.reasons)}, CAST(best.choice * {len(Reason)} + best.reason AS INT))"
-        known = list_condition_parts(self.asked)[:NOTED_PARTS]
-        parts = array(None if part is None else f"{part.text} was not true" for part in known)
-        false = f"filter({parts}, (p, i) -> p IS NOT NULL AND shiftright(best.parts, i) % 2 = 1)"
-        return f"concat_ws(': ', {why}, nullif(array_join({false}, ', '), ''))"
+    def write_reason(self) -> str:
+        """Return SQL of what ended the best attempt, and which parts of the condition failed."""
+        index = f"CAST(best.choice * {len(Reason)} + best.reason AS INT)"
+        reason = f"get({write_array(self.reasons)}, {index})"
+        parts = list_condition_parts(self.draft)[:NOTED_PARTS]
+        part_texts = write_array(
+            None if part is None else f"{part.text} was not true" for part in parts
+        )
+        # Bit i of `best.parts` is set if part i was not true.
+        failed_parts = (
+            f"filter({part_texts}, (p, i) -> p IS NOT NULL AND shiftright(best.parts, i) % 2 = 1)"
+        )
+        return f"concat_ws(': ', {reason}, nullif(array_join({failed_parts}, ', '), ''))"
 
 
-def array(texts: Any) -> str:
-    items = ("NULL" if text is None else string_literal(text) for text in texts)
+def write_array(texts: Iterable[str | None]) -> str:
+    """Return SQL of an array of texts, of which some may be NULL."""
+    items = ["NULL" if text is None else string_literal(text) for text in texts]
     return f"CAST(array({', '.join(items)}) AS ARRAY<STRING>)"
 
 
 @dataclass(frozen=True)
-class Joined:
-    """Labels, the matches of a clause, and how far other starting rows came.
-
-    `attempts` is a text with the reason if it is not known how far they came.
-    """
+class Comparison:
+    """Labels, the matches of a clause, and how far other starting rows came."""
 
     labels: Labels
-    found: DataFrame
+    matches: DataFrame
+    # A text if it is not known how far the starting rows came: the reason.
     attempts: Attempts | str
 
     @cached_property
-    def places(self) -> DataFrame:
-        """The places of matches, with the number of matches in each. Empty matches have none."""
-        placed = self.placed(self.found).where("__low IS NOT NULL")
-        return placed.groupBy(*placed.columns).agg(expr("count(*) AS __count"))
+    def spans(self) -> DataFrame:
+        """The ranges of matches along the order, with the number of matches in each.
 
-    def placed(self, rows: DataFrame, further: Sequence[str] = ()) -> DataFrame:
-        """Return rows with their keys, a low and a high place, and further columns.
+        Empty matches have none.
+        """
+        spans = self.add_span(self.matches).where("__low IS NOT NULL")
+        return spans.groupBy(*spans.columns).agg(expr("count(*) AS __count"))
+
+    def add_span(self, rows: DataFrame, other_columns: Sequence[str] = ()) -> DataFrame:
+        """Return rows with their keys, their low and high end along the order, and other columns.
+
+        If the order is descending, the low end is that of the last row.
 
         Args:
-            rows: the keys, the first and the last place, and the further columns.
-            further: the names of the further columns.
+            rows: the keys, the first and the last order value, and the other columns.
+            other_columns: the names of the other columns.
         """
-        keys = [f"__key_{i}" for i in range(len(self.labels.names))]
-        named = rows.toDF(*keys, "__first", "__last", *further)
-        alike = named.selectExpr(*columns_in_one_form(named.schema.fields))
-        ends = "least(__first, __last) AS __low", "greatest(__first, __last) AS __high"
-        return alike.selectExpr(*keys, *ends, *further)
+        keys = [f"__key_{index}" for index in range(len(self.labels.names))]
+        named = rows.toDF(*keys, "__first", "__last", *other_columns)
+        comparable = named.selectExpr(*columns_in_one_form(named.schema.fields))
+        low = "least(__first, __last) AS __low"
+        high = "greatest(__first, __last) AS __high"
+        return comparable.selectExpr(*keys, low, high, *other_columns)
 
     def backtest(self) -> Backtest:
+        """Return the result for each label, and the incidents that the matches overlap."""
         labels = self.labels
-        over = f"{labels.same('d', 'm')} AND {OVERLAPS}"
-        marked = labels.frame.selectExpr(*labels.own, "TRUE AS __marked")
-        own = [*labels.named("m"), "m.__low", "m.__high", "m.__count"]
-        joined = self.places.alias("m").join(marked.alias("d"), expr(over), "left")
-        found = joined.groupBy(*own).agg(expr("count(d.__marked) AS __over"))
-        places = found.toDF(*labels.names, "match_start", "match_end", "matches", "incidents")
-        return Backtest(self.of_incidents(), places, labels.names, labels.keys, labels.ends)
+        return Backtest(
+            self.compare_incidents(), self.compare_spans(), labels.names, labels.keys, labels.ends
+        )
 
-    def of_incidents(self) -> DataFrame:
+    def compare_spans(self) -> DataFrame:
+        """Return the ranges of matches, with the number of incidents that each overlaps."""
+        labels = self.labels
+        overlap = expr(f"{labels.same_partition('d', 'm')} AND {OVERLAPS}")
+        incidents = labels.frame.selectExpr(*labels.compared_columns, "TRUE AS __marked")
+        joined = self.spans.alias("m").join(incidents.alias("d"), overlap, "left")
+        span_columns = [*labels.key_columns("m"), "m.__low", "m.__high", "m.__count"]
+        counted = joined.groupBy(*span_columns).agg(expr("count(d.__marked) AS __over"))
+        return counted.toDF(*labels.names, "match_start", "match_end", "matches", "incidents")
+
+    def compare_incidents(self) -> DataFrame:
         """Return the labels with the result for each."""
         labels = self.labels
-        whole = labels.frame.selectExpr("struct(*) AS __label", *labels.own).alias("d")
-        for alias, further in self.facts():
-            same = labels.same("d", alias)
-            if "__begin" in further.columns:
-                same += "".join(f" AND d.{one} <=> {alias}.{one}" for one in ("__begin", "__end"))
-            whole = whole.join(further.alias(alias), expr(same), "left")
+        incidents = labels.frame.selectExpr("struct(*) AS __label", *labels.compared_columns)
+        joined = incidents.alias("d")
+        for alias, facts in self.find_facts():
+            condition = labels.same_partition("d", alias)
+            if "__begin" in facts.columns:
+                for end in ("__begin", "__end"):
+                    condition += f" AND d.{end} <=> {alias}.{end}"
+            joined = joined.join(facts.alias(alias), expr(condition), "left")
         is_hit = "h.count IS NOT NULL"
-        shown = [
+        return joined.selectExpr(
             "d.__label.*",
             f"IF({is_hit}, 'hit', 'miss') AS outcome",
             "coalesce(h.count, 0L) AS matches",
             "h.first.__low AS match_start",
             "h.first.__high AS match_end",
-            *self.of_attempts(is_hit),
-        ]
-        return whole.selectExpr(*shown)
+            *self.write_attempt_columns(is_hit),
+        )
 
-    def facts(self) -> list[tuple[str, DataFrame]]:
-        """Return facts about each incident by alias: its matches, its best attempt, its rows."""
+    def find_facts(self) -> list[tuple[str, DataFrame]]:
+        """Return what is known of each incident, by the alias of the DataFrame that has it.
+
+        - `h`, for incidents that are hit: the number of matches, and the ends of the first one.
+        - `a`, for incidents with rows: the best attempt among these rows. It is the one that lacked
+          the fewest rows, and among equal ones the longest and then the first.
+        - `k`, for each partition: that it has rows.
+
+        Only `h` is known if attempts are not.
+        """
         labels = self.labels
-        spans = [*labels.named("d"), "d.__begin", "d.__end"]
-        over = expr(f"{labels.same('d', 'm')} AND {OVERLAPS}")
-        incidents = labels.frame.selectExpr(*labels.own).distinct().alias("d")
-        first = expr("min(struct(m.__low, m.__high)) AS first")
-        hits = incidents.join(self.places.alias("m"), over).groupBy(*spans)
-        found = [("h", hits.agg(expr("sum(m.__count) AS count"), first))]
+        incident_columns = [*labels.key_columns("d"), "d.__begin", "d.__end"]
+        overlap = expr(f"{labels.same_partition('d', 'm')} AND {OVERLAPS}")
+        incidents = labels.frame.selectExpr(*labels.compared_columns).distinct().alias("d")
+
+        matches = incidents.join(self.spans.alias("m"), overlap).groupBy(*incident_columns)
+        first_match = expr("min(struct(m.__low, m.__high)) AS first")
+        hits = matches.agg(expr("sum(m.__count) AS count"), first_match)
         if isinstance(self.attempts, str):
-            return found
-        rows = self.placed(self.attempts.rows, NOTED)
+            return [("h", hits)]
+
+        rows = self.add_span(self.attempts.rows, NOTED)
         if self.attempts.task.selects:
+            # A match that is left out is an attempt that lacked no row.
             rows = rows.withColumn("remaining", expr("coalesce(remaining, 0L)"))
+        attempts = incidents.join(rows.alias("m"), overlap).groupBy(*incident_columns)
         fields = "m.remaining, -m.rows AS fewest, m.__low, m.__high, m.choice, m.reason, m.parts"
         best = expr(f"min(struct({fields})) FILTER (WHERE m.remaining IS NOT NULL) AS best")
-        near = incidents.join(rows.alias("m"), over).groupBy(*spans).agg(best, expr("TRUE AS rows"))
-        known = rows.selectExpr(*rows.columns[: len(labels.keys)], "TRUE AS known").distinct()
-        return [*found, ("a", near), ("k", known)]
+        best_attempts = attempts.agg(best, expr("TRUE AS rows"))
 
-    def of_attempts(self, is_hit: str) -> list[str]:
-        """Return the columns that say how far the best attempt at a missed incident came."""
+        keys = rows.columns[: len(labels.keys)]
+        partitions = rows.selectExpr(*keys, "TRUE AS known").distinct()
+        return [("h", hits), ("a", best_attempts), ("k", partitions)]
+
+    def write_attempt_columns(self, is_hit: str) -> list[str]:
+        """Return the columns that say how far the best attempt at a missed incident came.
+
+        Args:
+            is_hit: SQL that is true for an incident that is hit, which has NULL in these columns.
+        """
         if isinstance(self.attempts, str):
-            low = high = f"CAST(NULL AS {self.found.dtypes[-1][1]})"
-            came, needed = "CAST(NULL AS STRING)", "CAST(NULL AS BIGINT)"
-            because = string_literal(self.attempts)
+            low = high = f"CAST(NULL AS {self.matches.dtypes[-1][1]})"
+            variable = "CAST(NULL AS STRING)"
+            rows_missing = "CAST(NULL AS BIGINT)"
+            reason = string_literal(self.attempts)
         else:
-            came = f"get({array(self.attempts.variables)}, CAST(best.choice AS INT))"
-            because = self.attempts.because
             low, high = "best.__low", "best.__high"
-            needed = f"nullif(best.remaining, {UNREACHABLE}L)"
-            left_out = string_literal(self.attempts.left_out)
+            variable = f"get({write_array(self.attempts.variables)}, CAST(best.choice AS INT))"
+            rows_missing = f"nullif(best.remaining, {UNREACHABLE}L)"
             no_rows = "no row has this key" if self.labels.keys else "there are no rows"
-            because = (
+            reason = (
                 "CASE WHEN d.__begin > d.__end THEN 'the incident ends before it begins'"
                 f" WHEN known IS NULL THEN {string_literal(no_rows)}"
                 " WHEN a.rows IS NULL THEN 'no row lies in it'"
-                f" WHEN best.choice IS NULL THEN {left_out} ELSE {because} END"
+                f" WHEN best.choice IS NULL THEN {string_literal(self.attempts.left_out)}"
+                f" ELSE {self.attempts.write_reason()} END"
             )
-        named = zip((came, low, high, needed, because), OF_ATTEMPTS, strict=True)
-        return [f"IF({is_hit}, NULL, {value}) AS {name}" for value, name in named]
+        values = (variable, low, high, rows_missing, reason)
+        return [
+            f"IF({is_hit}, NULL, {value}) AS {name}"
+            for value, name in zip(values, OF_ATTEMPTS, strict=True)
+        ]
