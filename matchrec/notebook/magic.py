@@ -1,4 +1,9 @@
-"""`%%matchrec`: the query of a cell, with arguments in its first line; `%matchrec`: of a line."""
+"""The notebook extension: the magics `%%matchrec` and `%matchrec`, and short errors in cells.
+
+`%%matchrec` runs the query of a cell, with arguments in its first line. `%matchrec` runs a query
+behind its arguments in one line. Once the extension is loaded, `spark.sql` understands the clause,
+too, in every session.
+"""
 
 from __future__ import annotations
 
@@ -40,197 +45,283 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
 
-def unquoted(text: str) -> str:
-    """An argument without the quotes around it, which IPython leaves.
+def remove_quotes(text: str) -> str:
+    """Return an argument without the quotes around it, which IPython leaves.
 
-    >>> unquoted('"abs(x), y"'), unquoted("x")
+    >>> remove_quotes('"abs(x), y"'), remove_quotes("x")
     ('abs(x), y', 'x')
     """
-    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
+    is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
+    return text[1:-1] if is_quoted else text
 
 
-# Of an argument that takes several values, at once or one after the other.
+# An argument that takes several values: `--row 1 2` or `--row 1 --row 2`.
 SEVERAL: dict[str, Any] = {"nargs": "+", "action": "extend"}
 
 
 @magics_class
 class MatchrecMagics(Magics):
+    """The magics of the extension."""
+
     @magic_arguments("matchrec")
     @argument(
-        "-o", "--output", metavar="NAME", type=unquoted, help="variable that gets the DataFrame"
+        "-o",
+        "--output",
+        metavar="NAME",
+        type=remove_quotes,
+        help="variable that gets the DataFrame",
     )
     @argument("-n", "--limit", type=int, default=SHOWN_ROWS, metavar="N", help="rows shown")
-    @argument("--explain", action="store_true", help="how the query runs, in place of its rows")
-    @argument("--why", action="store_true", help="why a partition has its matches, or has none")
-    @argument("--partition", **SEVERAL, metavar="NAME=VALUE", help="which, for --why")
-    @argument("--row", **SEVERAL, metavar="VALUE", help="a starting row by its order, for --why")
-    @argument("--coverage", action="store_true", help="how far starting rows come, over all rows")
+    @argument("--explain", action="store_true", help="show how the query runs instead of its rows")
+    @argument("--why", action="store_true", help="show why a partition has matches, or has none")
+    @argument(
+        "--partition", **SEVERAL, metavar="NAME=VALUE", help="partition to explain, for --why"
+    )
+    @argument(
+        "--row", **SEVERAL, metavar="VALUE", help="ORDER BY values of a starting row, for --why"
+    )
+    @argument(
+        "--coverage", action="store_true", help="show how far starting rows got, over all rows"
+    )
     @argument(
         "--plot",
         nargs="+",
-        type=unquoted,
+        type=remove_quotes,
         metavar="NAME",
-        help="x y [by]: draw matches over the rows that they were found in",
+        help="x y [by]: draw the matches over the input rows",
     )
     @argument(
         "--between",
         nargs=2,
-        type=unquoted,
+        type=remove_quotes,
         metavar=("FIRST", "LAST"),
-        help="columns in which a match begins and ends, for --plot",
+        help="columns with the beginning and the end of a match, for --plot",
     )
-    @argument("--events", metavar="NAME", type=unquoted, help="DataFrame that the cell is over")
+    @argument("--events", metavar="NAME", type=remove_quotes, help="DataFrame with the events")
     @argument(
-        "--order-by", **SEVERAL, metavar="SQL", type=unquoted, help="what events are sorted by"
+        "--order-by", **SEVERAL, metavar="SQL", type=remove_quotes, help="SQL that sorts the events"
     )
-    @argument("--partition-by", **SEVERAL, metavar="SQL", type=unquoted, help="what divides events")
-    @argument("--type-column", metavar="SQL", type=unquoted, help="the types of events, of SASE+")
-    @argument("--dialect", choices=tuple(PRODUCTS), help="whose SQL it is")
+    @argument(
+        "--partition-by",
+        **SEVERAL,
+        metavar="SQL",
+        type=remove_quotes,
+        help="SQL that divides the events",
+    )
+    @argument("--type-column", metavar="SQL", type=remove_quotes, help="types of events, for SASE+")
+    @argument("--dialect", choices=tuple(PRODUCTS), help="product whose SQL the query is in")
     @argument("--algorithm", default="auto", help="auto, backtracking or breadth_first")
     @no_var_expand
     @line_cell_magic
     def matchrec(self, line: str, cell: str | None = None) -> Any:
         """Run a query that may contain MATCH_RECOGNIZE.
 
-        `:name` is the value of the Python variable of that name, `{name}` its DataFrame. With
-        --events it is what stands between a clause's parentheses, SASE+, or the name of a Pattern.
+        `:name` is the value of the Python variable with this name, and `{name}` is the DataFrame.
+        With --events, the text is a clause, as between the parentheses of MATCH_RECOGNIZE, or a
+        SASE+ text, or the name of a Pattern.
         """
         if cell is None:
-            line, cell = parted(line)
+            line, cell = split_line(line)
         try:
-            asked = parse_argstring(self.matchrec, line)
+            arguments = parse_argstring(self.matchrec, line)
         except UsageError as error:
             raise errors.wrong_arguments(sentence=str(error)) from None
-        COUNT.check("%%matchrec", "--limit", asked.limit)
-        for given, other in (("between", "plot"), ("partition", "why"), ("row", "why")):
-            if getattr(asked, given) and not getattr(asked, other):
-                raise errors.argument_without_other(given=f"--{given}", other=f"--{other}")
+        COUNT.check("%%matchrec", "--limit", arguments.limit)
+        for name, needed in (("between", "plot"), ("partition", "why"), ("row", "why")):
+            if getattr(arguments, name) and not getattr(arguments, needed):
+                raise errors.argument_without_other(given=f"--{name}", other=f"--{needed}")
         if not cell.strip():
             raise errors.no_text()
         assert self.shell is not None, "IPython has registered it"
         variables = self.shell.user_ns
         try:
             spark = session_of(variables)
+            surface = replace(CELL, frames=list_frames(variables), asking=write_why_line(line))
             with (
-                shown_on(replace(CELL, frames=frames_of(variables), asking=asking_why(line))),
+                shown_on(surface),
                 quiet_analysis(),
                 report_warnings(say),
                 cancelled_by_interrupt(spark),
             ):
-                return answer(asked, cell, spark, variables)
+                return run_cell(arguments, cell, spark, variables)
         except PySparkException as error:
-            carries = MatchRecognizeRunError.from_exception(error) is not None
-            if carries or isinstance(error, PythonException):
-                raise
+            brings_our_error = MatchRecognizeRunError.from_exception(error) is not None
+            if brings_our_error or isinstance(error, PythonException):
+                raise  # `show_failure` shows the first, and IPython the traceback of the second
             raise UsageError(shorten_spark_message(str(error))) from error
 
 
-def answer(asked: Namespace, query: str, spark: SparkSession, variables: dict[str, Any]) -> Any:
-    """What a cell shows. variables: of the notebook."""
-    asked_of = query_of(asked, query, spark, variables)
-    if asked.output:
-        variables[asked.output] = asked_of.to_df()
-    if asked.explain:
-        return asked_of.explain()
-    if asked.why:
-        row = tuple(map(value_of, asked.row)) if asked.row else None
-        return asked_of.why(partition=partition_of(asked.partition), row=row)
-    if asked.coverage:
-        return asked_of.coverage()
-    frame = variables[asked.output] if asked.output else asked_of.to_df()
-    if asked.plot:
-        if not 2 <= len(asked.plot) <= 3:
-            names = counted(len(asked.plot), "name")
-            raise errors.wrong_plot(given=" ".join(asked.plot), names=names)
-        x, y, *by = asked.plot
-        return asked_of.plot(x=x, y=y, by=by[0] if by else None, between=asked.between)
-    found = first_texts(frame, asked.limit)
-    rows = tuple(tuple("NULL" if value is None else value for value in row) for row in found)
-    asks, more = bool(asked.events) or may_have_clause(query), len(rows) > asked.limit
-    return Result(frame, tuple(frame.columns), rows[: asked.limit], more, asks)
+def run_cell(
+    arguments: Namespace, text: str, spark: SparkSession, variables: dict[str, Any]
+) -> Any:
+    """Return what a cell shows: the first rows of its query, or the answer to a question about it.
+
+    Args:
+        arguments: the arguments of the magic.
+        text: the query.
+        spark: the session.
+        variables: the variables of the notebook. One may get the DataFrame.
+    """
+    query = build_query(arguments, text, spark, variables)
+    if arguments.output:
+        variables[arguments.output] = query.to_df()
+    if arguments.explain:
+        return query.explain()
+    if arguments.why:
+        row = None
+        if arguments.row:
+            row = tuple(read_value(value) for value in arguments.row)
+        return query.why(partition=read_partition(arguments.partition), row=row)
+    if arguments.coverage:
+        return query.coverage()
+    frame = variables[arguments.output] if arguments.output else query.to_df()
+    if arguments.plot:
+        if not 2 <= len(arguments.plot) <= 3:
+            names = counted(len(arguments.plot), "name")
+            raise errors.wrong_plot(given=" ".join(arguments.plot), names=names)
+        x, y, *by = arguments.plot
+        return query.plot(x=x, y=y, by=by[0] if by else None, between=arguments.between)
+    limit = arguments.limit
+    rows = [
+        tuple("NULL" if value is None else value for value in row)
+        for row in first_texts(frame, limit)
+    ]
+    return Result(
+        dataframe=frame,
+        names=tuple(frame.columns),
+        rows=tuple(rows[:limit]),
+        more=len(rows) > limit,
+        asks_for_matches=bool(arguments.events) or may_have_clause(text),
+    )
 
 
-def value_of(text: str) -> object:
-    """A value; single quotes make it a text, as on the command line."""
-    return plain_value_of(unquoted(text) if text.startswith('"') else text)
+def read_value(text: str) -> object:
+    """Return the value of an argument; in single quotes it is a text, as on the command line."""
+    return plain_value_of(remove_quotes(text) if text.startswith('"') else text)
 
 
 BEGINNING = re.compile(r"\b(SELECT|WITH|FROM|VALUES|PATTERN|PARTITION|ORDER)\s", re.IGNORECASE)
 
 
-def parted(line: str) -> tuple[str, str]:
-    """The arguments of a line, and its query, which may be the name of a Pattern.
+def split_line(line: str) -> tuple[str, str]:
+    """Return the arguments of a line and its query, which may be the name of a Pattern.
 
-    >>> parted("-n 5 SELECT * FROM t"), parted("--events t --order-by at rises")
+    >>> split_line("-n 5 SELECT * FROM t"), split_line("--events t --order-by at rises")
     (('-n 5 ', 'SELECT * FROM t'), ('--events t --order-by at', 'rises'))
     """
-    if begins := BEGINNING.search(line):
-        return line[: begins.start()], line[begins.start() :]
+    beginning = BEGINNING.search(line)
+    if beginning is not None:
+        return line[: beginning.start()], line[beginning.start() :]
     arguments, _, query = line.rpartition(" ")
     return arguments, query
 
 
-def query_of(
-    asked: Namespace, text: str, spark: SparkSession, variables: Mapping[str, Any]
+def build_query(
+    arguments: Namespace, text: str, spark: SparkSession, variables: Mapping[str, Any]
 ) -> matchrec.Query:
-    """What a cell asks. Raises MatchRecognizeError for events that are none."""
-    source: Any = spark if asked.events is None else variables.get(asked.events)
+    """Return the query of a cell.
+
+    Args:
+        arguments: the arguments of the magic.
+        text: the query, or the name of a Pattern.
+        spark: the session.
+        variables: the variables of the notebook.
+
+    Raises:
+        MatchRecognizeError: `--events` does not name a DataFrame, or an argument does not fit the
+            language of the text.
+    """
+    source: Any = spark if arguments.events is None else variables.get(arguments.events)
     if is_frame(source):
-        source = as_dataframe(spark, asked.events, source)
-        say(f"`{asked.events}` is sent to the engine: {counted(source.count(), 'row')}")
-    if asked.events and not is_dataframe(source):
-        raise errors.no_events(name=asked.events, known=current_surface().frames)
-    query: Any = variables.get(text.strip()) if asked.events else text
-    if not isinstance(query, matchrec.Pattern):
+        source = as_dataframe(spark, arguments.events, source)
+        say(f"`{arguments.events}` is sent to the engine: {counted(source.count(), 'row')}")
+    if arguments.events and not is_dataframe(source):
+        raise errors.no_events(name=arguments.events, known=current_surface().frames)
+
+    query: Any = variables.get(text.strip()) if arguments.events else text
+    is_pattern = isinstance(query, matchrec.Pattern)
+    if not is_pattern:
         query = text
-    of_events = query is not text or IS_SASE.match(text) is not None
-    options = ("dialect", "order_by", "partition_by", "type_column")
-    given = {one: value for one in options if (value := getattr(asked, one)) is not None}
-    what = "SQL" if not of_events else "SASE+" if query is text else "a Pattern"
-    for name in given:
-        if (name == "dialect") is of_events or (name == "type_column" and query is not text):
-            raise errors.unfit_in_cell(option=f"--{name.replace('_', '-')}", what=what)
-    if of_events and asked.order_by is None:
+    is_sql = not is_pattern and IS_SASE.match(text) is None
+    unfit_options: tuple[str, ...]
+    if is_sql:
+        language = "SQL"
+        unfit_options = ("order_by", "partition_by", "type_column")
+    elif is_pattern:
+        language = "a Pattern"
+        unfit_options = ("dialect", "type_column")
+    else:
+        language = "SASE+"
+        unfit_options = ("dialect",)
+    options = {}
+    for name in ("dialect", "order_by", "partition_by", "type_column"):
+        value = getattr(arguments, name)
+        if value is None:
+            continue
+        if name in unfit_options:
+            raise errors.unfit_in_cell(option=f"--{name.replace('_', '-')}", what=language)
+        options[name] = value
+    if not is_sql and arguments.order_by is None:
         raise errors.no_order_in_cell()
-    frames = {} if asked.events else frames_in(text, variables)
-    how, values = matchrec.Options(algorithm=asked.algorithm), values_in(str(query), variables)
-    return matchrec.query(source, query, values, options=how, **given, **frames)
+
+    frames = {} if arguments.events else find_frames(text, variables)
+    return matchrec.query(
+        source,
+        query,
+        find_values(str(query), variables),
+        options=matchrec.Options(algorithm=arguments.algorithm),
+        **options,
+        **frames,
+    )
 
 
-def asking_why(line: str) -> str:
-    """Return the first line of a cell that asks why, from that of a cell with another question.
+def write_why_line(line: str) -> str:
+    """Return the first line of a cell that asks why, given that of a cell with another question.
 
-    >>> asking_why("--events loads --order-by at --coverage"), asking_why("")
+    >>> write_why_line("--events loads --order-by at --coverage"), write_why_line("")
     ('%%matchrec --events loads --order-by at --why', '%%matchrec --why')
     """
-    others = re.sub(r"--(?:coverage|explain|why)(?!\S)", "", line)
-    return " ".join(["%%matchrec", *others.split(), "--why"])
+    other_arguments = re.sub(r"--(?:coverage|explain|why)(?!\S)", "", line)
+    return " ".join(["%%matchrec", *other_arguments.split(), "--why"])
 
 
-def partition_of(given: Sequence[str] | None) -> dict[str, object] | None:
-    """The values of the key columns, by name."""
-    texts = [unquoted(one) for one in given or ()]
+def read_partition(arguments: Sequence[str] | None) -> dict[str, object] | None:
+    """Return the values of the PARTITION BY columns by name, from arguments such as `sym=A`.
+
+    Returns:
+        The values, or None if there are no arguments.
+
+    Raises:
+        MatchRecognizeError: an argument has no `=`.
+    """
+    texts = [remove_quotes(argument) for argument in arguments or ()]
     for text in texts:
         if "=" not in text:
             raise errors.wrong_partition(given=text)
-    named = (one.split("=", 1) for one in texts)
-    return {name: value_of(value) for name, value in named} or None
+    values = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        values[name] = read_value(value)
+    return values or None
 
 
 BOLD_RED, GREEN, PLAIN = "\033[1;31m", "\033[32m", "\033[0m"
 
 
-class Shown(Exception):  # noqa: N818 -- never raised: what a notebook shows in place of an error
-    """A message as IPython shows it, for an error that it is given instead of."""
+class ShownMessage(Exception):  # noqa: N818 -- never raised
+    """A message that IPython gets instead of an error, so that it shows no traceback."""
 
     def _render_traceback_(self) -> list[str]:
-        """Its lines, the first one and carets in colours."""
-        first, *others = str(self).split("\n")
-        marked = (f"{GREEN}{one}{PLAIN}" if set(one.strip()) == {"^"} else one for one in others)
-        return [f"{BOLD_RED}{first}{PLAIN}", *marked]
+        """Return the lines of the message. The first one and carets have colours."""
+        headline, *lines = str(self).split("\n")
+        for index, line in enumerate(lines):
+            if set(line.strip()) == {"^"}:
+                lines[index] = f"{GREEN}{line}{PLAIN}"
+        return [f"{BOLD_RED}{headline}{PLAIN}", *lines]
 
 
 def say(notice: str) -> None:
+    """Print a notice below the cell."""
     sys.stderr.write(f"{notice}\n")
 
 
@@ -241,28 +332,41 @@ def show_failure(
     traceback: TracebackType,
     tb_offset: int | None = None,
 ) -> None:
-    """Shows an error that a cell has raised, or that of ours which it brings from the run."""
-    is_ours = isinstance(error, MatchRecognizeError | Interrupted)
-    ours = error if is_ours else MatchRecognizeRunError.from_exception(error)
-    if ours is None:
+    """Show an error that a cell has raised: one of ours without a traceback, others as always.
+
+    An error of Spark may bring one of ours from a worker, which is shown instead.
+
+    Args:
+        shell: the shell, as for all handlers of `set_custom_exc`.
+        kind: the class of the error.
+        error: the error.
+        traceback: its traceback.
+        tb_offset: how many frames of the traceback IPython leaves out.
+    """
+    if isinstance(error, MatchRecognizeError | Interrupted):
+        our_error: BaseException | None = error
+    else:
+        our_error = MatchRecognizeRunError.from_exception(error)
+    if our_error is None:
         shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
         return
-    shell.showtraceback((type(ours), Shown(str(ours)), traceback))
+    shell.showtraceback((type(our_error), ShownMessage(str(our_error)), traceback))
     sys.last_type, sys.last_value, sys.last_traceback = kind, error, traceback  # for %tb
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Result:
-    """The result of a cell. rows: the first ones. asks_for_matches: no rows may mean no matches."""
+    """The result of a cell."""
 
     dataframe: DataFrame
-    names: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    more: bool
-    asks_for_matches: bool = False
+    names: tuple[str, ...]  # of the columns
+    rows: tuple[tuple[str, ...], ...]  # the first ones, as texts
+    more: bool  # whether there are more rows
+    asks_for_matches: bool = False  # whether there may be no rows because nothing matched
 
     @property
     def note(self) -> str:
+        """How many rows are shown, and what to do if these are not enough."""
         count = len(self.rows)
         if self.asks_for_matches and not count:
             return "0 rows; --coverage shows how far rows come, --why what stops them"
@@ -270,18 +374,20 @@ class Result:
         return f"showing {rows}; --limit shows more" if self.more else rows
 
     def _repr_html_(self) -> str:
+        """Return a table of the rows for notebooks."""
         return table(self.names, self.rows) + paragraph(self.note)
 
     def __repr__(self) -> str:
         return f"<Result: {', '.join(self.names)}; {self.note}>"
 
 
+# `{name}` and `:name` in a query. The second is neither a part of `::` nor of a time like 12:30.
 HOLE = re.compile(r"\{(\w+)\}")
 MARKER = re.compile(r"(?<![:\w]):([^\W\d]\w*)")
 
 
 def running_session(variables: Mapping[str, Any]) -> SparkSession | None:
-    """The session that the notebook calls `spark`, else the active one, if there is any."""
+    """Return the session that the notebook calls `spark`, or else the active one, if any."""
     from pyspark.sql import SparkSession
 
     spark = variables.get("spark")
@@ -289,35 +395,42 @@ def running_session(variables: Mapping[str, Any]) -> SparkSession | None:
 
 
 def session_of(variables: dict[str, Any]) -> SparkSession:
-    """The running session, or a new one, which is called `spark` unless something else is."""
-    if (running := running_session(variables)) is not None:
-        return running
+    """Return the running session, or a new one.
+
+    The new one becomes the variable `spark`, unless that has another value already.
+    """
+    session = running_session(variables)
+    if session is not None:
+        return session
     spark = start()
-    is_named = variables.setdefault("spark", spark) is spark
-    say(f"started {engine_of(spark)}: {'`spark`' if is_named else 'matchrec.session()'}")
+    is_variable = variables.setdefault("spark", spark) is spark
+    say(f"started {engine_of(spark)}: {'`spark`' if is_variable else 'matchrec.session()'}")
     return spark
 
 
-def frames_in(query: str, variables: Mapping[str, Any]) -> dict[str, Any]:
-    """What the holes of a query stand for: `{stocks}` is the DataFrame of that name.
+def find_frames(query: str, variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a query names in braces: `{stocks}` is the DataFrame with this name.
 
-    >>> frames_in("SELECT {n} FROM t MATCH_RECOGNIZE (... A{2} {- B -})", {"n": 1, "B": 2})
+    >>> find_frames("SELECT {n} FROM t MATCH_RECOGNIZE (... A{2} {- B -})", {"n": 1, "B": 2})
     {'n': 1}
     """
     named = {name: variables[name] for name in HOLE.findall(query) if name in variables}
     return {name: value for name, value in named.items() if fills_hole(value)}
 
 
-def frames_of(variables: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names of the DataFrames of a notebook, without those of IPython, as `_` and `_12`."""
-    named = ((name, one) for name, one in variables.items() if not name.startswith("_"))
-    return tuple(name for name, one in named if is_dataframe(one) or is_frame(one))
+def list_frames(variables: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of the DataFrames of a notebook, without IPython's own, such as `_12`."""
+    return tuple(
+        name
+        for name, value in variables.items()
+        if not name.startswith("_") and (is_dataframe(value) or is_frame(value))
+    )
 
 
-def values_in(query: str, variables: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The values of the markers of a query: `:days` is the variable `days`.
+def find_values(query: str, variables: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the values of the markers of a query: `:days` is the variable `days`.
 
-    >>> values_in("SELECT a::int, '12:30' FROM t WHERE n > :days", {"days": 3, "int": 1})
+    >>> find_values("SELECT a::int, '12:30' FROM t WHERE n > :days", {"days": 3, "int": 1})
     {'days': 3}
     """
     named = {name: variables[name] for name in MARKER.findall(query) if name in variables}
@@ -325,13 +438,18 @@ def values_in(query: str, variables: Mapping[str, Any]) -> dict[str, Any] | None
 
 
 def load(shell: InteractiveShell) -> None:
-    """Makes the magic known, errors short, and the clause understood by `sql` of every session."""
+    """Load the extension, as `%load_ext matchrec` does.
+
+    Registers the magics, shows our errors without tracebacks, and lets `spark.sql` of every session
+    understand the clause.
+    """
     shell.register_magics(MatchrecMagics)
     shell.set_custom_exc((MatchRecognizeError, *FAILURES, Interrupted), show_failure)
     replace_sql(EVERY, build_answer("spark", NO_OPTIONS))
 
 
 def unload(shell: InteractiveShell) -> None:
+    """Undo everything that `load` did."""
     for kind in ("line", "cell"):
         shell.magics_manager.magics[kind].pop("matchrec", None)
     shell.set_custom_exc((), None)
