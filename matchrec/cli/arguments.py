@@ -18,7 +18,7 @@ import click
 from matchrec.arguments import Algorithm, DialectName, PatternOutput, Per, SaseOutput, Sort
 from matchrec.cli.failures import print_tracebacks, report_failures
 from matchrec.cli.files import EmptyTable, Table, delimiter, parse_schema, table, writable
-from matchrec.cli.queries import QuerySource, plain_value_of, query_of
+from matchrec.cli.queries import QuerySource, build_request, plain_value_of
 from matchrec.cli.session import Settings
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
@@ -126,7 +126,7 @@ def asks(function: Callable[..., None]) -> Callable[..., None]:
     def command(query: QuerySource, tables: Tables, conf: Settings, **options: Any) -> None:
         passed = {name: options.pop(name) for name in own if name in options}
         refuse_repeated_tables(tables, options.get("schemas", ()))
-        function(query_of(query, tables, conf, options), **passed)
+        function(build_request(query, tables, conf, options), **passed)
 
     return command
 

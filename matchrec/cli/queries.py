@@ -1,4 +1,8 @@
-"""A query of the command line: SQL, SASE+ or a Pattern, with what its function is passed."""
+"""The query of a command: its text or Pattern, the tables that it reads, and its options.
+
+`QuerySource` is where the text comes from, `build_request` checks that the arguments fit together,
+and a `QueryRequest` starts the session and builds the `matchrec.Query`.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +30,7 @@ from matchrec.errors import command as errors
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# The options that each language has.
 OF_TOTALS = ("aggregates", "per")
 OF_EVENTS = (
     "events",
@@ -42,11 +47,13 @@ OPTIONS = {
     "sase": (*OF_EVENTS, "type_column"),
     "pattern": (*OF_EVENTS, "timeouts"),
 }
+# The options that are fields of `matchrec.Options`.
 OF_RUN = ("algorithm", "sort", "max_steps")
 NAMES = {"sql": "SQL", "sase": "SASE+", "pattern": "a Pattern"}
 IN_PYTHON = re.compile(r"\.py(:\w+)?$")
 NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
-WORDS = {"true": True, "false": False, "null": None}
+KEYWORDS = {"true": True, "false": False, "null": None}
+# A literal of SQL with the name of its type.
 TYPED = re.compile(
     r"(DATE|TIMESTAMP(_NTZ|_LTZ)?|X)\s*'[^']*'|INTERVAL\s*'[^']*'\s+\w+(\s+TO\s+\w+)?",
     re.IGNORECASE,
@@ -55,47 +62,45 @@ TYPED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class QueryRequest:
-    """The query of a command, with the statements before it and the tables that they read.
+    """The query of a command, with the statements before it and the tables that they read."""
 
-    Its options are named as in `matchrec.query` and `Options`.
-    """
-
-    language: str
+    language: str  # "sql", "sase" or "pattern"
     what: str  # the text of the last statement, or where a Pattern is
     earlier: tuple[Statement, ...]  # the statements before the last one
     label: str  # of the last statement, such as `statement 2 of 2`; empty if it is the only one
     events: str  # the table of the events of SASE+ and of a Pattern
-    options: dict[str, Any]
+    options: dict[str, Any]  # named as in `matchrec.query` and `matchrec.Options`
     tables: tuple[Table | EmptyTable, ...]
     settings: Settings
-    engine: str | None  # what runs the query, if that was named
-    clause: int | str | None  # by number or alias
-    totals: dict[str, Any]  # arguments of `aggregate`, which gives its rows instead of matches
+    engine: str | None  # the engine that runs the query, if the user named one
+    clause: int | str | None  # the number or alias of the clause that the command is about
+    totals: dict[str, Any]  # the arguments of `Query.aggregate`, if its rows are to be printed
     only_schema: bool = False  # whether only the columns of the tables matter, not their rows
 
     @contextmanager
     def running(self) -> Iterator[tuple[SparkSession, matchrec.Query]]:
-        """Give the query and a session with the tables; print warnings as notices.
+        """Yield a session with the tables, and the query. Warnings are printed as notices.
 
         Earlier statements run first, except queries, whose rows are not needed.
         """
-        with report_warnings(), self.prepared() as (spark, read):
+        with report_warnings(), self.prepared() as (spark, content):
             for statement in self.earlier:
                 if not statement.is_query:
                     with label_errors(statement.label):
                         self.query(spark, statement.text).to_df()
             with label_errors(self.label):
-                yield spark, self.query(spark, read)
+                yield spark, self.query(spark, content)
 
     @contextmanager
     def prepared(self) -> Iterator[tuple[SparkSession, Any]]:
-        """Give a session with the tables, and the text of the last statement or the Pattern.
+        """Yield a session with the tables, and the text of the last statement or the Pattern.
 
-        Mistakes that the text alone shows are raised before an engine starts, which takes seconds.
+        Mistakes that can be found in the text alone are raised before an engine starts, because
+        that takes seconds.
         """
-        read = self._read()
+        content = self._read()
         with self.session() as spark:
-            yield spark, read
+            yield spark, content
 
     @property
     def statements(self) -> tuple[Statement, ...]:
@@ -112,13 +117,19 @@ class QueryRequest:
         from matchrec.spark.backends import table_of
 
         source: Any = spark if self.language == "sql" else table_of(spark, self.events)
-        options = self.options.items()
-        given = {name: one for name, one in options if name not in (*OF_RUN, "args")}
         args = {name: value_of(text) for name, text in self.select_arguments(what)} or None
-        return matchrec.query(source, what, args, options=self.how, **given)
+        arguments = {
+            name: value
+            for name, value in self.options.items()
+            if name not in OF_RUN and name != "args"
+        }
+        return matchrec.query(source, what, args, options=self.how, **arguments)
 
     def select_arguments(self, what: Any) -> list[tuple[str, str]]:
-        """Return the values of --arg for a query; for one of several, only those that it names."""
+        """Return the values of `--arg` for a query, by name.
+
+        If there are several statements, each gets only the values that it names.
+        """
         arguments = list(self.options.get("args", ()))
         if not self.earlier:
             return arguments
@@ -129,7 +140,7 @@ class QueryRequest:
 
     @contextmanager
     def session(self) -> Iterator[SparkSession]:
-        """A session in which the files are tables."""
+        """Yield a session in which the files are tables."""
         from matchrec.spark.session import quiet_analysis
 
         with local_session(self.settings, self.engine) as spark, quiet_analysis():
@@ -139,15 +150,21 @@ class QueryRequest:
 
     @property
     def dialect(self) -> Any:
+        """The product whose SQL the query is."""
         return self.options.get("dialect", "spark")
 
     @property
     def how(self) -> matchrec.Options:
-        given = {name: self.options[name] for name in OF_RUN if name in self.options}
-        return matchrec.Options(**given)
+        """How the query runs."""
+        fields = {name: self.options[name] for name in OF_RUN if name in self.options}
+        return matchrec.Options(**fields)
 
     def _read(self) -> Any:
-        """Check the texts of all statements; return the last text, or the Pattern."""
+        """Check the texts of all statements. Return the last text, or the Pattern.
+
+        Raises:
+            MatchRecognizeError: a text has a mistake, or there is no such Pattern.
+        """
         if self.language == "pattern":
             return load_pattern(self.what)
         from matchrec.api.dialects import check_query
@@ -161,21 +178,22 @@ class QueryRequest:
             with label_errors(statement.label):
                 check_query(statement.text, language, args)
         if self.earlier:
-            whole = "\n".join(statement.text for statement in self.statements)
-            refuse_unused(whole, dict(self.options.get("args", ())))
+            # A value may be for one of the statements.
+            all_texts = "\n".join(statement.text for statement in self.statements)
+            refuse_unused(all_texts, dict(self.options.get("args", ())))
         return self.what
 
 
 @dataclass(frozen=True, slots=True)
 class QuerySource:
-    """Where a query comes from: a path, `-`, the place of a Pattern; or its text, of `-c`."""
+    """Where a query comes from: a file, standard input, a Pattern in a module, or the option -c."""
 
-    path: str
-    text: str | None = None
+    path: str  # a path, `-` for standard input, or the file or module and name of a Pattern
+    text: str | None = None  # the text of the option -c
 
     @property
     def language(self) -> str:
-        """The language that the name of a query tells.
+        """The language of the query, by the name of its file.
 
         >>> [QuerySource(path).language for path in ("q.sql", "-", "q.sase", "q.py:rises")]
         ['sql', 'sql', 'sase', 'pattern']
@@ -185,15 +203,22 @@ class QuerySource:
         return "pattern" if IN_PYTHON.search(self.path) else "sql"
 
     def read(self, language: str) -> str:
-        """The query's text, or where the Pattern is. Raises click.UsageError where nothing is."""
+        """Return the text of the query, or where the Pattern is.
+
+        Args:
+            language: the language that the user named, or else `language`.
+
+        Raises:
+            click.UsageError: there is no such file, or it is empty.
+        """
         try:
             if language == "pattern":
-                place, name = place_of(self.path)
-                if not place or not name.isidentifier():
+                module, name = split_pattern_path(self.path)
+                if not module or not name.isidentifier():
                     raise errors.malformed_pattern(where=self.path)
-                if place.endswith(".py") and not Path(place).is_file():
-                    cure = nearest_file(place)
-                    raise errors.no_such_file(what="the query", path=place, cure=cure)
+                if module.endswith(".py") and not Path(module).is_file():
+                    cure = nearest_file(module)
+                    raise errors.no_such_file(what="the query", path=module, cure=cure)
                 return self.path
             text = read_query(self.path) if self.text is None else self.text
         except MatchRecognizeError as error:
@@ -203,50 +228,87 @@ class QuerySource:
         return text
 
 
-def query_of(
-    origin: QuerySource,
+def build_request(
+    source: QuerySource,
     tables: tuple[Table | EmptyTable, ...],
     settings: Settings,
     options: dict[str, Any],
 ) -> QueryRequest:
-    """The query that the arguments ask for. Raises click.UsageError for those that do not fit."""
+    """Return the request of a command.
+
+    Args:
+        source: where the query comes from.
+        tables: the tables of `--table`.
+        settings: the settings of `--conf`.
+        options: all other options, by their names in Python. Those that are not for the query are
+            removed.
+
+    Raises:
+        click.UsageError: the arguments do not fit together.
+    """
     csv_options = {name: options.pop(name) for name in ("delimiter", "header")}
     tables = (*tables, *options.pop("schemas", ()))
-    is_query = "order_by" in options  # and not the clause of `sweep`
-    language = options.pop("language", None) or origin.language
+    is_query = "order_by" in options  # otherwise it is the clause of `sweep`
+    language = options.pop("language", None) or source.language
     engine = options.pop("engine")
-    if language != "sql" and "order_by" not in options:
+    if language != "sql" and not is_query:
         raise click.UsageError("this command is for SQL")
-    given = {name: value for name, value in options.items() if value not in (None, (), False)}
-    for name in given.keys() - set(OPTIONS[language]):
-        parameters = click.get_current_context().command.params
-        option = next(one.opts[0] for one in parameters if one.name == name)
-        raise click.UsageError(f"{option} is not for {NAMES[language]}")
-    if language != "sql" and "order_by" not in given:
-        raise click.UsageError(f"{NAMES[language]} needs --order-by")
-    events = given.pop("events", None) or (tables[0].name if len(tables) == 1 else "")
+    passed = {name: value for name, value in options.items() if value not in (None, (), False)}
+    check_options(passed, language)
+    events = passed.pop("events", None) or (tables[0].name if len(tables) == 1 else "")
     if language != "sql" and not events:
         raise no_events(NAMES[language])
-    clause = given.pop("clause", None)
-    chosen = int(clause) if clause and clause.isdigit() else clause
-    totals: dict[str, Any] = {name: given.pop(name) for name in OF_TOTALS if name in given}
+    clause = passed.pop("clause", None)
+    if clause and clause.isdigit():
+        clause = int(clause)
+    totals: dict[str, Any] = {name: passed.pop(name) for name in OF_TOTALS if name in passed}
     if totals:
         totals["aggregates"] = dict(totals.get("aggregates", [("matches", "count(*)")]))
-    what, label = origin.read(language), ""
+
+    what = source.read(language)
+    label = ""
     earlier: tuple[Statement, ...] = ()
     if language == "sql" and is_query:
-        what, named = read_files(what, tables)
-        tables = (*tables, *named)
-        *before, last = split_statements(what)
-        what, earlier, label = last.text, tuple(before), last.label
-    tables = tuple(set_csv_options(table, csv_options) for table in tables)
+        what, file_tables = read_files(what, tables)
+        tables = (*tables, *file_tables)
+        *earlier_statements, last = split_statements(what)
+        earlier = tuple(earlier_statements)
+        what, label = last.text, last.label
     return QueryRequest(
-        language, what, earlier, label, events, given, tables, settings, engine, chosen, totals
+        language=language,
+        what=what,
+        earlier=earlier,
+        label=label,
+        events=events,
+        options=passed,
+        tables=tuple(set_csv_options(table, csv_options) for table in tables),
+        settings=settings,
+        engine=engine,
+        clause=clause,
+        totals=totals,
     )
 
 
+def check_options(passed: dict[str, Any], language: str) -> None:
+    """Check that the options fit the language of the query.
+
+    Raises:
+        click.UsageError: one does not, or `--order-by` is missing.
+    """
+    for name in passed.keys() - set(OPTIONS[language]):
+        parameters = click.get_current_context().command.params
+        option = next(parameter.opts[0] for parameter in parameters if parameter.name == name)
+        raise click.UsageError(f"{option} is not for {NAMES[language]}")
+    if language != "sql" and "order_by" not in passed:
+        raise click.UsageError(f"{NAMES[language]} needs --order-by")
+
+
 def read_files(text: str, tables: Sequence[Table | EmptyTable]) -> tuple[str, list[Table]]:
-    """Replace the files in FROM by names of tables. Raises click.UsageError for a missing file."""
+    """Replace the files in FROM by names of tables, and return the text and these tables.
+
+    Raises:
+        click.UsageError: a file does not exist.
+    """
     try:
         return replace_file_names(text, [table.name for table in tables])
     except MatchRecognizeError as error:
@@ -254,16 +316,17 @@ def read_files(text: str, tables: Sequence[Table | EmptyTable]) -> tuple[str, li
 
 
 def set_csv_options(table: Table | EmptyTable, options: dict[str, Any]) -> Table | EmptyTable:
-    """Return the table with the options for all csv files: `delimiter` and `header`."""
+    """Return the table with the options for all CSV files: `delimiter` and `header`."""
     return replace(table, **options) if isinstance(table, Table) else table
 
 
 def no_events(what: str) -> click.UsageError:
+    """Return the error for a query that needs the name of a table."""
     return click.UsageError(f"{what} needs --events, the name of a table")
 
 
 def value_of(text: str) -> Any:
-    """The value of a parameter: what it says as a literal of SQL, or else the text itself."""
+    """Return the value of `--arg`: that of a literal of SQL, or else the text itself."""
     if TYPED.fullmatch(text):
         from pyspark.sql.functions import expr
 
@@ -272,46 +335,58 @@ def value_of(text: str) -> Any:
 
 
 def plain_value_of(text: str) -> int | float | Decimal | bool | str | None:
-    """A number, a truth value, NULL or a text; dates and the like are texts.
+    """Return a number, a truth value, NULL or a text. Dates and the like are texts.
 
-    A number with a leading zero is a text, and so is what stands in quotes.
+    A number with a leading zero is a text, and so is everything in single quotes.
 
     >>> [plain_value_of(text) for text in ("12", "1.5", "1e3", "007", "null", "O'Hara", "'12'")]
     [12, Decimal('1.5'), 1000.0, '007', None, "O'Hara", '12']
     """
     if NUMBER.fullmatch(text):
-        return float(text) if "e" in text.lower() else Decimal(text) if "." in text else int(text)
-    if text.lower() in WORDS:
-        return WORDS[text.lower()]
+        if "e" in text.lower():
+            return float(text)
+        return Decimal(text) if "." in text else int(text)
+    if text.lower() in KEYWORDS:
+        return KEYWORDS[text.lower()]
     if len(text) > 1 and text[0] == text[-1] == "'":
         return text[1:-1].replace("''", "'")
     return text
 
 
-def place_of(where: str) -> tuple[str, str]:
-    """Where a Pattern is: the file or the module, and its name there.
+def split_pattern_path(path: str) -> tuple[str, str]:
+    """Return the file or module of a Pattern, and its name there.
 
-    >>> place_of("rises.py"), place_of("shop/rises.py:slow"), place_of("shop.rises:slow")
-    (('rises.py', 'pattern'), ('shop/rises.py', 'slow'), ('shop.rises', 'slow'))
+    >>> [split_pattern_path(path) for path in ("rises.py", "rises.py:slow", "shop.rises:slow")]
+    [('rises.py', 'pattern'), ('rises.py', 'slow'), ('shop.rises', 'slow')]
     """
-    if where.endswith(".py"):
-        return where, "pattern"
-    place, _, name = where.rpartition(":")
-    return place, name
+    if path.endswith(".py"):
+        return path, "pattern"
+    module, _, name = path.rpartition(":")
+    return module, name
 
 
-def load_pattern(where: str) -> matchrec.Pattern:
-    """The Pattern of a name in a file or a module, which runs; it may import what is beside it."""
-    place, name = place_of(where)
-    is_file = place.endswith(".py")
-    sys.path.insert(0, str(Path(place).absolute().parent if is_file else Path.cwd()))
+def load_pattern(path: str) -> matchrec.Pattern:
+    """Run a file or a module, and return the Pattern with a name in it.
+
+    A file can import modules in its own folder, and a module those in the current folder.
+
+    Raises:
+        MatchRecognizeError: there is no such module, or no such Pattern in it.
+    """
+    module, name = split_pattern_path(path)
+    is_file = module.endswith(".py")
+    folder = Path(module).absolute().parent if is_file else Path.cwd()
+    sys.path.insert(0, str(folder))
     try:
-        names = runpy.run_path(place) if is_file else vars(resolve_name(place))
+        variables = runpy.run_path(module) if is_file else vars(resolve_name(module))
     except ModuleNotFoundError as error:
-        raise errors.no_such_module(module=place, reason=str(error)) from error
+        raise errors.no_such_module(module=module, reason=str(error)) from error
     finally:
         sys.path.pop(0)
-    if not isinstance(names.get(name), matchrec.Pattern):
-        known = [one for one, value in names.items() if isinstance(value, matchrec.Pattern)]
-        raise errors.no_such_pattern(name=name, place=place, known=known)
-    return names[name]  # type: ignore[no-any-return]
+    pattern = variables.get(name)
+    if not isinstance(pattern, matchrec.Pattern):
+        pattern_names = [
+            variable for variable, value in variables.items() if isinstance(value, matchrec.Pattern)
+        ]
+        raise errors.no_such_pattern(name=name, place=module, known=pattern_names)
+    return pattern

@@ -1,4 +1,4 @@
-"""The commands that say how a query runs, why it gives what it gives, and what others give."""
+"""The commands that ask about a query: `explain`, `why`, `coverage`, `backtest` and `sweep`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ValuesByName = Sequence[tuple[str, list[Any]]]
 @click.option("--dot", type=arguments.FILE, help="Write the automaton to FILE, for Graphviz.")
 @click.option("--svg", type=arguments.SVG, help="Write the picture of the row pattern to FILE.")
 @arguments.asks
-def explain(asked: QueryRequest, analyze: bool, dot: Path | None, svg: Path | None) -> None:
+def explain(request: QueryRequest, analyze: bool, dot: Path | None, svg: Path | None) -> None:
     """Show how a query runs, without running it.
 
     QUERY is the same as for `matchrec run`.
@@ -41,9 +41,9 @@ def explain(asked: QueryRequest, analyze: bool, dot: Path | None, svg: Path | No
     Example:
       matchrec explain v_shapes.sql --table stocks=stocks.csv --svg pattern.svg
     """
-    with asked.running() as (spark, query):
+    with request.running() as (spark, query):
         with matchrec.progress(spark) if analyze else nullcontext():
-            explanation = query.explain(analyze=analyze, clause=asked.clause, **asked.totals)
+            explanation = query.explain(analyze=analyze, clause=request.clause, **request.totals)
         print(explanation)
     if dot:
         write_text(dot, explanation.dot())
@@ -54,14 +54,15 @@ def explain(asked: QueryRequest, analyze: bool, dot: Path | None, svg: Path | No
 DRAWN = click.option("--svg", type=arguments.SVG, help="Write the picture to FILE.")
 
 
-def show(told: Pictured, file: Path | None) -> None:
-    print(told)
-    if file:
-        write_text(file, told.svg())
+def show(answer: Pictured, svg_file: Path | None) -> None:
+    """Print an answer. Write its picture, too, if there is a file for it."""
+    print(answer)
+    if svg_file:
+        write_text(svg_file, answer.svg())
 
 
 def draw(explanation: matchrec.Explanation, file: Path) -> None:
-    """Writes a drawing of each clause; of several, the second to `name.2.svg`."""
+    """Write a picture of each clause. That of the second clause goes to `name.2.svg`, and so on."""
     for number, clause in enumerate(explanation.clauses, 1):
         path = file if number == 1 else file.with_suffix(f".{number}{file.suffix}")
         write_text(path, clause.svg)
@@ -94,7 +95,7 @@ def draw(explanation: matchrec.Explanation, file: Path) -> None:
 @DRAWN
 @arguments.asks
 def why(
-    asked: QueryRequest, partition: Settings, row: Sequence[str], limit: int, svg: Path | None
+    request: QueryRequest, partition: Settings, row: Sequence[str], limit: int, svg: Path | None
 ) -> None:
     """Explain why rows match or do not match.
 
@@ -105,10 +106,10 @@ def why(
       matchrec why v_shapes.sql --table stocks=stocks.csv --partition ticker=MSFT
     """
     values = {name: plain_value_of(value) for name, value in partition} or None
-    rows = tuple(map(plain_value_of, row)) or None
-    with asked.running() as (_, query):
-        told = query.why(partition=values, row=rows, limit=limit, clause=asked.clause)
-    show(told, svg)
+    order_values = tuple(plain_value_of(value) for value in row) or None
+    with request.running() as (_, query):
+        answer = query.why(partition=values, row=order_values, limit=limit, clause=request.clause)
+    show(answer, svg)
 
 
 @click.command(cls=arguments.Repeatable)
@@ -116,7 +117,7 @@ def why(
 @arguments.CLAUSE
 @DRAWN
 @arguments.asks
-def coverage(asked: QueryRequest, algorithm: str | None, svg: Path | None) -> None:
+def coverage(request: QueryRequest, algorithm: str | None, svg: Path | None) -> None:
     """Count how far starting rows get, and what stops them.
 
     QUERY is the same as for `matchrec run`.
@@ -128,9 +129,9 @@ def coverage(asked: QueryRequest, algorithm: str | None, svg: Path | None) -> No
     if algorithm:
         raise click.UsageError("--algorithm is not for coverage, which has its own search")
     surface = replace(COMMAND_LINE, asking=arguments.again("why"))
-    with asked.running() as (_, query), shown_on(surface):
-        told = query.coverage(clause=asked.clause)
-    show(told, svg)
+    with request.running() as (_, query), shown_on(surface):
+        answer = query.coverage(clause=request.clause)
+    show(answer, svg)
 
 
 @click.command(cls=arguments.Repeatable)
@@ -155,7 +156,7 @@ def coverage(asked: QueryRequest, algorithm: str | None, svg: Path | None) -> No
 @DRAWN
 @arguments.asks
 def backtest(  # noqa: PLR0913 -- one for each option
-    asked: QueryRequest, labels: str, start: str, end: str, key: Sequence[str], svg: Path | None
+    request: QueryRequest, labels: str, start: str, end: str, key: Sequence[str], svg: Path | None
 ) -> None:
     """Compare the matches with labelled incidents.
 
@@ -166,9 +167,11 @@ def backtest(  # noqa: PLR0913 -- one for each option
       matchrec backtest falls.sql --table stocks=stocks.csv --table crises=crises.csv \\
         --labels crises --start first_day --end last_day
     """
-    with asked.running() as (spark, query):
-        rows, keys = spark.table(labels), list(key) or None
-        show(query.backtest(rows, key=keys, start=start, end=end, clause=asked.clause), svg)
+    with request.running() as (spark, query):
+        answer = query.backtest(
+            spark.table(labels), key=list(key) or None, start=start, end=end, clause=request.clause
+        )
+        show(answer, svg)
 
 
 @click.command(cls=arguments.Repeatable)
@@ -184,7 +187,7 @@ def backtest(  # noqa: PLR0913 -- one for each option
 )
 @DRAWN
 @arguments.asks
-def sweep(asked: QueryRequest, events: str | None, grid: ValuesByName, svg: Path | None) -> None:
+def sweep(request: QueryRequest, events: str | None, grid: ValuesByName, svg: Path | None) -> None:
     """Count the matches for each combination of values.
 
     QUERY is a file with a clause, the text between the parentheses of MATCH_RECOGNIZE.
@@ -195,13 +198,14 @@ def sweep(asked: QueryRequest, events: str | None, grid: ValuesByName, svg: Path
     """
     from matchrec.api.dialects import check_clause
 
-    if not (name := events or asked.events):
+    table_name = events or request.events
+    if not table_name:
         raise no_events("a clause")
-    if asked.dialect == "spark":
-        check_clause(asked.what)
-    with report_warnings(), asked.session() as spark:
-        rows = spark.table(name)
-        told = matchrec.sweep(
-            rows, asked.what, dict(grid), dialect=asked.dialect, options=asked.how
+    if request.dialect == "spark":
+        check_clause(request.what)
+    with report_warnings(), request.session() as spark:
+        rows = spark.table(table_name)
+        answer = matchrec.sweep(
+            rows, request.what, dict(grid), dialect=request.dialect, options=request.how
         )
-    show(told, svg)
+    show(answer, svg)
