@@ -1,4 +1,8 @@
-"""Files that a query reads as tables, and the file that its rows are written to."""
+"""The files that a query reads as tables, and the files that a command writes.
+
+A table of `--table` may be a file, a folder, or a pattern such as `parts/*.csv`. Each file that is
+written appears when it is complete, so that an old one is never replaced by half a new one.
+"""
 
 from __future__ import annotations
 
@@ -36,16 +40,22 @@ FORMATS = {
     **dict.fromkeys((".csv", ".tsv"), "csv"),
     **dict.fromkeys((".json", ".jsonl", ".ndjson"), "json"),
 }
-WRITTEN = {".csv": "csv", ".tsv": "tsv", ".json": "jsonl", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+WRITTEN_FORMATS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".json": "jsonl",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
 COMPRESSIONS: dict[str, Callable[..., IO[Any]]] = {".gz": gzip.open, ".bz2": bz2.open}
 DELIMITERS = (",", ";", "\t", "|")
 UTF_16_STARTS = (BOM_UTF16_LE, BOM_UTF16_BE)
 BLOCK = 1 << 20  # bytes of a file that are read at once
-SNIFFED = 10_000  # bytes of a file that tell what is in it
-FOLDERS: list[tempfile.TemporaryDirectory[str]] = []  # that last as long as the program
-PART_FOLDER = ".matchrec-"  # begins the name of a folder with a file that is not complete yet
+SAMPLE_SIZE = 10_000  # bytes of a file that are read to find out its format or delimiter
+FOLDERS: list[tempfile.TemporaryDirectory[str]] = []  # kept here until the program ends
+PART_FOLDER = ".matchrec-"  # the beginning of the name of a folder with an incomplete file
 WILDCARD = re.compile(r"[*?[]")
-OF_GLOBS = re.compile(r"[\[\]{}*?\\,]")
+SPECIAL_IN_GLOBS = re.compile(r"[\[\]{}*?\\,]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +66,11 @@ class EmptyTable:
     columns: str  # as in CREATE TABLE
 
     def register(self, spark: SparkSession, *, only_schema: bool = True) -> None:  # noqa: ARG002
-        """Make it a temporary view. Raises MatchRecognizeError if Spark cannot read the columns."""
+        """Make the table a temporary view.
+
+        Raises:
+            MatchRecognizeError: Spark cannot read the columns.
+        """
         try:
             frame = spark.createDataFrame([], self.columns)
         except Exception as error:
@@ -77,16 +91,15 @@ def parse_schema(argument: str) -> EmptyTable:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A name that the query uses and the files with its rows, of one format.
-
-    root: the folder under which folders named `column=value` are columns of the table; None where
-    Spark is to see that by itself. delimiter: of CSV; None where each file tells its own.
-    """
+    """A name that the query uses, and the files with its rows."""
 
     name: str
-    files: tuple[Path, ...]
-    format: str
+    files: tuple[Path, ...]  # or folders
+    format: str  # "parquet", "csv" or "json"
+    # The folder under which folders named `column=value` are columns of the table. None if Spark
+    # finds it by itself, as under a single folder.
     root: Path | None = None
+    # Of CSV. A delimiter of None is found out for each file.
     delimiter: str | None = None
     header: bool = True
 
@@ -108,7 +121,8 @@ class Table:
         except Exception as error:
             if not is_spark_error(error):
                 raise
-            path, reason = ", ".join(map(str, self.files)), explain_spark_error(error)
+            path = ", ".join(str(file) for file in self.files)
+            reason = explain_spark_error(error)
             raise errors.unreadable_table(name=self.name, path=path, reason=reason) from error
         if not columns:
             raise errors.empty_table(name=self.name, path=str(self.files[0]))
@@ -118,16 +132,17 @@ class Table:
         """Return the rows of Parquet or JSON files. The engine reads these itself."""
         from matchrec.spark.backends import backend_of
 
-        if self.format == "json" and start_of(self.first_file()).lstrip().startswith(b"["):
-            return self.by_lines().read(spark)
+        if self.format == "json" and read_start(self.find_first_file()).lstrip().startswith(b"["):
+            return self.copy_arrays_to_lines().read(spark)
         reader = spark.read.format(self.format)
         if self.root is not None:
             reader = reader.option("basePath", str(self.root.absolute()))
-        frame = reader.load([literal(file) for file in self.files])
+        frame = reader.load([escape_wildcards(file) for file in self.files])
         if self.format == "parquet" and backend_of(spark).engine == "Sail":
             from matchrec.spark.sail.files import casts_of_pandas
 
-            if casts := casts_of_pandas(self.first_file()):
+            casts = casts_of_pandas(self.find_first_file())
+            if casts:
                 frame = frame.withColumns(casts)
         return frame
 
@@ -147,26 +162,37 @@ class Table:
             copies = table.write_parquet(make_temporary_folder(), only_schema=only_schema)
         for column in table.find_shortened_columns():
             tell(f"times of `{column}` of table `{self.name}` are cut to microseconds")
-        # Spark asks for this setting for times before 1900, which other calendars wrote otherwise
+        # Without this setting, Spark rejects times before 1900, because old versions wrote them in
+        # another calendar.
         reader = spark.read.option("datetimeRebaseMode", "CORRECTED")
         return use_session_zone(reader.parquet(*map(str, copies)))
 
     def find_csv_files(self) -> Iterator[CsvFile]:
-        """Return each file of the table, with the columns that folders around it are named by."""
+        """Yield each file of the table, with the columns in the names of its folders."""
         from matchrec.spark.csv_files import CsvFile, read_folder_columns
 
         for path in self.files:
             base = self.root or path
-            for file in files_in(path):
+            for file in find_files(path):
                 folders = read_folder_columns(file.relative_to(base)) if file != base else {}
-                delimiter = self.delimiter or delimiter_of(file)
+                delimiter = self.delimiter or find_delimiter(file)
                 yield CsvFile(file, delimiter, self.header, folders)
 
+    def find_all_files(self) -> Iterator[Path]:
+        """Yield all files of the table, in order."""
+        for path in self.files:
+            yield from find_files(path)
+
     def check_encoding(self) -> None:
-        """Reads all of its files, as engines read them. Raises MatchRecognizeError for no UTF-8."""
-        for file in (one for path in self.files for one in files_in(path)):
-            if (line := first_line_of_no_utf8(file)) is not None:
-                encoding = "utf-16" if start_of(file).startswith(UTF_16_STARTS) else "latin1"
+        """Check that all files are in UTF-8, as engines read them. Reads them from end to end.
+
+        Raises:
+            MatchRecognizeError: a file is not.
+        """
+        for file in self.find_all_files():
+            line = find_line_not_in_utf8(file)
+            if line is not None:
+                encoding = "utf-16" if read_start(file).startswith(UTF_16_STARTS) else "latin1"
                 plain = bare(file)
                 raise errors.not_in_utf8(
                     name=self.name,
@@ -177,36 +203,51 @@ class Table:
                     suffix=plain.suffix.lower().lstrip(".") or self.format,
                 )
 
-    def by_lines(self) -> Table:
-        """The table, where its JSON is in arrays, with an object a line, as all engines read it."""
-        base, copy = self.root or self.files[0].parent, make_temporary_folder()
+    def copy_arrays_to_lines(self) -> Table:
+        """Return a copy of a table of JSON arrays, with an object in each line.
 
-        def copied(path: Path) -> Path:
-            return copy / bare(path).relative_to(base)
+        Both engines read this form. The copy lasts as long as the program.
 
-        for file in (one for path in self.files for one in files_in(path)):
-            target = copied(file)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with target.open("w", encoding="utf-8") as lines:
-                lines.writelines(f"{json.dumps(one)}\n" for one in self.objects_in(file))
-        if not any(file.stat().st_size for file in files_in(copy)):
+        Raises:
+            MatchRecognizeError: a file is not an array of objects, or there are no objects.
+        """
+        root = self.root or self.files[0].parent
+        new_root = make_temporary_folder()
+
+        def find_copy(path: Path) -> Path:
+            """Return the path of the copy of a file or folder."""
+            return new_root / bare(path).relative_to(root)
+
+        for file in self.find_all_files():
+            copy = find_copy(file)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            with copy.open("w", encoding="utf-8") as lines:
+                for json_object in self.read_objects(file):
+                    lines.write(f"{json.dumps(json_object)}\n")
+        if not any(copy.stat().st_size for copy in find_files(new_root)):
             raise errors.empty_table(name=self.name, path=str(self.files[0]))
-        return replace(self, files=tuple(map(copied, self.files)), root=self.root and copy)
+        copies = tuple(find_copy(path) for path in self.files)
+        return replace(self, files=copies, root=self.root and new_root)
 
-    def objects_in(self, file: Path) -> list[dict[str, Any]]:
-        """The objects of a JSON file. Raises MatchRecognizeError where it is no array of those."""
+    def read_objects(self, file: Path) -> list[dict[str, Any]]:
+        """Return the objects in a JSON file.
+
+        Raises:
+            MatchRecognizeError: the file is not an array of objects.
+        """
         with COMPRESSIONS.get(file.suffix.lower(), open)(file, "rt", encoding="utf-8") as text:
             try:
-                found = json.load(text)
+                content = json.load(text)
             except ValueError as error:
                 raise errors.no_json(name=self.name, path=str(file), reason=error) from error
-        if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        if not isinstance(content, list) or not all(isinstance(item, dict) for item in content):
             reason = "it is an array of something else"
             raise errors.no_json(name=self.name, path=str(file), reason=reason)
-        return found
+        return content
 
-    def first_file(self) -> Path:
-        return next(files_in(self.files[0]), self.files[0])
+    def find_first_file(self) -> Path:
+        """Return the first file of the table, or its folder if that is empty."""
+        return next(find_files(self.files[0]), self.files[0])
 
 
 def make_temporary_folder() -> Path:
@@ -217,21 +258,30 @@ def make_temporary_folder() -> Path:
 
 
 def create_view(frame: DataFrame, name: str) -> None:
-    """Make a DataFrame a temporary view. name: an identifier of Python."""
-    is_plain = name.isascii()  # Spark parses the name, and needs quotes around other letters
-    frame.createOrReplaceTempView(name if is_plain else quoted(name))
+    """Make a DataFrame a temporary view.
+
+    Args:
+        frame: the DataFrame.
+        name: the name of the view, an identifier of Python.
+    """
+    # Spark parses the name, and needs quotes around letters that are not in ASCII.
+    frame.createOrReplaceTempView(name if name.isascii() else quoted(name))
 
 
 def nearest_file(path: str) -> str | None:
-    """What to write for a file that is not there: one beside it that has nearly its name."""
+    """Return advice for a missing file: to write the most similar name in its folder, if any."""
     folder = Path(path).parent
-    names = (one.name for one in folder.iterdir()) if folder.is_dir() else ()
-    near = nearest(Path(path).name, names)
-    return near and f"write {folder / near}"
+    names = [file.name for file in folder.iterdir()] if folder.is_dir() else []
+    similar_name = nearest(Path(path).name, names)
+    return similar_name and f"write {folder / similar_name}"
 
 
 def read_query(path: str) -> str:
-    """The query's text, from a file or, for `-`, from standard input."""
+    """Return the text of a query, from a file or, for `-`, from standard input.
+
+    Raises:
+        MatchRecognizeError: there is no such file, or it is not a text.
+    """
     if bare(Path(path)).suffix.lower() in FORMATS:
         stem = bare(Path(path)).stem
         raise errors.rows_for_query(path=path, name=stem if stem.isidentifier() else "events")
@@ -247,7 +297,12 @@ def read_query(path: str) -> str:
 
 
 def table(argument: str) -> Table:
-    """The table of a NAME=PATH argument, where PATH is a file, a folder, or a pattern of those."""
+    """Return the table of an argument NAME=PATH: a file, a folder, or a pattern for these.
+
+    Raises:
+        MatchRecognizeError: the argument has another form, there is no such file, or its format is
+            unknown.
+    """
     name, equals, path = argument.partition("=")
     if not (equals and path and name.isidentifier()):
         raise errors.malformed_table(argument=argument)
@@ -263,87 +318,117 @@ def table_of_path(name: str, path: str) -> Table:
     if Path(path).exists():
         return Table(name, (Path(path),), format_of_table(name, Path(path)))
     root, pattern = split_pattern(path)
-    if not (found := tuple(sorted(root.glob(pattern))) if pattern else ()):
+    paths = tuple(sorted(root.glob(pattern))) if pattern else ()
+    if not paths:
         what = f"the file of table `{name}`,"
         raise errors.no_such_file(what=what, path=path, cure=nearest_file(path))
-    if len(formats := {format_of_table(name, one) for one in found}) > 1:
+    formats = {format_of_table(name, path) for path in paths}
+    if len(formats) > 1:
         raise errors.several_formats(pattern=path, formats=sorted(formats))
-    return Table(name, found, formats.pop(), root)
+    return Table(name, paths, formats.pop(), root)
 
 
 def format_of_table(name: str, path: Path) -> str:
-    """The format that the name of a file or of the files in a folder tells, or else its content."""
+    """Return the format of a file, or of the files in a folder.
+
+    A Parquet file is recognised by its content, all others by their names.
+
+    Args:
+        name: the name of the table, for the error.
+        path: the file or folder.
+
+    Raises:
+        MatchRecognizeError: the format is unknown, or the folder is empty.
+    """
     if path.is_dir() and path.suffix.lower() not in FORMATS:
-        if (inside := next(files_in(path), None)) is None:
+        first_file = next(find_files(path), None)
+        if first_file is None:
             reason = "it is a folder without files"
             raise errors.unreadable_table(name=name, path=str(path), reason=reason)
-        return format_of_table(name, inside)
-    return "parquet" if start_of(path).startswith(b"PAR1") else format_of(path)
+        return format_of_table(name, first_file)
+    return "parquet" if read_start(path).startswith(b"PAR1") else format_of(path)
 
 
 def format_of(path: Path) -> str:
-    """The format that a file's name tells.
+    """Return the format of a file by its name.
+
+    Raises:
+        MatchRecognizeError: the format is unknown.
 
     >>> format_of(Path("prices.csv.gz"))
     'csv'
     """
-    if (suffix := bare(path).suffix.lower()) not in FORMATS:
+    suffix = bare(path).suffix.lower()
+    if suffix not in FORMATS:
         raise errors.unknown_format(path=str(path), known=list(FORMATS))
     return FORMATS[suffix]
 
 
 def labels_table(argument: str) -> str:
-    """The name of a table of labels. Raises MatchRecognizeError for that of a file."""
+    """Return the argument if it is the name of a table.
+
+    Raises:
+        MatchRecognizeError: it is the name of a file.
+    """
     if bare(Path(argument)).suffix.lower() in FORMATS:
         raise errors.file_for_table(path=argument)
     return argument
 
 
 def bare(path: Path) -> Path:
-    """The path without the suffix of a compression."""
+    """Return the path without the suffix of a compression."""
     return path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
 
 
-def files_in(path: Path) -> Iterator[Path]:
-    """The files with rows under a path, in order; as in Spark, no name begins with `_` or `.`."""
+def find_files(path: Path) -> Iterator[Path]:
+    """Yield the files with rows in a folder and its subfolders, in order; or the file itself.
+
+    As in Spark, files and folders do not count if their names begin with `_` or `.`.
+    """
     if not path.is_dir():
         yield path
         return
-    for inside in sorted(path.iterdir()):
-        if not inside.name.startswith(("_", ".")):
-            yield from files_in(inside)
+    for child in sorted(path.iterdir()):
+        if not child.name.startswith(("_", ".")):
+            yield from find_files(child)
 
 
 def split_pattern(path: str) -> tuple[Path, str]:
-    """The folder below which a pattern of paths matches, and the rest, empty of a plain path.
+    """Return the folder below which a pattern of paths matches, and the pattern from there.
+
+    The second is empty if the path has no wildcards.
 
     >>> split_pattern("data/year=*/*.csv")
     (PosixPath('data'), 'year=*/*.csv')
     """
     parts = Path(path).parts
-    first = next((at for at, part in enumerate(parts) if WILDCARD.search(part)), len(parts))
-    return Path(*parts[:first]), "/".join(parts[first:])
+    for index, part in enumerate(parts):
+        if WILDCARD.search(part):
+            return Path(*parts[:index]), "/".join(parts[index:])
+    return Path(*parts), ""
 
 
-def literal(path: Path) -> str:
-    """A path as Spark takes it, which reads patterns in it."""
-    return OF_GLOBS.sub(r"\\\g<0>", str(path.absolute()))
+def escape_wildcards(path: Path) -> str:
+    """Return a path for Spark, which would take some of its characters for wildcards."""
+    return SPECIAL_IN_GLOBS.sub(r"\\\g<0>", str(path.absolute()))
 
 
-def start_of(path: Path) -> bytes:
-    """The first bytes of a file, or nothing where it cannot be read here."""
+def read_start(path: Path) -> bytes:
+    """Return the first bytes of a file, decompressed, or nothing if it cannot be read here."""
     if not path.is_file():
         return b""
     with COMPRESSIONS.get(path.suffix.lower(), open)(path, "rb") as content:
         try:
-            start: bytes = content.read(SNIFFED)
-        except (OSError, EOFError):  # not compressed as its name says: Spark tells
+            start: bytes = content.read(SAMPLE_SIZE)
+        except (OSError, EOFError):  # not compressed as its name says; Spark raises an error later
             return b""
     return start
 
 
-def first_line_of_no_utf8(path: Path) -> int | None:
-    decode, lines = getincrementaldecoder("utf-8")().decode, 1
+def find_line_not_in_utf8(path: Path) -> int | None:
+    """Return the number, from 1, of the first line that is not in UTF-8; None if all lines are."""
+    decode = getincrementaldecoder("utf-8")().decode
+    lines = 1
     with COMPRESSIONS.get(path.suffix.lower(), open)(path, "rb") as content:
         try:
             while block := content.read(BLOCK):
@@ -352,23 +437,32 @@ def first_line_of_no_utf8(path: Path) -> int | None:
             decode(b"", True)
         except UnicodeDecodeError as error:
             return lines + error.object.count(b"\n", 0, error.start)
-        except (OSError, EOFError):  # not compressed as its name says: Spark tells
+        except (OSError, EOFError):  # not compressed as its name says; Spark raises an error later
             return None
     return None
 
 
-def delimiter_of(path: Path) -> str:
-    """What stands between the fields of a CSV file: what its name or else its first line tells."""
+def find_delimiter(path: Path) -> str:
+    """Return the delimiter of a CSV file, by its name or else by its first line."""
     if bare(path).suffix.lower() == ".tsv":
         return "\t"
-    lines = start_of(path).decode("utf-8", errors="replace").splitlines()
-    counts = {one: len(next(csv.reader(lines[:1], delimiter=one), [])) for one in DELIMITERS}
-    # a comma where there is one outside of quotes, however many of the others there are
-    return "," if counts[","] > 1 else max(DELIMITERS, key=counts.__getitem__)
+    first_line = read_start(path).decode("utf-8", errors="replace").splitlines()[:1]
+    field_counts = {
+        delimiter: len(next(csv.reader(first_line, delimiter=delimiter), []))
+        for delimiter in DELIMITERS
+    }
+    # One comma outside of quotes is enough, however many of the other delimiters there are.
+    if field_counts[","] > 1:
+        return ","
+    return max(DELIMITERS, key=field_counts.__getitem__)
 
 
 def delimiter(argument: str) -> str:
-    """The delimiter that an argument names: one character, or `tab`."""
+    """Return the delimiter of an argument: one character, or `tab`.
+
+    Raises:
+        MatchRecognizeError: it has more than one character.
+    """
     if argument in ("tab", "\\t"):  # a tab is hard to type
         return "\t"
     if len(argument) != 1:
@@ -459,7 +553,7 @@ def replace_when_complete(path: Path) -> Iterator[Path]:
             if target.exists():
                 shutil.copymode(target, part)
             part.replace(target)
-    except ConnectionError:  # to the engine, which computes rows meanwhile
+    except ConnectionError:  # of the engine, which computes rows while they are written
         raise
     except OSError as error:
         raise errors.output_not_written(path=str(path), reason=describe(error)) from error
@@ -472,18 +566,21 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write(frame: DataFrame, path: Path) -> int:
-    """Write all rows to one file, in order, and return how many. It appears when it is complete."""
+    """Write all rows to one file, in order, and return how many there are.
+
+    The file appears when it is complete.
+    """
     with replace_when_complete(path) as part:
         if format_of(path) == "parquet":
             return write_parquet(frame, part)
-        form = WRITTEN[bare(path).suffix.lower()]
+        form = WRITTEN_FORMATS[bare(path).suffix.lower()]
         with COMPRESSIONS.get(path.suffix.lower(), open)(part, "wt", encoding="utf-8") as out:
             count, _ = write_rows(frame, form, None, nullcontext(), out)
         return count
 
 
 def write_parquet(frame: DataFrame, path: Path) -> int:
-    """Write all rows to a file that does not exist yet; return how many."""
+    """Write all rows to a Parquet file that does not exist yet, and return how many there are."""
     from matchrec.spark.transport import write_at_once
 
     check_names(frame.columns, "a Parquet file")
