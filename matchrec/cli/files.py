@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from matchrec.cli.failures import busy, explain_spark_error, is_spark_error, tell
-from matchrec.cli.rows import check_names, comes_as_arrow, kept, write_rows
+from matchrec.cli.rows import cache_rows, check_names, comes_as_arrow, write_rows
 from matchrec.errors import command as errors
 from matchrec.errors.kinds import nearest, shortened
 from matchrec.plan.text import quoted
@@ -587,7 +587,7 @@ def write_parquet(frame: DataFrame, path: Path) -> int:
     if comes_as_arrow(frame):
         return write_at_once(frame, path)
     parts = path.with_name("parts")
-    with kept(frame, nullcontext()) as (cached, rows):
+    with cache_rows(frame, nullcontext()) as (cached, rows):
         cached.coalesce(1).write.parquet(parts.absolute().as_uri())
         next(parts.glob("*.parquet")).rename(path)
         return rows

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from io import StringIO
-from itertools import count, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TextIO
 
 from matchrec.errors import command as errors
@@ -29,41 +29,62 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
     from rich.console import JustifyMethod
 
-NESTED = ("array", "map", "struct", "variant")  # beginnings of types that are JSON in CSV
+NESTED = ("array", "map", "struct", "variant")  # the beginnings of types that are JSON in CSV
 SHOWN_ROWS = 20
-WIDE = 1_000_000  # where no terminal says how wide it is, no line is broken
-OF_CSV = {"escape": '"', "ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false"}
-SPECIAL = re.compile(r"[\\|`*<\[~&]|(?<!\w)_|_(?!\w)")  # what Markdown would not take as text
+UNLIMITED_WIDTH = 1_000_000  # of a table that is not printed to a terminal, so no line is broken
+CSV_OPTIONS = {
+    "escape": '"',
+    "ignoreLeadingWhiteSpace": "false",
+    "ignoreTrailingWhiteSpace": "false",
+}
+SPECIAL = re.compile(r"[\\|`*<\[~&]|(?<!\w)_|_(?!\w)")  # characters with a meaning in Markdown
 
-Types = Sequence[tuple[str, str]]
-Values = Sequence[Any]
-Watch = AbstractContextManager[None]  # shows that Spark is at work
+Types = Sequence[tuple[str, str]]  # the names and types of columns, as in `DataFrame.dtypes`
+Values = Sequence[Any]  # of one row
+Watch = AbstractContextManager[None]  # shows the progress of Spark's jobs
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How rows are printed.
+    """How rows are printed."""
 
-    encode: returns the columns of texts for a schema and the session's time zone. lines: makes
-    lines of these texts.
-    """
-
+    # Returns columns of texts for the columns `c0`, `c1` … with a schema and in a time zone.
     encode: Callable[[StructType, str], Sequence[Column]]
+    # Makes lines of these texts.
     lines: Callable[[Types, Iterable[Values]], Iterator[str]]
 
 
 def write_rows(
     frame: DataFrame, form: str, limit: int | None, watch: Watch, out: TextIO
 ) -> tuple[int, bool]:
-    """Writes the first `limit` rows, or all; returns how many, and whether there are more."""
-    chosen, numbers = FORMATS[form], count()
-    texts = chosen.encode(frame.schema, session_zone(frame))
-    with computed(frame, texts, limit, watch) as rows:
-        numbered_rows = zip(islice(rows, limit), numbers, strict=False)  # asks for a row first
-        for line in chosen.lines(frame.dtypes, (row for row, _ in numbered_rows)):
+    """Write the rows of a DataFrame to a stream.
+
+    Args:
+        frame: the DataFrame.
+        form: a name in `FORMATS`.
+        limit: how many rows are written; None for all.
+        watch: shows the progress of Spark's jobs.
+        out: the stream.
+
+    Returns:
+        How many rows were written, and whether there are more.
+    """
+    format_ = FORMATS[form]
+    texts = format_.encode(frame.schema, session_zone(frame))
+    written = 0
+
+    def count_rows(rows: Iterator[Values]) -> Iterator[Values]:
+        nonlocal written
+        for row in islice(rows, limit):
+            written += 1
+            yield row
+
+    with compute_texts(frame, texts, limit, watch) as rows:
+        for line in format_.lines(frame.dtypes, count_rows(rows)):
             out.write(f"{line}\n")
         out.flush()
-        return next(numbers), next(rows, None) is not None
+        has_more = next(rows, None) is not None
+    return written, has_more
 
 
 def session_zone(frame: DataFrame) -> str:
@@ -72,14 +93,24 @@ def session_zone(frame: DataFrame) -> str:
 
 
 @contextmanager
-def computed(
+def compute_texts(
     frame: DataFrame, texts: Sequence[Column], limit: int | None, watch: Watch
 ) -> Iterator[Iterator[Values]]:
-    """Texts of all rows, computed in parallel; one after `limit` says that there are more."""
-    numbered = frame.toDF(*(f"c{at}" for at in range(len(frame.columns))))  # names may be alike
+    """Yield the texts of the rows, which the engine computes in parallel.
+
+    With a limit there may be one row more, which shows that the DataFrame has more rows.
+
+    Args:
+        frame: the DataFrame.
+        texts: the texts of a row, over the columns `c0`, `c1` …
+        limit: how many rows are needed; None for all.
+        watch: shows the progress of Spark's jobs.
+    """
+    # Columns get new names, because several may have the same.
+    numbered = frame.toDF(*(f"c{index}" for index in range(len(frame.columns))))
     if comes_as_arrow(frame):
         with watch:
-            batches = in_order(numbered, texts, limit).toArrow().to_batches()
+            batches = select_in_order(numbered, texts, limit).toArrow().to_batches()
         columns = ([column.to_pylist() for column in batch.columns[1:]] for batch in batches)
         yield (row for batch in columns for row in zip(*batch, strict=True))
     elif limit is not None:
@@ -87,26 +118,27 @@ def computed(
             rows = numbered.select(*texts).take(limit + 1)
         yield iter(rows)
     else:
-        with kept(numbered.select(*texts), watch) as (cached, _):
+        with cache_rows(numbered.select(*texts), watch) as (cached, _):
             yield iter(cached.toLocalIterator())
 
 
-def in_order(numbered: DataFrame, texts: Sequence[Column], limit: int | None) -> DataFrame:
-    """Texts of the rows, or of one more than `limit`, in their order, after the number of each.
+def select_in_order(numbered: DataFrame, texts: Sequence[Column], limit: int | None) -> DataFrame:
+    """Return the number of each row and its texts, in the order of the rows.
 
-    Sail divides sorted rows among its tasks to compute texts, and gives them in any order. The
-    window takes them one by one before that.
+    Sail divides sorted rows among its tasks to compute texts, and returns them in any order. So the
+    rows get numbers before, by a window that reads them one by one.
     """
     from pyspark.sql.functions import expr
 
     rows = numbered if limit is None else numbered.limit(limit + 1)
-    placed = rows.select("*", expr("row_number() OVER (ORDER BY 1) AS at"))
-    return placed.select("at", *texts).orderBy("at")
+    with_number = rows.select("*", expr("row_number() OVER (ORDER BY 1) AS at"))
+    return with_number.select("at", *texts).orderBy("at")
 
 
 def comes_as_arrow(frame: DataFrame) -> bool:
-    """Whether all rows come at once, as a table of Arrow: from Sail, which keeps nothing that is
-    cached, and would compute it for every job.
+    """Return whether all rows are fetched at once, as an Arrow table.
+
+    That is so on Sail, which does not keep cached rows, and would compute them for every job.
     """
     from matchrec.spark.backends import backend_of
 
@@ -114,9 +146,11 @@ def comes_as_arrow(frame: DataFrame) -> bool:
 
 
 @contextmanager
-def kept(frame: DataFrame, watch: Watch) -> Iterator[tuple[DataFrame, int]]:
-    """The rows, computed in parallel and kept by Spark, and how many: a driver may not have the
-    room, and what fetches them in order would compute one partition after the other.
+def cache_rows(frame: DataFrame, watch: Watch) -> Iterator[tuple[DataFrame, int]]:
+    """Compute the rows of a DataFrame in parallel and cache them. Yield them and their number.
+
+    Fetching them without the cache would compute one partition after the other, if they are fetched
+    in order, or need memory for all of them on the driver.
     """
     cached = frame.cache()
     try:
@@ -127,21 +161,31 @@ def kept(frame: DataFrame, watch: Watch) -> Iterator[tuple[DataFrame, int]]:
         cached.unpersist()
 
 
-def check_names(names: Sequence[str], whole: str) -> None:
-    """Raises MatchRecognizeError for two columns of one name, which `whole` cannot have."""
-    for at, name in enumerate(names):
-        if name in names[:at]:
-            raise errors.repeated_column(name=name, whole=whole)
+def check_names(names: Sequence[str], container: str) -> None:
+    """Check that all columns have different names.
+
+    Args:
+        names: the names.
+        container: what the columns are written to, for the error.
+
+    Raises:
+        MatchRecognizeError: two columns have the same name.
+    """
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise errors.repeated_column(name=name, whole=container)
 
 
 def first_texts(frame: DataFrame, limit: int) -> list[Values]:
-    """The first rows, and one more where there are more, each value as Spark casts it to a text."""
-    with computed(frame, as_texts(frame.schema, session_zone(frame)), limit, nullcontext()) as rows:
+    """Return the first rows, and one more if there are more. Values are as Spark casts them."""
+    with compute_texts(
+        frame, as_texts(frame.schema, session_zone(frame)), limit, nullcontext()
+    ) as rows:
         return list(rows)
 
 
 def table_text(frame: DataFrame, limit: int) -> tuple[str, bool]:
-    """The first rows as an aligned table, and whether there are more."""
+    """Return the first rows as an aligned table, and whether there are more."""
     rows = first_texts(frame, limit)
     return "\n".join(table_lines(frame.dtypes, rows[:limit])), len(rows) > limit
 
@@ -153,16 +197,22 @@ def as_texts(schema: StructType, _zone: str) -> Sequence[Column]:
     return [col(f"c{index}").cast("string") for index in range(len(schema))]
 
 
-def as_csv(schema: StructType, zone: str, between: str = ",") -> Sequence[Column]:
-    """Return each row as a line of CSV. between: the delimiter."""
+def as_csv(schema: StructType, zone: str, delimiter: str = ",") -> Sequence[Column]:
+    """Return each row as a line of CSV."""
     from pyspark.sql.functions import struct, to_csv
 
     texts = (csv_text(f"c{index}", field.dataType, zone) for index, field in enumerate(schema))
-    return [to_csv(struct(*texts), {**OF_CSV, "sep": between})]
+    return [to_csv(struct(*texts), {**CSV_OPTIONS, "sep": delimiter})]
 
 
 def csv_text(value: str, kind: DataType, zone: str) -> Column:
-    """Return a value as a text; NULL for NULL."""
+    """Return a value as a text for CSV; NULL for NULL.
+
+    Args:
+        value: the name of the column.
+        kind: its type.
+        zone: the session's time zone.
+    """
     from pyspark.sql.functions import base64, col, expr
 
     name = kind.simpleString()
@@ -174,7 +224,8 @@ def csv_text(value: str, kind: DataType, zone: str) -> Column:
 def as_json(schema: StructType, zone: str) -> Sequence[Column]:
     """Return each row as a JSON object.
 
-    Raises MatchRecognizeError if two columns have the same name: a reader would lose one of them.
+    Raises:
+        MatchRecognizeError: two columns have the same name, so that a reader would lose one.
     """
     from pyspark.sql.functions import expr
 
@@ -191,7 +242,11 @@ class JsonSql:
     depth: int = 0  # the number of lambda functions around the value
 
     def write_object(self, fields: Iterable[tuple[str, str, DataType]]) -> str:
-        """Return the SQL of an object. fields: the name of each, its value in SQL, and its type."""
+        """Return the SQL of an object.
+
+        Args:
+            fields: the name of each field, its value in SQL, and its type.
+        """
         parts = [string_literal("{")]
         for index, (name, value, kind) in enumerate(fields):
             comma = "," if index else ""
@@ -268,28 +323,31 @@ class JsonSql:
                 return f"""concat('"', {text}, '"')"""
             case NullType():
                 return "CAST(NULL AS STRING)"
-        # texts, bytes and variants: to_json takes only structs, so the braces around it are cut off
-        field = f"to_json(named_struct('v', {value}))"
-        start, around = len('{"v":') + 1, len('{"v":}')
-        return f"IF({value} IS NULL, NULL, substring({field}, {start}, length({field}) - {around}))"
+        # Texts, bytes and variants. `to_json` takes only structs, so the JSON of a struct with the
+        # value is computed, `{"v":...}`, and the struct is cut off.
+        struct = f"to_json(named_struct('v', {value}))"
+        prefix, suffix = '{"v":', "}"
+        length = f"length({struct}) - {len(prefix) + len(suffix)}"
+        text = f"substring({struct}, {len(prefix) + 1}, {length})"
+        return f"IF({value} IS NULL, NULL, {text})"
 
     def write_instant(self, value: str) -> str:
         """Return the SQL of a time such as "2026-01-31T10:00:00.25-05:00"."""
         from matchrec.spark.time_zones import find_offset
 
-        # on Sail a time may have another zone; a cast converts it to the session's
+        # On Sail a time may have another zone. The cast converts it to the session's.
         instant = f"CAST({value} AS TIMESTAMP)"
         local = f"translate(CAST({instant} AS STRING), ' ', 'T')"
         offset = find_offset(self.zone)
         if offset is None:
             offset_sql = f"date_format({instant}, 'XXX')"
-        else:  # Sail has no date_format there
+        else:  # Sail has no date_format for such a zone
             offset_sql = string_literal("Z" if offset == "+00:00" else offset)
         return f"""concat('"', {local}, {offset_sql}, '"')"""
 
 
 def table_lines(types: Types, rows: Iterable[Values]) -> Iterator[str]:
-    """An aligned table, numbers to the right; in a terminal not wider than that."""
+    """Yield an aligned table with numbers to the right. In a terminal it is not wider than that."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -302,33 +360,36 @@ def table_lines(types: Types, rows: Iterable[Values]) -> Iterator[str]:
         table.add_row(*(Text(shown(value)) for value in row))
     console = Console()
     if not console.is_terminal:
-        console = Console(width=WIDE)
+        console = Console(width=UNLIMITED_WIDTH)
     with console.capture() as captured:
         console.print(table)
     yield from (line.rstrip() for line in captured.get().splitlines())
 
 
-def csv_lines(types: Types, rows: Iterable[Values], between: str = ",") -> Iterator[str]:
+def csv_lines(types: Types, rows: Iterable[Values], delimiter: str = ",") -> Iterator[str]:
+    """Yield the header of a CSV file, then its rows, which are lines already."""
     header = StringIO()
-    csv.writer(header, delimiter=between, lineterminator="").writerow([name for name, _ in types])
+    csv.writer(header, delimiter=delimiter, lineterminator="").writerow([name for name, _ in types])
     yield header.getvalue()
     yield from (str(row[0]) for row in rows)
 
 
 def json_lines(_: Types, rows: Iterable[Values]) -> Iterator[str]:
+    """Yield the rows, which are JSON objects already."""
     yield from (str(row[0]) for row in rows)
 
 
 def json_array(types: Types, rows: Iterable[Values]) -> Iterator[str]:
-    """One array of objects, each of which stands on its own line."""
-    before = "["
+    """Yield an array of objects, with one object in each line."""
+    prefix = "["
     for line in json_lines(types, rows):
-        yield before + line
-        before = ","
-    yield "]" if before == "," else "[]"
+        yield prefix + line
+        prefix = ","
+    yield "]" if prefix == "," else "[]"
 
 
 def markdown_lines(types: Types, rows: Iterable[Values]) -> Iterator[str]:
+    """Yield the lines of a Markdown table with numbers to the right."""
     yield markdown_row(printable(name) for name, _ in types)
     marks = ("---:" if kind.split("(")[0] in NUMBERS else "---" for _, kind in types)
     yield f"| {' | '.join(marks)} |"
@@ -336,11 +397,12 @@ def markdown_lines(types: Types, rows: Iterable[Values]) -> Iterator[str]:
 
 
 def shown(value: str | None) -> str:
+    """Return a value for a table, without control characters."""
     return "NULL" if value is None else printable(value)
 
 
 def markdown_row(cells: Iterable[str]) -> str:
-    """A row of such a table; every character means itself.
+    """Return a row of a Markdown table, in which every character is escaped that needs it.
 
     >>> markdown_row(["a|b", "top_date", "*"])
     '| a\\\\|b | top_date | \\\\* |'
@@ -352,7 +414,7 @@ def markdown_row(cells: Iterable[str]) -> str:
 FORMATS = {
     "table": Format(as_texts, table_lines),
     "csv": Format(as_csv, csv_lines),
-    "tsv": Format(partial(as_csv, between="\t"), partial(csv_lines, between="\t")),
+    "tsv": Format(partial(as_csv, delimiter="\t"), partial(csv_lines, delimiter="\t")),
     "json": Format(as_json, json_array),
     "jsonl": Format(as_json, json_lines),
     "markdown": Format(as_texts, markdown_lines),
