@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from functools import partial, reduce, wraps
+from functools import partial, wraps
 from inspect import signature
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -64,42 +64,61 @@ RANGE = re.compile(r"(-?\d{1,18})\.\.(-?\d{1,18})")
 
 
 def values_of_marker(argument: str) -> tuple[str, list[Any]]:
-    """The name and the values of NAME=VALUE,VALUE."""
+    """Return the name and the values of an argument NAME=VALUE,VALUE.
+
+    Raises:
+        MatchRecognizeError: the argument has another form, or a range such as 1..5.
+    """
     name, values = setting(argument)
     if not name.isidentifier():
         raise errors.no_name_of_marker(name=name)
-    if ends := RANGE.fullmatch(values):
-        first, last = sorted(map(int, ends.groups()))
-        some = [*map(str, range(first, last + 1)[:3])]
-        written = ",".join([*some, "..."] if last - first > 2 else some)
-        raise errors.range_of_values(values=values, name=name, written=written)
-    return name, [plain_value_of(one) for one in values.split(",")]
+    ends = RANGE.fullmatch(values)
+    if ends is not None:
+        first, last = sorted(int(end) for end in ends.groups())
+        examples = [str(value) for value in range(first, last + 1)[:3]]
+        if last - first > 2:
+            examples.append("...")
+        raise errors.range_of_values(values=values, name=name, written=",".join(examples))
+    return name, [plain_value_of(value) for value in values.split(",")]
 
 
 def engine(argument: str) -> str:
+    """Return the name of an engine, or the address of a server.
+
+    Raises:
+        MatchRecognizeError: it is neither.
+    """
     if argument not in ("sail", "spark") and not argument.startswith("sc://"):
         raise errors.unknown_engine(argument=argument)
     return argument
 
 
-def named_once(_: click.Context, __: click.Parameter, given: Pairs[T]) -> Pairs[T]:
-    refuse_twice([name for name, _ in given])
-    return given
+def named_once(_: click.Context, __: click.Parameter, pairs: Pairs[T]) -> Pairs[T]:
+    """Return the names and values of an option. Raise click.BadParameter for a repeated name."""
+    refuse_twice([name for name, _ in pairs])
+    return pairs
 
 
 def refuse_twice(names: Sequence[str]) -> None:
-    """Raises click.BadParameter where two names are the same."""
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise click.BadParameter(f"`{twice}` is given twice")
+    """Raise click.BadParameter if two names are the same."""
+    for name in names:
+        if names.count(name) > 1:
+            raise click.BadParameter(f"`{name}` is given twice")
 
 
 def together(*options: Decorator[Any]) -> Decorator[Any]:
-    """Several options as one decorator; help shows them in this order."""
-    return lambda function: reduce(lambda done, one: one(done), reversed(options), function)
+    """Return several options as one decorator. The help shows them in this order."""
+
+    def decorate(function: Any) -> Any:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
 
 
 def handle_failures(function: Callable[..., None]) -> Callable[..., None]:
-    """A command whose failures are sentences and exit codes, with a traceback if asked for."""
+    """Let a command report failures by sentences and exit codes, and add the option --traceback."""
 
     @click.option("--traceback", is_flag=True, help="Also show the Python traceback of an error.")
     @wraps(function)
@@ -118,27 +137,30 @@ def refuse_repeated_tables(tables: Sequence[Table], schemas: Sequence[EmptyTable
 
 
 def asks(function: Callable[..., None]) -> Callable[..., None]:
-    """A command about one query: what is said of it is one request, before its own options."""
-    own = signature(function).parameters
+    """Let a command about one query get a `QueryRequest`, before its own options.
+
+    The arguments that describe the query and its input are removed from the options.
+    """
+    own_options = signature(function).parameters
 
     @handle_failures
     @wraps(function)
     def command(query: QuerySource, tables: Tables, conf: Settings, **options: Any) -> None:
-        passed = {name: options.pop(name) for name in own if name in options}
+        passed = {name: options.pop(name) for name in own_options if name in options}
         refuse_repeated_tables(tables, options.get("schemas", ()))
         function(build_request(query, tables, conf, options), **passed)
 
     return command
 
 
-WRITTEN = "matchrec.arguments"
+WRITTEN = "matchrec.arguments"  # the key in click's `Context.meta` of the arguments as written
 OF_STREAM = ("events", "order_by", "partition_by", "type_column")
 OF_FILES = ("tables", "schemas", "delimiter", "header", "engine", "conf")
 
-# What each command takes that is about a query of any language and its rows.
+# The parameters that describe the query and its input, in all commands about a query.
 OF_QUERY = ("query", "text", "language", "dialect", "args", "clause", *OF_STREAM, *OF_FILES)
 
-# What to write for options that other programs, or people, have for the same.
+# What to write for options that users know from other programs.
 OF_OTHERS = {
     "--master": "--engine spark --conf spark.master=local[4]",
     "--to": "--write",
@@ -149,26 +171,29 @@ OF_OTHERS = {
     "-p": "--arg NAME=VALUE",
 }
 
-# An argument such as `stocks=stocks.csv` or `stocks.csv`, in what click says of one too many.
+# An argument such as `stocks=stocks.csv` or `stocks.csv`, in click's error for one too many.
 TABLE = re.compile(r"\w+=[^\s()]+|[^\s()=]+\.\w+")
 
 
 class Repeatable(click.Command):
-    """Keeps how its arguments were written, for `again`; knows how to write options of others."""
+    """A command that keeps its arguments as they were written, so that `again` can repeat them."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments. Errors say what to write for options of other programs."""
         ctx.meta[WRITTEN] = list(args)
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            if (cure := OF_OTHERS.get(error.option_name)) is None:
+            cure = OF_OTHERS.get(error.option_name)
+            if cure is None:
                 raise
             raise click.UsageError(f"there is no {error.option_name}; write {cure}", ctx) from None
         except click.UsageError as error:
             written = ctx.meta[WRITTEN]
-            table = next((one for one in TABLE.findall(error.message) if one in written), None)
-            if table is None:
+            tables = [argument for argument in TABLE.findall(error.message) if argument in written]
+            if not tables:
                 raise
+            table = tables[0]
             table = table if "=" in table else f"{Path(table).stem}={table}"
             raise click.UsageError(f"{error.message}; write --table {table}", ctx) from None
 
@@ -201,40 +226,61 @@ def group_of(parameter: click.Parameter) -> str:
 
 
 def again(name: str) -> str:
-    """What asks another command about the query of this one, a `Repeatable`, for a shell."""
+    """Return another command about the query of the current one, as a shell reads it.
+
+    The current command is a `Repeatable`. Its arguments that describe the query are repeated.
+
+    Args:
+        name: the name of the other command.
+    """
     context = click.get_current_context()
-    given, _, order = context.command.make_parser(context).parse_args(context.meta[WRITTEN])
+    parser = context.command.make_parser(context)
+    values, _, order = parser.parse_args(context.meta[WRITTEN])
+    parameters = list(dict.fromkeys(order))
+    parameters.sort(key=lambda parameter: isinstance(parameter, click.Option))  # QUERY is first
     words = [name]
-    for parameter in sorted(dict.fromkeys(order), key=lambda one: isinstance(one, click.Option)):
-        written = given[parameter.name]
-        if parameter.name not in OF_QUERY or not isinstance(written, str | list | bool):
+    for parameter in parameters:
+        value = values[parameter.name]
+        if parameter.name not in OF_QUERY or not isinstance(value, str | list | bool):
             continue
         if isinstance(parameter, click.Argument):
-            words.append(str(written))
-        elif isinstance(written, bool):
-            words.append((parameter.opts if written else parameter.secondary_opts)[0])
+            words.append(str(value))
+        elif isinstance(value, bool):
+            words.append((parameter.opts if value else parameter.secondary_opts)[0])
         else:
-            values = written if isinstance(written, list) else [written]
-            words += [word for value in values for word in (parameter.opts[0], value)]
+            for item in value if isinstance(value, list) else [value]:
+                words += [parameter.opts[0], item]
     return f"{program()} {shlex.join(words)}"
 
 
 def program() -> str:
-    """What starts the program, as a shell reads it."""
-    started = Path(sys.argv[0])
-    if started.name == "__main__.py" and started.parent.name == "matchrec":
+    """Return how this program was started, as a shell reads it.
+
+    That is `matchrec` if a shell finds the same file under this name.
+    """
+    script = Path(sys.argv[0])
+    if script.name == "__main__.py" and script.parent.name == "matchrec":
         return shlex.join([sys.executable, "-m", "matchrec"])
-    found = shutil.which("matchrec")
-    is_found = found is not None and started.exists() and started.samefile(found)
-    return "matchrec" if is_found or started.stem != "matchrec" else shlex.quote(str(started))
+    path_of_name = shutil.which("matchrec")
+    is_same = path_of_name is not None and script.exists() and script.samefile(path_of_name)
+    if is_same or script.stem != "matchrec":
+        return "matchrec"
+    return shlex.quote(str(script))
 
 
 def chosen(
-    option: str | tuple[str, str], words: Sequence[str], said: str, **more: Any
+    option: str | tuple[str, str], words: Sequence[str], help_text: str, **attributes: Any
 ) -> Decorator[Any]:
-    """An option with one of a few values. option: `--name`, or this and its Python name."""
+    """Return an option with one of a few values.
+
+    Args:
+        option: `--name`, or this and its name in Python.
+        words: the values.
+        help_text: what the help says about the option.
+        attributes: other arguments of `click.option`.
+    """
     names = (option,) if isinstance(option, str) else option
-    return click.option(*names, type=click.Choice(words), help=said, **more)
+    return click.option(*names, type=click.Choice(words), help=help_text, **attributes)
 
 
 SETTING = Parsed("NAME=VALUE", setting)
@@ -242,7 +288,11 @@ VALUES = Parsed("NAME=VALUE", values_of_marker)
 
 
 def origin(ctx: click.Context, _: click.Parameter, path: str | None) -> QuerySource:
-    """Where the query comes from. Raises click.UsageError for none and for two."""
+    """Return where the query comes from.
+
+    Raises:
+        click.UsageError: there is no query, or there are two.
+    """
     text = ctx.params.pop("text", None)
     if (path is None) == (text is None):
         raise click.UsageError(
@@ -264,8 +314,8 @@ QUERY = together(
 
 
 def names_of_parameters(ctx: click.Context, _: click.Parameter, typed: str) -> list[str]:
-    """What a shell offers after `--arg`: the parameters of the query that stands before it."""
-    # click leaves it among `args` where an option without a value comes after it
+    """Return the completions that a shell offers after `--arg`: the parameters of the query."""
+    # click leaves the query in `args` if an option without a value follows it.
     query = ctx.params.get("query") or next(map(QuerySource, ctx.args), None)
     if query is None or not (query.text or Path(query.path).is_file()):
         return []

@@ -238,11 +238,18 @@ def run_statements(request: QueryRequest, output: Output, plot: PlotOptions | No
                 plot.draw(query)
 
 
-def tell_of_no_rows(asked: QueryRequest, count: int) -> None:
-    """Says in a terminal what shows why nothing matches, where that is why there are no rows."""
+def tell_of_no_rows(request: QueryRequest, count: int) -> None:
+    """Suggest `matchrec coverage` in a terminal if there are no rows because nothing matched.
+
+    Args:
+        request: the query.
+        count: the number of its rows.
+    """
     from matchrec.syntax.locate import may_have_clause
 
-    if not count and not asked.totals and (asked.language != "sql" or may_have_clause(asked.what)):
+    if count or request.totals:
+        return
+    if request.language != "sql" or may_have_clause(request.what):
         shows = arguments.again("coverage")
         tell_at_terminal(f"0 rows; how far rows come, and what stops them, shows\n{shows}")
 
@@ -280,7 +287,7 @@ def transpile(query: QuerySource, read: str | None, write: str, **options: Any) 
     what: str | matchrec.Pattern = query.read(language)
     if language == "pattern":
         what, language = load_pattern(str(what)), "spark"
-    passed: dict[str, Any] = {name: one for name, one in options.items() if one}
+    passed: dict[str, Any] = {name: value for name, value in options.items() if value}
     events = passed.pop("events", "events")
     print(convert_query(what, language, write, events, **passed))
 
@@ -322,15 +329,15 @@ def demo(picture: Path, engine: str | None) -> None:
     print("This takes some seconds, and longer the first time on a machine.\n", flush=True)
     with as_file(DATA / "stocks.csv") as path, local_session(engine=engine) as spark:
         Table("stocks", (path,), "csv").register(spark)
-        asked = matchrec.query(spark, query)
+        falls = matchrec.query(spark, query)
         with matchrec.progress(spark):
-            text, _ = table_text(asked.to_df(), SHOWN_ROWS)
+            text, _ = table_text(falls.to_df(), SHOWN_ROWS)
         print(text, flush=True)
         with busy("Drawing"):
-            drawn = asked.plot(x="date", y="close", by="ticker")
+            plot = falls.plot(x="date", y="close", by="ticker")
             with replace_when_complete(picture) as part:
-                drawn.save(part)
-    print(f"\n{len(drawn.page.spans)} matches, {time.monotonic() - began:.1f} s in all")
+                plot.save(part)
+    print(f"\n{len(plot.page.spans)} matches, {time.monotonic() - began:.1f} s in all")
     print(f"picture: {picture.absolute()}\n\nTo run the query again:")
     words = ("run", f"{DATA}/v_shapes.sql", "--table", f"stocks={DATA}/stocks.csv")
     print(f"{arguments.program()} {shlex.join(words)}")

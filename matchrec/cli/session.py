@@ -1,4 +1,8 @@
-"""The session of the command line; Spark's is embedded, quiet, on this program's interpreter."""
+"""The session of the command line.
+
+Spark runs embedded in this program, without messages of its own, and its workers run on the same
+Python interpreter.
+"""
 
 from __future__ import annotations
 
@@ -33,18 +37,21 @@ Settings = Sequence[tuple[str, str]]
 
 @contextmanager
 def local_session(settings: Settings = (), engine: str | None = None) -> Iterator[SparkSession]:
-    """A session, stopped at the end: on the engine that is asked for, else as `matchrec.session`.
+    """Yield a session, and stop it at the end. If none can be started, the program exits.
 
-    What Java writes to stderr goes to a file as long as it lives: start-up warnings mean nothing to
-    the user, and every error reaches Python as an exception as well. The program ends where there
-    is no session to be had.
+    Everything that Java writes to stderr goes to a file: its warnings at the start mean nothing to
+    users, and every error reaches Python as an exception as well.
+
+    Args:
+        settings: settings of Spark.
+        engine: as for `matchrec.session`.
     """
     from matchrec.spark.actions import cancelled_by_interrupt
     from matchrec.spark.sail.start import engine_of
 
     with tempfile.TemporaryDirectory(prefix="matchrec-") as name:
         try:
-            spark = opened(Path(name), dict(settings), engine)
+            spark = open_session(Path(name), dict(settings), engine)
         except MatchRecognizeError as error:
             fail(str(error), ExitCode.FAILED)
         tell_at_terminal(f"running on {engine_of(spark)}")
@@ -55,8 +62,17 @@ def local_session(settings: Settings = (), engine: str | None = None) -> Iterato
             spark.stop()
 
 
-def opened(folder: Path, settings: dict[str, str], engine: str | None) -> SparkSession:
-    """The session; what Spark leaves is in `folder`. Raises with the reason where there is none."""
+def open_session(folder: Path, settings: dict[str, str], engine: str | None) -> SparkSession:
+    """Start a session.
+
+    Args:
+        folder: where Spark puts its files.
+        settings: settings of Spark.
+        engine: as for `matchrec.session`.
+
+    Raises:
+        MatchRecognizeError: Spark did not start; with the reason.
+    """
     from matchrec.spark.sail.start import SPARK, STARTING_SPARK, engine_for, start
     from matchrec.spark.session import FAILURES, query_context_logger
 
@@ -72,17 +88,22 @@ def opened(folder: Path, settings: dict[str, str], engine: str | None) -> SparkS
         with java_stderr_to(log) as terminal, busy("Starting Spark", terminal):
             return start(SPARK, ours | settings, announces=False)
     except FAILURES as error:
-        said = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
-        lines = (line.strip() for line in reversed(said.split("\n")) if line.strip())
-        raise errors.spark_did_not_start(reason=next(lines, str(error))) from error
+        log_text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+        log_lines = [line.strip() for line in log_text.split("\n") if line.strip()]
+        reason = log_lines[-1] if log_lines else str(error)
+        raise errors.spark_did_not_start(reason=reason) from error
 
 
 @contextmanager
 def java_stderr_to(log: Path) -> Iterator[TextIO]:
-    """Programs started inside inherit `log` as their stderr; gives the terminal's stderr."""
+    """Let programs that are started inside write their stderr to a file.
+
+    Yields:
+        The stderr of the terminal, for messages of our own.
+    """
     sys.stderr.flush()
-    kept = os.dup(2)
-    with os.fdopen(kept, "w", encoding=sys.stderr.encoding) as terminal:
+    terminal_descriptor = os.dup(2)
+    with os.fdopen(terminal_descriptor, "w", encoding=sys.stderr.encoding) as terminal:
         with log.open("wb") as file:
             os.dup2(file.fileno(), 2)
         try:

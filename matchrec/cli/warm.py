@@ -1,6 +1,6 @@
-"""The command `warm`: compiles the kernels before the first query, for an image of a container.
+"""The command `warm`: compile the search before the first query, for an image of a container.
 
-It runs small queries of every kind, so that what they compile is what such queries need.
+It runs small queries of every kind, which compile everything that such queries need.
 """
 
 from __future__ import annotations
@@ -89,43 +89,48 @@ def warm() -> None:
       matchrec warm
     """
     began = time.monotonic()
-    at_once = Shortcuts(few_steps=0)
-    with local_session() as spark, matchrec.progress(spark), in_force(at_once):
-        for query in queries(spark):
+    # Otherwise small queries are searched without compiled code.
+    always_compile = Shortcuts(few_steps=0)
+    with local_session() as spark, matchrec.progress(spark), in_force(always_compile):
+        for query in build_queries(spark):
             query.collect()
-        ask(spark)
-    from matchrec.jit.kept import places
+        ask_questions(spark)
+    from matchrec.jit.kept import places as find_folders
 
     print(f"compiled code is ready after {time.monotonic() - began:.0f} s, in the folders")
-    for place in places():
-        print(f"    {place}")
+    for folder in find_folders():
+        print(f"    {folder}")
 
 
-def ask(spark: SparkSession) -> None:
-    """Ask what users ask of a query: why it found what it did, how far its starting rows came."""
-    on_data, on_run = (CLAUSE.format(**PARTS | {"on_run": one}) for one in ("", ON_RUN))
+def ask_questions(spark: SparkSession) -> None:
+    """Ask why a query found what it did, and how far its starting rows came."""
+    on_data = CLAUSE.format(**PARTS)
+    on_run = CLAUSE.format(**PARTS | {"on_run": ON_RUN})
     matchrec.query(spark, on_run).why(partition={"k": "0"}, limit=1)
     for query in (on_data, on_run):
         matchrec.query(spark, query).coverage()
     matchrec.query(spark, CLAUSE.format(**PARTS | {"selected": SKIPPING})).coverage()
 
 
-def queries(spark: SparkSession) -> Iterator[DataFrame]:
+def build_queries(spark: SparkSession) -> Iterator[DataFrame]:
+    """Yield the results of queries that use every kind of search. No job has run yet."""
     rows = spark.sql(ROWS).coalesce(1)
     rows.createOrReplaceTempView("warm_rows")
     for algorithm, parts in KINDS:
-        how = matchrec.Options(algorithm=algorithm)
-        yield matchrec.sql(spark, CLAUSE.format(**PARTS | parts), options=how)
+        options = matchrec.Options(algorithm=algorithm)
+        yield matchrec.sql(spark, CLAUSE.format(**PARTS | parts), options=options)
     spark.range(20_000).coalesce(1).createOrReplaceTempView("warm_many_rows")
-    at_once = matchrec.Options(algorithm=BREADTH_FIRST)
-    yield matchrec.sql(spark, MANY_ROWS, options=at_once)  # whose runs share more than fits
-    yield matchrec.sql(spark, TIES, options=at_once)  # whose matches are found out of order
+    breadth_first = matchrec.Options(algorithm=BREADTH_FIRST)
+    # Its runs share so many rows that the search drops nodes of the shared buffer.
+    yield matchrec.sql(spark, MANY_ROWS, options=breadth_first)
+    # Its matches are found out of order.
+    yield matchrec.sql(spark, TIES, options=breadth_first)
     for on_run in ("", ON_RUN):
         counted = CLAUSE.format(**PARTS | {"selected": ALL, "on_run": on_run})
         yield matchrec.query(spark, counted).aggregate({"n": "count(*)", "x": "sum(sum_x)"})
     yield matchrec.match_sase(rows, GRAPH, order_by="t", output="graph")
-    for how in (matchrec.Options(algorithm=BACKTRACKING), at_once):
-        yield matchrec.match_sase(rows, NEGATION, order_by="t", options=how)
+    for options in (matchrec.Options(algorithm=BACKTRACKING), breadth_first):
+        yield matchrec.match_sase(rows, NEGATION, order_by="t", options=options)
     pattern = matchrec.Pattern.begin("a").where("x > 1").followed_by("b").where("x > 2")
     skip = matchrec.AfterMatch.SKIP_PAST_LAST_EVENT
     yield matchrec.match_pattern(rows, pattern.within("5 seconds").after_match(skip), order_by="ts")
