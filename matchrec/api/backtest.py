@@ -262,7 +262,7 @@ class Attempts:
         """The variable of the last row of an attempt, by its last choice."""
         names = self.draft.draft.plan.variables
         occurrences = self.draft.occurrences
-        # Choice 0 is that of an attempt without rows.
+        # An attempt without rows has choice 0.
         return [None, *(names[occurrences.variables[state]] for state in occurrences.taken)]
 
     @property
@@ -316,7 +316,7 @@ class Comparison:
     def add_span(self, rows: DataFrame, other_columns: Sequence[str] = ()) -> DataFrame:
         """Return rows with their keys, their low and high end along the order, and other columns.
 
-        If the order is descending, the low end is that of the last row.
+        If the order is descending, the last row is the low end.
 
         Args:
             rows: the keys, the first and the last order value, and the other columns.

@@ -308,7 +308,11 @@ class EvaluatedSql(EvaluatedQuery):
         return Relation(runner, select_from, partial(self.select_all, text))
 
     def select_all(self, text: Template) -> DataFrame:
-        """Return the rows of an input. A parameter without a value is an error with its place."""
+        """Return the rows of an input.
+
+        Raises:
+            MatchRecognizePlanError: a parameter has no value; the error shows its location.
+        """
         runner = self.as_written
         try:
             return runner.sql(text)
@@ -352,10 +356,10 @@ def check_renames(planned: EvaluatedClause) -> None:
 
 def name_columns(node: QueryNode, site: Site, columns: Sequence[str]) -> QueryNode:
     """Return a query in which `*` around a window stands for the columns of the window's input."""
-    calls = {call.column for each in node.sites for call in each.calls or ()}
-    shown = tuple(name for name in columns if name not in calls)
-    blocks = (
-        replace(block, columns=shown) if block.rows == site.whole else block
+    columns_of_calls = {call.column for site in node.sites for call in site.calls or ()}
+    input_columns = tuple(name for name in columns if name not in columns_of_calls)
+    blocks = [
+        replace(block, columns=input_columns) if block.rows == site.whole else block
         for block in node.blocks
-    )
+    ]
     return replace(node, blocks=tuple(blocks))

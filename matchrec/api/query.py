@@ -351,7 +351,7 @@ class Query:
         from matchrec.api.questions import cover
         from matchrec.explain.coverage import Coverage
 
-        # Counting has a search of its own, so the other options do not apply.
+        # `coverage` does not use the algorithm of the query, so other options do not apply.
         options = Options(sort=self.options.sort, max_steps=self.options.max_steps)
         with self._read(options) as parsed:
             count = len(parsed.clause_names)

@@ -34,12 +34,12 @@ Remarks = tuple[MatchRecognizeWarning, ...]
 
 
 def find_remarks(drafted: Draft, question: Question, source: Source) -> Remarks:
-    """Return the warnings about a clause or a rule, with their places in its text."""
-    found = [*remarks(drafted.written)]
+    """Return the warnings about a clause or a rule, with their locations in its text."""
+    warnings = list(remarks(drafted.written))
     intervals = question.backend.windows_in_hours(drafted.plan, question.type_of_order)
-    found += (days_in_hours(interval.span, written=interval.text) for interval in intervals)
-    found += find_nanosecond_remarks(drafted.plan, question)
-    return tuple(warning.located(source) for warning in found)
+    warnings += [days_in_hours(interval.span, written=interval.text) for interval in intervals]
+    warnings += find_nanosecond_remarks(drafted.plan, question)
+    return tuple(warning.located(source) for warning in warnings)
 
 
 def find_nanosecond_remarks(plan: MatchPlan, question: Question) -> Iterator[MatchRecognizeWarning]:
@@ -67,10 +67,10 @@ def find_nanosecond_remarks(plan: MatchPlan, question: Question) -> Iterator[Mat
 def find_clause_remarks(result: ClauseResult, source: Source, language: Language | None) -> Remarks:
     """Return the warnings about a planned clause; for SQL, those about state of streams too."""
     question = result.prepared.question
-    found = find_remarks(result.draft, question, source)
+    warnings = find_remarks(result.draft, question, source)
     if not question.is_stream or language is not None:
-        return found
-    return (*found, *find_state_remarks(result.draft.written, result.executable, source))
+        return warnings
+    return (*warnings, *find_state_remarks(result.draft.written, result.executable, source))
 
 
 def find_state_remarks(plan: MatchPlan, executable: Executable, source: Source) -> Remarks:

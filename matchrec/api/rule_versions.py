@@ -154,7 +154,7 @@ def read_rules(rules: FixedRules, relation: Relation, order: str) -> tuple[Writt
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Check the names of rules, of which a name may be there several times.
+    """Check the names of rules. The versions of a rule have the same name.
 
     Raises:
         MatchRecognizePlanError: there are no names, or two differ only in upper and lower case.

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pyspark.sql import DataFrame
@@ -90,18 +90,29 @@ def aggregate(
         f"{readable(write_call(call, result, totals))} AS {quoted(name)}"
         for name, call in calls.items()
     ]
-    group_fields = list(zip(group_names, rows.schema.fields, strict=False))
+    return result, group_rows(rows, group_names, columns)
+
+
+def group_rows(rows: DataFrame, group_names: Sequence[str], aggregates: Sequence[str]) -> DataFrame:
+    """Return a row with the aggregates for each group.
+
+    Args:
+        rows: the rows of the search. Their first columns say which group a row belongs to.
+        group_names: the names that these columns get.
+        aggregates: the other columns of the result, as SQL.
+    """
+    fields = list(zip(group_names, rows.schema.fields, strict=False))
     if not group_names or is_streaming(rows):
-        # Each group has one row. In a stream that is so because no row is ever added to a group.
-        groups = [f"{quoted(field.name)} AS {quoted(name)}" for name, field in group_fields]
-        return result, rows.selectExpr(*groups, *columns)
-    # The workers may have searched a partition in parts, and keys may be equal in different forms.
+        # In a stream each row is a group, because no row is ever added to it. Without columns that
+        # tell groups apart, all rows are one group.
+        groups = [f"{quoted(field.name)} AS {quoted(name)}" for name, field in fields]
+        return rows.selectExpr(*groups, *aggregates)
+    # Equal values may have several forms, such as 0.0 and -0.0.
     groups = [
         f"{in_one_form(quoted(field.name), field.dataType)} AS {quoted(name)}"
-        for name, field in group_fields
+        for name, field in fields
     ]
-    grouped_rows = rows.groupBy(*(expr(group) for group in groups))
-    return result, grouped_rows.agg(*(expr(column) for column in columns))
+    return rows.groupBy(*map(expr, groups)).agg(*map(expr, aggregates))
 
 
 def run_search(clause: Clause, plan: MatchPlan, totals: Totals) -> ClauseResult:

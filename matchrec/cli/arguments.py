@@ -441,5 +441,5 @@ SCHEMAS = several(
     help="Declare a table without a file, such as 't: id INT, ts TIMESTAMP'. May be repeated.",
 )
 FILE = Parsed("FILE", writable)
-PICTURE = Parsed("FILE", partial(writable, known=(".png", ".svg")))
-SVG = Parsed("FILE", partial(writable, known=(".svg",)))
+PICTURE = Parsed("FILE", partial(writable, suffixes=(".png", ".svg")))
+SVG = Parsed("FILE", partial(writable, suffixes=(".svg",)))

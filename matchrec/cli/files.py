@@ -470,15 +470,15 @@ def delimiter(argument: str) -> str:
     return argument
 
 
-def writable(path: str, known: Sequence[str] = ()) -> Path:
+def writable(path: str, suffixes: Sequence[str] = ()) -> Path:
     """Return the path of a file that can be written.
 
     Args:
         path: the file, which may exist. Its folder must exist.
-        known: suffixes that its name may have; any if there are none.
+        suffixes: the suffixes that its name may have; any if there are none.
     """
-    if known and Path(path).suffix.lower() not in known:
-        raise errors.unknown_format(path=path, known=known)
+    if suffixes and Path(path).suffix.lower() not in suffixes:
+        raise errors.unknown_format(path=path, known=suffixes)
     check_target(Path(path))
     return Path(path)
 

@@ -261,9 +261,7 @@ def build_request(
     clause = passed.pop("clause", None)
     if clause and clause.isdigit():
         clause = int(clause)
-    totals: dict[str, Any] = {name: passed.pop(name) for name in OF_TOTALS if name in passed}
-    if totals:
-        totals["aggregates"] = dict(totals.get("aggregates", [("matches", "count(*)")]))
+    totals = pop_totals(passed)
 
     what = source.read(language)
     label = ""
@@ -287,6 +285,17 @@ def build_request(
         clause=clause,
         totals=totals,
     )
+
+
+def pop_totals(passed: dict[str, Any]) -> dict[str, Any]:
+    """Remove the options for `Query.aggregate`, and return them as its arguments.
+
+    If there is one of them, but no aggregate, matches are counted.
+    """
+    totals: dict[str, Any] = {name: passed.pop(name) for name in OF_TOTALS if name in passed}
+    if totals:
+        totals["aggregates"] = dict(totals.get("aggregates", [("matches", "count(*)")]))
+    return totals
 
 
 def check_options(passed: dict[str, Any], language: str) -> None:

@@ -62,7 +62,7 @@ def show(answer: Pictured, svg_file: Path | None) -> None:
 
 
 def draw(explanation: matchrec.Explanation, file: Path) -> None:
-    """Write a picture of each clause. That of the second clause goes to `name.2.svg`, and so on."""
+    """Write a picture of each clause. The second one goes to `name.2.svg`, and so on."""
     for number, clause in enumerate(explanation.clauses, 1):
         path = file if number == 1 else file.with_suffix(f".{number}{file.suffix}")
         write_text(path, clause.svg)
