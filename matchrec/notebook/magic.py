@@ -242,27 +242,11 @@ def build_query(
     is_pattern = isinstance(query, matchrec.Pattern)
     if not is_pattern:
         query = text
-    is_sql = not is_pattern and IS_SASE.match(text) is None
-    unfit_options: tuple[str, ...]
-    if is_sql:
-        language = "SQL"
-        unfit_options = ("order_by", "partition_by", "type_column")
-    elif is_pattern:
+    if is_pattern:
         language = "a Pattern"
-        unfit_options = ("dialect", "type_column")
     else:
-        language = "SASE+"
-        unfit_options = ("dialect",)
-    options = {}
-    for name in ("dialect", "order_by", "partition_by", "type_column"):
-        value = getattr(arguments, name)
-        if value is None:
-            continue
-        if name in unfit_options:
-            raise errors.unfit_in_cell(option=f"--{name.replace('_', '-')}", what=language)
-        options[name] = value
-    if not is_sql and arguments.order_by is None:
-        raise errors.no_order_in_cell()
+        language = "SQL" if IS_SASE.match(text) is None else "SASE+"
+    options = select_options(arguments, language)
 
     frames = {} if arguments.events else find_frames(text, variables)
     return matchrec.query(
@@ -273,6 +257,38 @@ def build_query(
         **options,
         **frames,
     )
+
+
+# The arguments that are those of `matchrec.query`, and for each language those that do not fit it.
+QUERY_OPTIONS = ("dialect", "order_by", "partition_by", "type_column")
+UNFIT_OPTIONS = {
+    "SQL": ("order_by", "partition_by", "type_column"),
+    "SASE+": ("dialect",),
+    "a Pattern": ("dialect", "type_column"),
+}
+
+
+def select_options(arguments: Namespace, language: str) -> dict[str, Any]:
+    """Return the arguments that are passed on to `matchrec.query`.
+
+    Args:
+        arguments: the arguments of the magic.
+        language: the language of the cell, as in `UNFIT_OPTIONS`.
+
+    Raises:
+        MatchRecognizeError: one does not fit the language, or `--order-by` is missing.
+    """
+    options = {}
+    for name in QUERY_OPTIONS:
+        value = getattr(arguments, name)
+        if value is None:
+            continue
+        if name in UNFIT_OPTIONS[language]:
+            raise errors.unfit_in_cell(option=f"--{name.replace('_', '-')}", what=language)
+        options[name] = value
+    if language != "SQL" and arguments.order_by is None:
+        raise errors.no_order_in_cell()
+    return options
 
 
 def write_why_line(line: str) -> str:
