@@ -15,80 +15,98 @@ from types import MappingProxyType
 
 StateId = int
 VariableId = int
-Formulas = Mapping[tuple[StateId, int], str]  # by state and place among its edges
+# The formulas of edges as text, by the state and the index among its edges.
+Formulas = Mapping[tuple[StateId, int], str]
 NO_FORMULAS: Formulas = MappingProxyType({})
 
 
 class Action(Enum):
+    """What an edge does with the next row."""
+
     BEGIN = "begin"  # the row is mapped and the run enters another state
     TAKE = "take"  # the row is mapped and the run stays in its state
     IGNORE = "ignore"  # the row is skipped and the run stays in its state
     PROCEED = "proceed"  # no row is consumed
 
 
-_LINE = dict(zip(Action, ("solid", "bold", "dashed", "dotted"), strict=True))
+_LINE_STYLES = {
+    Action.BEGIN: "solid",
+    Action.TAKE: "bold",
+    Action.IGNORE: "dashed",
+    Action.PROCEED: "dotted",
+}
 
 
 # Bits of guards: where in the partition the next row must be.
 GUARD_START = 1
 GUARD_END = 2
-_SYMBOLS = {GUARD_START: "^", GUARD_END: "$"}
+_ANCHOR_SYMBOLS = {GUARD_START: "^", GUARD_END: "$"}
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One way on from a state. `variable` names the condition of BEGIN and TAKE, `anchor`, a bit
-    or 0, that of PROCEED; excluded: the row is matched inside an exclusion. forbids: conditions
-    that must not hold for the next row, of PROCEED as NOT asks it, in a program of stages of any
-    edge. needs: in a program of stages, those that must hold.
-    """
+    """A transition from one state to another."""
 
     action: Action
     target: StateId
+    # For BEGIN and TAKE: the variable to which the row is mapped, whose condition must hold.
     variable: VariableId | None = None
+    # For PROCEED: GUARD_START or GUARD_END if the edge is an anchor, else 0.
     anchor: int = 0
+    # Whether the row is matched inside an exclusion, `{- -}`.
     excluded: bool = False
+    # Variables whose conditions must hold for the next row. Only in a program of stages.
     needs: tuple[VariableId, ...] = ()
+    # Variables whose conditions must not hold for the next row. On PROCEED edges, which compile
+    # NOT; in a program of stages on any edge.
     forbids: tuple[VariableId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Ways on in preferment order; the final state has none."""
+    """A state of a program."""
 
+    # In preferment order. The final state has none.
     edges: tuple[Edge, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The automaton of a row pattern. variables: names by id.
+    """The automaton of a row pattern.
 
-    Of stages, whose states have names: stop, where runs end that a NOT forbids; pending, the states
-    in which a run is a match when its window has ended. Its hash does not look at every edge: what
-    is remembered of programs is asked for again and again.
+    Results computed for programs are cached by program and looked up often, so the hash does not
+    visit every edge.
     """
 
     states: tuple[State, ...]
     start: StateId
     final: StateId
+    # Names of variables, by id.
     variables: tuple[str, ...]
+    # Names of states, by id. Only in a program of stages, else empty.
     names: tuple[str, ...] = ()
+    # The state in which a run ends because a NOT forbids a row. Only in a program of stages.
     stop: StateId | None = None
+    # States in which a run becomes a match when its window ends. Only in a program of stages.
     pending: frozenset[StateId] = frozenset()
 
     def __hash__(self) -> int:
         return hash((len(self.states), self.start, self.final, self.variables))
 
     def check(self) -> Program:
-        """Itself, after asserting what every later stage relies on.
+        """Return the program itself, after asserting what every later stage relies on.
 
-        Edges lead to states; a mapped row has a variable and nothing else has; TAKE and IGNORE stay
-        but in a program of stages; only the final state and that of stopped runs are dead ends;
-        proceed edges form no cycle.
+        - Edges lead to states of the program.
+        - BEGIN and TAKE edges have a variable, no other edge has one.
+        - TAKE and IGNORE stay in their state, except in a program of stages.
+        - Only the final state and the stop state are dead ends.
+        - Proceed edges form no cycle.
         """
-        proceeding: dict[StateId, list[StateId]] = {}
+        proceed_targets: dict[StateId, list[StateId]] = {}
         for number, state in enumerate(self.states):
-            proceeding[number] = [e.target for e in state.edges if e.action is Action.PROCEED]
+            proceed_targets[number] = [
+                edge.target for edge in state.edges if edge.action is Action.PROCEED
+            ]
             assert bool(state.edges) != (number in (self.final, self.stop)), number
             for edge in state.edges:
                 assert 0 <= edge.target < len(self.states), edge
@@ -96,18 +114,24 @@ class Program:
                 assert not edge.anchor or edge.action is Action.PROCEED, edge
                 stays = edge.action in (Action.TAKE, Action.IGNORE)
                 assert not stays or edge.target == number or self.names, edge
-        TopologicalSorter(proceeding).prepare()  # raises CycleError
+        TopologicalSorter(proceed_targets).prepare()  # raises CycleError
         return self
 
     @property
     def waits(self) -> bool:
+        """Return whether a run may skip rows."""
         return any(edge.action is Action.IGNORE for state in self.states for edge in state.edges)
 
     def __str__(self) -> str:
         return "\n".join(self.text_of(state) for state in range(len(self.states)))
 
     def text_of(self, state: StateId, formulas: Formulas = NO_FORMULAS) -> str:
-        """A state and its edges, a line each, with what is known of their formulas."""
+        """Describe a state and its edges, one line each.
+
+        Args:
+            state: the state.
+            formulas: formulas to append to edges. Edges that are missing here get none.
+        """
         roles = " start" * (state == self.start) + " final" * (state == self.final)
         lines = [f"{self.named(state)}{roles}"]
         for order, edge in enumerate(self.states[state].edges):
@@ -117,54 +141,69 @@ class Program:
         return "\n".join(lines)
 
     def named(self, state: StateId) -> str:
+        """Return the name of a state, or its number if states have no names."""
         return self.names[state] if self.names else str(state)
 
     def label(self, edge: Edge) -> str:
-        """What stands on an edge: its action, then its condition."""
+        """Describe an edge without its target: its action, then its condition.
+
+        For example `begin A`, `proceed if ^` or `take B excluded`.
+        """
         words = [edge.action.value]
         if edge.variable is not None:
             words.append(self.variables[edge.variable])
         if edge.anchor:
-            words.append(f"if {_SYMBOLS[edge.anchor]}")
+            words.append(f"if {_ANCHOR_SYMBOLS[edge.anchor]}")
         if edge.forbids and not self.names:
-            words.append(f"if not {' | '.join(self.variables[one] for one in edge.forbids)}")
+            forbidden = " | ".join(self.variables[variable] for variable in edge.forbids)
+            words.append(f"if not {forbidden}")
         if edge.excluded:
             words.append("excluded")
         return " ".join(words)
 
     def dot(self, formulas: Formulas = NO_FORMULAS) -> str:
-        """The program in Graphviz's language; numbers on edges are their preferment order."""
+        """Draw the program in Graphviz's language; numbers on edges are their preferment order."""
         lines = ["digraph program {", "  rankdir=LR; node [shape=circle];"]
         lines += ['  start [shape=point, label=""];', f"  start -> {self.start};"]
         lines.append(f"  {self.final} [shape=doublecircle];")
-        lines += [f'  {n} [label="{escaped(name)}"];' for n, name in enumerate(self.names)]
+        lines += [f'  {number} [label="{escape(name)}"];' for number, name in enumerate(self.names)]
         for number, state in enumerate(self.states):
-            for order, edge in enumerate(state.edges, 1):
-                label = escaped(self.label(edge))
-                formula = formulas.get((number, order - 1))
-                label += "" if formula is None else f"\\n{escaped(formula)}"
-                style = _LINE[edge.action]
-                lines += [f'  {number} -> {edge.target} [label="{order}: {label}", style={style}];']
+            for index, edge in enumerate(state.edges):
+                label = escape(self.label(edge))
+                formula = formulas.get((number, index))
+                if formula is not None:
+                    label += f"\\n{escape(formula)}"
+                style = _LINE_STYLES[edge.action]
+                attributes = f'label="{index + 1}: {label}", style={style}'
+                lines.append(f"  {number} -> {edge.target} [{attributes}];")
         return "\n".join([*lines, "}"])
 
 
 def order_states(
     states: Sequence[State], start: StateId, ends: tuple[StateId, ...]
 ) -> dict[StateId, StateId]:
-    """New numbers of the states that `start` leads to, as a reader meets them; `ends` are last.
+    """Number the states reachable from `start` in the order in which a reader meets them.
 
-    A state comes after all that lead to it, but for the edges that go back: what a counted loop
-    repeats stands there copy after copy. Of alternatives the preferred one comes first.
+    A state comes after all states that lead to it, except over edges that go back: the copies of
+    what a counted loop repeats follow each other. Of alternatives the preferred one comes first.
+
+    Args:
+        states: the states.
+        start: the state that gets number 0.
+        ends: states that get the last numbers.
+
+    Returns:
+        The new number of each state, in the new order.
     """
     left: dict[StateId, None] = {}  # a state is left after all that it leads to
-    seen = set(ends)
+    visited = set(ends)
     waiting = [(start, False)]
     while waiting:
         state, done = waiting.pop()
         if done:
             left[state] = None
-        elif state not in seen:
-            seen.add(state)
+        elif state not in visited:
+            visited.add(state)
             waiting.append((state, True))
             waiting += [(edge.target, False) for edge in states[state].edges]
     order = [*reversed(left), *ends]
@@ -172,6 +211,7 @@ def order_states(
 
 
 def renumber_states(states: Sequence[State], order: Mapping[StateId, StateId]) -> tuple[State, ...]:
+    """Return the states in a new order, as `order_states` gives it, with edges renumbered."""
     return tuple(
         State(tuple(replace(edge, target=order[edge.target]) for edge in states[old].edges))
         for old in order
@@ -179,26 +219,32 @@ def renumber_states(states: Sequence[State], order: Mapping[StateId, StateId]) -
 
 
 def number_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The names, with a number after those that are there already."""
-    seen: Counter[str] = Counter()
-    found = []
+    """Make names unique by numbering those that occurred before.
+
+    >>> number_names(("A", "B", "A", "A"))
+    ('A', 'B', 'A:0', 'A:1')
+    """
+    occurrences: Counter[str] = Counter()
+    unique_names = []
     for name in names:
-        found.append(f"{name}:{seen[name] - 1}" if seen[name] else name)
-        seen[name] += 1
-    return tuple(found)
+        unique_names.append(f"{name}:{occurrences[name] - 1}" if occurrences[name] else name)
+        occurrences[name] += 1
+    return tuple(unique_names)
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
+    """Return text as it is written inside a string of Graphviz's language."""
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-# What a run comes out as.
+# How a run ends.
 
-# What a run is whose window or partition ends where it waits: beside these, FIRST_NEAR + n is timed
-# out by window n between neighbours, or by that of the whole match, whichever ends first.
+# What becomes of a run whose window or partition ends while it waits in a state. FIRST_NEAR + n:
+# it times out by window n between neighbouring rows or by the window of the whole match, whichever
+# ends first.
 NOTHING = 0
 A_MATCH = 1
 TIMED_OUT = 2
 FIRST_NEAR = 3
-UNFINISHED = -1  # live where the partition ended, before its window did
-NOT_NEAR = -1  # of a place that no window between neighbours ends
+UNFINISHED = -1  # the partition ended while the run was live, before its window ended
+NOT_NEAR = -1  # no window between neighbouring rows ends a run in this state
