@@ -28,181 +28,210 @@ from matchrec.source import Span
 
 MOST_CHOICES = 200_000
 ANCHORS = GUARD_START | GUARD_END
+# The guard bit of NOT over variable 0. The bit of variable v is FIRST_NOT << v.
 FIRST_NOT = 4
 
 
 class Effect(IntEnum):
-    """What a row does to a run that it is not mapped in; in place of a choice's target.
+    """What a row does to a run without being mapped by it. A choice has it instead of a target."""
 
-    ENDS: the run ends. STOPS: it ends, unless this row completes it. BLOCKS: it may not skip the
-    row. COMPLETES: it is a match, without the row. TIMES_OUT: it ends, as its window has. CUTS: no
-    choice after it counts.
-    """
-
-    ENDS = -2
-    STOPS = -3
-    BLOCKS = -4
-    COMPLETES = -5
-    TIMES_OUT = -6
-    CUTS = -7
+    ENDS = -2  # the run ends
+    STOPS = -3  # the run ends, unless this row completes it
+    BLOCKS = -4  # the run may not skip the row
+    COMPLETES = -5  # the run is a match, without the row
+    TIMES_OUT = -6  # the run ends because its window has ended
+    CUTS = -7  # no later choice counts
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Map the next row to `variable` and go on in `target`, or accept (both None).
+    """One thing that a run can do in a state.
 
-    guard: bits GUARD_START and GUARD_END, anchors that must hold before the row; until `compile`
-    makes tests of them, bits FIRST_NOT << v of variables whose conditions it must not satisfy.
-    again: one more row of the loop over one variable that the state is in. test: the variable whose
-    condition must hold, where it is another one. effect: instead of a target. blocks: of stages,
-    whether a row that is mapped by it may not be skipped as well.
+    It maps the next row to `variable` and goes on in `target`, or it accepts without reading a row
+    (both are None), or it applies an effect.
     """
 
+    # Anchors that must hold before the row: bits GUARD_START and GUARD_END. Until
+    # `compile.negation` turns NOTs into tests, also bits FIRST_NOT << v: the row must not satisfy
+    # the condition of variable v.
     guard: int
     variable: VariableId | None
     target: int | None
+    # Whether the row is matched inside an exclusion, `{- -}`.
     excluded: bool = False
+    # Whether this is one more iteration of the loop over one variable that the state is in.
     again: bool = False
+    # The variable whose condition must hold, if it is not `variable`.
     test: VariableId | None = None
     effect: Effect | None = None
+    # Whether a row that is mapped by this choice may not be skipped as well. Only of stages.
     blocks: bool = False
 
     @property
     def accepts(self) -> bool:
+        """Return whether the run becomes a match here, without reading a row."""
         return self.target is None and self.effect is None
 
 
+# The choices of each folded state, in preferment order.
 Folded = tuple[tuple[Choice, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Folding:
-    """The choices of each folded state, and the state of the program that it is.
-
-    The first `starts` states are those in which runs begin. waits: of a program of stages, the
-    state in which a run waits that skips a row, None where it may not; ends: what a run is whose
-    window or partition ends in a state, near: the window between neighbours that ends a run there,
-    the smallest of several, or NOT_NEAR: see `automaton.program`.
-    """
+    """A program without proceed edges, as tuples with one item for each folded state."""
 
     choices: Folded
+    # The state of the program that each folded state stands for.
     states: tuple[StateId, ...]
+    # Number of states in which runs begin. They come first.
     starts: int = 1
+
+    # The other fields are empty unless the program is one of stages.
+
+    # The state in which a run waits after it skips a row; None if it may not skip.
     waits: tuple[int | None, ...] = ()
+    # What becomes of a run whose window or partition ends here, see the end of `program.py`.
     ends: tuple[int, ...] = ()
+    # The smallest window between neighbouring rows that ends a run here, or NOT_NEAR.
     near: tuple[int, ...] = ()
 
 
 def fold(program: Program, *, every_way: bool = False, span: Span | None = None) -> Folding:
-    """The choices of each state that a row can lead to; the starting state is number 0.
+    """Fold the proceed edges of a program away.
 
-    every_way: all matches are asked for, so what is less preferred than an acceptance counts too.
-    span: of the row pattern.
+    Args:
+        program: the program. Its starting state becomes number 0.
+        every_way: whether all matches are wanted, so that choices less preferred than an acceptance
+            count too.
+        span: the row pattern, for the error.
 
-    Raises MatchRecognizePlanError where there are more than MOST_CHOICES up to acceptances.
+    Raises:
+        MatchRecognizePlanError: there are more than MOST_CHOICES, up to acceptances.
     """
 
-    def ways(state: StateId) -> Iterator[tuple[Choice, StateId | None]]:
-        return ((one, one.target) for one in choices_of(program, state, every_way=every_way))
+    def list_choices(state: StateId) -> Iterator[tuple[Choice, StateId | None]]:
+        for choice in choices_of(program, state, every_way=every_way):
+            yield choice, choice.target
 
-    found = number_states([program.start], ways)
+    numbered = number_states([program.start], list_choices)
     if every_way:
-        fold(program, span=span)  # which raises, unless acceptances leave few of them
+        # Choices after an acceptance are not limited. Raise if there are too many before them.
+        fold(program, span=span)
     else:
-        found = limit_choices(found, span)
-    order, folded = zip(*found, strict=True)
-    return Folding(folded, order)
+        numbered = limit_choices(numbered, span)
+    states, choices = zip(*numbered, strict=True)
+    return Folding(choices, states)
 
 
 _State = TypeVar("_State", bound=Hashable)
 
 
 def number_states(
-    begin: Iterable[_State], ways: Callable[[_State], Iterable[tuple[Choice, _State | None]]]
+    starts: Iterable[_State],
+    list_choices: Callable[[_State], Iterable[tuple[Choice, _State | None]]],
 ) -> Iterator[tuple[_State, tuple[Choice, ...]]]:
-    """All states that some lead to, themselves first, as they are met, and their choices.
+    """Explore states from some starts, and number them in the order in which they are met.
 
-    ways: the choices of a state, and to what each leads, whose number becomes its target; None of
-    one that leads nowhere.
+    Args:
+        starts: the states with the first numbers.
+        list_choices: returns the choices of a state, and the state to which each leads, None if it
+            leads nowhere.
+
+    Yields:
+        Each state with its choices, whose targets are numbers of states.
     """
-    order = list(begin)
+    order = list(starts)
     numbers = {state: number for number, state in enumerate(order)}
     for state in order:  # grows while it is read
         choices = []
-        for choice, to in ways(state):
-            if to is not None and to not in numbers:
-                numbers[to] = len(order)
-                order.append(to)
-            choices.append(choice if to is None else replace(choice, target=numbers[to]))
+        for choice, target in list_choices(state):
+            if target is None:
+                choices.append(choice)
+                continue
+            if target not in numbers:
+                numbers[target] = len(order)
+                order.append(target)
+            choices.append(replace(choice, target=numbers[target]))
         yield state, tuple(choices)
 
 
 def limit_choices(
-    found: Iterable[tuple[_State, tuple[Choice, ...]]], span: Span | None
+    numbered: Iterable[tuple[_State, tuple[Choice, ...]]], span: Span | None
 ) -> Iterator[tuple[_State, tuple[Choice, ...]]]:
-    """The states as they are. Raises MatchRecognizePlanError where they have over MOST_CHOICES."""
-    size = 0
-    for state, choices in found:
-        size += len(choices)
-        if size > MOST_CHOICES:
+    """Pass the states of `number_states` on while they have few choices together.
+
+    Raises:
+        MatchRecognizePlanError: there are more than MOST_CHOICES.
+    """
+    total = 0
+    for state, choices in numbered:
+        total += len(choices)
+        if total > MOST_CHOICES:
             raise pattern_too_large(span, limit=MOST_CHOICES, what="choices")
         yield state, choices
 
 
 def reachable(
-    begin: Iterable[_State], onward: Callable[[_State], Iterable[_State]]
+    starts: Iterable[_State], list_targets: Callable[[_State], Iterable[_State]]
 ) -> Iterator[_State]:
-    """All states that some lead to, themselves among them, as they are met."""
-    reached = set(begin)
+    """Yield the starts and all states reachable from them, each once, in any order."""
+    reached = set(starts)
     waiting = list(reached)
     while waiting:
         state = waiting.pop()
         yield state
-        new = set(onward(state)) - reached
-        reached |= new
-        waiting += new
+        new_states = set(list_targets(state)) - reached
+        reached |= new_states
+        waiting += new_states
 
 
 def choices_of(program: Program, state: StateId, *, every_way: bool) -> Iterator[Choice]:
-    """Choices of one state, targets still being states of the program. Ignore edges are no choices.
+    """Yield the choices of a state; their targets are still states of the program.
 
-    What an earlier choice does under no stronger guard need not be tried again. No row comes at the
-    end of the partition, after a row its start is past, and nothing is preferred to less than an
-    acceptance without guard.
+    Ignore edges are no choices. These choices are left out:
+
+    - what an earlier choice does already, under the same guard or a weaker one,
+    - a row at the end of the partition, because there is none,
+    - `^` in any state but the first one, because a row came before,
+    - what is less preferred than an acceptance without guard, unless `every_way`.
     """
-    possible = GUARD_START | GUARD_END if state == program.start else GUARD_END
-    seen: dict[object, list[int]] = {}
+    possible_anchors = GUARD_START | GUARD_END if state == program.start else GUARD_END
+    guards_by_step: dict[object, list[int]] = {}
     waiting = [(Edge(Action.PROCEED, state), 0)]
     while waiting:
         edge, guard = waiting.pop()
         if edge.action is Action.IGNORE:
             continue
         if edge.variable is not None:
-            row = (edge.variable, edge.target)
-            if not guard & GUARD_END and not is_repeated(seen, row, guard):
+            step = (edge.variable, edge.target)
+            if not guard & GUARD_END and not is_repeated(guards_by_step, step, guard):
                 again = edge.action is Action.TAKE and edge.target == state
                 yield Choice(guard, edge.variable, edge.target, edge.excluded, again)
             continue
         guard |= edge.anchor
-        for variable in edge.forbids:  # whose condition is asked of the next row
+        for variable in edge.forbids:  # the next row must not satisfy its condition
             guard |= FIRST_NOT << variable
-        if guard & ANCHORS & ~possible or is_repeated(seen, edge.target, guard):
+        has_impossible_anchor = guard & ANCHORS & ~possible_anchors
+        if has_impossible_anchor or is_repeated(guards_by_step, edge.target, guard):
             continue
         if edge.target == program.final:
+            # At the end of the partition there is no next row that a NOT could look at.
             yield Choice(guard & ANCHORS if guard & GUARD_END else guard, None, None)
             if guard == 0 and not every_way:
                 return
-        waiting += [(onward, guard) for onward in reversed(program.states[edge.target].edges)]
+        waiting += [(next_edge, guard) for next_edge in reversed(program.states[edge.target].edges)]
 
 
 def forbidden_by(guard: int) -> frozenset[VariableId]:
+    """Return the variables whose conditions the next row must not satisfy."""
     bits = guard // FIRST_NOT
-    return frozenset(one for one in range(bits.bit_length()) if bits >> one & 1)
+    return frozenset(variable for variable in range(bits.bit_length()) if bits >> variable & 1)
 
 
-def is_repeated(seen: dict[object, list[int]], what: object, guard: int) -> bool:
-    """Whether `what` was met before under a subset of `guard`; it is now."""
-    guards = seen.setdefault(what, [])
+def is_repeated(guards_by_step: dict[object, list[int]], step: object, guard: int) -> bool:
+    """Return whether a step was taken before under a subset of `guard`, and record it if not."""
+    guards = guards_by_step.setdefault(step, [])
     if any(earlier & ~guard == 0 for earlier in guards):
         return True
     guards.append(guard)
@@ -221,35 +250,44 @@ UNREACHABLE = 1 << 30
 
 
 def least_rows(folded: Folded) -> tuple[int, ...]:
-    """For each state, how many rows a match needs at least; UNREACHABLE as in `A $ B`."""
+    """Return for each state the least number of rows that a match needs from there.
+
+    UNREACHABLE if no way leads to an acceptance, as in `A $ B`.
+    """
     sources: list[list[int]] = [[] for _ in folded]
     for state in range(len(folded)):
         for target in targets(folded, state):
             sources[target].append(state)
-    least = [0 if any(c.accepts for c in choices) else UNREACHABLE for choices in folded]
-    found = [state for state, rows in enumerate(least) if rows == 0]
-    for state in found:  # grows while it is read
+    least = [0 if any(choice.accepts for choice in choices) else UNREACHABLE for choices in folded]
+    reached = [state for state, rows in enumerate(least) if rows == 0]
+    for state in reached:  # grows while it is read
         for source in sources[state]:
             if least[source] == UNREACHABLE:
                 least[source] = least[state] + 1
-                found.append(source)
+                reached.append(source)
     return tuple(least)
 
 
 def live_states(folded: Folded) -> tuple[bool, ...]:
-    """For each state, whether a run that has mapped rows may still become a match by more."""
-    # no row after the first one is the partition's first, and none before another one its last
-    later = tuple(
-        tuple(one for one in choices if one.guard == 0 or (one.accepts and one.guard == GUARD_END))
-        for choices in folded
-    )
+    """Return for each state whether a run that mapped rows may become a match by mapping more."""
+
+    def is_possible(choice: Choice) -> bool:
+        """Return whether a choice is possible after the first row.
+
+        No such row is the first one of its partition, and no row before another one is the last.
+        """
+        return choice.guard == 0 or (choice.accepts and choice.guard == GUARD_END)
+
+    later = tuple(tuple(filter(is_possible, choices)) for choices in folded)
     least = least_rows(later)
-    onward = (targets(later, state) for state in range(len(folded)))
-    return tuple(any(least[target] < UNREACHABLE for target in one) for one in onward)
+    return tuple(
+        any(least[target] < UNREACHABLE for target in targets(later, state))
+        for state in range(len(folded))
+    )
 
 
 def least_mapped(folded: Folded, members: frozenset[VariableId]) -> tuple[int, ...]:
-    """For each state, how many rows a run that is there has mapped to `members`, at least."""
+    """Return for each state the least number of rows mapped to `members` by a run that is there."""
     least = [0, *(UNREACHABLE for _ in folded[1:])]
     changed = True
     while changed:
@@ -258,132 +296,177 @@ def least_mapped(folded: Folded, members: frozenset[VariableId]) -> tuple[int, .
             for choice in choices:
                 rows = least[state] + (choice.variable in members)
                 if choice.target is not None and rows < least[choice.target]:
-                    least[choice.target], changed = rows, True
+                    least[choice.target] = rows
+                    changed = True
     return tuple(least)
 
 
 def reached_twice(folded: Folded) -> tuple[bool, ...]:
-    """For each state, whether two different searches or ways can reach it at the same row.
+    """Return for each state whether two searches or ways can reach it at the same row.
 
-    That is so after a state that is entered twice, as the start is if a row leads back to it. In
-    all other states it is in vain to remember a failure.
+    That is the case after a state that is entered twice, as the start is if a row leads back to it.
+    In all other states a failure is not worth remembering.
     """
-    entered = Counter(choice.target for choices in folded for choice in choices)
-    entered[0] += 1
-    begin = (state for state in range(len(folded)) if entered[state] > 1)
-    twice = set(reachable(begin, partial(targets, folded)))
-    return tuple(state in twice for state in range(len(folded)))
+    entries = Counter(choice.target for choices in folded for choice in choices)
+    entries[0] += 1
+    entered_twice = (state for state in range(len(folded)) if entries[state] > 1)
+    reached = set(reachable(entered_twice, partial(targets, folded)))
+    return tuple(state in reached for state in range(len(folded)))
 
 
 def targets(folded: Folded, state: int) -> tuple[int, ...]:
-    """States that one row can lead to, each once."""
-    return tuple(dict.fromkeys(c.target for c in folded[state] if c.target is not None))
+    """Return the states that one row can lead to from a state, each once."""
+    return tuple(
+        dict.fromkeys(choice.target for choice in folded[state] if choice.target is not None)
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class FollowSets:
-    """Variables at the ends of matches, and the pairs of variables that follow each other.
+    """The variables at both ends of matches, and the pairs of variables that follow each other."""
 
-    pairs: of adjacent rows, the variable of the first and that of the second. matches_empty:
-    whether a match may be without rows.
-    """
-
+    # Variables to which the first row of a match can be mapped.
     first: frozenset[VariableId]
+    # Variables to which the last row of a match can be mapped.
     last: frozenset[VariableId]
+    # Of two adjacent rows of a match, the variable of the first row and that of the second.
     pairs: frozenset[tuple[VariableId, VariableId]]
+    # Whether a match can be empty.
     matches_empty: bool
 
     @classmethod
     def of(cls, folded: Folded) -> FollowSets:
-        onward: list[set[VariableId]] = [set() for _ in folded]
-        accepting, into = set[int](), set[tuple[VariableId, int]]()
+        """Return the sets of a folded program."""
+        variables_from: list[set[VariableId]] = [set() for _ in folded]
+        accepting = set[int]()
+        entries = set[tuple[VariableId, int]]()  # a variable, and the state that its row leads to
         for state, choices in enumerate(folded):
             for choice in choices:
                 if choice.accepts:
                     accepting.add(state)
                 if choice.variable is not None:
-                    onward[state].add(choice.variable)
+                    variables_from[state].add(choice.variable)
                     if choice.target is not None:
-                        into.add((choice.variable, choice.target))
-        pairs = frozenset((one, other) for one, state in into for other in onward[state])
-        last = frozenset(variable for variable, state in into if state in accepting)
-        return cls(frozenset(onward[0]), last, pairs, 0 in accepting)
+                        entries.add((choice.variable, choice.target))
+        return cls(
+            first=frozenset(variables_from[0]),
+            last=frozenset(variable for variable, state in entries if state in accepting),
+            pairs=frozenset(
+                (variable, following)
+                for variable, state in entries
+                for following in variables_from[state]
+            ),
+            matches_empty=0 in accepting,
+        )
 
     def before(self, variable: VariableId) -> frozenset[VariableId]:
-        return frozenset(one for one, other in self.pairs if other == variable)
+        """Return the variables to which the row before a row of `variable` can be mapped."""
+        return frozenset(first for first, second in self.pairs if second == variable)
 
 
 def is_needed(folding: Folding, marked: Callable[[Choice], bool]) -> bool:
-    """Whether nothing comes out of a partition unless one of these choices maps some row."""
-    endings = (Effect.COMPLETES, Effect.TIMES_OUT)
+    """Return whether every output of a partition needs a row mapped by a marked choice.
 
-    def onward(state: int) -> Iterator[int]:
-        waits = folding.waits[state : state + 1]
+    Conditions are unknown here, so any of them may hold.
+
+    Args:
+        folding: the folded program.
+        marked: returns whether a choice is marked.
+    """
+    ending_effects = (Effect.COMPLETES, Effect.TIMES_OUT)
+
+    def list_targets(state: int) -> Iterator[int]:
+        """Yield where a run goes that maps no row by a marked choice."""
+        waiting_states = folding.waits[state : state + 1]
         unmarked = (choice.target for choice in folding.choices[state] if not marked(choice))
-        return (one for one in (*waits, *unmarked) if one is not None)
+        for target in (*waiting_states, *unmarked):
+            if target is not None:
+                yield target
 
-    def ends(state: int) -> bool:
+    def has_output(state: int) -> bool:
+        """Return whether a run in this state can become a match or time out."""
         choices = folding.choices[state]
-        by_row = any(choice.accepts or choice.effect in endings for choice in choices)
-        return by_row or any(folding.ends[state : state + 1])
+        if any(choice.accepts or choice.effect in ending_effects for choice in choices):
+            return True
+        return any(folding.ends[state : state + 1])
 
-    return not any(map(ends, reachable(range(folding.starts), onward)))
+    states = reachable(range(folding.starts), list_targets)
+    return not any(has_output(state) for state in states)
 
 
 def may_map_twice(folding: Folding, waits: tuple[int | None, ...]) -> bool:
-    """Whether two ways may map the same rows to the same variables and both be a match.
+    """Return whether two ways may map the same rows to the same variables and both be a match.
 
-    waits: the state in which a run waits that skips a row. Conditions are unknown here. Two ways go
-    on side by side; `apart` says whether they have differed.
+    Conditions are unknown here, so any of them may hold. Two ways go on side by side, as a pair of
+    states and whether the ways have differed so far.
 
     Source: Book, Even, Greibach, Ott, "Ambiguity in graphs and expressions", IEEE TC 20(2), 1971.
+
+    Args:
+        folding: the folded program.
+        waits: for each state the one in which a run waits after it skips a row, None if it may not.
     """
-    folded, begin = folding.choices, range(folding.starts)
+    folded = folding.choices
     accepting = [any(choice.accepts for choice in choices) for choices in folded]
 
-    def onward(two: tuple[int, int, bool]) -> Iterator[tuple[int, int, bool]]:
-        one, other, apart = two
-        found = [(waits[one], waits[other], apart)]
-        found += [
-            (move.target, another.target, apart or place != second)
-            for place, move in enumerate(folded[one])
-            for second, another in enumerate(folded[other])
-            if move.variable == another.variable
-        ]
-        for left, right, differ in found:
-            if left is not None and right is not None:
-                yield left, right, differ
+    def list_next_pairs(pair: tuple[int, int, bool]) -> Iterator[tuple[int, int, bool]]:
+        left, right, differs = pair
+        left_wait = waits[left]
+        right_wait = waits[right]
+        if left_wait is not None and right_wait is not None:
+            yield left_wait, right_wait, differs
+        for left_index, left_choice in enumerate(folded[left]):
+            for right_index, right_choice in enumerate(folded[right]):
+                if left_choice.variable != right_choice.variable:
+                    continue
+                if left_choice.target is not None and right_choice.target is not None:
+                    is_same = left_index == right_index
+                    yield left_choice.target, right_choice.target, differs or not is_same
 
-    pairs = reachable(((one, other, one != other) for one in begin for other in begin), onward)
-    return any(apart and accepting[one] and accepting[other] for one, other, apart in pairs)
+    starts = range(folding.starts)
+    first_pairs = ((left, right, left != right) for left in starts for right in starts)
+    return any(
+        differs and accepting[left] and accepting[right]
+        for left, right, differs in reachable(first_pairs, list_next_pairs)
+    )
 
 
-MOST_SETS = 200  # of states: each further part of a pattern may double them
+MOST_SETS = 200  # limit of `determinise`, as each further part of a pattern may double the sets
 
 
 def determinise(folding: Folding) -> Folding | None:
-    """Each match found in one way: a state for each set of states in which a run may be that has
-    mapped the same rows to the same variables. None for more than MOST_SETS, and for anchors.
+    """Return a folding that finds each match in one way only.
 
-    Only where it does not depend on the state whether a row may be skipped.
+    Its states are sets of states: those in which a run may be that has mapped the same rows to the
+    same variables. This is correct only if it does not depend on the state whether a row may be
+    skipped.
 
     Source: Rabin and Scott, "Finite automata and their decision problems", subset construction.
+
+    Returns:
+        The folding, or None if it would have more than MOST_SETS states or the pattern has anchors.
     """
     if any(choice.guard for choices in folding.choices for choice in choices):
         return None
 
-    def merged(members: frozenset[int]) -> Iterator[tuple[Choice, frozenset[int] | None]]:
-        ways = [choice for state in sorted(members) for choice in folding.choices[state]]
-        yield from [(way, None) for way in ways if way.accepts][:1]
-        by_variable = {way.variable: way for way in reversed(ways) if not way.accepts}
+    def merge_choices(members: frozenset[int]) -> Iterator[tuple[Choice, frozenset[int] | None]]:
+        """Yield at most one acceptance, then one choice for each variable."""
+        choices = [choice for state in sorted(members) for choice in folding.choices[state]]
+        acceptances = [choice for choice in choices if choice.accepts]
+        if acceptances:
+            yield acceptances[0], None
+        # Reversed, so that the most preferred choice of a variable is kept.
+        by_variable = {
+            choice.variable: choice for choice in reversed(choices) if not choice.accepts
+        }
         for variable, choice in by_variable.items():
-            onward = (way.target for way in ways if way.variable == variable)
-            target = frozenset(one for one in onward if one is not None)
+            next_states = (other.target for other in choices if other.variable == variable)
+            target = frozenset(state for state in next_states if state is not None)
             yield replace(choice, again=False), target
 
     start = frozenset(range(folding.starts))
-    found = list(islice(number_states([start], merged), MOST_SETS + 1))
-    if len(found) > MOST_SETS:
+    numbered = list(islice(number_states([start], merge_choices), MOST_SETS + 1))
+    if len(numbered) > MOST_SETS:
         return None
-    sets, choices = zip(*found, strict=True)
-    return Folding(choices, tuple(folding.states[min(one)] for one in sets))
+    sets, choices = zip(*numbered, strict=True)
+    return Folding(choices, tuple(folding.states[min(members)] for members in sets))
