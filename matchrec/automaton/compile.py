@@ -1,4 +1,4 @@
-"""Row pattern to NFA^b program, back to front: what follows a part exists before the part.
+"""Compiles a row pattern to an NFA^b program, back to front: what follows a part comes first.
 
 An iteration that consumes no row counts towards the least number of iterations; from there on it
 ends the loop, at its own place in the preferment order. No run-time guard watches for that: every
@@ -63,19 +63,21 @@ from matchrec.plan.pattern import (
 # Source: SASE+, "Query compilation", step 3, and the constrained proceed edges of step 6.
 
 
-def with_selection(program: Program, selection: EventSelection) -> Program:
-    """The program with the ignore edges of a strategy, least preferred in their states."""
+def add_ignore_edges(program: Program, selection: EventSelection) -> Program:
+    """Add the ignore edges of an event selection strategy, least preferred in their states."""
     if selection is EventSelection.STRICT_CONTIGUITY:
         return program
-    mapping = (Action.BEGIN, Action.TAKE)
-    waiting = {
-        edge.target for state in program.states for edge in state.edges if edge.action in mapping
-    } - {program.final}
-    states = tuple(
-        State((*state.edges, Edge(Action.IGNORE, number))) if number in waiting else state
-        for number, state in enumerate(program.states)
-    )
-    return replace(program, states=states).check()
+    mapping_actions = (Action.BEGIN, Action.TAKE)
+    waiting_states = {
+        edge.target
+        for state in program.states
+        for edge in state.edges
+        if edge.action in mapping_actions and edge.target != program.final
+    }
+    states = list(program.states)
+    for number in waiting_states:
+        states[number] = State((*states[number].edges, Edge(Action.IGNORE, number)))
+    return replace(program, states=tuple(states)).check()
 
 
 MOST_STATES = 20_000
@@ -86,50 +88,74 @@ def compile_program(
     variables: tuple[str, ...],
     selection: EventSelection = EventSelection.STRICT_CONTIGUITY,
 ) -> Program:
-    """The program of `pattern`; ids are indices in `variables`. Raises MatchRecognizePlanError."""
+    """Compile a row pattern to a program.
+
+    Args:
+        pattern: the row pattern.
+        variables: names of variables; the id of a variable is its index.
+        selection: the event selection strategy, which says which rows a run may skip.
+
+    Raises:
+        MatchRecognizePlanError: quantifiers or PERMUTE make the program too large.
+    """
     compiler = _PatternCompiler(pattern, {name: number for number, name in enumerate(variables)})
     final = compiler.add_state()
     start = compiler.compile_node(pattern, _Then(final, final))
     order = order_states(compiler.states, start, (final,))
     states = renumber_states(compiler.states, order)
     program = Program(states, order[start], order[final], variables).check()
-    return with_selection(program, selection)
+    return add_ignore_edges(program, selection)
 
 
 @dataclass(frozen=True, slots=True)
 class _Then:
-    """Where to go on: when a row has been consumed, and when the iteration is empty so far."""
+    """The two continuations of a part: the states in which a run goes on after it."""
 
-    consumed: StateId
-    empty: StateId
+    consumed: StateId  # if a row has been consumed since the innermost iteration began
+    empty: StateId  # if none has been consumed yet
 
 
 @dataclass(frozen=True, slots=True)
 class _PatternCompiler:
-    """The states so far, shared by the compilers inside and outside of exclusions."""
+    """Compiles the parts of one row pattern.
+
+    The compilers inside and outside of exclusions share their states.
+    """
 
     pattern: RowPattern
+    # Ids of variables by name.
     ids: dict[str, int]
+    # All states so far.
     states: list[State] = field(default_factory=list)
+    # The state of each part that is compiled already, by the part and its continuations.
     compiled: dict[tuple[object, ...], StateId] = field(default_factory=dict)
+    # Whether rows are matched inside an exclusion.
     excluded: bool = False
 
     def add_state(self, *edges: Edge) -> StateId:
+        """Add a state.
+
+        Raises:
+            MatchRecognizePlanError: there are more than MOST_STATES.
+        """
         if len(self.states) >= MOST_STATES:
             raise pattern_too_large(self.pattern.span, limit=MOST_STATES, what="states")
         self.states.append(State(edges))
         return len(self.states) - 1
 
     def begin(self, variable: Variable, target: StateId) -> Edge:
+        """Return the edge on which a row is mapped to `variable`."""
         return Edge(Action.BEGIN, target, self.ids[variable.name], excluded=self.excluded)
 
     def compile_node(self, node: RowPattern, then: _Then) -> StateId:
+        """Return the state that matches `node` and goes on at `then`."""
         key = ("node", id(node), then, self.excluded)
         if key not in self.compiled:
             self.compiled[key] = self._compile_new(node, then)
         return self.compiled[key]
 
     def _compile_new(self, node: RowPattern, then: _Then) -> StateId:
+        """Compile a part that is not in `compiled` with these continuations."""
         match node:
             case Empty():
                 return then.empty
@@ -156,15 +182,18 @@ class _PatternCompiler:
                 assert_never(node)
 
     def _before(self, then: _Then, part: RowPattern) -> _Then:
-        """Continuations of what stands before `part`: a row consumed there counts here as well."""
+        """Return the continuations of what precedes `part`.
+
+        A row that is consumed there counts as consumed in `part` as well.
+        """
         return self._last_required(part, then, then)
 
     def _compile_permutation(self, node: Permutation, left: frozenset[int], then: _Then) -> StateId:
-        """The state before the parts still `left`, tried in lexicographic order of position.
+        """Return the state before the parts still `left`, tried in lexicographic order of position.
 
-        Orders that begin with the same part share it only where it has one word: `b a c | b c a`
-        tries all words of b before a c, and then all of them again before c a. So variables take
-        one state for each set of missing parts, 2^n and not n!, from which the row is mapped.
+        Orders that begin with the same part share it only if rows can match it in one way: `b a c |
+        b c a` tries all ways of b before `a c`, and then all of them again before `c a`. So
+        variables need one state for each set of missing parts, which is 2^n states instead of n!.
         """
         if not left:
             return then.empty
@@ -172,29 +201,32 @@ class _PatternCompiler:
         if key not in self.compiled:
             edges = []
             for chosen in sorted(left):
-                rest = left - {chosen}
-                if len(rest) < 2 or _has_one_word(node.parts[chosen]):
-                    edges.append(self._chosen(node, rest, chosen, then))
+                others = left - {chosen}
+                if len(others) < 2 or _matches_in_one_way(node.parts[chosen]):
+                    edges.append(self._begin_permutation(node, others, chosen, then))
                     continue
-                for order in permutations(sorted(rest)):
-                    parts = [node.parts[place] for place in (chosen, *order)]
+                for order in permutations(sorted(others)):
+                    parts = [node.parts[index] for index in (chosen, *order)]
                     edges.append(_proceed(reduce(self._before, reversed(parts), then).empty))
             self.compiled[key] = self.add_state(*edges)
         return self.compiled[key]
 
-    def _chosen(self, node: Permutation, rest: frozenset[int], chosen: int, then: _Then) -> Edge:
-        """The edge to one part of a permutation, and from there to the rest in any order."""
+    def _begin_permutation(
+        self, node: Permutation, others: frozenset[int], chosen: int, then: _Then
+    ) -> Edge:
+        """Return the edge to the chosen part, from which the others follow in any order."""
         part = node.parts[chosen]
-        after = self._compile_permutation(node, rest, _Then(then.consumed, then.consumed))
+        after = self._compile_permutation(node, others, _Then(then.consumed, then.consumed))
         if isinstance(part, Variable):
             return self.begin(part, after)
-        empty = self._compile_permutation(node, rest, then)
+        empty = self._compile_permutation(node, others, then)
         return _proceed(self.compile_node(part, _Then(after, empty)))
 
     def _compile_quantified(self, node: Quantified, then: _Then) -> StateId:
-        """Required iterations before optional ones, each compiled before its predecessor."""
+        """Compile required iterations, then optional ones; the last one is compiled first."""
         if node.most is None:
-            after = _Then(self._compile_loop(node, then.consumed), self._compile_entry(node, then))
+            loop = self._compile_loop(node, then.consumed)
+            after = _Then(loop, self._compile_entry(node, then))
         else:
             after = then
             for _ in range(node.most - node.least):
@@ -206,10 +238,11 @@ class _PatternCompiler:
         return after.empty
 
     def _compile_loop(self, node: Quantified, exit_state: StateId) -> StateId:
-        """The state between two iterations of an unbounded loop that has consumed a row."""
+        """Return the state between two iterations of an unbounded loop that has consumed a row."""
         key = ("loop", id(node), exit_state, self.excluded)
         if key not in self.compiled:
-            loop = self.compiled[key] = self.add_state()
+            loop = self.add_state()
+            self.compiled[key] = loop  # before the part is compiled, which leads back to it
             if isinstance(node.part, Variable):
                 again = replace(self.begin(node.part, loop), action=Action.TAKE)
             else:
@@ -218,7 +251,7 @@ class _PatternCompiler:
         return self.compiled[key]
 
     def _compile_entry(self, node: Quantified, then: _Then) -> StateId:
-        """The state before the first iteration, where the loop may leave without any row."""
+        """Return the state before the first iteration, where the loop may leave without any row."""
         loop = self._compile_loop(node, then.consumed)
         if then.consumed == then.empty:
             return loop
@@ -229,59 +262,75 @@ class _PatternCompiler:
         return self.add_state(*_ordered(node, first, _proceed(then.empty)))
 
     def _optional(self, node: Quantified, after: _Then, then: _Then) -> _Then:
-        """Continuations before one more optional iteration; an empty one ends the loop."""
+        """Return the continuations before one more optional iteration; an empty one ends the loop.
 
-        def entry(leave: StateId) -> StateId:
+        Args:
+            node: the loop.
+            after: the continuations after the iteration.
+            then: the continuations after the loop.
+        """
+
+        def add_entry(leave: StateId) -> StateId:
+            """Add the state from which a run may enter the iteration or `leave` the loop."""
             again = _proceed(self.compile_node(node.part, _Then(after.consumed, leave)))
             return self.add_state(*_ordered(node, again, _proceed(leave)))
 
-        consumed = entry(then.consumed)
-        same = then.consumed == then.empty
-        return _Then(consumed, consumed if same else entry(then.empty))
+        consumed = add_entry(then.consumed)
+        if then.consumed == then.empty:
+            return _Then(consumed, consumed)
+        return _Then(consumed, add_entry(then.empty))
 
     def _last_required(self, part: RowPattern, after: _Then, then: _Then) -> _Then:
-        """Continuations before the iteration that reaches the least number of them."""
+        """Return the continuations before the iteration that reaches the least number of them.
+
+        An empty iteration ends the loop.
+        """
         return _Then(
             self.compile_node(part, _Then(after.consumed, then.consumed)),
             self.compile_node(part, _Then(after.consumed, then.empty)),
         )
 
 
-def _has_one_word(node: RowPattern) -> bool:
-    """Whether rows can match `node` in one way at most."""
+def _matches_in_one_way(node: RowPattern) -> bool:
+    """Return whether rows can match `node` in at most one way."""
     match node:
         case Quantified(least=least, most=most) if least != most:
             return False
         case Alternation() | Permutation():
             return False
         case _:
-            return all(map(_has_one_word, children(node)))
+            return all(_matches_in_one_way(child) for child in children(node))
 
 
 def _proceed(target: StateId) -> Edge:
+    """Return an unconditional proceed edge."""
     return Edge(Action.PROCEED, target)
 
 
 def _ordered(node: Quantified, again: Edge, leave: Edge) -> tuple[Edge, Edge]:
-    """Greedy prefers one more iteration, reluctant prefers to stop."""
+    """Return two edges in preferment order.
+
+    A greedy quantifier prefers one more iteration, a reluctant one prefers to leave.
+    """
     return (again, leave) if node.greedy else (leave, again)
 
 
 # The row pattern of a plan, compiled: its program, the program folded, and facts about them.
 #
 # Made once for a query, right after `plan.resolve`. Pruning, the choice of the algorithm,
-# lookaround and cost ask it for facts; the engine makes its arrays from the folding.
+# lookaround and cost read its facts; the search makes its arrays from the folding.
 
 
-MOST_SEARCHED = 60  # states from each of which all others are looked for
+# A program with more states counts as ambiguous without a look: all others are searched from each.
+MOST_SEARCHED = 60
 
 
 @dataclass(frozen=True)
 class CompiledPattern:
     """A program and its folding, which says what a row does to a run in each state.
 
-    Facts are found out when they are first asked for. Picklable; a worker folds nothing again. Its
-    hash does not look at every edge.
+    Facts are computed when they are first read. Picklable, so that workers need not fold again. The
+    hash does not visit every edge.
     """
 
     program: Program
@@ -292,61 +341,77 @@ class CompiledPattern:
 
     @cached_property
     def longest(self) -> int | None:
+        """Return the number of rows of the longest match, None if there is no bound."""
         folded = self.folding.choices
-        onward = {state: targets(folded, state) for state in range(len(folded))}
+        targets_of = {state: targets(folded, state) for state in range(len(folded))}
         longest: dict[int, int] = {}
         try:
-            for state in TopologicalSorter(onward).static_order():  # after all that it leads to
-                longest[state] = max((longest[target] + 1 for target in onward[state]), default=0)
+            for state in TopologicalSorter(targets_of).static_order():  # after all it leads to
+                lengths = (longest[target] + 1 for target in targets_of[state])
+                longest[state] = max(lengths, default=0)
         except CycleError:
             return None
         return longest[0]
 
     @cached_property
     def is_deterministic(self) -> bool:
-        """Whether no state is left in two ways, be it by stopping, whatever the conditions say."""
+        """Return whether every state has at most one way out, stopping included.
+
+        Conditions are unknown here, so two variables may hold for the same row.
+        """
         return all(len(choices) <= 1 for choices in self.folding.choices)
 
     @cached_property
     def is_exponentially_ambiguous(self) -> bool:
-        """Whether the ways over k rows may grow exponentially with k.
+        """Return whether the number of ways over k rows may grow exponentially with k.
 
-        That is so where two different ways of equal length lead from a state back to itself.
-        Conditions are unknown here, so any variables may hold for the same row, and of two choices
-        that lead back, after m and n rows, the one n times and the other m times are such ways. A
-        program of over MOST_SEARCHED states counts as ambiguous.
+        It does if two different ways of equal length lead from a state back to itself. Conditions
+        are unknown here, so any variables may hold for the same row. If two choices of a state lead
+        back to it, after m and n rows, there are such ways: the first choice n times and the second
+        one m times. A program with more than MOST_SEARCHED states counts as ambiguous.
 
         Source: Weber and Seidl, "On the degree of ambiguity of finite automata", criterion EDA.
         """
         folded = self.folding.choices
         if len(folded) > MOST_SEARCHED:
             return True
-        onward = partial(targets, folded)
-        reached = [set(reachable([state], onward)) for state in range(len(folded))]
-        return any(
-            sum(way.target is not None and state in reached[way.target] for way in choices) > 1
-            for state, choices in enumerate(folded)
-        )
+        list_targets = partial(targets, folded)
+        reached = [set(reachable([state], list_targets)) for state in range(len(folded))]
+        for state, choices in enumerate(folded):
+            leads_back = [
+                choice.target is not None and state in reached[choice.target] for choice in choices
+            ]
+            if sum(leads_back) > 1:
+                return True
+        return False
 
     @cached_property
     def guards(self) -> int:
-        every = (choice.guard for choices in self.folding.choices for choice in choices)
-        return reduce(or_, every, 0)
+        """Return the guards of all choices, as one set of bits."""
+        guards = (choice.guard for choices in self.folding.choices for choice in choices)
+        return reduce(or_, guards, 0)
 
     @cached_property
     def follow(self) -> FollowSets:
+        """Return which variables begin and end matches, and which follow each other."""
         return FollowSets.of(self.folding.choices)
 
 
 def compile_pattern(plan: MatchPlan) -> CompiledPattern:
-    """The row pattern of a resolved plan, compiled. Raises MatchRecognizePlanError if too large."""
-    if plan.staging is not None:
-        from matchrec.automaton import compile_stages as stages  # few plans have any
+    """Compile the row pattern of a resolved plan.
 
-        steps, names, windowed = plan.staging.steps, plan.variables, plan.within is not None
-        program, tests = stages.compile_stages(steps, names), stages.compose_tests(steps, names)
-        places = stages.fold_places(program, tests, plan.staging.near, windowed=windowed)
-        return CompiledPattern(program, places)
+    Raises:
+        MatchRecognizePlanError: the program would be too large.
+    """
+    if plan.staging is not None:
+        from matchrec.automaton import compile_stages as stages  # few plans have stages
+
+        steps = plan.staging.steps
+        program = stages.compile_stages(steps, plan.variables)
+        tests = stages.compose_tests(steps, plan.variables)
+        windowed = plan.within is not None
+        folding = stages.fold_places(program, tests, plan.staging.near, windowed=windowed)
+        return CompiledPattern(program, folding)
     pattern = simplify(plan.pattern)
     program = compile_program(pattern, plan.variables, plan.selection)
     every_way = plan.output is not MatchOutput.PREFERRED
