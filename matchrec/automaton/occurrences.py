@@ -1,4 +1,8 @@
-"""A row pattern goes in; out comes its program, whose choices say which occurrence a row takes."""
+"""Compiles a row pattern so that each choice says which occurrence of a variable a row takes.
+
+In `A B+ A` the variable A occurs twice. Coverage counts how often each occurrence was taken, which
+the program of a query does not tell apart.
+"""
 
 from __future__ import annotations
 
@@ -22,41 +26,49 @@ from matchrec.automaton.program import A_MATCH, GUARD_START
 from matchrec.plan.pattern import RowPattern, Variable, replace_children
 from matchrec.source import Span
 
-# Copies of states, so that a state tells all that a run may await whose rows it has taken.
+# Copies of states, so that a state alone says what may follow the occurrences that were taken.
 #
-# A run is told by the occurrences that its rows take, and these may lead to several states: after
-# the first A of `PERMUTE(A+, B, C)` one goes on with B and another one with C. Where these states
-# await different occurrences, each gets a copy for each set of states that the same occurrences
-# lead to. The words stay the same, in the same preferment order.
+# A run is identified by the occurrences that its rows take, and these may lead to several states:
+# after the first A of `PERMUTE(A+, B, C)` one state goes on with B and another one with C. If such
+# states await different occurrences, each gets a copy for each set of states that the same
+# occurrences lead to. The ways stay the same, in the same preferment order.
 #
 # Cost: linear in the choices; with copies, at worst exponential in the states, so they are limited.
 # Source: Rabin and Scott, "Finite automata and their decision problems", the subsets of states.
 
 States = frozenset[int]
+# A state, and all states that the same occurrences lead to.
 Copy = tuple[int, States]
 START: Copy = (0, frozenset())  # no row leads back to this copy of the start
 
 
 def tell_apart(folding: Folding, span: Span | None) -> tuple[Folding, list[States]]:
-    """The folding with copies of its states where needed.
+    """Copy states of a folding so that a state says what the occurrences before it may await.
 
-    Also of each state those that the same occurrences lead to, from which a match needs as few rows
-    by others: one copy of each. Raises MatchRecognizePlanError where there are over MOST_CHOICES.
+    Args:
+        folding: a folding whose variables are occurrences.
+        span: the row pattern, for the error.
+
+    Returns:
+        The folding, with copies if any are needed. And for each of its states, those that the same
+        occurrences lead to and from which other rows are as near to a match; one copy of each.
+
+    Raises:
+        MatchRecognizePlanError: the copies have more than MOST_CHOICES.
     """
-    folding = without_past_anchors(folding)
+    folding = drop_past_anchors(folding)
     folded = folding.choices
     remaining = least_rows(folded)
     awaited = [
         frozenset(choice.variable for choice in choices if is_nearer(choice, rows, remaining))
         for choices, rows in zip(folded, remaining, strict=True)
     ]
-    alone = [frozenset[int]() for _ in folded]
+    no_others = [frozenset[int]() for _ in folded]
     if not may_await_others(folded, remaining, awaited):
-        return folding, alone
-    # each state with each set of states that the same occurrences lead to
-    found = limit_choices(number_states([START], partial(choices_of_copy, folded)), span)
-    copies, copied = zip(*found, strict=True)
-    others = [
+        return folding, no_others
+    numbered = limit_choices(number_states([START], partial(choices_of_copy, folded)), span)
+    copies, copied_choices = zip(*numbered, strict=True)
+    other_states = [
         frozenset(
             other
             for other in states
@@ -64,185 +76,261 @@ def tell_apart(folding: Folding, span: Span | None) -> tuple[Folding, list[State
         )
         for state, states in copies
     ]
-    if not any(others):
-        return folding, alone
+    if not any(other_states):
+        return folding, no_others
+    # Copies of a state await the same, so any of them will do.
     one_copy = {state: number for number, (state, _) in enumerate(copies)}
-    states = tuple(folding.states[state] for state, _ in copies)
-    return (
-        replace(folding, choices=copied, states=states),
-        [frozenset(one_copy[other] for other in each) for each in others],
-    )
+    others = [frozenset(one_copy[state] for state in states) for states in other_states]
+    program_states = tuple(folding.states[state] for state, _ in copies)
+    return replace(folding, choices=copied_choices, states=program_states), others
 
 
-def without_past_anchors(folding: Folding) -> Folding:
-    """The folding with a copy of the start for rows that lead back to it, after which no `^` holds.
+def drop_past_anchors(folding: Folding) -> Folding:
+    """Let rows that lead back to the start lead to a copy of it that has no choice with `^`.
 
-    After a row of `A* ^ A B`, its start would still say that two rows more are a match.
+    `^` does not hold after a row. Otherwise the start of `A* ^ A B` would say after a row that two
+    more rows are a match.
     """
-    first = folding.choices[0]
-    if not any(choice.guard & GUARD_START for choice in first):
+    choices = folding.choices[0]
+    if not any(choice.guard & GUARD_START for choice in choices):
         return folding
-    return with_copy_of_start(folding, tuple(one for one in first if not one.guard & GUARD_START))
+    later = tuple(choice for choice in choices if not choice.guard & GUARD_START)
+    return add_copy_of_start(folding, later)
 
 
-def without_empty_match(folding: Folding) -> Folding:
-    """The folding whose start accepts nothing, with a copy of it for rows that lead back to it."""
-    first = folding.choices[0]
-    if not any(choice.accepts for choice in first):
+def drop_empty_match(folding: Folding) -> Folding:
+    """Drop acceptances from the start; rows that lead back to it lead to a copy that has them."""
+    choices = folding.choices[0]
+    if not any(choice.accepts for choice in choices):
         return folding
-    states = with_copy_of_start(folding, first)
-    start = tuple(choice for choice in states.choices[0] if not choice.accepts)
-    return replace(states, choices=(start, *states.choices[1:]))
+    copied = add_copy_of_start(folding, choices)
+    start = tuple(choice for choice in copied.choices[0] if not choice.accepts)
+    return replace(copied, choices=(start, *copied.choices[1:]))
 
 
-def with_copy_of_start(folding: Folding, copy: tuple[Choice, ...]) -> Folding:
-    """The folding in which what leads back to the start leads to one more state."""
+def add_copy_of_start(folding: Folding, copy: tuple[Choice, ...]) -> Folding:
+    """Add a state with the choices `copy`, and let what leads back to the start lead there."""
     folded = folding.choices
     if not any(choice.target == 0 for choices in folded for choice in choices):
         return folding
-    back = len(folded)
-    choices = tuple(
-        tuple(replace(choice, target=back) if choice.target == 0 else choice for choice in each)
-        for each in (*folded, copy)
+    new_state = len(folded)
+    redirected = tuple(
+        tuple(
+            replace(choice, target=new_state) if choice.target == 0 else choice
+            for choice in choices
+        )
+        for choices in (*folded, copy)
     )
-    return replace(folding, choices=choices, states=(*folding.states, folding.states[0]))
+    return replace(folding, choices=redirected, states=(*folding.states, folding.states[0]))
 
 
 def is_nearer(choice: Choice, rows: int, remaining: tuple[int, ...]) -> bool:
+    """Return whether a match needs fewer than `rows` rows after a choice.
+
+    Args:
+        choice: the choice.
+        rows: the least number of rows that a match needs before it.
+        remaining: that number for each state, see `least_rows`.
+    """
     return choice.target is not None and remaining[choice.target] < rows
 
 
 def may_await_others(
     folded: Folded, remaining: tuple[int, ...], awaited: list[frozenset[int | None]]
 ) -> bool:
-    """Whether the same occurrences might lead to states as near that await different ones."""
-    first: dict[tuple[int | None, int], frozenset[int | None]] = {}
-    forks = any(len({choice.variable for choice in each}) < len(each) for each in folded)
-    return forks and any(
-        first.setdefault((choice.variable, remaining[choice.target]), awaited[choice.target])
-        != awaited[choice.target]
-        for choices in folded
-        for choice in choices
-        if choice.target is not None
-    )
+    """Return whether the same occurrences might lead to states that await different ones.
+
+    Only states that are equally near to a match are compared.
+
+    Args:
+        folded: the choices; their variables are occurrences.
+        remaining: see `least_rows`.
+        awaited: for each state, the occurrences by which a match needs fewer rows.
+    """
+    forks = any(len({choice.variable for choice in choices}) < len(choices) for choices in folded)
+    if not forks:
+        return False
+    awaited_after: dict[tuple[int | None, int], frozenset[int | None]] = {}
+    for choices in folded:
+        for choice in choices:
+            if choice.target is None:
+                continue
+            key = (choice.variable, remaining[choice.target])
+            if awaited_after.setdefault(key, awaited[choice.target]) != awaited[choice.target]:
+                return True
+    return False
 
 
 def choices_of_copy(folded: Folded, copy: Copy) -> Iterator[tuple[Choice, Copy | None]]:
-    """The choices of a copy, and to which copy each leads; one that `^` decides comes first."""
+    """Yield the choices of a copy, and the copy to which each leads.
+
+    If `^` decides to which states the first row leads, a choice with `^` comes before the one
+    without.
+    """
     state, states = copy
     for choice in folded[state]:
         if choice.target is None:
             yield choice, None
             continue
-        free = reached(folded, states or {state}, choice, 0) | {choice.target}
+        targets = same_targets(folded, states or {state}, choice, 0) | {choice.target}
         if copy == START:
-            anchored = reached(folded, {state}, choice, GUARD_START)
-            if anchored != free or choice.guard:
-                yield replace(choice, guard=GUARD_START), (choice.target, anchored)
+            anchored_targets = same_targets(folded, {state}, choice, GUARD_START)
+            if anchored_targets != targets or choice.guard:
+                yield replace(choice, guard=GUARD_START), (choice.target, anchored_targets)
             if choice.guard:
                 continue
-        yield choice, (choice.target, free)
+        yield choice, (choice.target, targets)
 
 
-def reached(folded: Folded, states: States | set[int], taken: Choice, guard: int) -> States:
-    """The states that a row leads to which takes the same occurrence, with no other guard."""
+def same_targets(folded: Folded, states: States | set[int], choice: Choice, guard: int) -> States:
+    """Return the states to which a row leads that takes the same occurrence as `choice`.
+
+    Args:
+        folded: the choices of all states.
+        states: the states from which the row may lead.
+        choice: the choice of the occurrence.
+        guard: anchors that hold before the row.
+    """
     return frozenset(
-        one.target
+        other.target
         for state in states
-        for one in folded[state]
-        if one.target is not None and one.variable == taken.variable and not one.guard & ~guard
+        for other in folded[state]
+        if other.target is not None
+        and other.variable == choice.variable
+        and not other.guard & ~guard
     )
 
 
 # A row pattern compiled so that each choice says which occurrence of its variable it takes.
 #
 # `A B+ A` has three occurrences of variables; the program knows two variables. So the pattern is
-# compiled with a variable of its own for each occurrence, and the choices are given their variables
-# back. The words stay the same, in the same preferment order.
+# compiled with a variable of its own for each occurrence, and the choices get the variables of the
+# query back afterwards. The ways stay the same, in the same preferment order.
 
 
 @dataclass(frozen=True, slots=True)
 class Occurrences:
-    """A compiled pattern, and what its choices are to the row pattern as it is written.
+    """A compiled pattern, and how its choices relate to the row pattern as it is written."""
 
-    pattern: its choices map rows to the variables of the query. variables: of each occurrence, in
-    the order of PATTERN, the variable's id. taken: of each choice in order, the occurrence that a
-    row takes by it, -1 where it accepts. remaining: of each state, how many rows a match needs from
-    there at least. nearer: of each state, a choice of each variable by which a match would need
-    fewer rows, there or in another state that the same occurrences lead to.
-    """
-
+    # The pattern. Its choices map rows to the variables of the query.
     pattern: CompiledPattern
+    # The variable's id, for each occurrence in the order of PATTERN.
     variables: tuple[int, ...]
+    # The occurrence that a row takes, for each choice of all states in order; -1 if it accepts.
     taken: tuple[int, ...]
+    # The least number of rows that a match needs, for each state.
     remaining: tuple[int, ...]
+    # For each state, numbers of choices after which a match would need fewer rows, one for each
+    # variable and guard. They belong to the state or to another one that the same occurrences lead
+    # to.
     nearer: tuple[tuple[int, ...], ...]
 
 
 def compile_occurrences(
     compiled: CompiledPattern, pattern: RowPattern, *, every_way: bool = False
 ) -> Occurrences:
-    """The occurrences of variables in `pattern`, of which `compiled` is the program.
+    """Compile a row pattern by occurrences of its variables.
 
-    every_way: as of `fold`; an empty match is none then. Raises MatchRecognizePlanError.
+    Args:
+        compiled: the row pattern, compiled by variables.
+        pattern: the row pattern.
+        every_way: see `fold`. There is no empty match then.
+
+    Raises:
+        MatchRecognizePlanError: the program would be too large.
     """
     names = compiled.program.variables
     numbers = count()
-    found: list[int] = []
+    variables: list[int] = []
 
     def number(node: RowPattern) -> RowPattern:
+        """Replace each variable by one with the number of the occurrence as its name."""
         if not isinstance(node, Variable):
             return replace_children(node, number)
-        found.append(names.index(node.name))
+        variables.append(names.index(node.name))
         return replace(node, name=str(next(numbers)))
 
     numbered = number(pattern)
-    program = compile_program(numbered, tuple(map(str, range(len(found)))))
-    folded = fold(program, every_way=every_way, span=pattern.span)
-    folding, others = tell_apart(without_empty_match(folded) if every_way else folded, pattern.span)
-    choices = tuple(tuple(named(choice, found) for choice in state) for state in folding.choices)
-    rows, by_choice = least_rows(choices), tuple(taken(folding.choices))
-    own = CompiledPattern(compiled.program, replace(folding, choices=choices))
-    ways = tuple(nearer(choices, rows, others))
-    return Occurrences(own, tuple(found), by_choice, rows, ways)
+    program = compile_program(numbered, tuple(map(str, range(len(variables)))))
+    folding = fold(program, every_way=every_way, span=pattern.span)
+    if every_way:
+        folding = drop_empty_match(folding)
+    folding, others = tell_apart(folding, pattern.span)
+    choices = tuple(
+        tuple(with_variable(choice, variables) for choice in state_choices)
+        for state_choices in folding.choices
+    )
+    remaining = least_rows(choices)
+    return Occurrences(
+        pattern=CompiledPattern(compiled.program, replace(folding, choices=choices)),
+        variables=tuple(variables),
+        taken=tuple(taken_occurrences(folding.choices)),
+        remaining=remaining,
+        nearer=tuple(nearer_choices(choices, remaining, others)),
+    )
 
 
 def occurrences_of_stages(compiled: CompiledPattern, stages: int) -> Occurrences:
-    """Those of a program of so many stages, each of which is one, as no two share a name."""
-    folding, accept = compiled.folding, Choice(0, None, None)
-    accepting = tuple(
-        (*choices, accept)  # where a run needs no further row but time
-        if end == A_MATCH or any(choice.effect is Effect.COMPLETES for choice in choices)
-        else choices
-        for choices, end in zip(folding.choices, folding.ends, strict=True)
+    """Return the occurrences of a program of stages.
+
+    Each stage is one occurrence, because no two have the same name.
+
+    Args:
+        compiled: the pattern of stages, compiled.
+        stages: how many stages it has.
+    """
+    folding = compiled.folding
+    remaining = least_rows(accept_by_time(folding))
+    first_states = frozenset(range(folding.starts))
+    # A run that begins awaits what any of the first states does.
+    others = [
+        first_states if state in first_states else frozenset()
+        for state in range(len(folding.choices))
+    ]
+    return Occurrences(
+        pattern=compiled,
+        variables=tuple(range(stages)),
+        taken=tuple(taken_occurrences(folding.choices)),
+        remaining=remaining,
+        nearer=tuple(nearer_choices(folding.choices, remaining, others)),
     )
-    remaining = least_rows(accepting)
-    first = frozenset(range(folding.starts))  # a run that begins awaits what any of these does
-    others = [first if state in first else frozenset() for state in range(len(folding.choices))]
-    by_choice = tuple(taken(folding.choices))
-    ways = tuple(nearer(folding.choices, remaining, others))
-    return Occurrences(compiled, tuple(range(stages)), by_choice, remaining, ways)
 
 
-def named(choice: Choice, variables: list[int]) -> Choice:
+def accept_by_time(folding: Folding) -> Folded:
+    """Return the choices, with an acceptance in states where a run needs only time, not rows."""
+    accept = Choice(0, None, None)
+    accepting = []
+    for choices, end in zip(folding.choices, folding.ends, strict=True):
+        needs_only_time = end == A_MATCH or any(
+            choice.effect is Effect.COMPLETES for choice in choices
+        )
+        accepting.append((*choices, accept) if needs_only_time else choices)
+    return tuple(accepting)
+
+
+def with_variable(choice: Choice, variables: list[int]) -> Choice:
+    """Return a choice of an occurrence as a choice of the variable that occurs there."""
     if choice.variable is None:
         return choice
     return replace(choice, variable=variables[choice.variable])
 
 
-def taken(folded: Folded) -> Iterator[int]:
+def taken_occurrences(folded: Folded) -> Iterator[int]:
+    """Yield the occurrence that each choice takes, -1 if it accepts."""
     for choices in folded:
-        yield from (-1 if choice.variable is None else choice.variable for choice in choices)
+        for choice in choices:
+            yield -1 if choice.variable is None else choice.variable
 
 
-def nearer(
+def nearer_choices(
     folded: Folded, remaining: tuple[int, ...], others: list[States]
 ) -> Iterator[tuple[int, ...]]:
-    first = [0, *accumulate(map(len, folded))]
+    """Yield for each state the numbers of choices as `Occurrences.nearer` has them."""
+    first_numbers = [0, *accumulate(map(len, folded))]
     for state, rows in enumerate(remaining):
-        found: dict[tuple[int | None, int], int] = {}
+        numbers: dict[tuple[int | None, int], int] = {}
         for other in (state, *sorted(others[state])):
-            for number, choice in enumerate(folded[other], first[other]):
+            for number, choice in enumerate(folded[other], first_numbers[other]):
                 if is_nearer(choice, rows, remaining):
-                    found.setdefault((choice.variable, choice.guard), number)
-        yield tuple(found.values())
+                    numbers.setdefault((choice.variable, choice.guard), number)
+        yield tuple(numbers.values())
