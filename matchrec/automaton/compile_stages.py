@@ -1,9 +1,9 @@
-"""Stages to NFA^b program: TAKE, IGNORE and PROCEED edges, back to front.
+"""Compiles stages to an NFA^b program of TAKE, IGNORE and PROCEED edges, back to front.
 
-A run that has mapped a row is in a state; the next row follows the proceed edges whose formulas
-hold for it and takes what it finds there. What holds only until the next row is mapped, such as
-that no row may satisfy a NOT, is part of what a state is made for (`Pending`): a state after a NOT
-is another one than the state after a mapped row.
+A run that has mapped a row is in a state. The next row follows the proceed edges whose formulas
+hold for it, and then a take or ignore edge of a state that they lead to. What holds only until the
+next row is mapped, such as that no row may satisfy a NOT, is part of the key of a state
+(`Pending`). So a state after a NOT is not the same as the state after a mapped row.
 
     single stage        take if C; ignore if not C (relaxed) or always (any), in a companion without
                         proceed edges where there are some, so that each is followed once
@@ -53,7 +53,7 @@ from matchrec.plan.stages import (
 
 # What is left of a pattern of stages while it is compiled, and what holds until the next row.
 #
-# A state is made for what follows it (`Rest`, `Repeated`) and for what the next row must not be
+# The key of a state is what follows it (`Rest`, `Repeated`) and what the next row must not be
 # (`Pending`).
 
 Names = tuple[str, ...]
@@ -62,24 +62,25 @@ Nots = tuple[ForbiddenEvent, ...]
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """What holds until the next row is mapped.
+    """What holds until the next row is mapped."""
 
-    stops: tests whose rows stop the run. kills: tests whose rows no edge may read. closing: the
-    NOTs since the last part, which end the pattern if nothing follows. empty: how many of the
-    groups around, from the innermost on, have no row yet in their repetition.
-    """
-
+    # Tests whose rows stop the run.
     stops: Names = ()
+    # Tests whose rows no edge may read.
     kills: Names = ()
+    # The NOTs since the last part. They end the pattern if nothing follows.
     closing: Nots = ()
+    # Number of enclosing groups, counted from the innermost, whose repetition has no row yet.
     empty: int = 0
 
     def with_stops(self, *tests: str) -> Pending:
+        """Add tests to `stops`, each once."""
         return replace(self, stops=tuple(dict.fromkeys((*self.stops, *tests))))
 
     def with_kills(self, *tests: str | None) -> Pending:
-        found = (test for test in (*self.kills, *tests) if test is not None)
-        return replace(self, kills=tuple(dict.fromkeys(found)))
+        """Add tests to `kills`, each once. None is ignored."""
+        kills = (test for test in (*self.kills, *tests) if test is not None)
+        return replace(self, kills=tuple(dict.fromkeys(kills)))
 
 
 NOT_PENDING = Pending()
@@ -87,20 +88,23 @@ NOT_PENDING = Pending()
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """What follows: steps from `at` on, then what follows them; None is the end of the pattern.
+    """What follows: some steps from an index on, and what follows them.
 
-    first: the contiguity of the first step, which a group decides.
-    until: tests of the groups around it, for which none of their rows may be read. Its hash does
-    not look at each of the steps, which many of these share.
+    The hash does not visit the steps, because many of these share them.
     """
 
     steps: tuple[RepeatedPart | ForbiddenEvent, ...]
+    # The index of the first step.
     at: int
+    # What follows the steps; None is the end of the pattern.
     then: Rest | Repeated | None
+    # Tests of the enclosing groups' loops that end them. None of the steps may read their rows.
     until: Names = ()
+    # The contiguity of the first step if an enclosing group decides it.
     first: Contiguity | None = None
 
     def tail(self) -> Rest:
+        """Return what follows the first step."""
         return replace(self, at=self.at + 1, first=None)
 
     def __hash__(self) -> int:
@@ -109,35 +113,45 @@ class Rest:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """What follows repetition `count` of `part`, the first step of `rest`; 0 is before any."""
+    """What follows some repetitions of a part."""
 
     part: RepeatedPart
+    # Number of repetitions so far.
     count: int
+    # The rest that begins with the part.
     rest: Rest
 
     def after_next(self) -> Repeated:
-        count = self.count + 1  # beyond the least of a loop the number does not matter
-        return replace(self, count=min(count, self.part.least) if self.part.most is None else count)
+        """Return what follows one more repetition."""
+        count = self.count + 1
+        if self.part.most is None:
+            # Beyond the least number of an unbounded loop, the count makes no difference.
+            count = min(count, self.part.least)
+        return replace(self, count=count)
 
     @property
     def may_leave(self) -> bool:
+        """Return whether the part may be left after these repetitions."""
         return self.count >= self.part.least or (self.count == 0 and self.part.optional)
 
     @property
     def is_enough(self) -> bool:
-        """Whether a group need not be repeated after this repetition, if that was without rows."""
+        """Return whether a group need not be repeated if its last repetition had no rows."""
         return self.count >= (self.part.least if self.part.most is None else self.part.most)
 
     @property
     def contiguity(self) -> Contiguity:
-        """Which rows may be skipped before the next repetition."""
-        return self.part.inner if self.count > 0 else self.rest.first or self.part.contiguity
+        """Return which rows may be skipped before the next repetition."""
+        if self.count > 0:
+            return self.part.inner
+        return self.rest.first or self.part.contiguity
 
 
 def following_nots(rest: Rest | Repeated | None) -> Nots:
-    """The NOTs directly after a part: they hold between its repetitions too.
+    """Return the NOTs directly after a part, which hold between its repetitions, too.
 
-    Not those that wait for the end of the window, which judge each prefix of a loop by itself.
+    NOTs that wait for the end of the window are left out: they judge each prefix of a loop by
+    itself.
     """
     if rest is None:
         return ()
@@ -145,38 +159,50 @@ def following_nots(rest: Rest | Repeated | None) -> Nots:
         return following_nots(rest.rest.tail())
     if rest.at == len(rest.steps):
         return following_nots(rest.then)
-    first = takewhile(lambda step: isinstance(step, ForbiddenEvent), rest.steps[rest.at :])
-    nots = tuple(step for step in first if isinstance(step, ForbiddenEvent))
-    ends = rest.then is None and rest.at + len(nots) == len(rest.steps)
-    if ends and nots and not nots[-1].only_next:
+    leading = takewhile(lambda step: isinstance(step, ForbiddenEvent), rest.steps[rest.at :])
+    nots = tuple(step for step in leading if isinstance(step, ForbiddenEvent))
+    ends_pattern = rest.then is None and rest.at + len(nots) == len(rest.steps)
+    if ends_pattern and nots and not nots[-1].only_next:
         return tuple(event for event in nots if event.only_next)
     return nots
 
 
 def is_over(rest: Rest) -> bool:
+    """Return whether only NOTs follow until the end of the pattern."""
     only_nots = all(isinstance(step, ForbiddenEvent) for step in rest.steps[rest.at :])
     return only_nots and rest.then is None
 
 
 def part_name(part: RepeatedPart) -> str:
+    """Return the names of the stages of a part, separated by spaces."""
     if isinstance(part.content, Single):
         return part.content.name
-    return " ".join(part_name(one) for one in part.content if isinstance(one, RepeatedPart))
+    return " ".join(part_name(step) for step in part.content if isinstance(step, RepeatedPart))
 
 
 MOST_STATES = 5_000
 
 
 def compile_stages(steps: Steps, variables: Names) -> Program:
-    """The program of stages; ids are indices in `variables`. Raises MatchRecognizePlanError."""
+    """Compile a pattern of stages to a program.
+
+    Args:
+        steps: the pattern.
+        variables: names of stages and tests; the id of each is its index.
+
+    Raises:
+        MatchRecognizePlanError: repetitions make the program too large.
+    """
     compiler = _StageCompiler({name: number for number, name in enumerate(variables)})
     start = compiler.compile_rest(Rest(steps, 0, None), NOT_PENDING)
-    while compiler.unfilled:  # whose edges may lead to new ones
+    while compiler.unfilled:  # making edges may add states
         state, edges = compiler.unfilled.pop()
         compiler.states[state] = State(tuple(edges))
-    states, final, stop = compiler.states, compiler.FINAL, compiler.STOP
-    order = order_states(states, start, (final, stop))  # as a reader meets them
-    if not any(edge.target == stop for one in order for edge in states[one].edges):
+    states = compiler.states
+    final = compiler.FINAL
+    stop = compiler.STOP
+    order = order_states(states, start, (final, stop))
+    if not any(edge.target == stop for state in order for edge in states[state].edges):
         del order[stop]
     return Program(
         renumber_states(states, order),
@@ -185,30 +211,40 @@ def compile_stages(steps: Steps, variables: Names) -> Program:
         variables,
         names=number_names(tuple(compiler.names[old] for old in order)),
         stop=order.get(stop),
-        pending=frozenset(order[one] for one in compiler.pending if one in order),
+        pending=frozenset(order[state] for state in compiler.pending if state in order),
     ).check()
 
 
 @dataclass(slots=True)
 class _StageCompiler:
-    """The states so far, by what they are made for.
+    """Makes the states of a program, one for each key."""
 
-    unfilled: states whose edges are still to be made. That each state waits for its turn keeps the
-    stack as deep as groups are nested, however many stages there are.
-    """
-
+    # Ids of stages and tests, by name.
     ids: dict[str, int]
     states: list[State] = field(default_factory=lambda: [State(), State()])
     names: list[str] = field(default_factory=lambda: ["end", "stop"])
+    # The states so far, by key.
     made: dict[object, StateId] = field(default_factory=dict)
+    # States in which a run becomes a match when its window ends.
     pending: set[StateId] = field(default_factory=set)
+    # States whose edges are still to be made. As each waits for its turn, the stack is only as deep
+    # as groups are nested, however many stages there are.
     unfilled: list[tuple[StateId, Iterator[Edge]]] = field(default_factory=list)
 
     FINAL = 0
     STOP = 1
 
     def make(self, key: object, name: str, edges: Iterator[Edge]) -> StateId:
-        """The state made for `key`, which has these edges once it is filled."""
+        """Return the state with a key; make it if there is none yet.
+
+        Args:
+            key: what the state is made for.
+            name: its name.
+            edges: its edges, read later.
+
+        Raises:
+            MatchRecognizePlanError: there are more than MOST_STATES.
+        """
         if key not in self.made:
             if len(self.states) >= MOST_STATES:
                 raise pattern_too_large(None, limit=MOST_STATES, what="states")
@@ -219,19 +255,24 @@ class _StageCompiler:
         return self.made[key]
 
     def ids_of(self, tests: Names) -> tuple[int, ...]:
+        """Return the ids of tests, each once."""
         return tuple(self.ids[test] for test in dict.fromkeys(tests))
 
     def proceed(self, target: StateId, needs: Names = (), forbids: Names = ()) -> Edge:
+        """Return a proceed edge."""
         return Edge(Action.PROCEED, target, needs=self.ids_of(needs), forbids=self.ids_of(forbids))
 
     def edges_to_stop(self, tests: Names) -> Iterator[Edge]:
+        """Yield an edge to the stop state for each test."""
         for test in tests:
             yield self.proceed(self.STOP, (test,))
 
     def compile_rest(self, rest: Rest | Repeated | None, pending: Pending) -> StateId:
+        """Return the state of a run before `rest`."""
         if rest is None:
             return self.compile_end(pending)
         if isinstance(rest, Repeated):
+            # The repetition of a group is over, so the group is no longer around what follows.
             outside = replace(pending, empty=max(0, pending.empty - 1))
             if pending.empty > 0 and rest.is_enough:
                 return self.compile_rest(rest.rest.tail(), outside)
@@ -248,19 +289,26 @@ class _StageCompiler:
             return self.compile_rest(rest.tail(), closing)
         return self.compile_nots((step,), closing, rest)
 
-    def compile_nots(self, tests: Nots, pending: Pending, rest: Rest | StateId) -> StateId:
-        """The state whose next row must not satisfy these NOTs; otherwise it goes on after them."""
-        edges = self.edges_of_nots(tests, pending, rest)
-        return self.make((tests, pending, rest), tests[0].name, edges)
+    def compile_nots(self, nots: Nots, pending: Pending, rest: Rest | StateId) -> StateId:
+        """Return the state whose next row must not satisfy some NOTs.
 
-    def edges_of_nots(self, tests: Nots, pending: Pending, rest: Rest | StateId) -> Iterator[Edge]:
-        names = tuple(test.test for test in tests)
+        Args:
+            nots: the NOTs.
+            pending: what else holds until the next row is mapped.
+            rest: the state that follows, or the rest that begins with the NOT.
+        """
+        edges = self.edges_of_nots(nots, pending, rest)
+        return self.make((nots, pending, rest), nots[0].name, edges)
+
+    def edges_of_nots(self, nots: Nots, pending: Pending, rest: Rest | StateId) -> Iterator[Edge]:
+        """Yield the edges of the state of `compile_nots`."""
+        tests = tuple(event.test for event in nots)
         target = rest if isinstance(rest, int) else self.compile_rest(rest.tail(), pending)
-        yield self.proceed(target, forbids=names)
-        yield from self.edges_to_stop(names)
+        yield self.proceed(target, forbids=tests)
+        yield from self.edges_to_stop(tests)
 
     def compile_end(self, pending: Pending) -> StateId:
-        """The final state, or what has to come about before it: NOTs that end the pattern."""
+        """Return the final state, or the one before it if NOTs end the pattern."""
         closing = pending.closing
         if not closing:
             return self.FINAL
@@ -268,103 +316,147 @@ class _StageCompiler:
         if closing[-1].only_next:
             return state
         self.pending.add(state)
-        first = tuple(event for event in closing if event.only_next)
-        return self.compile_nots(first, pending, state) if first else state
+        next_row_nots = tuple(event for event in closing if event.only_next)
+        return self.compile_nots(next_row_nots, pending, state) if next_row_nots else state
 
     def edges_of_end(self, closing: Nots) -> Iterator[Edge]:
+        """Yield the edges of a state in which a run waits for the end of the pattern.
+
+        A NOT up to the end of the window has no edge to the stop state, because each prefix of a
+        loop is judged by itself.
+        """
         if closing[-1].only_next:
             tests = tuple(event.test for event in closing)
             yield Edge(Action.IGNORE, self.FINAL, forbids=self.ids_of(tests))
             yield from self.edges_to_stop(tests)
             return
-        # none to the stop state: each prefix of a loop is judged by itself
-        near = tuple(event.near for event in closing if event.near is not None)
-        for one in near:
-            yield Edge(Action.IGNORE, self.FINAL, needs=self.ids_of((one,)))
-        tests = (*(event.test for event in closing if not event.only_next), *near)
+        near_tests = tuple(event.near for event in closing if event.near is not None)
+        for test in near_tests:
+            yield Edge(Action.IGNORE, self.FINAL, needs=self.ids_of((test,)))
+        tests = (*(event.test for event in closing if not event.only_next), *near_tests)
         yield Edge(Action.IGNORE, self.made["end", closing], forbids=self.ids_of(tests))
 
-    def compile_part(self, done: Repeated, pending: Pending) -> StateId:
-        part = done.part
-        if part.most is not None and done.count >= part.most:
-            return self.compile_exit(done, pending)
-        own, direct = pending, Nots()
-        if done.count > 0:
-            nots = following_nots(done.rest.tail())
-            lasting = (event.test for event in nots if not event.only_next)
-            own = pending.with_kills(part.gap).with_stops(*lasting)
-            direct = tuple(event for event in nots if event.only_next and done.may_leave)
+    def compile_part(self, repeated: Repeated, pending: Pending) -> StateId:
+        """Return the state of a run after some repetitions of a part."""
+        part = repeated.part
+        if part.most is not None and repeated.count >= part.most:
+            return self.compile_exit(repeated, pending)
+        # What holds if the run goes on with another repetition.
+        going_on = pending
+        next_row_nots = Nots()
+        if repeated.count > 0:
+            nots = following_nots(repeated.rest.tail())
+            lasting_tests = (event.test for event in nots if not event.only_next)
+            going_on = pending.with_kills(part.gap).with_stops(*lasting_tests)
+            if repeated.may_leave:
+                next_row_nots = tuple(event for event in nots if event.only_next)
         if isinstance(part.content, tuple):
-            return self.compile_group(done, own, pending, direct)
-        key: tuple[object, ...] = (done, pending)
-        waits, name = key, part.content.name
-        if done.may_leave and done.contiguity is not Contiguity.STRICT:
-            waits = ("companion", *key)
-            self.make(waits, name, self.edges_of_stage(done, own, waits))
-        fresh = own.with_stops(*(event.test for event in direct))
-        onward = self.edges_out(done, pending) if done.may_leave else ()
-        return self.make(key, name, chain(self.edges_of_stage(done, fresh, waits), onward))
+            return self.compile_group(repeated, going_on, pending, next_row_nots)
+        key: tuple[object, ...] = (repeated, pending)
+        name = part.content.name
+        waiting_key = key
+        if repeated.may_leave and repeated.contiguity is not Contiguity.STRICT:
+            # A companion without proceed edges, so that a run that skips rows follows them once.
+            waiting_key = ("companion", *key)
+            self.make(waiting_key, name, self.edges_of_stage(repeated, going_on, waiting_key))
+        fresh = going_on.with_stops(*(event.test for event in next_row_nots))
+        edges_out = self.edges_out(repeated, pending) if repeated.may_leave else ()
+        edges = chain(self.edges_of_stage(repeated, fresh, waiting_key), edges_out)
+        return self.make(key, name, edges)
 
-    def edges_of_stage(self, done: Repeated, pending: Pending, waits: object) -> Iterator[Edge]:
-        """The edges of a single stage that read a row, and those to the stop state.
+    def edges_of_stage(
+        self, repeated: Repeated, pending: Pending, waiting_key: object
+    ) -> Iterator[Edge]:
+        """Yield the edges of a single stage that read a row, and those to the stop state.
 
-        waits: for what the state is made in which a run waits that skips a row.
+        Args:
+            repeated: the stage and its repetitions so far.
+            pending: what holds until the next row is mapped.
+            waiting_key: the key of the state in which a run waits that skips a row.
         """
-        part, content = done.part, done.part.content
+        part = repeated.part
+        content = part.content
         assert isinstance(content, Single)
-        kills = (*done.rest.until, *pending.kills, *(() if part.near is None else (part.near,)))
-        ends = () if part.until is None else (part.until.test,)
-        onward, variable = self.compile_part(done.after_next(), NOT_PENDING), self.ids[content.name]
-        needs, forbids = self.ids_of((content.test,)), self.ids_of((*ends, *kills))
-        yield Edge(Action.TAKE, onward, variable, needs=needs, forbids=forbids)
-        if done.contiguity is not Contiguity.STRICT:
-            own = (content.test,) if done.contiguity is Contiguity.RELAXED else ()
-            inner = ends if done.count > 0 else ()
-            forbids = self.ids_of((*own, *inner, *kills))
-            yield Edge(Action.IGNORE, self.made[waits], forbids=forbids)
+        near_tests = () if part.near is None else (part.near,)
+        kills = (*repeated.rest.until, *pending.kills, *near_tests)
+        until_tests = () if part.until is None else (part.until.test,)
+        target = self.compile_part(repeated.after_next(), NOT_PENDING)
+        yield Edge(
+            Action.TAKE,
+            target,
+            self.ids[content.name],
+            needs=self.ids_of((content.test,)),
+            forbids=self.ids_of((*until_tests, *kills)),
+        )
+        if repeated.contiguity is not Contiguity.STRICT:
+            takeable = (content.test,) if repeated.contiguity is Contiguity.RELAXED else ()
+            # While it waits for its first row, a loop ignores the event that would end it.
+            ending = until_tests if repeated.count > 0 else ()
+            forbids = self.ids_of((*takeable, *ending, *kills))
+            yield Edge(Action.IGNORE, self.made[waiting_key], forbids=forbids)
         yield from self.edges_to_stop(pending.stops)
 
-    def edges_out(self, done: Repeated, pending: Pending) -> Iterator[Edge]:
-        part, exits = done.part, self.compile_exit(done, pending)
+    def edges_out(self, repeated: Repeated, pending: Pending) -> Iterator[Edge]:
+        """Yield the edges on which a part is left."""
+        part = repeated.part
+        exit_state = self.compile_exit(repeated, pending)
         if part.greedy and part.has_choice and part.until is not None:
+            # The event that ends a greedy loop may be read by what follows, whatever it satisfies.
             until = (part.until.test,)
-            yield self.proceed(self.compile_rest(done.rest.tail(), pending), until)
-            yield self.proceed(exits, (), until)
+            yield self.proceed(self.compile_rest(repeated.rest.tail(), pending), until)
+            yield self.proceed(exit_state, (), until)
         else:
-            yield self.proceed(exits)
+            yield self.proceed(exit_state)
 
-    def compile_exit(self, done: Repeated, pending: Pending) -> StateId:
-        """The state after a part; after a greedy one no row that it would have taken is read."""
-        part, content = done.part, done.part.content
-        if part.greedy and part.has_choice and isinstance(content, Single):
-            pending = pending.with_kills(content.test)
-        return self.compile_rest(done.rest.tail(), pending)
+    def compile_exit(self, repeated: Repeated, pending: Pending) -> StateId:
+        """Return the state after a part.
+
+        After a greedy stage, no edge may read a row that the stage would have taken.
+        """
+        part = repeated.part
+        if part.greedy and part.has_choice and isinstance(part.content, Single):
+            pending = pending.with_kills(part.content.test)
+        return self.compile_rest(repeated.rest.tail(), pending)
 
     def compile_group(
-        self, done: Repeated, going_on: Pending, leaving: Pending, direct: Nots
+        self, repeated: Repeated, going_on: Pending, leaving: Pending, next_row_nots: Nots
     ) -> StateId:
-        """The state before a repetition of a group. direct: what the next row must not be then."""
-        part, rest = done.part, done.rest
+        """Return the state before a repetition of a group.
+
+        Args:
+            repeated: the group and its repetitions so far.
+            going_on: what holds until the next row if the group is repeated.
+            leaving: what holds until the next row if the group is left.
+            next_row_nots: what the next row must not be if the group is repeated.
+        """
+        part = repeated.part
+        rest = repeated.rest
         assert isinstance(part.content, tuple)
-        own = replace(going_on, empty=going_on.empty + 1)
+        inside = replace(going_on, empty=going_on.empty + 1)
         until = rest.until if part.until is None else (*rest.until, part.until.test)
-        body = Rest(part.content, 0, done.after_next(), until, done.contiguity)
-        if not done.may_leave:
-            return self.compile_rest(body, own)
-        onward = chain(self.edge_into(body, own, direct), self.edges_out(done, leaving))
-        return self.make((done, leaving), f"({part_name(part)})", onward)
+        body = Rest(part.content, 0, repeated.after_next(), until, repeated.contiguity)
+        if not repeated.may_leave:
+            return self.compile_rest(body, inside)
+        edges = chain(
+            self.edge_into(body, inside, next_row_nots), self.edges_out(repeated, leaving)
+        )
+        return self.make((repeated, leaving), f"({part_name(part)})", edges)
 
-    def edge_into(self, body: Rest, pending: Pending, direct: Nots) -> Iterator[Edge]:
+    def edge_into(self, body: Rest, pending: Pending, next_row_nots: Nots) -> Iterator[Edge]:
+        """Yield the edge to the first stage of a group."""
         head = self.compile_rest(body, pending)
-        yield self.proceed(self.compile_nots(direct, pending, head) if direct else head)
+        if next_row_nots:
+            head = self.compile_nots(next_row_nots, pending, head)
+        yield self.proceed(head)
 
 
-# A program of stages, folded: the places in which runs wait, and what a row does in each.
+# A program of stages, folded: the states in which runs wait, and what a row does in each.
 #
-# A mapped row leads to every place after it by itself, so a place waits for one stage with one rule
-# of what may be skipped. A place is a state with the formulas of the proceed edges that lead to it,
-# which are asked of the next row only; a skipped row leads to the state's own place. Formulas are
-# taken apart into single tests: what both take and ignore forbid ends the run.
+# A mapped row leads to each waiting state after it, so that each waits for one stage and has one
+# rule of what may be skipped. A waiting state is a state of the program with the formulas of the
+# proceed edges that lead to it. They are checked on the next row only: a skipped row leads to the
+# waiting state without them. Formulas are taken apart into single tests: what both take and ignore
+# forbid ends the run.
 #
 #     take b if B and not U, ignore if not B and not U      →      ends: U; maps b: B; blocks: B
 #
@@ -374,30 +466,33 @@ Tests = frozenset[VariableId]
 
 
 @dataclass(frozen=True, slots=True)
-class WaitingPlace:
-    """Where a run waits: needs and forbids are asked of the next row.
+class WaitingState:
+    """A state in which a run waits, and what must hold for the next row.
 
-    Of the final state, forbids are asked of the row that leads to it.
+    For the final state, `forbids` are tests on the row that leads to it.
     """
 
     state: StateId
     needs: Tests = frozenset()
     forbids: Tests = frozenset()
+    # Whether runs begin here, so that no row has been mapped.
     starts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """Tests made of others: the complement of a test, and one test without another; and those that
-    only the next row must not satisfy.
-    """
+    """Tests that are made of other tests."""
 
+    # The complement of a test, for each test that has one.
     complements: Mapping[VariableId, VariableId]
+    # The test that holds if the first test of a pair holds and the second one does not.
     without: Mapping[tuple[VariableId, VariableId], VariableId]
+    # Tests of NOTs that only the next row must not satisfy.
     direct: Tests
 
 
 def compose_tests(steps: Steps, variables: Names) -> Composed:
+    """Return the composed tests of a pattern of stages; ids are indices in `variables`."""
     ids = {name: number for number, name in enumerate(variables)}
     complements: dict[VariableId, VariableId] = {}
     without: dict[tuple[VariableId, VariableId], VariableId] = {}
@@ -413,143 +508,195 @@ def compose_tests(steps: Steps, variables: Names) -> Composed:
 
 
 def fold_places(program: Program, tests: Composed, nears: Names, *, windowed: bool) -> Folding:
-    """The places of a program of stages; runs begin in the first ones.
+    """Fold a program of stages. Its states are waiting states; runs begin in the first ones.
 
-    nears: see `Staging.near`. windowed: whether the match has a window.
+    Args:
+        program: the program.
+        tests: its composed tests.
+        nears: see `Staging.near`.
+        windowed: whether the match has a window.
 
-    Raises MatchRecognizePlanError for more than MOST_CHOICES, as of many stages that are optional.
+    Raises:
+        MatchRecognizePlanError: there are more than MOST_CHOICES, as many optional stages have.
     """
-    near = tuple(program.variables.index(test) for test in nears)
-    folder = _Folder(program, tests, windowed, near)
-    first = (place for place in folder.places(program.start) if place.state != program.final)
-    starts = [replace(place, starts=True) for place in first]
+    near_ids = tuple(program.variables.index(test) for test in nears)
+    folder = _Folder(program, tests, windowed, near_ids)
+    starts = [
+        replace(waiting, starts=True)
+        for waiting in folder.waiting_states(program.start)
+        if waiting.state != program.final
+    ]
 
-    def ways(place: WaitingPlace) -> Iterator[tuple[Choice, WaitingPlace | None]]:
-        yield from folder.choices(place)
-        yield Choice(0, None, None), folder.skipping(place)
+    def list_choices(waiting: WaitingState) -> Iterator[tuple[Choice, WaitingState | None]]:
+        """Yield the choices, and last a choice whose target is the state after a skipped row."""
+        yield from folder.choices(waiting)
+        yield Choice(0, None, None), folder.state_after_skip(waiting)
 
-    found = limit_choices(number_states(starts, ways), None)
-    places, onward = zip(*found, strict=True)
-    folded, waits = zip(*((choices[:-1], choices[-1].target) for choices in onward), strict=True)
-    states = tuple(place.state for place in places)
-    ends, nears_of_places = tuple(map(folder.end, places)), tuple(map(folder.near, places))
-    return Folding(folded, states, len(starts), waits, ends, nears_of_places)
+    numbered = limit_choices(number_states(starts, list_choices), None)
+    waiting_states, choices = zip(*numbered, strict=True)
+    return Folding(
+        choices=tuple(state_choices[:-1] for state_choices in choices),
+        states=tuple(waiting.state for waiting in waiting_states),
+        starts=len(starts),
+        waits=tuple(state_choices[-1].target for state_choices in choices),
+        ends=tuple(folder.end(waiting) for waiting in waiting_states),
+        near=tuple(folder.near(waiting) for waiting in waiting_states),
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    """Makes places. windowed: whether the match has a window. nears: the tests that say that the
-    row mapped last is too far away, the smallest window first.
-    """
+    """Finds waiting states and their choices."""
 
     program: Program
     tests: Composed
+    # Whether the match has a window.
     windowed: bool
+    # Tests that say that the row mapped last is too far away, the smallest window first.
     nears: tuple[VariableId, ...]
 
-    def places(self, state: StateId) -> list[WaitingPlace]:
-        """Where a run waits that a row has led to `state`; the final state if it is a match."""
-        found: dict[tuple[StateId, Tests, Tests], None] = {}
-        waiting = [(state, frozenset[VariableId](), frozenset[VariableId]())]
-        while waiting:
-            here = at, needs, forbids = waiting.pop()
-            if at == self.program.final:
-                found[at, frozenset(), forbids & self.tests.direct] = None
+    def waiting_states(self, state: StateId) -> list[WaitingState]:
+        """Return where a run may wait after a row has led to `state`.
+
+        The final state is among them if the run may be a match.
+        """
+        reached: dict[tuple[StateId, Tests, Tests], None] = {}
+        to_visit = [(state, Tests(), Tests())]
+        while to_visit:
+            item = to_visit.pop()
+            visited, needs, forbids = item
+            if visited == self.program.final:
+                reached[visited, frozenset(), forbids & self.tests.direct] = None
                 continue
-            if any(edge.action is not Action.PROCEED for edge in self.program.states[at].edges):
-                found[here] = None
-            for edge in reversed(self.program.states[at].edges):
+            edges = self.program.states[visited].edges
+            if any(edge.action is not Action.PROCEED for edge in edges):
+                reached[item] = None
+            for edge in reversed(edges):
                 if edge.action is Action.PROCEED and edge.target != self.program.stop:
-                    onward = needs.union(edge.needs), forbids.union(edge.forbids)
-                    waiting.append((edge.target, *onward))
-        return [WaitingPlace(*one) for one in found]
+                    next_needs = needs.union(edge.needs)
+                    next_forbids = forbids.union(edge.forbids)
+                    to_visit.append((edge.target, next_needs, next_forbids))
+        return [WaitingState(*item) for item in reached]
 
-    def edges(self, place: WaitingPlace, action: Action) -> list[Edge]:
-        return [edge for edge in self.program.states[place.state].edges if edge.action is action]
+    def edges(self, waiting: WaitingState, action: Action) -> list[Edge]:
+        """Return the edges of a waiting state with an action."""
+        return [edge for edge in self.program.states[waiting.state].edges if edge.action is action]
 
-    def reading(self, place: WaitingPlace) -> tuple[Edge | None, Edge | None]:
-        take, ignore = (self.edges(place, literal) for literal in (Action.TAKE, Action.IGNORE))
-        return take[0] if take else None, ignore[-1] if ignore and not place.starts else None
+    def reading_edges(self, waiting: WaitingState) -> tuple[Edge | None, Edge | None]:
+        """Return the edge on which a run takes a row, and the one on which it skips a row."""
+        takes = self.edges(waiting, Action.TAKE)
+        ignores = self.edges(waiting, Action.IGNORE)
+        take = takes[0] if takes else None
+        ignore = ignores[-1] if ignores and not waiting.starts else None
+        return take, ignore
 
-    def stops(self, place: WaitingPlace) -> set[VariableId]:
-        edges = self.edges(place, Action.PROCEED)
-        return {one for edge in edges if edge.target == self.program.stop for one in edge.needs}
+    def stops(self, waiting: WaitingState) -> set[VariableId]:
+        """Return the tests of NOTs that stop a run in a waiting state."""
+        return {
+            test
+            for edge in self.edges(waiting, Action.PROCEED)
+            if edge.target == self.program.stop
+            for test in edge.needs
+        }
 
-    def choices(self, place: WaitingPlace) -> Iterator[tuple[Choice, WaitingPlace | None]]:
-        """What a row does to a run in a place, in the order in which it is asked, and to where."""
-        if place.state == self.program.final:
+    def choices(self, waiting: WaitingState) -> Iterator[tuple[Choice, WaitingState | None]]:
+        """Yield what a row does to a run, in the order in which it is tried, and where it leads."""
+        if waiting.state == self.program.final:
             yield Choice(0, None, None), None
             return
-        for edge in self.edges(place, Action.IGNORE):  # completed by time
-            yield from (effect(test, Effect.COMPLETES) for test in edge.needs)
-        ends, near = self.ends(place), set(self.nears)
-        yield from (effect(test, Effect.TIMES_OUT) for test in sorted(ends & near))
-        yield from (effect(test, Effect.ENDS) for test in sorted(ends - near))
-        yield from (effect(test, Effect.STOPS) for test in sorted(self.stops(place) - ends))
-        take, ignore = self.reading(place)
+        for edge in self.edges(waiting, Action.IGNORE):  # completed by time
+            for test in edge.needs:
+                yield apply_effect(test, Effect.COMPLETES)
+        ends = self.ends(waiting)
+        nears = set(self.nears)
+        for test in sorted(ends & nears):
+            yield apply_effect(test, Effect.TIMES_OUT)
+        for test in sorted(ends - nears):
+            yield apply_effect(test, Effect.ENDS)
+        for test in sorted(self.stops(waiting) - ends):
+            yield apply_effect(test, Effect.STOPS)
+        take, ignore = self.reading_edges(waiting)
         if take is not None:
-            yield from self.taking(take, ignore, ends)
+            yield from self.taking_choices(take, ignore, ends)
             return
         assert ignore is not None
         if ignore.target == self.program.final:
             yield Choice(0, None, None, effect=Effect.COMPLETES), None
 
-    def ends(self, place: WaitingPlace) -> set[VariableId]:
-        """Tests of rows that end a run in a place: no edge reads such a row."""
-        both = [set(edge.forbids) for edge in self.reading(place) if edge is not None]
-        ends = set.intersection(*both) | place.forbids
-        ends |= self.stops(place) & self.tests.direct
-        ends |= {self.tests.complements[test] for test in place.needs}
-        return ends.difference(self.nears) if place.starts else ends  # no row before
+    def ends(self, waiting: WaitingState) -> set[VariableId]:
+        """Return the tests of rows that end a run, because no edge reads such a row."""
+        forbidden = [set(edge.forbids) for edge in self.reading_edges(waiting) if edge is not None]
+        ends = set.intersection(*forbidden) | waiting.forbids
+        ends |= self.stops(waiting) & self.tests.direct
+        ends |= {self.tests.complements[test] for test in waiting.needs}
+        if waiting.starts:
+            return ends.difference(self.nears)  # no row before that could be too far away
+        return ends
 
-    def taking(
+    def taking_choices(
         self, take: Edge, ignore: Edge | None, ends: set[VariableId]
-    ) -> Iterator[tuple[Choice, WaitingPlace | None]]:
-        """The choices that map a row, and what keeps the run from going on beside them."""
+    ) -> Iterator[tuple[Choice, WaitingState | None]]:
+        """Yield the choices that map a row, and what keeps the run from going on beside them.
+
+        Args:
+            take: the edge on which the row is mapped.
+            ignore: the edge on which the row is skipped, if there is one.
+            ends: tests of rows that end the run.
+        """
         (test,) = take.needs
-        for without in set(take.forbids) - ends - set(self.nears):  # one at most
+        for without in set(take.forbids) - ends - set(self.nears):  # at most one
             test = self.tests.without[test, without]
         blocking = set() if ignore is None else set(ignore.forbids) - ends
         blocks = bool(blocking.intersection(take.needs))
         mapped = Choice(0, take.variable, None, test=test, blocks=blocks)
-        targets = self.places(take.target)
+        targets = self.waiting_states(take.target)
         for target in targets:
             if target.state != self.program.final:
                 yield mapped, target
-        yield from (effect(one, Effect.BLOCKS) for one in sorted(blocking - {test}))
+        for blocking_test in sorted(blocking - {test}):
+            yield apply_effect(blocking_test, Effect.BLOCKS)
         for target in targets:
             if target.state == self.program.final:
-                yield from (effect(one, Effect.CUTS) for one in sorted(target.forbids))
-                yield mapped, WaitingPlace(target.state)
+                for forbidden_test in sorted(target.forbids):
+                    yield apply_effect(forbidden_test, Effect.CUTS)
+                yield mapped, WaitingState(target.state)
 
-    def skipping(self, place: WaitingPlace) -> WaitingPlace | None:
-        _, ignore = self.reading(place)
+    def state_after_skip(self, waiting: WaitingState) -> WaitingState | None:
+        """Return where a run waits after it skips a row; None if it may not skip."""
+        _, ignore = self.reading_edges(waiting)
         if ignore is None or ignore.target == self.program.final:
             return None
-        (found,) = self.places(ignore.target)
-        return found
+        (target,) = self.waiting_states(ignore.target)
+        return target
 
-    def end(self, place: WaitingPlace) -> int:
-        """What a run is whose window or partition ends in a place."""
-        if place.state in self.program.pending:
+    def end(self, waiting: WaitingState) -> int:
+        """Return what becomes of a run whose window or partition ends while it waits here.
+
+        See the end of `program.py`.
+        """
+        if waiting.state in self.program.pending:
             return A_MATCH
-        if place.state == self.program.final or place.starts:
+        if waiting.state == self.program.final or waiting.starts:
             return NOTHING
-        near = self.near(place)
+        near = self.near(waiting)
         if near != NOT_NEAR:
             return FIRST_NEAR + near
         return TIMED_OUT if self.windowed else NOTHING
 
-    def near(self, place: WaitingPlace) -> int:
-        """The smallest window from the row mapped last on that ends a run in a place."""
-        if place.state == self.program.final or place.starts:
+    def near(self, waiting: WaitingState) -> int:
+        """Return the smallest window from the row mapped last that ends a run, or NOT_NEAR."""
+        if waiting.state == self.program.final or waiting.starts:
             return NOT_NEAR
-        take, _ = self.reading(place)
-        tests = {one for edge in self.edges(place, Action.IGNORE) for one in edge.needs}
-        tests.update(() if take is None else take.forbids)
-        return next((n for n, one in enumerate(self.nears) if one in tests), NOT_NEAR)
+        take, _ = self.reading_edges(waiting)
+        tests = {test for edge in self.edges(waiting, Action.IGNORE) for test in edge.needs}
+        if take is not None:
+            tests.update(take.forbids)
+        for number, test in enumerate(self.nears):
+            if test in tests:
+                return number
+        return NOT_NEAR
 
 
-def effect(test: VariableId, what: Effect) -> tuple[Choice, None]:
-    """What a row does for which a test holds. It leads nowhere."""
-    return Choice(0, None, None, test=test, effect=what), None
+def apply_effect(test: VariableId, effect: Effect) -> tuple[Choice, None]:
+    """Return the choice of a row that satisfies a test and has an effect. It leads nowhere."""
+    return Choice(0, None, None, test=test, effect=effect), None
