@@ -1,6 +1,7 @@
 """Which registers the conditions of a query need, and the steps that keep them up to date.
 
-A condition asks for a register by what it means; one that several conditions read exists once.
+A register is identified by what its value means (`Meaning`), so that conditions which read the same
+value share one register.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ Members = frozenset[int]  # variable ids
 
 @dataclass(frozen=True, slots=True)
 class RowOf:
-    """Position of the row `offset` rows from the first or the last one mapped to `members`.
+    """Position of the row that is `offset` rows from the first or the last one mapped to `members`.
 
-    -1 where there is none; of one counted from the first, some negative number.
+    A negative number if there is no such row; -1 if it is counted from the last one.
     """
 
     end: End
@@ -30,13 +31,16 @@ class RowOf:
 
     @property
     def before(self) -> RowOf:
-        """Counted from the last one, the row that is so before the next row is mapped."""
+        """Return the register that held this row before the next row was mapped.
+
+        Only of a row that is counted from the last one: its offset was one less.
+        """
         return replace(self, offset=self.offset - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class VariableOfRow:
-    """Variable of the row `physical` rows from another one, -1 outside of the match."""
+    """Variable of the row that is `physical` rows after another one, -1 outside of the match."""
 
     row: RowOf
     physical: int
@@ -44,52 +48,62 @@ class VariableOfRow:
 
 @dataclass(frozen=True, slots=True)
 class ListedValue:
-    """A value of a list's row. columns: that the expression reads of the row, among all columns."""
+    """A value that a row adds to a list."""
 
     expression: RunExpression
     type: ValueType
+    # The columns that the expression reads, integer columns first, then floating ones.
     columns: tuple[int, ...]
 
     @property
     def column(self) -> int | None:
-        """The column, if that is all that it is."""
+        """Return the column if the value is just that column, else None."""
         return self.columns[0] if isinstance(self.expression, ReadValue) else None
 
 
+# What a row adds to a list: whether it counts at all, then its values.
 RowForm = tuple[ListedValue, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """What the rows mapped to `members` come to: how many they are, or have a value in a column; a
-    flag and a sum or an extreme, in two registers; or where there are forms, a list of the rows, by
-    the number that Python knows it by.
+    """An aggregate of the rows mapped to `members`.
 
-    forms: by variable, what a row of it adds to the list: see `run_condition.Aggregated`. so_far:
-    all but the last of these rows.
+    - COUNT: the number of rows, or of rows with a value in the column. One register.
+    - SUM, MIN and MAX: a flag and the value. Two registers.
+    - With forms: a list of the rows, by the number that `python_calls.Lists` gave it. One register.
     """
 
     function: Reduction
     members: Members
     column: int | None
+    # The kind of the column.
     kind: Kind = Kind.INTEGER
+    # Whether the last of these rows is left out.
     so_far: bool = False
+    # For each variable, what its rows add to the list, see `run_condition.Aggregated`. Empty if the
+    # aggregate is not over a list.
     forms: tuple[RowForm, ...] = ()
 
     @property
     def operation(self) -> int:
+        """Return the operation of the step that adds a row."""
         if self.forms:
             return op.APPEND
         if self.function is Reduction.COUNT:
             return op.ADD_ONE if self.column is None else op.ADD_VALID
-        return op.SUM_INTEGER + 2 * _ADDED.index(self.function) + (self.kind is Kind.FLOATING)
+        of_integers = op.SUM_INTEGER + 2 * _REDUCING.index(self.function)
+        return of_integers + (self.kind is Kind.FLOATING)
 
 
-_ADDED = (Reduction.SUM, Reduction.MIN, Reduction.MAX)  # of integers, then of floats
+# In the order of their operations. Each has one of integers, then one of floats.
+_REDUCING = (Reduction.SUM, Reduction.MIN, Reduction.MAX)
 Meaning = RowOf | VariableOfRow | Reduced
 
 
 class Step(NamedTuple):
+    """A row of the array of steps, see `instructions`."""
+
     operation: int
     a: int
     b: int = 0
@@ -98,11 +112,12 @@ class Step(NamedTuple):
 
     @property
     def writes(self) -> tuple[int, ...]:
+        """Return the registers that the step changes."""
         return (self.a, self.a + 1) if self.operation >= op.SUM_INTEGER else (self.a,)
 
     @property
     def reads(self) -> tuple[int, ...]:
-        """Registers whose former value matters to what it writes."""
+        """Return the registers whose former values matter to what the step writes."""
         match self.operation:
             case op.SET_ROW | op.SET:
                 return ()
@@ -120,28 +135,33 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """The registers asked for so far. every: ids of all variables. forms: of rows of lists."""
+    """The registers that conditions have needed so far."""
 
+    # Ids of all variables.
     every: Members
+    # The number of each register; if a meaning has two, of the first one.
     numbers: dict[Meaning, int] = field(default_factory=dict)
+    # Values of the registers before the first row.
     initial: list[int] = field(default_factory=list)
+    # Numbers of the forms of rows in lists.
     forms: dict[RowForm, int] = field(default_factory=dict)
 
     def number(self, meaning: Meaning) -> int:
-        """The register that holds `meaning`; those that its steps read exist too."""
+        """Return the register of a meaning; add it and those that its steps read if need be."""
         waiting = [meaning]
         while waiting:
-            needed = [read for read in self._needed(waiting[-1]) if read not in self.numbers]
-            if needed:
-                waiting += reversed(needed)
+            missing = [read for read in self._needed(waiting[-1]) if read not in self.numbers]
+            if missing:
+                waiting += reversed(missing)
                 continue
             ready = waiting.pop()
             if ready not in self.numbers:
                 self.numbers[ready] = len(self.initial)
-                self.initial.extend(_initial(ready))
+                self.initial.extend(_initial_values(ready))
         return self.numbers[meaning]
 
     def _needed(self, meaning: Meaning) -> Iterator[Meaning]:
+        """Yield the meanings of the registers that the steps of another one read."""
         match meaning:
             case RowOf(End.LAST, offset=offset) if offset > 0:
                 yield meaning.before
@@ -158,17 +178,22 @@ class Registers:
                 return
 
     def steps(self, variables: int) -> list[tuple[Step, ...]]:
-        """What to do when a row is mapped to each of so many variables, in order.
+        """Return the steps to apply when a row is mapped to a variable, for each variable.
 
-        Chains of last rows shift from their far end; what reads a position comes after it.
+        Steps are in the order of `_phase`: chains of last rows shift from their far end, and what
+        reads a position comes after the step that sets it.
+
+        Args:
+            variables: the number of variables.
         """
-        found: list[list[Step]] = [[] for _ in range(variables)]
+        steps: list[list[Step]] = [[] for _ in range(variables)]
         for meaning in sorted(self.numbers, key=_phase):
             for variable in range(variables):
-                found[variable].extend(self._steps(meaning, variable))
-        return [tuple(steps) for steps in found]
+                steps[variable].extend(self._steps(meaning, variable))
+        return [tuple(steps_of_variable) for steps_of_variable in steps]
 
     def _steps(self, meaning: Meaning, variable: int) -> Iterator[Step]:
+        """Yield the steps that update one register when a row is mapped to a variable."""
         register = self.numbers[meaning]
         match meaning:
             case RowOf(end, members, offset) if variable in members:
@@ -180,34 +205,44 @@ class Registers:
                     yield Step(op.SET_ROW, register)
             case VariableOfRow():
                 yield from self._variable(meaning, variable)
-            case Reduced(members=members, column=added, forms=forms) if variable in members:
+            case Reduced(members=members, column=column, forms=forms) if variable in members:
+                column_or_form = column or 0
                 if forms:
-                    added = self.forms.setdefault(forms[variable], len(self.forms))
-                row = self.numbers[last_row(members)] + 1 if meaning.so_far else 0
-                yield Step(meaning.operation, register, added or 0, row)
+                    column_or_form = self.forms.setdefault(forms[variable], len(self.forms))
+                # 0: the row that is mapped now counts. r + 1: the row whose position is in r.
+                counted_row = self.numbers[last_row(members)] + 1 if meaning.so_far else 0
+                yield Step(meaning.operation, register, column_or_form, counted_row)
             case _:
                 return
 
     def recent(self, distance: int) -> VariableOfRow:
-        """The variable of the row so many mapped rows before the one mapped last."""
+        """Return the variable of the row that is `distance` rows before the one mapped last."""
         return VariableOfRow(RowOf(End.LAST, self.every, distance), 0)
 
     def _variable(self, meaning: VariableOfRow, variable: int) -> Iterator[Step]:
-        register, row, physical = self.numbers[meaning], meaning.row, meaning.physical
-        is_first, is_member = row.end is End.FIRST, variable in row.members
+        """Yield the steps that update the variable of a row."""
+        register = self.numbers[meaning]
+        row = meaning.row
+        physical = meaning.physical
+        is_first = row.end is End.FIRST
+        is_member = variable in row.members
         if is_member and not is_first and row.offset > 0:
             yield Step(op.COPY, register, self.numbers[replace(meaning, row=row.before)])
         elif is_member and physical < 0:
             recent = self.numbers[self.recent(-physical)]
-            copy = Step(op.COPY, register, recent)
-            yield Step(op.COPY_AT, register, recent, self.numbers[row]) if is_first else copy
+            if is_first:
+                yield Step(op.COPY_AT, register, recent, self.numbers[row])
+            else:
+                yield Step(op.COPY, register, recent)
         elif is_member and not is_first:
+            # The row after the last one is not mapped yet.
             yield Step(op.SET, register, -1 if physical > 0 else variable)
         if physical > 0 or (physical == 0 and is_first and is_member):
             yield Step(op.SET_AT, register, self.numbers[row], physical, variable)
 
 
-def _initial(meaning: Meaning) -> list[int]:
+def _initial_values(meaning: Meaning) -> list[int]:
+    """Return the values of the registers of a meaning before the first row."""
     match meaning:
         case RowOf(End.FIRST, offset=offset):
             return [-1 - offset]
@@ -218,9 +253,10 @@ def _initial(meaning: Meaning) -> list[int]:
 
 
 def _phase(meaning: Meaning) -> tuple[int, int]:
-    """Sort key: positions, then variables of last rows, then what reads them; far ends first.
+    """Return a sort key for the steps of a row.
 
-    What is so far reads the position of the last row before that becomes another.
+    1. Aggregates `so_far`, because they read the position of the last row before it changes.
+    2. Positions, 3. variables of last rows, 4. all others. In 2 and 3, far ends of chains first.
     """
     match meaning:
         case Reduced(so_far=True):
@@ -234,4 +270,5 @@ def _phase(meaning: Meaning) -> tuple[int, int]:
 
 
 def last_row(members: Members) -> RowOf:
+    """Return the meaning: position of the row mapped last to one of the members."""
     return RowOf(End.LAST, members, 0)
