@@ -1,7 +1,7 @@
 """Links the conditions of a query into the arrays that `evaluate.kernels.machine` runs on.
 
-A run still needs the registers that a condition may read before they are overwritten. Those that
-are not live in a state neither tell two runs in it apart nor need to be kept on the way to it.
+A register is live in a state if a condition may still read it before it is overwritten. Registers
+that are not live do not tell two runs in the state apart, and need not be updated on the way to it.
 
 Source: SASE+, "Merging equivalent runs" (the bitmasks M); data-flow analysis, live variables.
 """
@@ -26,14 +26,12 @@ RegisterSet = frozenset[int]
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A choice that maps a row to `variable`: from `source` to `target`, states.
-
-    test: the variable whose condition is asked of the row once it is mapped.
-    """
+    """A choice that maps a row to a variable, and leads from one state to another."""
 
     source: int
     variable: int
     target: int
+    # The variable whose condition must hold for the row once it is mapped.
     test: int
 
 
@@ -41,90 +39,116 @@ def live_registers(
     moves: Sequence[Move],
     steps: Sequence[tuple[Step, ...]],
     reads: Sequence[RegisterSet],
-    asked: Sequence[Sequence[int]],
+    tested: Sequence[Sequence[int]],
 ) -> list[RegisterSet]:
-    """The live registers of every state. steps, reads: by variable. asked: by state."""
-    live = [set[int]().union(*(reads[variable] for variable in asks)) for asks in asked]
-    needed = [dependences(one) for one in steps]
-    into: list[list[Move]] = [[] for _ in asked]
+    """Return the live registers of each state.
+
+    Args:
+        moves: all moves.
+        steps: for each variable, the steps that are applied when a row is mapped to it.
+        reads: for each variable, the registers that its condition reads.
+        tested: for each state, the variables whose conditions are evaluated on a run in it.
+    """
+    live = [set[int]().union(*(reads[variable] for variable in variables)) for variables in tested]
+    dependences_of = [dependences(variable_steps) for variable_steps in steps]
+    moves_into: list[list[Move]] = [[] for _ in tested]
     waiting = [(state, register) for state, registers in enumerate(live) for register in registers]
 
-    def need(move: Move, register: int) -> None:
-        """A register is read once the row of a move is mapped."""
-        for before in needed[move.variable].get(register, {register}) - live[move.source]:
-            live[move.source].add(before)
-            waiting.append((move.source, before))
+    def need_after(move: Move, register: int) -> None:
+        """Make live what a register depends on that is read after the row of a move is mapped."""
+        needed = dependences_of[move.variable].get(register, {register})
+        for earlier in needed - live[move.source]:
+            live[move.source].add(earlier)
+            waiting.append((move.source, earlier))
 
     for move in moves:
-        into[move.target].append(move)
+        moves_into[move.target].append(move)
         for register in reads[move.test]:
-            need(move, register)
+            need_after(move, register)
     while waiting:
         state, register = waiting.pop()
-        for move in into[state]:
-            need(move, register)
-    return [*map(frozenset, live)]
+        for move in moves_into[state]:
+            need_after(move, register)
+    return [frozenset(registers) for registers in live]
 
 
 def dependences(steps: tuple[Step, ...]) -> dict[int, RegisterSet]:
-    """By register that the steps write, the registers before them on which its value depends."""
-    found: dict[int, RegisterSet] = {}
+    """Return, for each register that steps write, on which registers its value depends.
+
+    These are the registers as they are before the steps.
+
+    >>> from matchrec.conditions.evaluate import instructions as op
+    >>> dependences((Step(op.COPY, 1, 0), Step(op.SET_ROW, 0)))
+    {1: frozenset({0}), 0: frozenset()}
+    """
+    sources: dict[int, RegisterSet] = {}
     for step in steps:
-        read = (found.get(register, frozenset({register})) for register in step.reads)
-        found |= dict.fromkeys(step.writes, frozenset().union(*read))
-    return found
+        read = [sources.get(register, frozenset({register})) for register in step.reads]
+        sources |= dict.fromkeys(step.writes, frozenset().union(*read))
+    return sources
 
 
 def useful_steps(steps: tuple[Step, ...], after: RegisterSet) -> tuple[Step, ...]:
-    """The steps without those that no register of `after` depends on."""
-    found, needed = [], set(after)
+    """Drop the steps that do not matter to any register of `after`."""
+    useful = []
+    needed = set(after)
     for step in reversed(steps):
         if not needed.isdisjoint(step.writes):
             needed.difference_update(step.writes)
             needed.update(step.reads)
-            found.append(step)
-    return tuple(reversed(found))
+            useful.append(step)
+    return tuple(reversed(useful))
 
 
+# Begin and end of code or steps among the instructions.
 Range = tuple[int, int]
+# The form of a row in a list, each value with its code.
 CodedForm = tuple[tuple[ListedValue, Range], ...]
 
 
 @dataclass(frozen=True)
 class LinkedConditions:
-    """What depends on the run, as arrays.
+    """The conditions of a query, as arrays."""
 
-    instructions: int64[k, 5], code of conditions, then steps of moves. steps: of each move, begin
-    and end. code: of each variable's condition, empty without one. initial: int64[r], the registers
-    before the first row. live_registers: of all states one after the other; those of state s are
-    live_first[s] .. live_first[s + 1]. depth: values on the stack at once. meanings: of the
-    registers, each by its first one. forms: of the rows in lists, each value with its code.
-    """
-
+    # int64[k, 5]: the code of conditions, the code of values in lists, then the steps of moves.
     instructions: IntArray
+    # The steps of each move.
     steps: tuple[Range, ...]
+    # The code of each variable's condition; empty if it has none.
     code: tuple[Range, ...]
+    # int64[r]: the registers before the first row.
     initial: IntArray
+    # int64[s + 1]: the live registers of state s are live_registers[live_first[s] :
+    # live_first[s + 1]].
     live_first: IntArray
     live_registers: IntArray
+    # The most values that are on the stack at once.
     depth: int
+    # Registers and their meanings. If a meaning has two registers, the first one is here.
     meanings: tuple[tuple[int, Meaning], ...]
+    # The registers that each variable's condition reads.
     reads: tuple[RegisterSet, ...]
+    # What Python computes; its number is the argument of CALL.
     calls: tuple[Call, ...]
+    # The forms of rows in lists; the number of a form is the argument of APPEND.
     forms: tuple[CodedForm, ...]
 
     @property
     def all_code(self) -> IntArray:
+        """Return the code of all conditions."""
         return self.instructions[: self.code[-1][1]]
 
     @cached_property
     def operations(self) -> frozenset[int]:
-        """Those that the code has; searches ask for them batch after batch."""
+        """Return the operations of all conditions. Cached, as searches read it for each batch."""
         return frozenset(self.all_code[:, 0].tolist())
 
     @cached_property
     def functions(self) -> frozenset[int]:
-        """Those that MATHEMATICS calls; no step has its number."""
+        """Return the functions that MATHEMATICS calls, in conditions and lists.
+
+        Steps are among the instructions, too, but none has the number of MATHEMATICS.
+        """
         code = self.instructions
         return frozenset(code[code[:, 0] == op.MATHEMATICS, 1].tolist())
 
@@ -134,60 +158,73 @@ def link_conditions(
     members: Mapping[str, Members],
     integers: int,
     moves: Sequence[Move],
-    asked: Sequence[Sequence[int]],
+    tested: Sequence[Sequence[int]],
 ) -> LinkedConditions:
-    """The arrays of conditions, by variable. integers: the number of integer columns.
+    """Link the conditions of a query.
 
-    asked: by state, variables whose conditions are evaluated on a run in it: before a row is
-    mapped, or as it may be a match. Those that move a run are otherwise evaluated after it.
+    Args:
+        conditions: for each variable, the part of its condition that depends on the run.
+        members: for each variable by name, ids of its primary variables.
+        integers: the number of integer columns.
+        moves: all moves.
+        tested: for each state, variables whose conditions are evaluated on a run in it, before a
+            row is mapped or because the run may be a match. The conditions of moves are evaluated
+            after their row is mapped.
     """
     registers = Registers(frozenset(move.variable for move in moves))
-    mapped = {move.test: move.variable for move in moves}
-    instructions, calls = list[Instruction](), list[Call]()
-    code = list[Range]()
+    variable_of_test = {move.test: move.variable for move in moves}
+    instructions: list[Instruction] = []
+    calls: list[Call] = []
+    code: list[Range] = []
 
-    def add(variable: int, expression: RunExpression | None) -> RegisterSet:
-        """Append the code of an expression; the registers that it reads."""
-        coder = ConditionCompiler(variable, members, registers, integers, calls, instructions)
+    def add_code(variable: int, expression: RunExpression | None) -> RegisterSet:
+        """Append the code of an expression, and return the registers that it reads."""
+        compiler = ConditionCompiler(variable, members, registers, integers, calls, instructions)
         begin = len(instructions)
         if expression is not None:
-            coder.add(expression)
+            compiler.add(expression)
         code.append((begin, len(instructions)))
-        return frozenset(coder.reads)
+        return frozenset(compiler.reads)
 
-    reads = [add(mapped.get(number, number), one) for number, one in enumerate(conditions)]
+    reads = [
+        add_code(variable_of_test.get(test, test), condition)
+        for test, condition in enumerate(conditions)
+    ]
     steps = registers.steps(len(conditions))
-    live = live_registers(moves, steps, reads, asked)
-    of_moves = [
+    live = live_registers(moves, steps, reads, tested)
+    steps_of_moves = [
         useful_steps(steps[move.variable], reads[move.test] | live[move.target]) for move in moves
     ]
-    listed = [value for form in registers.forms for value in form]
-    for value in listed:
-        add(-1, value.expression)
-    coded = iter(zip(listed, code[len(conditions) :], strict=True))
-    step_ranges = tuple(_append_steps(instructions, of_moves))
+    listed_values = [value for form in registers.forms for value in form]
+    for value in listed_values:
+        add_code(-1, value.expression)
+    coded_values = iter(zip(listed_values, code[len(conditions) :], strict=True))
+    step_ranges = tuple(_append_steps(instructions, steps_of_moves))
     return LinkedConditions(
         instructions=np.array(instructions, np.int64).reshape(-1, 5),
         steps=step_ranges,
         code=tuple(code[: len(conditions)]),
         initial=np.array(registers.initial, np.int64),
         live_first=np.cumsum([0, *map(len, live)]).astype(np.int64),
-        live_registers=np.array([number for alive in live for number in sorted(alive)], np.int64),
+        live_registers=np.array(
+            [register for registers_of_state in live for register in sorted(registers_of_state)],
+            np.int64,
+        ),
         depth=max(end - begin for begin, end in code),
         meanings=tuple((number, meaning) for meaning, number in registers.numbers.items()),
         reads=tuple(reads),
         calls=tuple(calls),
-        forms=tuple(tuple(islice(coded, len(form))) for form in registers.forms),
+        forms=tuple(tuple(islice(coded_values, len(form))) for form in registers.forms),
     )
 
 
 def _append_steps(
-    instructions: list[Instruction], of_moves: Sequence[tuple[Step, ...]]
+    instructions: list[Instruction], steps_of_moves: Sequence[tuple[Step, ...]]
 ) -> Iterator[Range]:
-    """Append the steps of each move; where they are. Moves with the same ones share them."""
-    known: dict[tuple[Step, ...], Range] = {}
-    for steps in of_moves:
-        if steps not in known:
-            known[steps] = (len(instructions), len(instructions) + len(steps))
+    """Append the steps of each move, and yield where they are. Moves share equal steps."""
+    ranges: dict[tuple[Step, ...], Range] = {}
+    for steps in steps_of_moves:
+        if steps not in ranges:
+            ranges[steps] = (len(instructions), len(instructions) + len(steps))
             instructions += steps
-        yield known[steps]
+        yield ranges[steps]
