@@ -1,4 +1,4 @@
-"""Turns one variable's run condition into instructions in post-order over a stack.
+"""Compiles the run condition of a variable to instructions in post-order over a stack.
 
 AND and OR evaluate from left to right and stop at the operand that decides, as Spark does: in
 `b <> 0 AND a / b > 1` no row divides by zero.
@@ -48,34 +48,37 @@ from matchrec.conditions.types import Kind
 from matchrec.jit.bits import bits_of
 from matchrec.plan.expression import Navigation
 
+# An operation and its arguments a, b, c and d, see `instructions`.
 Instruction = tuple[int, int, int, int, int]
 
 _OPERATORS = tuple(ArithmeticOperator)
 _MATH_FUNCTIONS = tuple(MathFunction)
 _COMPARE = {Kind.INTEGER: op.COMPARE_INTEGER, Kind.FLOATING: op.COMPARE_FLOAT}
 _NARROW = {Kind.INTEGER: op.NARROW_INTEGER, Kind.FLOATING: op.NARROW}
-_OF_ONE = {Basic.WIDEN: op.WIDEN, Basic.NOT: op.NOT, Basic.IS_NULL: op.IS_NULL}
-_CONNECTED = {Basic.AND: (op.JUMP_IF_FALSE, op.AND), Basic.OR: (op.JUMP_IF_TRUE, op.OR)}
+_UNARY = {Basic.WIDEN: op.WIDEN, Basic.NOT: op.NOT, Basic.IS_NULL: op.IS_NULL}
+# For each connective, the jump if an operand decides, and the operation that connects two operands.
+_CONNECTIVES = {Basic.AND: (op.JUMP_IF_FALSE, op.AND), Basic.OR: (op.JUMP_IF_TRUE, op.OR)}
 
 
 @dataclass(frozen=True, slots=True)
 class ConditionCompiler:
-    """Writes the code of the condition of `variable`.
+    """Appends the code of the condition of one variable."""
 
-    members: variable ids by name. integers: how many integer columns there are; floating ones are
-    numbered after them. calls, code: of all variables; jumps go to places in `code`. reads: the
-    registers that the code of this variable reads.
-    """
-
+    # The variable to which the candidate row is mapped.
     variable: int
+    # For each variable by name, ids of its primary variables.
     members: Mapping[str, Members]
     registers: Registers
+    # The number of integer columns. Floating columns are numbered after them.
     integers: int
+    # What Python computes, and the code, of all variables together. Jumps go to indices in `code`.
     calls: list[Call]
     code: list[Instruction]
+    # The registers that the code of this variable reads.
     reads: set[int] = field(default_factory=set)
 
     def add(self, expression: RunExpression) -> None:
+        """Append the code that pushes the value of an expression."""
         match expression:
             case Constant(int() | float() as value, kind):
                 self._emit(op.CONSTANT, int(value) if kind is Kind.INTEGER else bits_of(value))
@@ -90,11 +93,7 @@ class ConditionCompiler:
             case Reduce():
                 self._reduce(expression)
             case Arithmetic():
-                mode = op.TRIES if expression.tries else op.ANSI * expression.ansi
-                width = expression.bits if expression.kind is Kind.INTEGER else 0
-                function = op.ARITHMETIC + _OPERATORS.index(expression.operator) + mode
-                self._operands(expression.parts)
-                self._emit(op.MATHEMATICS, function + op.BITS * width, len(expression.parts))
+                self._compute(expression)
             case Operate(operator, parts):
                 self._operate(operator, parts)
             case Apply() | Aggregated():
@@ -103,30 +102,51 @@ class ConditionCompiler:
                 assert_never(expression)
 
     def _emit(self, operation: int, a: int = 0, b: int = 0, c: int = 0) -> None:
+        """Append an instruction."""
         self.code.append((operation, a, b, c, 0))
 
+    def _compute(self, expression: Arithmetic) -> None:
+        """Append an arithmetic operation."""
+        function = op.ARITHMETIC + _OPERATORS.index(expression.operator)
+        if expression.tries:
+            function += op.TRIES
+        elif expression.ansi:
+            function += op.ANSI
+        if expression.kind is Kind.INTEGER:
+            function += op.BITS * expression.bits
+        self._add_operands(expression.parts)
+        self._emit(op.MATHEMATICS, function, len(expression.parts))
+
     def _operate(self, operator: Operator, parts: tuple[RunExpression, ...]) -> None:
-        if operator in _CONNECTED:
-            return self._connect(parts, *_CONNECTED[operator])
+        """Append an operation."""
+        if operator in _CONNECTIVES:
+            return self._connect(parts, *_CONNECTIVES[operator])
         if operator is Basic.CHOOSE:
             return self._choose(*parts)
-        kind = self._operands(parts)
-        if operator in _OF_ONE:
-            return self._emit(_OF_ONE[operator])
+        kind = self._add_operands(parts)
+        if operator in _UNARY:
+            return self._emit(_UNARY[operator])
         if isinstance(operator, Comparison):
             return self._emit(_COMPARE[kind], op.COMPARISONS[operator])
         is_function = isinstance(operator, MathFunction)
         function = _MATH_FUNCTIONS.index(operator) if is_function else _NARROW[kind]
         return self._emit(op.MATHEMATICS, function, len(parts))
 
-    def _operands(self, parts: tuple[RunExpression, ...]) -> Kind:
+    def _add_operands(self, parts: tuple[RunExpression, ...]) -> Kind:
+        """Append operands, which are all of one kind, and return the kind."""
         (kind,) = set(map(kind_of, parts))
         for part in parts:
             self.add(part)
         return kind
 
     def _connect(self, parts: tuple[RunExpression, ...], jump: int, connect: int) -> None:
-        """Operands of AND or OR; what decides jumps after the last of them."""
+        """Append AND or OR. An operand that decides jumps behind the last operand.
+
+        Args:
+            parts: the operands.
+            jump: the operation that jumps if an operand decides.
+            connect: the operation that connects two operands.
+        """
         assert parts
         self.add(parts[0])
         jumps = []
@@ -135,67 +155,86 @@ class ConditionCompiler:
             self._emit(jump)
             self.add(part)
             self._emit(connect)
-        for place in jumps:
-            self.code[place] = (jump, len(self.code), 0, 0, 0)
+        for index in jumps:
+            self.code[index] = (jump, len(self.code), 0, 0, 0)
 
     def _choose(
         self, condition: RunExpression, then: RunExpression, otherwise: RunExpression
     ) -> None:
-        """The condition jumps to `otherwise`, and `then` jumps after it."""
+        """Append a conditional expression.
+
+        A condition that is not true jumps to `otherwise`, and `then` jumps behind it.
+        """
         assert kind_of(then) is kind_of(otherwise), condition
         self.add(condition)
-        unless = len(self.code)
+        jump_to_otherwise = len(self.code)
         self._emit(op.JUMP_UNLESS)
         self.add(then)
-        jump = len(self.code)
+        jump_to_end = len(self.code)
         self._emit(op.JUMP)
-        self.code[unless] = (op.JUMP_UNLESS, len(self.code), 0, 0, 0)
+        self.code[jump_to_otherwise] = (op.JUMP_UNLESS, len(self.code), 0, 0, 0)
         self.add(otherwise)
-        self.code[jump] = (op.JUMP, len(self.code), 0, 0, 0)
+        self.code[jump_to_end] = (op.JUMP, len(self.code), 0, 0, 0)
 
     def _call(self, call: Call) -> None:
-        """What Python is to know, then the call; arguments may have calls of their own."""
+        """Append the arguments of a call of Python, and the call.
+
+        Arguments may contain calls, which come first.
+        """
         arguments = tuple(arguments_of(call, call.type))
         for argument, _ in arguments:
             if isinstance(argument, Aggregated):
-                self._emit(op.REGISTER, self._list(argument))
+                self._emit(op.REGISTER, self._list_register(argument))
             else:
                 self.add(argument)
         self._emit(op.CALL, len(self.calls), len(arguments))
         self.calls.append(call)
 
-    def _list(self, collect: Aggregated) -> int:
-        forms = tuple(tuple(map(self._listed, row)) for row in collect.columns)
-        members = self._members(collect.variable)
+    def _list_register(self, aggregated: Aggregated) -> int:
+        """Return the register of the list that an aggregate is over."""
+        forms = tuple(
+            tuple(self._listed_value(collected) for collected in columns)
+            for columns in aggregated.columns
+        )
+        members = self._members(aggregated.variable)
         return self._register(
-            Reduced(Reduction.COUNT, members, None, so_far=collect.so_far, forms=forms)
+            Reduced(Reduction.COUNT, members, None, so_far=aggregated.so_far, forms=forms)
         )
 
-    def _listed(self, collected: Collected) -> ListedValue:
-        reads = (one for one in parts_of(collected.expression) if isinstance(one, ReadValue))
-        columns = tuple(self._column(one.column, one.kind) for one in reads)
+    def _listed_value(self, collected: Collected) -> ListedValue:
+        """Return a value of a list with the columns that it reads."""
+        columns = tuple(
+            self._column(part.column, part.kind)
+            for part in parts_of(collected.expression)
+            if isinstance(part, ReadValue)
+        )
         return ListedValue(collected.expression, collected.type, columns)
 
     def _members(self, name: str | None) -> Members:
+        """Return the primary variables of a variable; None is the universal one."""
         return self.registers.every if name is None else self.members[name]
 
     def _column(self, column: int, kind: Kind) -> int:
+        """Return the number of a column among all columns."""
         return column if kind is Kind.INTEGER else self.integers + column
 
     def _register(self, meaning: Meaning) -> int:
+        """Return the register of a meaning, and note that it is read."""
         number = self.registers.number(meaning)
         self.reads.add(number)
         return number
 
     def _is_current(self, navigation: Navigation) -> bool:
-        """Whether the logical part of the navigation finds the candidate row itself."""
+        """Return whether the logical part of the navigation finds the candidate row itself."""
         return navigation.is_last and self.variable in self._members(navigation.variable)
 
     def _row_of(self, navigation: Navigation) -> RowOf:
+        """Return the meaning of the register that the logical part of the navigation reads."""
         members = self._members(navigation.variable)
         return RowOf(navigation.end, members, navigation.logical_offset)
 
     def _read(self, expression: ReadValue) -> None:
+        """Append the read of a column."""
         column = self._column(expression.column, expression.kind)
         navigation = expression.navigation
         if navigation is None:
@@ -207,6 +246,7 @@ class ConditionCompiler:
         self._emit(op.READ, column, register, navigation.physical_offset)
 
     def _read_classifier(self, navigation: Navigation) -> None:
+        """Append the read of a row's variable."""
         if self._is_current(navigation) and navigation.physical_offset == 0:
             self._emit(op.CONSTANT, self.variable)
             return
@@ -214,8 +254,11 @@ class ConditionCompiler:
         self._emit(op.VARIABLE, self._register(meaning))
 
     def _reduce(self, expression: Reduce) -> None:
-        members, place = self._members(expression.variable), expression.column
-        column = None if place is None else self._column(place, expression.kind)
+        """Append the read of an aggregate."""
+        members = self._members(expression.variable)
+        column = None
+        if expression.column is not None:
+            column = self._column(expression.column, expression.kind)
         count = Reduced(Reduction.COUNT, members, column, so_far=expression.so_far)
         if expression.function is Reduction.COUNT:
             self._emit(op.REGISTER, self._register(count))
@@ -224,7 +267,7 @@ class ConditionCompiler:
         function = Reduction.SUM if expression.function is Reduction.AVG else expression.function
         reduced = Reduced(function, members, column, expression.kind, expression.so_far)
         value = self._register(reduced)
-        self.reads.add(value + 1)
+        self.reads.add(value + 1)  # a flag and the value
         if expression.function is Reduction.AVG:
             assert expression.kind is Kind.FLOATING
             self._emit(op.AVERAGE, self._register(count), value)
