@@ -1,8 +1,8 @@
 """Expressions over rows at fixed distances, evaluated for many rows at once.
 
-The values are those of `conditions.run_condition`, which kernels compute run by run. An operation
-is evaluated for all rows, also for those on which AND, OR or CASE would not come to it; whether it
-fails is asked of the others only. Of two values, `kernels.arithmetic` is the same.
+The expressions are those of `conditions.run_condition`, which kernels evaluate run by run. Here an
+operation is evaluated for all rows, even for those on which AND, OR or CASE would not reach it. It
+can only fail on the others, the demanded rows. `kernels.arithmetic` is the same for two values.
 """
 
 from __future__ import annotations
@@ -35,54 +35,66 @@ from matchrec.errors.run import failures
 Array = npt.NDArray[Any]
 
 LEAST = np.int64(-(2**63))
-SAFE = 2.0**62  # a product that is less by this, as a float, fits an int64
-HALF = 2**62 - 1
+SAFE = 2.0**62  # a product whose size is less than this, computed in floats, fits an int64
+HALF = 2**62 - 1  # two integers of at most this size have a sum that fits an int64
 
-# The comparisons by the orders that they hold for, from 1 on: see `instructions`.
+# Comparisons by the bits of the orders that they hold for, which begin with 1, see `instructions`.
 BY_ORDERS = np.less, np.equal, np.less_equal, np.greater, np.not_equal, np.greater_equal
 
 
 def compare(comparison: Comparison, left: Array, right: Array) -> BoolArray:
-    """Truth values; NULL_SAFE_EQUAL is EQUAL. NaN is one number, the greatest."""
+    """Compare values that are not NULL, so that NULL_SAFE_EQUAL is EQUAL.
+
+    NaN equals NaN and is greater than any other number, as in Spark.
+    """
     orders = COMPARISONS[comparison] & (LESS + EQUAL + GREATER)
-    found = BY_ORDERS[orders - 1](left, right)
-    # to NumPy, NaN is the least of all numbers
-    has_nan = (np.isnan(one.min(initial=np.inf)) for one in (left, right))
+    result = BY_ORDERS[orders - 1](left, right)
+    # The minimum of values with NaN is NaN.
+    has_nan = (np.isnan(values.min(initial=np.inf)) for values in (left, right))
     if left.dtype == np.float64 and any(has_nan):
-        is_nan, other = np.isnan(left), np.isnan(right)
-        order = is_nan.astype(np.int8) - other
-        found = np.where(is_nan | other, orders >> (order + 1) & 1, found)
-    return np.asarray(found, np.bool_)
+        left_is_nan = np.isnan(left)
+        right_is_nan = np.isnan(right)
+        order = left_is_nan.astype(np.int8) - right_is_nan
+        result = np.where(left_is_nan | right_is_nan, orders >> (order + 1) & 1, result)
+    return np.asarray(result, np.bool_)
 
 
-# The results, any of a division by zero.
+# Operations of floats. Division by zero may give any result.
 OF_FLOATS: Mapping[ArithmeticOperator, np.ufunc] = dict(
     zip(ArithmeticOperator, (np.add, np.subtract, np.multiply, np.divide, np.fmod), strict=True)
 )
 
 
-def connected(connect: np.ufunc, left: BoolArray, right: BoolArray) -> BoolArray:
-    """AND or OR of truth values, of rows or one of all, with which NumPy takes 18 times as long."""
-    for one, other in ((left, right), (right, left)):
-        if one.ndim == 0 and one == connect.identity:
+def connect_truth_values(connect: np.ufunc, left: BoolArray, right: BoolArray) -> BoolArray:
+    """Connect truth values by AND or OR. Each side has one for each row, or one for all rows.
+
+    One for all rows that does not matter is left out, because NumPy takes 18 times as long for it.
+    """
+    for operand, other in ((left, right), (right, left)):
+        if operand.ndim == 0 and operand == connect.identity:
             return other
     return np.asarray(connect(left, right), np.bool_)
 
 
-both, either = partial(connected, np.logical_and), partial(connected, np.logical_or)
+both = partial(connect_truth_values, np.logical_and)
+either = partial(connect_truth_values, np.logical_or)
 
 
 def are_small(*operands: Array) -> bool:
-    """Whether the sum and the difference of these integers fit an int64, whichever they are."""
-    return all(one.min(initial=0) >= -HALF and one.max(initial=0) <= HALF for one in operands)
+    """Return whether sums and differences of any of these integers fit an int64."""
+    return all(
+        values.min(initial=0) >= -HALF and values.max(initial=0) <= HALF for values in operands
+    )
 
 
 def compute_integers(
     operator: ArithmeticOperator, left: Array, right: Array, bits: int
 ) -> tuple[Array, BoolArray]:
-    """The results, wrapped to so many bits, and where they do not fit; anything for `/ 0`.
+    """Compute an operation of integers.
 
-    Where no sum can be too large, that is one value for all.
+    Returns:
+        The results, wrapped to `bits` bits, and where they do not fit. If no result can be too
+        large, there is only one truth value for all rows. Division by zero may give any result.
     """
     overflows = np.asarray(False)
     match operator:
@@ -102,14 +114,15 @@ def compute_integers(
             divides = operator is ArithmeticOperator.DIVIDE
             overflows = (left == LEAST) & (right == -1) & divides
     if bits < 64:
-        wide, unused = values, 64 - bits
+        wide = values
+        unused = 64 - bits
         values = (wide << unused) >> unused
         overflows = either(overflows, values != wide)
     return values, overflows
 
 
 def product_overflows(left: Array, right: Array, product: Array) -> BoolArray:
-    """Whether products, computed in 64 bits, are not left times right."""
+    """Return where a product, computed in 64 bits, is not left times right."""
     doubtful = np.abs(np.multiply(left, right, dtype=np.float64)) >= SAFE
     if not doubtful.any():
         return np.asarray(doubtful)
@@ -118,15 +131,23 @@ def product_overflows(left: Array, right: Array, product: Array) -> BoolArray:
 
 
 def divide(operator: ArithmeticOperator, left: Array, right: Array) -> Array:
-    """The remainder of division towards zero, or the quotient, rounded half away from zero."""
-    divisor = np.where((right == 0) | (right == -1), 1, right)  # both would trap
+    """Divide integers.
+
+    Returns:
+        The remainder of division towards zero, or the quotient, rounded half away from zero.
+    """
+    # Division by 0 would trap, and so would that of the least integer by -1.
+    divisor = np.where((right == 0) | (right == -1), 1, right)
     remainder = np.fmod(left, divisor)
     if operator is ArithmeticOperator.REMAINDER:
         return np.asarray(remainder)
     quotient = (left - remainder) // divisor
     away = np.where((left < 0) == (divisor < 0), 1, -1)
-    rest, whole = -np.abs(remainder), np.where(divisor < 0, divisor, -divisor)
-    quotient = quotient + away * (rest <= whole - rest)  # twice the rest is the whole at least
+    # Sizes as numbers below zero, of which there is one more. Round away if twice the remainder is
+    # at least the divisor.
+    remainder_size = -np.abs(remainder)
+    divisor_size = np.where(divisor < 0, divisor, -divisor)
+    quotient = quotient + away * (remainder_size <= divisor_size - remainder_size)
     return np.where(right == -1, np.subtract(0, left), quotient)
 
 
@@ -136,49 +157,60 @@ Parts = tuple[RunExpression, ...]
 
 
 class RowFailure(Exception):  # noqa: N818 -- not a user's error yet
-    """An operation has no result: the message of the user's error, and the row position."""
+    """An operation has no result on a row.
+
+    Its arguments are the message of the user's error, and the position of the row.
+    """
 
 
 class Nullable(NamedTuple):
-    """Values of rows, or one value for all of them, and where they are not NULL."""
+    """Values of rows, or one value for all of them."""
 
     values: Array
-    valid: BoolArray
+    valid: BoolArray  # where they are not NULL
 
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """Evaluates expressions for the rows begin .. end of partitions.
+    """Evaluates expressions for the rows `begin` .. `end` of some partitions.
 
-    columns: by kind, values and validity, [c, n]. starts: of partitions, and the number of rows.
-    inside: by distance, of all rows, whether the row so far from it is one of its partition.
+    Methods that evaluate have a parameter `demanded`: bool[end - begin], the rows whose value is
+    needed. They raise RowFailure if an operation has no result on one of these.
     """
 
+    # For each kind, values and validity of all its columns: [c, n].
     columns: Mapping[Kind, tuple[Array, BoolArray]]
+    # The first row of each partition, and last the number of rows.
     starts: IntArray
     begin: int
     end: int
+    # By distance, for all n rows: whether the row at this distance is in the same partition.
     inside: dict[int, BoolArray] = field(default_factory=dict)
 
-    def holds(self, expression: RunExpression, asked: BoolArray) -> BoolArray:
-        """bool[end - begin]: whether a condition is true, of the rows asked. Raises RowFailure."""
+    def holds(self, expression: RunExpression, demanded: BoolArray) -> BoolArray:
+        """Return on which demanded rows a condition is true: bool[end - begin].
+
+        Raises:
+            RowFailure: an operation has no result on a demanded row.
+        """
         with np.errstate(all="ignore"):
-            found = self.truth(expression, asked)
-        return both(both(found.values, found.valid), asked)
+            truth = self.truth(expression, demanded)
+        return both(both(truth.values, truth.valid), demanded)
 
     def blocks(self) -> Iterator[Vectors]:
-        """Vectors of a few rows each, whose values stay in the processor's cache."""
+        """Split the rows into blocks that are small enough for the processor's cache."""
         for begin in range(self.begin, self.end, ROWS_A_BLOCK):
             yield replace(self, begin=begin, end=min(begin + ROWS_A_BLOCK, self.end))
 
-    def truth(self, expression: RunExpression, asked: BoolArray) -> Nullable:
-        found = self.evaluate(expression, asked)
-        if found.values.dtype == np.bool_:
-            return found
-        return Nullable(np.not_equal(found.values, 0), found.valid)
+    def truth(self, expression: RunExpression, demanded: BoolArray) -> Nullable:
+        """Return the truth values of a condition."""
+        result = self.evaluate(expression, demanded)
+        if result.values.dtype == np.bool_:
+            return result
+        return Nullable(np.not_equal(result.values, 0), result.valid)
 
-    def evaluate(self, expression: RunExpression, asked: BoolArray) -> Nullable:
-        """The values of an expression. asked: the rows on which it may fail."""
+    def evaluate(self, expression: RunExpression, demanded: BoolArray) -> Nullable:
+        """Return the values of an expression."""
         match expression:
             case Constant(value, kind):
                 type_ = np.int64 if kind is Kind.INTEGER else np.float64
@@ -186,70 +218,86 @@ class Vectors:
             case ReadValue(column, kind, navigation):
                 return self.read(column, kind, navigation.physical_offset if navigation else 0)
             case Operate(Comparison() as comparison, parts):
-                return self.compare(comparison, parts, asked)
+                return self.compare(comparison, parts, demanded)
             case Arithmetic():
-                return self.compute(expression, asked)
+                return self.compute(expression, demanded)
             case Operate(Basic.WIDEN | Basic.NARROW as operator, (part,)):
-                values, valid = self.evaluate(part, asked)
+                values, valid = self.evaluate(part, demanded)
                 if operator is Basic.NARROW:
                     values = values.astype(np.float32)
                 return Nullable(values.astype(np.float64), valid)
             case Operate(Basic.AND | Basic.OR as operator, parts):
-                return self.connect(parts, asked, decisive=np.bool_(operator is Basic.OR))
+                return self.connect(parts, demanded, decisive=np.bool_(operator is Basic.OR))
             case Operate(Basic.NOT, (part,)):
-                values, valid = self.truth(part, asked)
+                values, valid = self.truth(part, demanded)
                 return Nullable(np.logical_not(values), valid)
             case Operate(Basic.IS_NULL, (part,)):
-                return Nullable(np.logical_not(self.evaluate(part, asked).valid), np.asarray(True))
+                return Nullable(
+                    np.logical_not(self.evaluate(part, demanded).valid), np.asarray(True)
+                )
             case Operate(Basic.CHOOSE, parts):
-                return self.choose(parts, asked)
+                return self.choose(parts, demanded)
             case _:
                 raise AssertionError(expression)
 
     def read(self, column: int, kind: Kind, distance: int) -> Nullable:
-        """A column, so far from each row; NULL beyond the border of its partition."""
-        values, valid = (array[column] for array in self.columns[kind])
-        if not distance:
-            return Nullable(values[self.begin : self.end], valid[self.begin : self.end])
-        if distance not in self.inside:
-            begins, ends = self.starts[:-1], self.starts[1:]
-            change = np.zeros(int(self.starts[-1]) + 1, np.int8)
-            if distance < 0:
-                change[begins] += 1
-                change[np.minimum(begins - distance, ends)] -= 1
-            else:
-                change[np.maximum(ends - distance, begins)] += 1
-                change[ends] -= 1
-            self.inside[distance] = np.equal(np.cumsum(change[:-1], dtype=np.int8), 0)
-        there = self.shifted(valid, distance) & self.inside[distance][self.begin : self.end]
-        return Nullable(self.shifted(values, distance), there)
+        """Return a column on the row at a distance from each row.
 
-    def shifted(self, values: Array, distance: int) -> Array:
-        """The values so far from each row; any where there is no such row."""
-        first, last = max(self.begin + distance, 0), min(self.end + distance, len(values))
+        It is NULL beyond the border of the partition.
+        """
+        all_values, all_valid = (array[column] for array in self.columns[kind])
+        if not distance:
+            return Nullable(all_values[self.begin : self.end], all_valid[self.begin : self.end])
+        if distance not in self.inside:
+            self.inside[distance] = self.find_inside(distance)
+        inside = self.inside[distance][self.begin : self.end]
+        valid = self.shift(all_valid, distance) & inside
+        return Nullable(self.shift(all_values, distance), valid)
+
+    def find_inside(self, distance: int) -> BoolArray:
+        """Return for all rows whether the row at a distance is in the same partition: bool[n]."""
+        begins = self.starts[:-1]
+        ends = self.starts[1:]
+        # Where rows begin that have no such row, and where they end.
+        change = np.zeros(int(self.starts[-1]) + 1, np.int8)
+        if distance < 0:
+            change[begins] += 1
+            change[np.minimum(begins - distance, ends)] -= 1
+        else:
+            change[np.maximum(ends - distance, begins)] += 1
+            change[ends] -= 1
+        return np.equal(np.cumsum(change[:-1], dtype=np.int8), 0)
+
+    def shift(self, values: Array, distance: int) -> Array:
+        """Return the value at a distance from each row; any value if there is no such row."""
+        first = max(self.begin + distance, 0)
+        last = min(self.end + distance, len(values))
         if last - first == self.end - self.begin:
             return values[first:last]
-        found = np.zeros(self.end - self.begin, values.dtype)
-        to = first - distance - self.begin
+        shifted = np.zeros(self.end - self.begin, values.dtype)
+        target = first - distance - self.begin
         if first < last:
-            found[to : to + last - first] = values[first:last]
-        return found
+            shifted[target : target + last - first] = values[first:last]
+        return shifted
 
-    def compare(self, comparison: Comparison, parts: Parts, asked: BoolArray) -> Nullable:
-        left, right = (self.evaluate(part, asked) for part in parts)
+    def compare(self, comparison: Comparison, parts: Parts, demanded: BoolArray) -> Nullable:
+        """Return the truth values of a comparison."""
+        left, right = (self.evaluate(part, demanded) for part in parts)
         valid = both(left.valid, right.valid)
-        found = compare(comparison, left.values, right.values)
+        result = compare(comparison, left.values, right.values)
         if comparison is not Comparison.NULL_SAFE_EQUAL:
-            return Nullable(found, valid)
-        return Nullable(np.where(valid, found, left.valid == right.valid), np.asarray(True))
+            return Nullable(result, valid)
+        return Nullable(np.where(valid, result, left.valid == right.valid), np.asarray(True))
 
-    def compute(self, expression: Arithmetic, asked: BoolArray) -> Nullable:
-        left, right = (self.evaluate(part, asked) for part in expression.parts)
-        valid, operator = both(left.valid, right.valid), expression.operator
+    def compute(self, expression: Arithmetic, demanded: BoolArray) -> Nullable:
+        """Return the results of an arithmetic operation."""
+        left, right = (self.evaluate(part, demanded) for part in expression.parts)
+        valid = both(left.valid, right.valid)
+        operator = expression.operator
         if operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER):
             is_zero = np.equal(right.values, 0)
             if expression.ansi and not expression.tries:
-                self.fail(failures.division_by_zero, is_zero & valid, asked)
+                self.fail(failures.division_by_zero, is_zero & valid, demanded)
             valid = both(valid, np.logical_not(is_zero))
         if expression.kind is Kind.FLOATING:
             return Nullable(OF_FLOATS[operator](left.values, right.values), valid)
@@ -257,32 +305,49 @@ class Vectors:
         if expression.tries:
             valid = both(valid, np.logical_not(overflows))
         elif expression.ansi and overflows.any():
-            self.fail(failures.overflow_in_condition, overflows & valid, asked)
+            self.fail(failures.overflow_in_condition, overflows & valid, demanded)
         return Nullable(values, valid)
 
     def fail(
-        self, message: Message[MatchRecognizeRunError], rows: BoolArray, asked: BoolArray
+        self, message: Message[MatchRecognizeRunError], rows: BoolArray, demanded: BoolArray
     ) -> None:
-        """Raises RowFailure if an operation fails on a row that is asked."""
-        failing = rows & asked
+        """Raise RowFailure if an operation has no result on a demanded row.
+
+        Args:
+            message: the message of the user's error.
+            rows: the rows on which it has no result.
+            demanded: the demanded rows.
+        """
+        failing = rows & demanded
         if failing.any():
             raise RowFailure(message, self.begin + int(np.argmax(failing)))
 
-    def connect(self, parts: Parts, asked: BoolArray, *, decisive: np.bool_) -> Nullable:
-        """AND or OR: what one part decides is not asked of those after it."""
-        decided, known = np.asarray(False), np.asarray(True)
-        for part in parts:
-            values, valid = self.truth(part, asked)
-            decides = both(values == decisive, valid)
-            decided, known = either(decided, decides), both(known, valid)
-            asked = both(asked, np.logical_not(decides))
-        return Nullable(decided == decisive, either(decided, known))
+    def connect(self, parts: Parts, demanded: BoolArray, *, decisive: np.bool_) -> Nullable:
+        """Return the truth values of AND or OR.
 
-    def choose(self, parts: Parts, asked: BoolArray) -> Nullable:
-        values, valid = self.truth(parts[0], asked)
+        Rows that one part decides are not demanded of the parts after it.
+
+        Args:
+            parts: the operands.
+            demanded: the demanded rows.
+            decisive: the truth value that decides: false for AND, true for OR.
+        """
+        decided = np.asarray(False)
+        all_valid = np.asarray(True)
+        for part in parts:
+            values, valid = self.truth(part, demanded)
+            decides = both(values == decisive, valid)
+            decided = either(decided, decides)
+            all_valid = both(all_valid, valid)
+            demanded = both(demanded, np.logical_not(decides))
+        return Nullable(decided == decisive, either(decided, all_valid))
+
+    def choose(self, parts: Parts, demanded: BoolArray) -> Nullable:
+        """Return the values of a conditional expression: condition, then, otherwise."""
+        values, valid = self.truth(parts[0], demanded)
         chosen = both(values, valid)
-        then = self.evaluate(parts[1], both(asked, chosen))
-        otherwise = self.evaluate(parts[2], both(asked, np.logical_not(chosen)))
+        then = self.evaluate(parts[1], both(demanded, chosen))
+        otherwise = self.evaluate(parts[2], both(demanded, np.logical_not(chosen)))
         return Nullable(
             np.where(chosen, then.values, otherwise.values),
             np.where(chosen, then.valid, otherwise.valid),
