@@ -1,6 +1,7 @@
-"""The small parts of a match plan: sorting, rows per match, where to go on, union variables.
+"""The small parts of a match plan: sorting, rows per match, after match skip, union variables, …
 
-An option is declared here once: see `plan.choices`.
+Each option is declared once, here: its words, what it looks at, and what it means. See
+`plan.choices`.
 """
 
 from __future__ import annotations
@@ -21,93 +22,102 @@ from matchrec.source import Span
 
 @dataclass(frozen=True, slots=True)
 class RowExpression:
-    """SQL over one row of the input. name: of a partition column in the result, if one is given."""
+    """SQL over one row of the input, and where it was written."""
 
     text: str
     span: Span | None = field(default=None, compare=False)
+    # The name of a partition column in the result, if the user gave one.
     name: str | None = None
+    # See `expression.Term`.
     amount: Amount | None = field(default=None, compare=False, repr=False)
+    # See `expression.ColumnReference`.
     names: tuple[str, ...] = field(default=(), compare=False, repr=False)
-    # Whether it has one value for all rows that only the engine can tell, as `1 - 1` or `:gap`.
+    # Whether its value is the same for all rows but only Spark can compute it: `1 - 1` or `:gap`.
     is_constant: bool = field(default=False, compare=False, repr=False)
 
     @property
     def place(self) -> Span:
+        """Return where it was written, or the start of the text if that is unknown."""
         return self.span or Span(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class SortItem:
-    """One ORDER BY key. nulls_first None: Spark's default, first when ascending."""
+    """A key of ORDER BY."""
 
     expression: RowExpression
     descending: bool = False
+    # None is Spark's default: first if ascending, last if descending.
     nulls_first: bool | None = None
 
     @property
     def direction(self) -> str:
+        """Return the words of Spark SQL for the direction, for example `DESC NULLS LAST`."""
         way = "DESC" if self.descending else "ASC"
         return f"{way} NULLS {'LAST' if self.puts_nulls_last else 'FIRST'}"
 
     @property
     def puts_nulls_last(self) -> bool:
+        """Return whether NULLs come after all values."""
         return self.descending if self.nulls_first is None else not self.nulls_first
 
 
 class RowsPerMatch(OptionChoice):
-    """Which rows come out for a match, an empty match and an unmatched row.
-
-    EACH_ROW, of a row pattern window: each row of the input once, with the match that begins there.
-    """
+    """The output rows of a match, of an empty match and of an unmatched row."""
 
     ONE_ROW = "ONE ROW PER MATCH", ()
     ALL_ROWS_SHOW_EMPTY = "ALL ROWS PER MATCH SHOW EMPTY MATCHES", ()
     ALL_ROWS_OMIT_EMPTY = "ALL ROWS PER MATCH OMIT EMPTY MATCHES", ()
     ALL_ROWS_WITH_UNMATCHED = "ALL ROWS PER MATCH WITH UNMATCHED ROWS", (Beyond.UNMATCHED,)
+    # Of a row pattern window: each row of the input once, with the match that begins there.
     EACH_ROW = "EACH ROW, WITH THE MATCH THAT BEGINS THERE", (Beyond.UNMATCHED, Beyond.BESIDE)
 
     @property
     def is_one_row(self) -> bool:
-        """Whether a match comes out as one row, seen from its last one."""
+        """Return whether a match has one output row, whose measures look from its last row."""
         return self in (RowsPerMatch.ONE_ROW, RowsPerMatch.EACH_ROW)
 
     @property
     def shows_unmatched(self) -> bool:
+        """Return whether unmatched rows have output rows."""
         return self in (RowsPerMatch.ALL_ROWS_WITH_UNMATCHED, RowsPerMatch.EACH_ROW)
 
 
-# Those that a clause may say.
+# The choices that can be written in a MATCH_RECOGNIZE clause.
 OF_CLAUSES = tuple(literal for literal in RowsPerMatch if literal is not RowsPerMatch.EACH_ROW)
 
 
 @dataclass(frozen=True, slots=True)
 class PartialMatches:
-    """Runs that are no matches and come out beside them, of starting rows that begin none."""
+    """The runs that are output in addition to matches, from starting rows that begin no match."""
 
     beyond: ClassVar = (Beyond.LIVE, Beyond.EDGES)
 
-    timed_out: bool = False  # those that are live where their window ends
-    unfinished: bool = False  # of those live where their partition ends, in windows, the longest
+    # Runs that are live when their window ends.
+    timed_out: bool = False
+    # Of the runs that are live when their partition ends, before their window does, the longest.
+    unfinished: bool = False
     span: Span | None = field(default=None, compare=False)
 
     @property
     def words(self) -> str:
+        """Return the option as it is written."""
         kinds = ["TIMEOUT"] * self.timed_out + ["UNFINISHED"] * self.unfinished
         return f"SHOW {' AND '.join(kinds)} MATCHES"
 
 
 class ColumnOrder(Enum):
-    """In which order the columns of the input and the measures come with ALL ROWS PER MATCH."""
+    """The order of columns in the result of ALL ROWS PER MATCH."""
 
     STANDARD = "PARTITION BY, ORDER BY, measures, other columns"
     INPUT_FIRST = "columns of the input, measures"
 
 
 class SkipTo(Enum):
-    """Where the search goes on after a non-empty match, as the standard words it.
+    """The row at which the search goes on after a non-empty match, in the standard's words.
 
-    That is `past` rows after the match's first or last row, as `end` says, of all of its rows or of
-    those mapped to a variable. The engine knows no more of a strategy, see `search.matches`.
+    It is `past` rows after the first or the last row of the match (`end`), or of its rows that are
+    mapped to a variable. The search knows a strategy only by these two, see `search.matches`.
     """
 
     NEXT_ROW = "TO NEXT ROW", End.FIRST, 1, ()
@@ -121,30 +131,38 @@ class SkipTo(Enum):
     beyond: tuple[Beyond, ...]
 
     def __new__(cls, words: str, end: End, past: int, beyond: tuple[Beyond, ...]) -> Self:
+        """Make a member whose value is its words."""
         member = object.__new__(cls)
-        member._value_, member.end, member.past, member.beyond = words, end, past, beyond
+        member._value_ = words
+        member.end = end
+        member.past = past
+        member.beyond = beyond
         return member
 
 
 @dataclass(frozen=True, slots=True)
 class AfterMatchSkip:
-    """AFTER MATCH SKIP; `variable`: of FIRST and LAST. span: of the variable, or of all of it."""
+    """AFTER MATCH SKIP."""
 
     to: SkipTo = SkipTo.PAST_LAST_ROW
+    # The primary or union variable of FIRST and LAST; else None.
     variable: str | None = None
+    # Where the variable is written, or else the whole option.
     span: Span | None = field(default=None, compare=False)
 
     @property
     def words(self) -> str:
+        """Return the option as it is written."""
         return f"AFTER MATCH SKIP {self.to.value} {self.variable or ''}".rstrip()
 
     @property
     def beyond(self) -> tuple[Beyond, ...]:
+        """Return what it looks at in addition to the match's own rows."""
         return self.to.beyond
 
 
 class EventSelection(OptionChoice):
-    """Which rows a run may skip between two rows of a match.
+    """The rows that a run may skip between two rows of a match.
 
     Source: SASE+, "Event selection strategies". Partition contiguity is strict contiguity within
     finer partitions.
@@ -164,19 +182,19 @@ class EventSelection(OptionChoice):
 
 
 class MatchOutput(OptionChoice):
-    """Which matches come out.
-
-    LONGEST: among those as long the preferred one; AFTER MATCH SKIP as for PREFERRED.
-    NON_OVERLAPPING: of those that complete first, the first to start, ties by the least positions.
-    """
+    """The matches that are output."""
 
     PREFERRED = (
         "PREFERRED MATCHES",
         (),
         "the preferred match at each starting row that AFTER MATCH SKIP leaves",
     )
+    # If several matches have the most rows, the preferred one. AFTER MATCH SKIP as for PREFERRED.
     LONGEST = "LONGEST MATCH", (), "of the matches at each starting row the one with the most rows"
+    # Every mapping of rows to variables that is a match.
     ALL = "ALL MATCHES", (), "every match, once"
+    # If several matches complete first, the one that starts first; if several start there, the one
+    # with the least row positions.
     NON_OVERLAPPING = (
         "NON-OVERLAPPING MATCHES",
         (Beyond.OVERLAP,),
@@ -187,31 +205,33 @@ class MatchOutput(OptionChoice):
 
 @dataclass(frozen=True, slots=True)
 class FirstMatches:
-    """`FIRST count MATCHES`: of each partition no match comes out whose number is greater."""
+    """`FIRST count MATCHES`: only the first matches of each partition are output."""
 
     beyond: ClassVar = (Beyond.EARLIER,)
     meaning: ClassVar = "of a partition, which is not searched any further"
 
     count: int
     span: Span | None = field(default=None, compare=False)
-    parameter: Parameter | None = None  # in the place of `count`; no plan has one
+    # The parameter that is written instead of `count`. No plan has one, as its value is known then.
+    parameter: Parameter | None = None
 
     @property
     def words(self) -> str:
+        """Return the option as it is written."""
         return f"FIRST {self.parameter.written if self.parameter else self.count} MATCHES"
 
 
-# What a clause may ask for beside its row pattern, conditions and measures.
+# An option of a clause, which has a row pattern, conditions and measures besides.
 Option = OptionChoice | PartialMatches | AfterMatchSkip | FirstMatches
 
-# Those that give one match for each starting row, and AFTER MATCH SKIP says which row is one.
+# Outputs of one match for each starting row. AFTER MATCH SKIP decides which rows are starting rows.
 ONE_OF_A_ROW = (MatchOutput.PREFERRED, MatchOutput.LONGEST)
 
 
 def goes_beyond_preferred(
     selection: EventSelection, output: MatchOutput, absences: Sized, closing: object
 ) -> bool:
-    """Whether more is asked for than one match of consecutive rows for each starting row."""
+    """Return whether a query wants more than one match of consecutive rows per starting row."""
     return (
         selection is not EventSelection.STRICT_CONTIGUITY
         or output not in ONE_OF_A_ROW
@@ -221,7 +241,7 @@ def goes_beyond_preferred(
 
 
 class Grouping(OptionChoice):
-    """By what matches are put together that are counted and not built: see `totals.Totals`."""
+    """How matches are grouped that are counted without being built, see `totals.Totals`."""
 
     PARTITION = "partition", (), "each partition"
     START = "start", (), "each row with which matches start"
@@ -229,7 +249,7 @@ class Grouping(OptionChoice):
 
 
 class Form(Enum):
-    """How a condition says that a row lies no further than so much after the first one."""
+    """The form of a condition that limits the distance of a row x from the first row."""
 
     DIFFERENCE = "x - first <= so much"
     DAYS = "datediff(x, first) <= so much"
@@ -240,77 +260,91 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """How far a row in a window may lie after another one, exactly.
+    """The exact length of a window: how far a row in it can be from the row that it begins with."""
 
-    limit: in units of the order column, to which int64 values are exact (days, microseconds, digits
-    of a decimal); a float along a DOUBLE, where rounding depends on the form.
-    """
-
+    # In units of the order column, in which int64 values are exact (days, microseconds, digits of a
+    # decimal). A float if the column is a DOUBLE; then rounding depends on the form.
     limit: int | float
-    written: str  # how far, as it is written
-    variables: tuple[str, ...] = ()  # whose conditions say it
-    forms: tuple[Form, ...] = ()  # in which they say it; of a DOUBLE one only
-    strict: bool = False  # a row at the limit is outside, for a DOUBLE only
-    tests_first: bool = True  # the first row must be in its own window, which no NULL is
-    bits: int = 0  # of an integer order column, else 0
+    # The length as the user wrote it.
+    written: str
+    # The variables whose conditions form the window; empty if it was written as a window.
+    variables: tuple[str, ...] = ()
+    # The forms of these conditions; only one if the column is a DOUBLE.
+    forms: tuple[Form, ...] = ()
+    # Whether a row at the limit is outside. Only if the column is a DOUBLE.
+    strict: bool = False
+    # Whether the first row must be in its own window, which a NULL is not.
+    tests_first: bool = True
+    # The width of an integer order column, else 0.
+    bits: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """`WITHIN interval`: the match's last row lies less than this after its first."""
+    """`WITHIN interval`: the last row of a match is less than this after its first row."""
 
-    interval: RowExpression  # as SQL; empty for a window that conditions say
-    distance: Distance | None = None  # where it is known; always of a window that conditions say
+    # Empty if conditions form the window.
+    interval: RowExpression
+    # The length of the window if it is known, as it is if conditions form the window.
+    distance: Distance | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A window inside of a match: each row lies less than the interval after another one.
+    """A window inside a match: each row is less than the interval after an earlier row.
 
-    after, to: each row of the variable `to` lies so after the last row of `after` before it, if
-    there is one; None for both: each row but the first one after the row before it in the match.
-    distance: as in `Within`. bits: of an integer order column whose type is known, else 0.
+    With variables, each row of `to` is compared with the last row of `after` before it, if there is
+    one. Without, each row is compared with the row before it in the match.
     """
 
     interval: RowExpression
+    # Both variables, or None for both.
     after: str | None = None
     to: str | None = None
     span: Span | None = field(default=None, compare=False)
+    # As in `Within`.
     distance: Distance | None = None
+    # The width of an integer order column whose type is known, else 0.
     bits: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """No row in a part of the match may satisfy the condition of `variable`.
+    """A negated part of a sequence, as in SASE+.
 
-    after, before: the variables, primary or union, of which the last row and the first one after
-    it enclose that part. At the beginning `after` is None: rows before the match whose window holds
-    its last row. At the end `before` is None: rows after the match, in its window. As in SASE+.
+    No row between two rows of the match may satisfy the condition of `variable`.
     """
 
     variable: str
+    # The forbidden rows begin after the last row of these primary or union variables. None for rows
+    # before the match: they are forbidden if a window that begins with them holds its last row.
     after: tuple[str, ...] | None
+    # They end before the first row of these variables that follows. None for rows after the match,
+    # in its window.
     before: tuple[str, ...] | None
     span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """A union variable: `name` stands for the rows of any of `members`, primary variables."""
+    """A union variable: its rows are those of all its members."""
 
     name: str
+    # Primary variables.
     members: tuple[str, ...]
-    span: Span | None = field(default=None, compare=False)  # of the name
-    member_spans: tuple[Span, ...] = field(default=(), compare=False)  # of each, or none
+    # Where the name is written.
+    span: Span | None = field(default=None, compare=False)
+    # Where each member is written, or empty.
+    member_spans: tuple[Span, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A row may be mapped to `variable` only where `condition` is true. span: of the variable."""
+    """An item of DEFINE: a row may be mapped to `variable` only if `condition` is true."""
 
     variable: str
     condition: Scalar
+    # Where the variable is written.
     span: Span | None = field(default=None, compare=False)
 
 
@@ -320,6 +354,11 @@ class Measure:
 
     name: str
     value: Scalar
-    span: Span | None = field(default=None, compare=False)  # of its name
-    over_rows: bool = False  # also where there are none; other measures are NULL without a match
-    known_as: str | None = None  # by which later measures know that of a window
+    # Where the name is written.
+    span: Span | None = field(default=None, compare=False)
+    # Whether it is a function over the rows of the match that has a value even without a match.
+    # Other measures are NULL then.
+    over_rows: bool = False
+    # Of a row pattern window: the name by which later measures refer to it, as the column has
+    # another name.
+    known_as: str | None = None
