@@ -16,51 +16,62 @@ from matchrec.search.partitions import BoolArray, IntArray, Partitions
 
 @dataclass(frozen=True, slots=True)
 class OutputRows:
-    """Output rows of some matches, r in all.
+    """The r output rows of some matches."""
 
-    row: int64[r], the input row an output row stands for; of ONE ROW, the match's starting row.
-    match: int64[r], index of the match, -1 for an unmatched row.
-    current: int64[r], index among the mapped rows of all matches of the row from which measures
-    look, -1 where there is none: an empty match, an unmatched row.
-    """
-
+    # int64[r]: the position of the input row. With ONE ROW PER MATCH, the match's starting row.
     row: IntArray
+    # int64[r]: the index of the match, -1 for an unmatched row.
     match: IntArray
+    # int64[r]: the row from which measures look, as its index among the mapped rows of all matches.
+    # -1 for an empty match or an unmatched row.
     current: IntArray
 
     @property
     def count(self) -> int:
+        """Return the number r of output rows."""
         return len(self.row)
 
     def take(self, part: BoolArray | slice) -> OutputRows:
+        """Return some of the output rows."""
         return OutputRows(self.row[part], self.match[part], self.current[part])
 
 
 def output_rows(matches: Matches, rows_per_match: RowsPerMatch) -> OutputRows:
-    """The rows that come out for `matches`; unmatched rows are `unmatched_rows`'s to add."""
+    """Return the output rows of matches. `unmatched_rows` returns the others."""
     if rows_per_match.is_one_row:
         return one_row_each(matches)
-    # one for each mapped row that is not excluded, and mostly for each empty match
-    lengths = np.diff(matches.offsets)
     with_empty = rows_per_match is not RowsPerMatch.ALL_ROWS_OMIT_EMPTY
-    shown = np.maximum(lengths, 1) if with_empty else lengths
-    match = np.repeat(np.arange(matches.count), shown)
-    first = np.cumsum(shown) - shown
-    within = np.arange(len(match)) - first[match]
-    empty = lengths[match] == 0
-    current = np.where(empty, -1, matches.offsets[:-1][match] + within)
-    kept = np.ones(len(match), np.bool_)
-    kept[~empty] = ~matches.excluded[current[~empty]]
-    row = matches.start[match] + within
+    return all_rows(matches, with_empty=with_empty)
+
+
+def all_rows(matches: Matches, *, with_empty: bool) -> OutputRows:
+    """Return one row per mapped row that is not excluded.
+
+    With `with_empty`, also one per empty match.
+    """
+    lengths = np.diff(matches.offsets)
+    rows_of_matches = np.maximum(lengths, 1) if with_empty else lengths
+    match = np.repeat(np.arange(matches.count), rows_of_matches)
+    first = np.cumsum(rows_of_matches) - rows_of_matches
+    position_in_match = np.arange(len(match)) - first[match]
+    is_empty = lengths[match] == 0
+    current = np.where(is_empty, -1, matches.offsets[:-1][match] + position_in_match)
+    is_shown = np.ones(len(match), np.bool_)
+    is_shown[~is_empty] = ~matches.excluded[current[~is_empty]]
+    row = matches.start[match] + position_in_match
     if matches.rows is not None:
-        row[~empty] = matches.rows[current[~empty]]
+        # Rows were skipped, so the rows of a match need not be neighbours.
+        row[~is_empty] = matches.rows[current[~is_empty]]
     rows = OutputRows(row, match, current)
-    return rows if kept.all() else rows.take(kept)
+    return rows if is_shown.all() else rows.take(is_shown)
 
 
 def one_row_each(matches: Matches) -> OutputRows:
-    """One row per match, which looks from the match's last row."""
-    if matches.chains is not None:  # what it sees from its first row on
+    """Return one row per match. Its measures look from the match's last row.
+
+    If matches share their rows, they look from its first row on.
+    """
+    if matches.chains is not None:
         return OutputRows(matches.start, np.arange(matches.count), matches.chains.first)
     lengths = np.diff(matches.offsets)
     current = np.where(lengths > 0, matches.offsets[1:] - 1, -1)
@@ -68,7 +79,7 @@ def one_row_each(matches: Matches) -> OutputRows:
 
 
 def matched_rows(matches: Matches, rows: int) -> BoolArray:
-    """bool[rows], true where a row is in some match, or is the row of an empty match."""
+    """Return which rows are in a match or are the row of an empty match: bool[rows]."""
     covered = np.zeros(rows, np.bool_)
     covered[matches.mapped_rows] = True
     covered[matches.start] = True
@@ -76,16 +87,25 @@ def matched_rows(matches: Matches, rows: int) -> BoolArray:
 
 
 def rows_that_come_out(matches: Matches, rows_per_match: RowsPerMatch, rows: int) -> BoolArray:
-    """bool[rows], true where a row comes out for a match, so not as an unmatched one."""
+    """Return which rows are not output as unmatched rows: bool[rows].
+
+    These are the matched rows; with one output row per input row, those with which a match begins.
+    """
     if rows_per_match is not RowsPerMatch.EACH_ROW:
         return matched_rows(matches, rows)
-    started = np.zeros(rows, np.bool_)
-    started[matches.start] = True
-    return started
+    is_start = np.zeros(rows, np.bool_)
+    is_start[matches.start] = True
+    return is_start
 
 
 def unmatched_rows(covered: BoolArray, partitions: Partitions) -> OutputRows:
+    """Return the output rows of the input rows that no match covers.
+
+    Args:
+        covered: the rows that a match covers, bool[rows].
+        partitions: the partitions.
+    """
     assert len(covered) == partitions.rows
     row = np.flatnonzero(~covered)
-    nothing = np.full(len(row), -1, np.int64)
-    return OutputRows(row, nothing, nothing)
+    none = np.full(len(row), -1, np.int64)
+    return OutputRows(row, none, none)
