@@ -1,7 +1,8 @@
-"""What a measure reads on each output row: row positions for navigation, counts and sums of rows.
+"""Finds what measures read on each output row: row positions for navigation, counts, sums of rows.
 
 All of it is array arithmetic over the classifiers of many matches at once. With running semantics
-an output row sees its match up to the row it stands for, with final semantics all of it.
+an output row sees its match up to the current row, with final semantics the whole match.
+
 Source: ISO/IEC 19075-5, row pattern navigation operations; running and final semantics.
 """
 
@@ -27,110 +28,143 @@ Variables = npt.NDArray[np.int16]
 def find_mapped(
     classifiers: Variables, belongs: BoolArray, base: IntArray, limit: IntArray, step: int
 ) -> IntArray:
-    """int64[r], index of a mapped row that counts, among base .. limit - 1, or -1 for none.
+    """Return for each output row the index of a mapped row that counts, or -1: int64[r].
 
-    classifiers: int16[k]. belongs: by variable, whether its rows count. step: 0 for the first of
-    those rows, 1 for the one after it, -1 for the last.
+    Args:
+        classifiers: int16[k], the variable of each mapped row.
+        belongs: for each variable, whether its rows count.
+        base: int64[r], the first mapped row that is looked at.
+        limit: int64[r], the end of the mapped rows that are looked at.
+        step: which of the counted rows: 0 for the first, 1 for the one after it, -1 for the last.
     """
-    before = np.empty(len(classifiers) + 1, np.int32)
-    counted = np.empty(len(classifiers) + 1, np.int32)
+    before = np.empty(len(classifiers) + 1, np.int32)  # number of counted rows before each row
+    counted = np.empty(len(classifiers) + 1, np.int32)  # indices of counted rows
     count = 0
-    for place in range(len(classifiers)):  # without a branch, which is six times as fast
-        before[place] = count
-        counted[count] = place
-        count += int(belongs[classifiers[place]])
+    for index in range(len(classifiers)):  # without a branch, which is six times as fast
+        before[index] = count
+        counted[count] = index
+        count += int(belongs[classifiers[index]])
     before[len(classifiers)] = count
-    found = np.full(len(base), -1)
+    mapped = np.full(len(base), -1)
     for row in range(len(base)):
         begin, end = before[base[row]], before[limit[row]]
         nth = (begin if step >= 0 else end) + step
         if begin <= nth < end:
-            found[row] = counted[nth]
-    return found
+            mapped[row] = counted[nth]
+    return mapped
 
 
 @allocating
 def find_marked(mask: BoolArray, following: Links, first: bool) -> IntArray:
-    """int64[k], from each mapped row on the first or the last one that is marked, or -1."""
-    found = np.empty(len(mask), np.int64)
+    """Return for each mapped row the first or the last marked one from it on, or -1: int64[k].
+
+    Args:
+        mask: bool[k], which mapped rows are marked.
+        following: int32[k], the next row of the match, which has a lesser index; -1 for none.
+        first: whether the first marked row is wanted, not the last one.
+    """
+    marked = np.empty(len(mask), np.int64)
     for node in range(len(mask)):
-        further = found[following[node]] if following[node] >= 0 else -1
-        if mask[node] and (first or further < 0):
-            further = node
-        found[node] = further
-    return found
+        nearest = marked[following[node]] if following[node] >= 0 else -1
+        if mask[node] and (first or nearest < 0):
+            nearest = node
+        marked[node] = nearest
+    return marked
 
 
 @dataclass(frozen=True)
 class Reader:
-    """Answers what the references of one query's measures read on some output rows.
+    """Finds what the references of a query's measures read, for r output rows and k mapped rows.
 
-    members: by variable, ids of primary ones. frame: of a row pattern window, from the match's
-    first row on: all rows that are seen. Matches may share their rows (`Chains`): then there is one
-    output row for each match, and running and final semantics are the same.
+    Matches may share their rows (`Chains`). Then there is one output row for each match, and
+    running and final semantics are the same.
     """
 
     matches: Matches
     rows: OutputRows
     partitions: Partitions
+    # For each variable by name, ids of its primary variables.
     members: dict[str, frozenset[int]]
+    # The frame of a row pattern window, which begins with the match's first row. Measures can read
+    # no rows outside of it.
     frame: Frame | None = None
 
     def between(self, begin: int, end: int) -> Reader:
+        """Return the reader for the output rows `begin` .. `end`."""
         return replace(self, rows=self.rows.take(slice(begin, end)))
 
     def mask(self, variable: str | None) -> BoolArray:
-        """bool[k], which mapped rows belong to a variable; None is the universal one."""
+        """Return which mapped rows belong to a variable: bool[k]. None is the universal one."""
         if variable is None:
             return np.ones(len(self.matches.classifiers), np.bool_)
         return np.asarray(self.belongs(variable)[self.matches.classifiers], np.bool_)
 
     def belongs(self, variable: str) -> BoolArray:
-        """bool[v], which primary variables belong to a variable."""
+        """Return which primary variables belong to a variable, by id: bool[v]."""
         belongs = np.zeros(1 + max(map(max, self.members.values())), np.bool_)
         belongs[list(self.members[variable])] = True
         return belongs
 
     def look(self, semantics: Semantics) -> tuple[IntArray, IntArray]:
-        """int64[r], base and limit of the mapped rows that output rows see: equal where none."""
-        return self.seen_running if semantics is Semantics.RUNNING else self.seen_finally
+        """Return base and limit of the mapped rows that each output row sees: int64[r] each.
+
+        They are equal if it sees none.
+        """
+        return self.running_rows if semantics is Semantics.RUNNING else self.final_rows
 
     @cached_property
-    def seen_running(self) -> tuple[IntArray, IntArray]:
-        base, limit = self.seen_finally
+    def running_rows(self) -> tuple[IntArray, IntArray]:
+        """Return base and limit of the mapped rows up to the current one: int64[r] each."""
+        base, limit = self.final_rows
         return base, np.where(self.rows.current >= 0, self.rows.current + 1, limit)
 
     @cached_property
-    def seen_finally(self) -> tuple[IntArray, IntArray]:
-        seen, offsets = self.rows.current >= 0, self.matches.offsets
-        base, limit = offsets[self.rows.match], offsets[self.rows.match + 1]
-        return np.where(seen, base, 0), np.where(seen, limit, 0)
+    def final_rows(self) -> tuple[IntArray, IntArray]:
+        """Return base and limit of the mapped rows of the match: int64[r] each."""
+        sees_rows = self.rows.current >= 0
+        offsets = self.matches.offsets
+        base = offsets[self.rows.match]
+        limit = offsets[self.rows.match + 1]
+        return np.where(sees_rows, base, 0), np.where(sees_rows, limit, 0)
 
     @cached_property
     def shifts(self) -> IntArray:
-        """int64[r], from a mapped row to its row position, where a match's rows are neighbours."""
+        """Return what to add to the index of a mapped row to get its row position: int64[r].
+
+        Only if a match's rows are neighbours.
+        """
         return at(self.matches.start - self.matches.offsets[:-1], self.rows.match, 0)
 
     def step(self, positions: IntArray, navigation: Navigation) -> IntArray:
-        """Row positions after the physical step from those of the logical one, -1 for none."""
-        matches, partitions = self.matches, self.partitions
+        """Take the physical step of a navigation.
+
+        Args:
+            positions: int64[r], the row positions that the logical step finds, or -1.
+            navigation: the navigation.
+
+        Returns:
+            int64[r], the row positions; -1 outside of the partition or the frame.
+        """
         if navigation.physical_offset == 0:
             return positions
-        partition = at(matches.partition, self.rows.match, 0)
-        first, end = partitions.starts[partition], partitions.starts[partition + 1]
+        partition = at(self.matches.partition, self.rows.match, 0)
+        first = self.partitions.starts[partition]
+        end = self.partitions.starts[partition + 1]
         if self.frame is not None:
-            first = at(matches.start, self.rows.match, 0)
-            end = end if self.frame.end is None else np.minimum(end, first + self.frame.end + 1)
+            first = at(self.matches.start, self.rows.match, 0)
+            if self.frame.end is not None:
+                end = np.minimum(end, first + self.frame.end + 1)
         target = positions + navigation.physical_offset
         return np.where((positions >= 0) & (target >= first) & (target < end), target, -1)
 
     def mapped(self, navigation: Navigation) -> IntArray:
-        """int64[r], index among the mapped rows that the logical step finds, or -1."""
-        offset, is_first = navigation.logical_offset, navigation.end is End.FIRST
+        """Return the index of the mapped row that the logical step finds, or -1: int64[r]."""
+        offset = navigation.logical_offset
+        is_first = navigation.end is End.FIRST
         if self.matches.chains is not None:
             mask = self.mask(navigation.variable)
-            found = find_marked(mask, self.matches.chains.following, is_first)
-            return at(found, self.rows.current, -1)
+            marked = find_marked(mask, self.matches.chains.following, is_first)
+            return at(marked, self.rows.current, -1)
         base, limit = self.look(navigation.semantics)
         if navigation.variable is None:
             nth = base + offset if is_first else limit - 1 - offset
@@ -140,17 +174,17 @@ class Reader:
         return find_mapped(self.matches.classifiers, belongs, base, limit, step)
 
     def positions(self, navigation: Navigation) -> IntArray:
-        """int64[r], row position that a navigation reads, or -1."""
-        matches, mapped = self.matches, self.mapped(navigation)
-        if matches.rows is not None:
-            return self.step(at(matches.rows, mapped, -1), navigation)
+        """Return the row position that a navigation reads, or -1: int64[r]."""
+        mapped = self.mapped(navigation)
+        if self.matches.rows is not None:
+            return self.step(at(self.matches.rows, mapped, -1), navigation)
         return self.step(np.where(mapped >= 0, mapped + self.shifts, -1), navigation)
 
     def classifiers(self, navigation: Navigation) -> IntArray:
-        """int64[r], variable id of the row that a navigation finds, -1 when it is not mapped.
+        """Return the variable of the row that a navigation finds, -1 if it has none: int64[r].
 
-        A row that a physical step reaches has a classifier if the same match maps it, later rows
-        included: a step to NEXT leaves what running semantics sees.
+        A row that a physical step reaches has a classifier if the same match maps it, even after
+        the current row: NEXT may step beyond the rows that running semantics sees.
         """
         mapped = self.mapped(navigation)
         if navigation.physical_offset:
@@ -158,47 +192,68 @@ class Reader:
         return at(self.matches.classifiers, mapped, -1)
 
     def step_rows(self, mapped: IntArray, distance: int) -> IntArray:
-        """int64[r], index of the mapped row `distance` rows from another, -1 where none is."""
+        """Return the mapped row at a physical distance from another one, or -1: int64[r].
+
+        Args:
+            mapped: int64[r], indices of mapped rows, or -1.
+            distance: the number of row positions.
+        """
         target = mapped + distance
         if self.matches.rows is None:
             base, limit = self.look(Semantics.FINAL)
             inside = (mapped >= 0) & (target >= base) & (target < limit)
             return np.where(inside, target, -1)
-        rows, lengths = self.matches.rows, np.diff(self.matches.offsets)
+        rows = self.matches.rows
         if not len(rows):
             return mapped
-        # where rows were skipped, the mapped row beside may be further away
+        # Rows were skipped, so neighbours in a match may be further apart. Search for the position
+        # by keys of match and position, which ascend.
+        lengths = np.diff(self.matches.offsets)
         width = self.partitions.rows + abs(distance) + 1
         keys = np.repeat(np.arange(self.matches.count), lengths) * width + rows
-        wanted = self.rows.match * width + rows[mapped] + distance
-        found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.where((mapped >= 0) & (keys[found] == wanted), found, -1)
+        target_keys = self.rows.match * width + rows[mapped] + distance
+        indices = np.minimum(np.searchsorted(keys, target_keys), len(keys) - 1)
+        return np.where((mapped >= 0) & (keys[indices] == target_keys), indices, -1)
 
     def match_numbers(self) -> IntArray:
-        """int64[r], match number, -1 for an unmatched row."""
+        """Return the match number, -1 for an unmatched row: int64[r]."""
         return at(self.matches.number, self.rows.match, -1)
 
     def positions_in_match(self) -> IntArray:
-        """int64[k], position of every mapped row in its match, from 0."""
+        """Return the position of each mapped row in its match, from 0: int64[k]."""
         lengths = np.diff(self.matches.offsets)
         first = np.repeat(self.matches.offsets[:-1], lengths)
         return np.asarray(np.arange(len(self.matches.classifiers)) - first, np.int64)
 
     def current_positions(self) -> IntArray:
-        """int64[r], position in its match of the row from which measures look, or -1."""
+        """Return the position of the current row in its match, from 0, or -1: int64[r]."""
         base, _ = self.look(Semantics.FINAL)
         return np.where(self.rows.current >= 0, self.rows.current - base, -1)
 
     def collect(self, mask: BoolArray, semantics: Semantics) -> tuple[IntArray, IntArray]:
-        """Indices of the marked mapped rows that each output row sees, and where its own begin,
-        int64[r + 1]. mask: bool[k].
+        """Collect the marked mapped rows that each output row sees.
+
+        Args:
+            mask: bool[k], which mapped rows are marked.
+            semantics: which rows an output row sees.
+
+        Returns:
+            The indices of the rows, output row after output row. And int64[r + 1], where those of
+            each output row begin, then the number of all.
         """
-        before = starts_of(mask)
-        first, end = (before[place] for place in self.look(semantics))
-        return np.flatnonzero(mask)[ranges(first, end - first)], starts_of(end - first)
+        before = starts_of(mask)  # number of marked rows before each mapped row
+        base, limit = self.look(semantics)
+        first = before[base]
+        counts = before[limit] - first
+        return np.flatnonzero(mask)[ranges(first, counts)], starts_of(counts)
 
     def add_up(self, values: BoolArray | IntArray, semantics: Semantics) -> IntArray:
-        """int64[r], the sum of values int64[k] of the mapped rows that each output row sees."""
-        before = starts_of(values)
+        """Return the sum of values over the mapped rows that each output row sees: int64[r].
+
+        Args:
+            values: int64[k] or bool[k], the value of each mapped row.
+            semantics: which rows an output row sees.
+        """
+        before = starts_of(values)  # sum of the values before each mapped row
         base, limit = self.look(semantics)
         return np.asarray(before[limit] - before[base], np.int64)
