@@ -1,8 +1,8 @@
 """Arithmetic and comparison as Spark SQL has them, compiled.
 
-Arithmetic is called by a pointer: were it a part of the kernels, each would take half a second
-longer to compile. Integers of fewer than 64 bits wrap, or overflow, at their own width; remainder
-has the sign of its left side. NaN equals NaN and is greater than any other number.
+Arithmetic is called by a pointer, because as a part of the kernels it would make each of them half
+a second slower to compile. Integers of fewer than 64 bits wrap, or overflow, at their own width;
+remainder has the sign of its left side. NaN equals NaN and is greater than any other number.
 """
 
 import math
@@ -17,29 +17,37 @@ from matchrec.jit.decorators import inlined, inner, spliced
 
 @spliced
 def wrapped_sum(left: int, right: int) -> int:
-    """The sum in 64 bits; of signed integers the compiler would assume that they never overflow."""
+    """Return the sum in 64 bits.
+
+    Unsigned, because the compiler would assume that signed integers never overflow.
+    """
     return int(np.int64(np.uint64(left) + np.uint64(right)))
 
 
 @spliced
 def wrapped_difference(left: int, right: int) -> int:
+    """Return the difference in 64 bits, see `wrapped_sum`."""
     return int(np.int64(np.uint64(left) - np.uint64(right)))
 
 
 @spliced
 def wrapped_product(left: int, right: int) -> int:
+    """Return the product in 64 bits, see `wrapped_sum`."""
     return int(np.int64(np.uint64(left) * np.uint64(right)))
 
 
 @spliced
 def order_of_integers(left: int, right: int) -> int:
-    """-1, 0 or 1: whether left is less, equal or greater."""
+    """Return -1, 0 or 1 if left is less than, equal to or greater than right."""
     return int(left > right) - int(left < right)
 
 
 @inlined
 def order_of_floats(left: float, right: float) -> int:
-    """-1, 0 or 1: whether left is less, equal or greater; NaN is one number, the greatest."""
+    """Return -1, 0 or 1 if left is less than, equal to or greater than right.
+
+    NaN equals NaN and is greater than any other number.
+    """
     if left == right:
         return 0
     if left < right or (math.isnan(right) and not math.isnan(left)):
@@ -49,7 +57,7 @@ def order_of_floats(left: float, right: float) -> int:
 
 @spliced
 def compare(comparison: int, order: int) -> bool:
-    """What a comparison says of two values in that order: see `instructions`."""
+    """Return whether a comparison holds for two values with an order, see `instructions`."""
     return bool(comparison >> (order + 1) & 1)
 
 
@@ -58,9 +66,16 @@ _LEAST = np.int64(-(2**63))
 
 @inner
 def calculate(function: int, left: int, right: int) -> int:
-    """The bits of an operation's value, or NO_RESULT; asked WHY, its answer: VALUE or another.
+    """Compute an arithmetic operation.
 
-    function: see `instructions.ARITHMETIC`. NO_RESULT may be the value, too.
+    Args:
+        function: its number, see `instructions.ARITHMETIC`.
+        left: the bits of the left operand.
+        right: the bits of the right operand.
+
+    Returns:
+        The bits of the value, or NO_RESULT. As NO_RESULT may be the bits of a value, too, the
+        function can be called again with WHY added, and returns VALUE, NULL or an error then.
     """
     operator, ansi = function & (op.ANSI - 1), function & op.ANSI
     bits = (function & (op.ARITHMETIC - 1)) // op.BITS
@@ -77,7 +92,15 @@ def calculate(function: int, left: int, right: int) -> int:
 
 @inlined
 def combine_integers(operator: int, left: int, right: int, bits: int, mode: int) -> tuple[int, int]:
-    """Value and answer of an integer operation. mode: ANSI, TRIES or 0."""
+    """Return the value of an integer operation, and VALUE, NULL or an error.
+
+    Args:
+        operator: PLUS, MINUS, TIMES, DIVIDE or REMAINDER.
+        left: the left operand.
+        right: the right operand.
+        bits: the width of the value.
+        mode: ANSI, TRIES or 0.
+    """
     overflow = False
     if operator == op.PLUS:
         value = wrapped_sum(left, right)
@@ -104,6 +127,7 @@ def combine_integers(operator: int, left: int, right: int, bits: int, mode: int)
 
 @inlined
 def product_overflows(left: int, right: int, product: int) -> bool:
+    """Return whether `product`, computed in 64 bits, is not left times right."""
     if left == -1:
         return bool(right == _LEAST)
     return left != 0 and product // left != right
@@ -111,24 +135,25 @@ def product_overflows(left: int, right: int, product: int) -> bool:
 
 @inlined
 def rounded_quotient(left: int, right: int) -> int:
-    """The quotient, rounded half away from zero; right is not 0. Of the least number by -1 itself.
+    """Return the quotient, rounded half away from zero; right is not 0.
 
-    Sizes are compared as numbers below zero, of which there is one more.
+    The least integer by -1 is the least integer. Sizes are compared as numbers below zero, because
+    there is one more of these than above zero.
     """
     if right == -1:
         return wrapped_difference(0, left)
     remainder = integer_remainder(left, right)
     quotient = (left - remainder) // right
-    rest = remainder if remainder < 0 else -remainder
-    whole = right if right < 0 else -right
-    if rest <= whole - rest:  # twice the rest is the whole at least
+    remainder_size = remainder if remainder < 0 else -remainder
+    divisor_size = right if right < 0 else -right
+    if remainder_size <= divisor_size - remainder_size:  # twice the remainder is no less
         quotient += 1 if (left < 0) == (right < 0) else -1
     return quotient
 
 
 @inlined
 def integer_remainder(left: int, right: int) -> int:
-    """Remainder of division towards zero; right is not 0."""
+    """Return the remainder of division towards zero; right is not 0."""
     if right == -1:
         return 0
     remainder = left % right
@@ -139,7 +164,10 @@ def integer_remainder(left: int, right: int) -> int:
 
 @inlined
 def combine_floats(operator: int, left: float, right: float, ansi: int) -> tuple[float, int]:
-    """Value and answer of a floating operation; Spark divides no float by zero."""
+    """Return the value of a floating operation, and VALUE, NULL or an error.
+
+    In Spark, division of floats by zero is NULL, or an error under ANSI.
+    """
     if operator == op.PLUS:
         return left + right, VALUE
     if operator == op.MINUS:
