@@ -1,7 +1,7 @@
 """Mathematical functions of floats, compiled apart from the kernels, which call them by a pointer.
 
-What Spark has from Java's StrictMath is the same to the last bit; sine and its relatives, which
-Java computes as the processor likes, may differ in the last two.
+Functions that Spark takes from Java's StrictMath are the same to the last bit. Sine and its
+relatives, which Java computes differently on each processor, may differ in the last two bits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from matchrec.jit.bits import bits_of, float_of
 from matchrec.jit.callbacks import NO_CALLBACK, pointer_to
 from matchrec.jit.decorators import inner
 
-# The places of the functions in the enum.
+# The indices of the functions in the enum.
 (
     _SQRT, _EXP, _LN, _LOG, _LOG2, _LOG10, _POWER, _SIGN, _FLOOR, _CEILING, _RADIANS,
     _SIN, _COS, _ASIN, _ACOS, _ROUND,
@@ -29,7 +29,10 @@ from matchrec.jit.decorators import inner
 
 
 def mathematics_of(linked: LinkedConditions) -> Any:
-    """The pointer to the functions that conditions use; those of arithmetic compile fast."""
+    """Return a pointer to a function that computes what conditions need.
+
+    If they need arithmetic only, to one that compiles fast.
+    """
     arithmetic = {function for function in linked.functions if function >= op.ARITHMETIC}
     if linked.functions - arithmetic:
         return pointer_to(compute)
@@ -37,26 +40,27 @@ def mathematics_of(linked: LinkedConditions) -> Any:
 
 
 def compute_arithmetic(function: int, left: int, right: int) -> int:
+    """Compute as `compute`, arithmetic only."""
     return calculate(function, left, right)
 
 
 def compute(function: int, left: int, right: int) -> int:
-    """The bits of a function of two floats, or NO_RESULT.
+    """Return the bits of a function of two floats, or NO_RESULT.
 
-    Functions of one look at the left one only. FLOOR and CEILING answer the integer, and
-    NARROW_INTEGER is of one.
+    Functions of one float read the left one only. FLOOR and CEILING return an integer.
+    NARROW_INTEGER takes an integer.
     """
     if function >= op.ARITHMETIC:
         return calculate(function, left, right)
-    if function == op.NARROW_INTEGER:  # at once: by way of a float it would be rounded twice
+    if function == op.NARROW_INTEGER:  # directly: by way of a float64 it would be rounded twice
         return bits_of(np.float64(np.float32(left)))
     x, y = float_of(left), float_of(right)
     if function == op.NARROW:
         return bits_of(np.float64(np.float32(x)))
     if function == _FLOOR:
-        return whole(math.floor(x), x)
+        return to_integer(math.floor(x), x)
     if function == _CEILING:
-        return whole(math.ceil(x), x)
+        return to_integer(math.ceil(x), x)
     if function == _ROUND:
         return rounded_bits(x, y)
     if function <= _POWER:
@@ -68,31 +72,32 @@ def compute(function: int, left: int, right: int) -> int:
     return bits_of(angle(function, x))
 
 
-_MOST = 2.0**40  # below which a float times a power of ten is off by less than a thousandth
+# A float times a power of ten that is less than this is off by less than a thousandth.
+_MOST_SCALED = 2.0**40
 
 
 @inner
-def rounded_bits(x: float, places: float) -> int:
-    """The bits of the float with so many decimal places, or NO_RESULT near the middle of two.
+def rounded_bits(x: float, digits: float) -> int:
+    """Return the bits of x rounded to decimal digits, or NO_RESULT near the middle of two results.
 
-    There the decimal that a float is written as decides: 0.15 is a little less than fifteen
-    hundredths, and rounds to 0.2.
+    There, the decimal that a float is written as decides: the float 0.15 is a little less than
+    fifteen hundredths, but rounds to 0.2. Python computes these.
     """
-    size, scale = abs(x), 10.0 ** abs(places)
-    scaled = size * scale if places >= 0 else size / scale
-    if not scaled < _MOST:
+    size, scale = abs(x), 10.0 ** abs(digits)
+    scaled = size * scale if digits >= 0 else size / scale
+    if not scaled < _MOST_SCALED:
         return NO_RESULT
     least = math.floor(scaled)
     if abs(scaled - least - 0.5) < 0.001:
         return NO_RESULT
     whole_units = float(least + 1 if scaled - least > 0.5 else least)
-    rounded = whole_units / scale if places >= 0 else whole_units * scale
+    rounded = whole_units / scale if digits >= 0 else whole_units * scale
     return bits_of(math.copysign(rounded, x))
 
 
 @inner
 def power_or_logarithm(function: int, x: float, y: float) -> float:
-    """A root, a power or a logarithm; of LOG, x is the base."""
+    """Return a root, a power or a logarithm. For LOG, x is the base."""
     if function == _SQRT:
         return math.sqrt(x)
     if function == _EXP:
@@ -110,6 +115,7 @@ def power_or_logarithm(function: int, x: float, y: float) -> float:
 
 @inner
 def angle(function: int, x: float) -> float:
+    """Return a function of an angle, or one whose value is an angle."""
     if function == _RADIANS:
         return x * (math.pi / 180.0)
     if function == _SIN:
@@ -120,10 +126,15 @@ def angle(function: int, x: float) -> float:
 
 
 @inner
-def whole(found: float, x: float) -> int:
-    """A float as a 64-bit integer; the nearest one where it is too large, 0 for NaN."""
+def to_integer(rounded: float, x: float) -> int:
+    """Return a rounded float as a 64-bit integer: the nearest one if it is too large, 0 for NaN.
+
+    Args:
+        rounded: x without its fraction.
+        x: the float, which says whether it is too large.
+    """
     if x != x:
         return 0
     if x >= 2.0**63 or x < -(2.0**63):
         return 2**63 - 1 if x > 0 else -(2**63)
-    return int(found)
+    return int(rounded)
