@@ -1,7 +1,8 @@
-"""Logarithms and powers to the last bit as Java's StrictMath has them.
+"""Logarithms and powers that equal those of Java's StrictMath to the last bit.
 
-A mathematics library rounds about one result in ten of these otherwise, by the last bit. Floats are
-taken apart by frexp and put together by ldexp, so that the same text runs in Python and compiled.
+A mathematics library rounds about one result in ten differently, by the last bit. Floats are taken
+apart by frexp and put together by ldexp, so that the same text runs in Python and compiled. Names
+of variables are mostly those of fdlibm.
 
 Source: the algorithms of fdlibm (Sun Microsystems, 1993), which the Java standard prescribes.
 """
@@ -25,6 +26,7 @@ _INVERSE_LN10 = 4.34294481903251816668e-01
 
 @inner
 def exp(x: float) -> float:
+    """Return e to the power of x."""
     if isnan(x):
         return x
     if x > _LARGEST_EXPONENT:
@@ -45,6 +47,7 @@ def exp(x: float) -> float:
 
 @inner
 def _exp_remainder(t: float) -> float:
+    """Return the polynomial of `exp`, without its first term, for t = x * x."""
     tail = -1.65339022054652515390e-06 + t * 4.13813679705723846039e-08
     middle = -2.77777777770155933842e-03 + t * (6.61375632143793436117e-05 + t * tail)
     return t * (1.66666666666666019037e-01 + t * middle)
@@ -52,18 +55,19 @@ def _exp_remainder(t: float) -> float:
 
 @inner
 def ln(x: float) -> float:
+    """Return the natural logarithm of x."""
     if isnan(x) or x == inf:
         return x
     if x <= 0:
         return -inf if x == 0 else nan
     half, exponent = frexp(x)
     k = exponent - 1
-    one = 2.0 * half  # 1 <= one < 2
-    top = int((one - 1.0) * 1048576.0)  # the first 20 bits of its fraction
+    mantissa = 2.0 * half  # 1 <= mantissa < 2
+    top = int((mantissa - 1.0) * 1048576.0)  # the first 20 bits of its fraction
     if top + 0x95F64 >= 0x100000:
-        one = half
+        mantissa = half
         k += 1
-    f = one - 1.0
+    f = mantissa - 1.0
     s = f / (2.0 + f)
     z = s * s
     w = z * z
@@ -71,18 +75,19 @@ def ln(x: float) -> float:
     even_tail = 1.818357216161805012e-01 + w * 1.479819860511658591e-01
     odd = w * (3.999999999940941908e-01 + w * odd_tail)
     even = z * (6.666666666666735130e-01 + w * (2.857142874366239149e-01 + w * even_tail))
-    rest = even + odd
+    series = even + odd
     if 0x6147A <= top <= 0x6B851:
         square = 0.5 * f * f
-        return k * _LN2_HIGH - ((square - (s * (square + rest) + k * _LN2_LOW)) - f)
-    lost = s * (f - rest)
+        return k * _LN2_HIGH - ((square - (s * (square + series) + k * _LN2_LOW)) - f)
+    correction = s * (f - series)
     if (top + 2) % 0x100000 < 3:  # near one
-        lost = f * f * (0.5 - 0.33333333333333333 * f)
-    return k * _LN2_HIGH - ((lost - k * _LN2_LOW) - f)
+        correction = f * f * (0.5 - 0.33333333333333333 * f)
+    return k * _LN2_HIGH - ((correction - k * _LN2_LOW) - f)
 
 
 @inner
 def log10(x: float) -> float:
+    """Return the logarithm of x to base 10."""
     if not 0 < x < inf:
         return ln(x)
     half, exponent = frexp(x)
@@ -95,7 +100,7 @@ def log10(x: float) -> float:
 
 @inner
 def power(x: float, y: float) -> float:
-    """X to the power of y. Where y is 2**31 or more, to the last bit but one."""
+    """Return x to the power of y. If the size of y is 2**31 or more, the last bit may differ."""
     if y == 0:
         return 1.0
     if isnan(x) or isnan(y) or (abs(x) == 1.0 and isinf(y)):
@@ -120,23 +125,24 @@ def power(x: float, y: float) -> float:
 
 @inner
 def _power_of_size(x: float, y: float) -> float:
+    """Return x to the power of y for a finite x above 0."""
     if abs(y) > 2.0**31:
         return inf if y * math.log(x) > 709.0 else math.pow(x, y)
     high, low = _log2(x)
-    first = shortened(y)
-    rest = (y - first) * high + y * low
-    product = first * high
-    z = rest + product
-    if z >= 1024.0 and (z > 1024.0 or rest + 8.0085662595372944372e-17 > z - product):
+    y_high = shortened(y)
+    product_low = (y - y_high) * high + y * low
+    product_high = y_high * high
+    z = product_low + product_high
+    if z >= 1024.0 and (z > 1024.0 or product_low + 8.0085662595372944372e-17 > z - product_high):
         return inf
-    if z <= -1075.0 and (z < -1075.0 or rest <= z - product):
+    if z <= -1075.0 and (z < -1075.0 or product_low <= z - product_high):
         return 0.0
-    return _exp2(product, rest, z)
+    return _exp2(product_high, product_low, z)
 
 
 @inner
 def _log2(x: float) -> tuple[float, float]:
-    """The logarithm to base 2 of a positive number, in two parts."""
+    """Return the logarithm to base 2 of a positive number, as the sum of two floats."""
     half, exponent = frexp(x)
     n, ax = exponent - 1, 2.0 * half
     top = int((ax - 1.0) * 1048576.0)
@@ -157,7 +163,7 @@ def _log2(x: float) -> tuple[float, float]:
     t_high = ldexp(1.0 + (word & 0xFFFFF) / 1048576.0, (word >> 20) - 1023)
     t_low = ax - (t_high - base)
     s_low = v * ((u - s_high * t_high) - s_high * t_low)
-    r = _log2_rest(s * s) + s_low * (s_high + s)
+    r = _log2_series(s * s) + s_low * (s_high + s)
     square = s_high * s_high
     t_high = shortened(3.0 + square + r)
     t_low = r - ((t_high - 3.0) - square)
@@ -171,23 +177,24 @@ def _log2(x: float) -> tuple[float, float]:
 
 
 @inner
-def _log2_rest(s: float) -> float:
+def _log2_series(s: float) -> float:
+    """Return the polynomial of `_log2`."""
     tail = 2.30660745775561754067e-01 + s * 2.06975017800338417784e-01
     middle = 3.33333329818377432918e-01 + s * (2.72728123808534006489e-01 + s * tail)
     return s * s * (5.99999999999994648725e-01 + s * (4.28571428578550184252e-01 + s * middle))
 
 
 @inner
-def _exp2(product: float, rest: float, z: float) -> float:
-    """Two to the power of product + rest, of which z is the sum."""
+def _exp2(high: float, low: float, z: float) -> float:
+    """Return 2 to the power of high + low; z is their sum."""
     n = 0
     if abs(z) >= _ABOVE_HALF:
         n = int(abs(z) + 0.5)
         n = -n if z < 0 else n
-        product -= float(n)
-    t = shortened(rest + product)
+        high -= float(n)
+    t = shortened(low + high)
     u = t * 6.93147182464599609375e-01
-    v = (rest - (t - product)) * 6.93147180559945286227e-01 + t * -1.90465429995776804525e-09
+    v = (low - (t - high)) * 6.93147180559945286227e-01 + t * -1.90465429995776804525e-09
     z = u + v
     w = v - (z - u)
     t1 = z - _exp_remainder(z * z)
@@ -197,6 +204,6 @@ def _exp2(product: float, rest: float, z: float) -> float:
 
 @inner
 def shortened(x: float) -> float:
-    """The float without the lower half of its bits."""
+    """Return the float without the lower half of its bits."""
     half, exponent = frexp(x)
     return ldexp(float(int(ldexp(half, 21))), exponent - 21)
