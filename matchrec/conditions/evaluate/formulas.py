@@ -1,6 +1,7 @@
-"""What computes the formulas of conditions on the run: the functions and aggregates they name.
+"""Builds Python functions that compute the formulas of run conditions.
 
-Kernels hold a value by its bits, or by its rank; NULL is None.
+A formula is made of functions and aggregates of Spark. Kernels hold a value as its bits, or as its
+rank. Python holds it as the value itself, and NULL as None.
 """
 
 from __future__ import annotations
@@ -26,30 +27,35 @@ _FLOAT, _BITS = struct.Struct("<d"), struct.Struct("<q")
 
 @dataclass(frozen=True, slots=True)
 class RowValues:
-    """The rows. columns, valid: see `conditions.evaluate.kernels.machine`.
+    """The values of rows."""
 
-    ranked: by integer column, the values in the order of their ranks, of which the first is 1.
-    """
-
+    # See `kernels.machine.Input`.
     columns: IntArray
     valid: BoolArray
+    # For each integer column of ranks, the values in the order of their ranks, which begin with 1.
     ranked: Ranked
 
 
 def ranked_column(expression: RunExpression) -> int | None:
-    """The integer column among whose values those of a ranked expression have their ranks."""
+    """Return the integer column whose ranks a ranked expression has, or None."""
     match expression:
         case run_condition.ReadValue(column=column) | run_condition.Reduce(column=column):
             return column
         case run_condition.Operate(run_condition.Basic.CHOOSE, (_, then, otherwise)):
-            found = ranked_column(then)
-            return ranked_column(otherwise) if found is None else found
+            column = ranked_column(then)
+            return ranked_column(otherwise) if column is None else column
         case _:
             return None
 
 
 def decoder(type_: ValueType, expression: RunExpression, source: RowValues) -> Decode:
-    """How a value of a type is made of the bits that hold it, or of its rank."""
+    """Return a function that makes a value from its bits, or from its rank.
+
+    Args:
+        type_: the type of the value.
+        expression: the expression whose value it is.
+        source: the rows, which know the values by rank.
+    """
     column = ranked_column(expression) if is_ranked(type_) else None
     if column is not None and column in source.ranked:
         ranked = source.ranked[column]
@@ -66,7 +72,10 @@ def decoder(type_: ValueType, expression: RunExpression, source: RowValues) -> D
 
 
 def encoder(type_: ValueType) -> Callable[[Value], int]:
-    """The bits that hold a value of a type. Raises OverflowError where they cannot."""
+    """Return a function that makes the bits of a value of a type.
+
+    It raises OverflowError if the value does not fit.
+    """
     match type_.family:
         case Family.FLOATING:
             return lambda value: _BITS.unpack(_FLOAT.pack(value))[0]
@@ -80,10 +89,16 @@ Evaluate = Callable[[], Value]
 
 
 def build(expression: RunExpression, arguments: Iterator[Evaluate]) -> Evaluate:
-    """What computes a value. arguments: what reads each that `arguments_of` names."""
+    """Return a function that computes a formula.
+
+    Args:
+        expression: the formula.
+        arguments: functions that read its arguments, in the order of `arguments_of`.
+    """
     match expression:
         case run_condition.Aggregated(name, use=use):
-            aggregate, rows = AGGREGATES[name], next(arguments)
+            aggregate = AGGREGATES[name]
+            rows = next(arguments)
             total = fold(lambda: aggregate.begin_rows(use))
             return lambda: total(*rows())
         case run_condition.Apply(name, parts):
@@ -92,21 +107,24 @@ def build(expression: RunExpression, arguments: Iterator[Evaluate]) -> Evaluate:
             compute = function.build(expression.use)
             if function.takes_nulls:
                 return lambda: compute(*[read() for read in reads])
-            return _null_in_null_out(compute, reads)
+            return _return_null_for_null(compute, reads)
         case _:
             return next(arguments)
 
 
-def _null_in_null_out(compute: Compute, reads: Sequence[Evaluate]) -> Evaluate:
-    """NULL at the first argument that is, as in Spark, which does not look at the others then."""
+def _return_null_for_null(compute: Compute, reads: Sequence[Evaluate]) -> Evaluate:
+    """Return a function that computes a value, or returns None at the first argument that is NULL.
 
-    def value() -> Value:
+    Spark does not evaluate the later arguments then.
+    """
+
+    def compute_value() -> Value:
         values = []
         for read in reads:
-            found = read()
-            if found is None:
+            value = read()
+            if value is None:
                 return None
-            values.append(found)
+            values.append(value)
         return compute(*values)
 
-    return value
+    return compute_value
