@@ -1,9 +1,10 @@
-"""What Python computes while a kernel searches: formulas, and the lists that aggregates are over.
+"""Computes in Python what a kernel cannot: formulas, and the lists that aggregates are over.
 
-A kernel calls back for one thing or the other: to compute a formula of the values on top of its
-stack, or to append a row to a list. Lists share what they have in common, and equal lists have
-equal numbers, so that runs with equal lists merge. Values are kept as the bits that the columns
-have; what is computed of a row and that Python alone can hold, as it is.
+A kernel calls back to compute a formula from the values on top of its stack, or to append a row to
+a list. A list is a number: the list before its last row, and that row. So lists share what they
+have in common, and equal lists have equal numbers, so that runs with equal lists merge. The values
+of a row are kept as the bits of the columns; a computed value that only Python can hold is kept
+itself.
 
     list 0 = ()     list 7 = list 0 and row a     list 8 = list 7 and row b
 """
@@ -38,11 +39,12 @@ from matchrec.conditions.run_condition import Aggregated, Call, arguments_of
 from matchrec.conditions.types import is_ranked
 from matchrec.jit.callbacks import NO_CALLBACK, callback
 
-MOST_ROWS = 1 << 18  # that lists have before those of no run are dropped
+MOST_ROWS = 1 << 18  # of all lists, before those that no run has are dropped
 
-Row = tuple[Value, ...]  # the list before, its layout, and the bits of the values
+# The last row of a list: the number of the list before it, the layout, and the kept values.
+Row = tuple[Value, ...]
 
-HELD = 2  # of a value on the stack: it is not NULL, and Python holds it
+HELD = 2  # the validity of a value on the stack that is not NULL and that Python holds
 
 REASONS: Mapping[int, str] = {
     OVERFLOW: "a number is too large for its type",
@@ -52,24 +54,22 @@ NO_REGISTERS = np.empty(0, np.int64)
 
 
 def decoder_of(value: ListedValue, source: RowValues) -> Decode:
+    """Return a function that makes a value from what a list keeps of it."""
     if is_kept_as_it_is(value):
         return lambda kept: kept
     return decoder(value.type, value.expression, source)
 
 
 def is_kept_as_it_is(value: ListedValue) -> bool:
-    """Whether Python alone can hold it, as it has computed it."""
+    """Return whether a list keeps the computed value itself, because it has no bits."""
     return value.column is None and is_ranked(value.type)
 
 
 class Lists:
-    """All lists that live runs have. forms: of their rows, see `registers.Reduced`.
+    """All lists that live runs have, by number. Number 0 is the empty list.
 
-    computer: what computes a value of a row as it is kept, and raises FunctionError. A row of which
-    a value cannot be computed has the error instead, which is raised by who looks at the row.
-
-    A layout is what forms have in common whose values are of the same types and kept alike. rows:
-    by the number of the list that they are the last one of.
+    If a value of a row cannot be computed, the row has the error instead, which is raised when the
+    row is read.
     """
 
     def __init__(
@@ -79,26 +79,46 @@ class Lists:
         live: Callable[[], Iterable[int]],
         computer: Callable[[ListedValue, Range], Callable[[int], Value]],
     ) -> None:
+        """Make the lists.
+
+        Args:
+            forms: the forms of rows, see `registers.Reduced`.
+            source: the values of rows.
+            live: returns the numbers of the lists that runs may have.
+            computer: returns a function that computes a value of a row as it is kept. The function
+                raises FunctionError if it cannot.
+        """
+        # The last row of each list, by the number of the list, and the other way round.
         self.rows: dict[int, Row] = {}
         self.numbers: dict[Row, int] = {}
+        # The number of the newest list.
         self.last = 0
+        # With more rows than this, dead lists are dropped.
         self.most = MOST_ROWS
         self.live = live
         self.source = source
+        # For each form, functions that return whether a row counts, and then its values.
         self.forms = [
             [
-                computer(value, code) if value.column is None else self.bits_of(value.column)
+                computer(value, code) if value.column is None else self.column_reader(value.column)
                 for value, code in form
             ]
             for form in forms
         ]
-        added = [[value for value, _ in form[1:]] for form in forms]
-        types = [[(one.type, is_kept_as_it_is(one)) for one in form] for form in added]
-        self.layouts = [types.index(type_) for type_ in types]
-        self.decoders = [[decoder_of(value, source) for value in form] for form in added]
+        # The layout of each form. Forms share a layout if their values have the same types and are
+        # kept alike.
+        added_values = [[value for value, _ in form[1:]] for form in forms]
+        types = [
+            [(value.type, is_kept_as_it_is(value)) for value in values] for values in added_values
+        ]
+        self.layouts = [types.index(types_of_form) for types_of_form in types]
+        self.decoders = [[decoder_of(value, source) for value in values] for values in added_values]
 
     def append(self, number: int, form: int, row: int) -> int:
-        """The number of a list with one more row; the same where the row does not count."""
+        """Append a row to a list, and return the number of the longer list.
+
+        If the row does not count, that is the same list.
+        """
         condition, *values = self.forms[form]
         try:
             if not condition(row):
@@ -106,103 +126,146 @@ class Lists:
             key = (number, self.layouts[form], *[value(row) for value in values])
         except FunctionError as error:
             key = (number, self.layouts[form], error)
-        found = self.numbers.get(key)
-        if found is None:
+        longer = self.numbers.get(key)
+        if longer is None:
             if len(self.rows) >= self.most:
                 self.drop_dead_lists(number)
-            found = self.numbers[key] = self.last = self.last + 1
-            self.rows[found] = key
-        return found
+            longer = self.last + 1
+            self.last = longer
+            self.numbers[key] = longer
+            self.rows[longer] = key
+        return longer
 
-    def bits_of(self, column: int) -> Callable[[int], int | None]:
-        columns, valid = self.source.columns, self.source.valid
+    def column_reader(self, column: int) -> Callable[[int], int | None]:
+        """Return a function that reads the bits of a column on a row; None for NULL."""
+        columns = self.source.columns
+        valid = self.source.valid
         return lambda row: columns.item(column, row) if valid.item(column, row) else None
 
     def before(self, number: int) -> int:
+        """Return the list without its last row."""
         before: int = self.rows[number][0]
         return before
 
     def values(self, number: int) -> tuple[Value, ...]:
-        _, layout, *bits = self.rows[number]
-        if bits and isinstance(bits[0], FunctionError):
-            raise bits[0]
-        found = zip(self.decoders[layout], bits, strict=True)
-        return tuple(None if one is None else decode(one) for decode, one in found)
+        """Return the values of the last row of a list.
+
+        Raises:
+            FunctionError: a value of the row could not be computed.
+        """
+        _, layout, *kept_values = self.rows[number]
+        if kept_values and isinstance(kept_values[0], FunctionError):
+            raise kept_values[0]
+        return tuple(
+            None if kept is None else decode(kept)
+            for decode, kept in zip(self.decoders[layout], kept_values, strict=True)
+        )
 
     def drop_dead_lists(self, number: int) -> None:
-        """Keep a list and those that runs have, with what they are made of; others are forgotten.
+        """Drop all lists but one, those that runs have, and those that these are made of.
 
-        A number is never given again: what is known of it elsewhere may stay.
+        A number is never used again, so what is remembered elsewhere by number stays right.
         """
         kept: dict[int, Row] = {}
-        for live in (number, *self.live()):
-            one = live
-            while one in self.rows and one not in kept:
-                kept[one] = self.rows[one]
-                one = self.before(one)
+        for live_number in (number, *self.live()):
+            current = live_number
+            while current in self.rows and current not in kept:
+                kept[current] = self.rows[current]
+                current = self.before(current)
         self.rows = kept
-        self.numbers = {row: one for one, row in kept.items()}
+        self.numbers = {row: kept_number for kept_number, row in kept.items()}
         self.most = max(MOST_ROWS, 2 * len(kept))
 
     def clear(self) -> None:
+        """Drop all lists, because no run lives any more."""
         self.rows.clear()
         self.numbers.clear()
 
 
 class PythonCalls:
-    """What a kernel calls: see `answer`. stack: on which conditions are evaluated.
+    """Computes for a kernel, which calls `answer` by `pointer`.
 
-    begins: what tells searches apart whose runs share nothing. registers, match_number: of all
-    runs, and of the match that is tried, which the search knows. failure: what ended a call; Ctrl-C
-    during any call, which a kernel lets go on, ends the next one that computes.
+    The search sets `begins`, `registers` and `match_number`.
     """
 
     def __init__(self, linked: LinkedConditions, source: RowValues) -> None:
+        """Prepare what the conditions need that Python computes.
+
+        Args:
+            linked: the conditions.
+            source: the values of rows.
+        """
+        # The stack on which kernels evaluate conditions, see `kernels.machine.holds`.
         self.stack: IntArray = np.zeros((2, linked.depth), np.int64)
+        # The index on the stack from which the arguments of the current call are.
         self.top = 0
+        # Returns a value that changes when a search begins whose runs share no list with others.
         self.begins: Callable[[], object] = lambda: None
         self.begun: object = None
+        # What ended the last call that failed. A kernel does not stop for Ctrl-C during a call that
+        # appends; then the next call that computes fails.
         self.failure: BaseException | None = None
+        # Returns the registers of all runs, a row for each run.
         self.registers: Callable[[], IntArray] = lambda: self.stack[:0]
+        # Returns the number of the match that is tried.
         self.match_number: Callable[[], int] = lambda: 1
-        self.listed = [
-            place for place, one in linked.meanings if isinstance(one, Reduced) and one.forms
+        # The registers that hold lists.
+        self.list_registers = [
+            register
+            for register, meaning in linked.meanings
+            if isinstance(meaning, Reduced) and meaning.forms
         ]
         self.source = source
         self.code = linked.instructions
         self.mathematics = mathematics_of(linked)
+        # Values on the stack that Python holds.
         self.objects: list[Value] = [None] * linked.depth
         self.lists = Lists(linked.forms, source, self.live_lists, self.computer)
-        self.formulas = [self.compiled(call) for call in linked.calls]
+        # For each call, what computes it, whether Python holds its value, and what makes its bits.
+        self.formulas = [self.build_formula(call) for call in linked.calls]
         self.is_held = [is_ranked(call.type) for call in linked.calls]
         self.encoders = [encoder(call.type) for call in linked.calls]
         self.pointer = callback(self.answer) if linked.calls else NO_CALLBACK
 
-    def answer(self, what: int, place: int, row: int) -> int:
-        """Of `what` >= 0: compute that formula over the stack from `place` on; how it went.
+    def answer(self, what: int, top_or_list: int, row: int) -> int:
+        """Compute a formula, or append a row to a list.
 
-        Otherwise: the number of list `place` with `row`, of form -1 - `what`.
+        Args:
+            what: the number of a formula, or -1 - the number of a form.
+            top_or_list: the index on the stack from which the arguments of the formula are, or the
+                number of a list.
+            row: the position of the row to append.
+
+        Returns:
+            Of a formula VALUE or an error; its value is on the stack. Else the number of the list.
         """
         try:
             if what < 0:
-                return self.append(-1 - what, place, row)
+                return self.append(-1 - what, top_or_list, row)
             if self.failure is not None and not isinstance(self.failure, FunctionError):
                 return FUNCTION_FAILED
-            return self.compute(what, place)
+            return self.compute(what, top_or_list)
         except OverflowError:
             return OVERFLOW
         except BaseException as error:  # noqa: BLE001 -- a kernel lets nothing through
             self.failure = error
-            return FUNCTION_FAILED if what >= 0 else place
+            return FUNCTION_FAILED if what >= 0 else top_or_list
 
     def failed(self) -> FunctionError:
-        """Why the last call has failed. Raises what is no failure of a function."""
+        """Return why the last call has failed.
+
+        Raises what ended it if that is not the failure of a function, such as KeyboardInterrupt.
+        """
         assert self.failure is not None
         if isinstance(self.failure, FunctionError):
             return self.failure
         raise self.failure
 
     def compute(self, formula: int, top: int) -> int:
+        """Compute a formula of the arguments on the stack from `top` on, and put its value there.
+
+        Returns VALUE. Raises what the formula raises.
+        """
         self.top = top
         value = self.formulas[formula]()
         if value is not None and self.is_held[formula]:
@@ -215,21 +278,28 @@ class PythonCalls:
         return VALUE
 
     def append(self, form: int, number: int, row: int) -> int:
+        """Append a row to a list, and return the number of the longer list."""
         if number == 0 and (begun := self.begins()) != self.begun:
             self.begun = begun
             self.lists.clear()
         return self.lists.append(number, form, row)
 
     def computer(self, value: ListedValue, code: Range) -> Callable[[int], Value]:
-        """What computes a value of a row as a list keeps it. Raises FunctionError."""
+        """Return a function that computes a value of a row as a list keeps it.
+
+        It raises FunctionError if it cannot.
+        """
         decode = decoder(value.type, value.expression, self.source)
         read = self.value_at(0, decode if is_kept_as_it_is(value) else int)
-        columns, valid, mathematics = self.source.columns, self.source.valid, self.mathematics
+        columns = self.source.columns
 
-        def computed(row: int) -> Value:
-            own = SimpleNamespace(lower=0, upper=columns.shape[1], number=self.match_number() - 1)
-            values = Input(columns, valid, mathematics, self.answer, own)
-            status = holds(self.code, *code, NO_REGISTERS, row, values, self.stack)
+        def compute_value(row: int) -> Value:
+            progress = SimpleNamespace(
+                lower=0, upper=columns.shape[1], number=self.match_number() - 1
+            )
+            inputs = Input(columns, self.source.valid, self.mathematics, self.answer, progress)
+            # Runs in Python. Only errors matter, and the value that is left on the stack.
+            status = holds(self.code, *code, NO_REGISTERS, row, inputs, self.stack)
             if status in REASONS:
                 raise AnsiError(REASONS[status])
             if status == FUNCTION_FAILED:
@@ -237,34 +307,40 @@ class PythonCalls:
             self.top = 0
             return read()
 
-        return computed
+        return compute_value
 
     def live_lists(self) -> list[int]:
-        """The lists that runs may have: a place without a run may still hold what one had."""
-        found: list[int] = np.unique(self.registers()[:, self.listed]).tolist()
-        return found
+        """Return the lists that runs may have.
 
-    def compiled(self, call: Call) -> Evaluate:
+        There may be more, as registers that no run uses may still hold what a former run had.
+        """
+        numbers: list[int] = np.unique(self.registers()[:, self.list_registers]).tolist()
+        return numbers
+
+    def build_formula(self, call: Call) -> Evaluate:
+        """Return a function that computes a call of the arguments on the stack."""
         readers = [
-            self.list_at(place)
-            if isinstance(one, Aggregated)
-            else self.value_at(place, decoder(own, one, self.source))
-            for place, (one, own) in enumerate(arguments_of(call, call.type))
+            self.list_at(offset)
+            if isinstance(argument, Aggregated)
+            else self.value_at(offset, decoder(type_, argument, self.source))
+            for offset, (argument, type_) in enumerate(arguments_of(call, call.type))
         ]
         return build(call, iter(readers))
 
-    def list_at(self, place: int) -> Evaluate:
+    def list_at(self, offset: int) -> Evaluate:
+        """Return a function that reads a list, as its number and all lists, above the top."""
         stack = self.stack
-        return lambda: (stack.item(0, self.top + place), self.lists)
+        return lambda: (stack.item(0, self.top + offset), self.lists)
 
-    def value_at(self, place: int, decode: Decode) -> Evaluate:
+    def value_at(self, offset: int, decode: Decode) -> Evaluate:
+        """Return a function that reads a value on the stack above the top."""
         stack = self.stack
 
         def read() -> Value:
-            at = self.top + place
-            known = stack.item(1, at)
-            if known == HELD:
-                return self.objects[at]
-            return decode(stack.item(0, at)) if known else None
+            index = self.top + offset
+            validity = stack.item(1, index)
+            if validity == HELD:
+                return self.objects[index]
+            return decode(stack.item(0, index)) if validity else None
 
         return read
