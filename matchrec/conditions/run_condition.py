@@ -1,7 +1,8 @@
-"""Run conditions: what of a condition is evaluated while matching, a small closed typed tree.
+"""Run conditions: the parts of conditions that are evaluated while matching, as a small typed tree.
 
-A condition that looks at one row, or at rows a fixed distance away, is Spark's and crosses as a
-bit. What remains combines values from rows that depend on the run, over columns of Spark's.
+Spark evaluates a condition that reads one row, or rows at a fixed distance, and sends the truth
+value as a bit. What remains reads values of rows that depend on the run, from columns that Spark
+sends.
 
 Every value is an int64 or a float64 with a NULL flag: integers, booleans (0 and 1), dates (days),
 timestamps and day-time intervals (microseconds), and ranks of any other sortable type are INTEGER.
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A literal; None is NULL."""
+    """A literal. None is NULL."""
 
     value: int | float | None
     kind: Kind
@@ -34,29 +35,27 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class ReadValue:
-    """The value of a column on the row that `navigation` finds in the run, NULL when there is none.
+    """The value of a column on a row of the run; NULL if there is no such row."""
 
-    column: index among the integer or the floating columns, by `kind`.
-    navigation None: the current row (the candidate that the condition is about).
-    """
-
+    # The index among the integer columns or among the floating columns, by `kind`.
     column: int
     kind: Kind
+    # How the row is found. None is the current row: the candidate that the condition is about.
     navigation: Navigation | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ReadClassifier:
-    """The id of the variable to which the row found by `navigation` is mapped, NULL when none."""
+    """The id of the variable to which a row of the run is mapped; NULL if there is no such row."""
 
     navigation: Navigation
 
 
 @dataclass(frozen=True, slots=True)
 class TriedMatchNumber:
-    """The number of the match that is tried: how many were found before in the partition, plus 1.
+    """The number of the match that is tried: 1 + the number of matches before it in the partition.
 
-    All runs that are tried at once read the same; it is no part of what tells them apart.
+    All runs that are tried at once read the same number, so it does not tell them apart.
     """
 
 
@@ -64,21 +63,23 @@ class TriedMatchNumber:
 class Reduce:
     """An aggregate over the run's rows mapped to `variable`, the current row included.
 
-    NULLs are left out. column None: COUNT of rows. kind: of the column; AVG takes a FLOATING one.
-    On no value COUNT is 0 and the others NULL. so_far: in the condition of one of the variable's
-    members, the current row is left out.
+    NULLs are left out. Without a value, COUNT is 0 and the others are NULL.
     """
 
     function: Reduction
+    # None is the universal variable.
     variable: str | None
+    # The index of the column, as in `ReadValue`. None is COUNT of rows.
     column: int | None
+    # The kind of the column. AVG needs a FLOATING one.
     kind: Kind
+    # Whether the current row is left out if it is mapped to a member of the variable.
     so_far: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """A value of a list: a column of the row that is appended, or what Python computes of some."""
+    """A value that a row adds to a list: one of its columns, or what Python computes from some."""
 
     expression: RunExpression
     type: ValueType
@@ -92,9 +93,10 @@ class Collected:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """A function of Spark. The types of its parts are those of its use."""
+    """A call of a function of Spark that Python computes."""
 
     name: str
+    # The arguments. Their types are those of `use`.
     parts: tuple[RunExpression, ...]
     use: FunctionUse
     type: ValueType
@@ -102,45 +104,52 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class Aggregated:
-    """An aggregate, by its name, of the run's rows mapped to `variable`, a list that Python keeps.
+    """An aggregate that Python computes over the run's rows mapped to `variable`.
 
-    columns: by primary variable, by id: the first says whether a row counts, the others are what
-    it adds. so_far: see `Reduce`.
+    Python keeps these rows as a list.
     """
 
     name: str
+    # None is the universal variable.
     variable: str | None
+    # For each primary variable by id, what a row of it adds to the list: first whether the row
+    # counts, then its values.
     columns: tuple[tuple[Collected, ...], ...]
     use: AggregateUse
     type: ValueType
+    # See `Reduce`.
     so_far: bool = False
 
 
-Call = Apply | Aggregated  # what Python computes, or has
+# What Python computes.
+Call = Apply | Aggregated
 
 
 @dataclass(frozen=True, slots=True)
 class Operate:
-    """An operation that its operator says all of; AND and OR have any number of parts."""
+    """An operation without options."""
 
     operator: Operator
+    # The operands. AND and OR have any number of them.
     parts: tuple[RunExpression, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
-    """Two values of one kind. DIVIDE of integers rounds half away from zero.
+    """An arithmetic operation on two values of one kind.
 
-    bits: width of an integer result, 8 to 64; a result that does not fit is an error under `ansi`
-    and wraps otherwise. Division and remainder by zero are errors under `ansi`, NULL otherwise.
-    tries: NULL in all of these cases.
+    DIVIDE of integers rounds half away from zero.
     """
 
     operator: ArithmeticOperator
     parts: tuple[RunExpression, ...]
     kind: Kind
+    # The width of an integer result, 8 to 64.
     bits: int = 64
+    # Whether it is an error if a result does not fit or the divisor is zero. Otherwise the result
+    # wraps or is NULL.
     ansi: bool = True
+    # Whether the result is NULL in all of these cases, as in `try_add`.
     tries: bool = False
 
 
@@ -150,11 +159,15 @@ RunExpression = (
 
 
 def operate(operator: Operator, *parts: RunExpression) -> Operate:
+    """Return an operation on some operands."""
     return Operate(operator, parts)
 
 
 def parts_of(expression: RunExpression) -> Iterator[RunExpression]:
-    """The expression and all that it is made of, itself first; a list is no expression."""
+    """Yield the expression and all its subexpressions, itself first.
+
+    What rows add to a list is not part of the expression.
+    """
     yield expression
     if isinstance(expression, Operate | Arithmetic | Apply):
         for part in expression.parts:
@@ -164,22 +177,27 @@ def parts_of(expression: RunExpression) -> Iterator[RunExpression]:
 def arguments_of(
     expression: RunExpression, type_: ValueType
 ) -> Iterator[tuple[RunExpression, ValueType]]:
-    """What an engine is asked for before Python computes an expression, in order, and its types.
+    """Yield what the kernel must put on the stack before Python computes an expression, with types.
 
-    type_: of the value. Of an aggregate it is the list that is asked for.
+    These are the innermost arguments of its functions, in order. For an aggregate it is the number
+    of its list. For example, `upper(name || '.')` has the arguments `name` and `'.'`.
+
+    Args:
+        expression: the expression.
+        type_: the type of its value.
     """
     match expression:
         case Aggregated():
             yield expression, BIGINT
         case Apply(_, parts, use):
-            for part, own in zip(parts, use.types, strict=True):
-                yield from arguments_of(part, own)
+            for part, part_type in zip(parts, use.types, strict=True):
+                yield from arguments_of(part, part_type)
         case _:
             yield expression, type_
 
 
 def kind_of(expression: RunExpression) -> Kind:
-    """How the value of a node is held; truth values are integers."""
+    """Return the kind of an expression's value. Truth values are integers."""
     match expression:
         case Constant() | ReadValue() | Arithmetic():
             return expression.kind
@@ -197,10 +215,12 @@ def kind_of(expression: RunExpression) -> Kind:
             assert_never(expression)
 
 
-# The operations that the engine has, by the names by which Spark calls them.
+# The operations of kernels. Their values are Spark's names or symbols for them.
 
 
 class Reduction(Enum):
+    """Aggregates."""
+
     COUNT = "count"
     SUM = "sum"
     AVG = "avg"
@@ -209,10 +229,11 @@ class Reduction(Enum):
 
 
 class MathFunction(Enum):
-    """Functions of one or two floats, NULL where any is or where Spark has none.
+    """Functions of one or two floats.
 
-    FLOOR and CEILING give an INTEGER. The second argument of ROUND is how many places are left; it
-    is NULL where compiled code cannot be certain of it.
+    They are NULL if an argument is NULL or the function is not defined there. FLOOR and CEILING
+    return an INTEGER. ROUND, whose second argument is the number of decimal digits, is also NULL if
+    compiled code cannot be certain of the result.
     """
 
     SQRT = "SQRT"
@@ -234,6 +255,8 @@ class MathFunction(Enum):
 
 
 class Comparison(Enum):
+    """Comparisons of two values of one kind."""
+
     EQUAL = "="
     NOT_EQUAL = "<>"
     LESS = "<"
@@ -244,6 +267,8 @@ class Comparison(Enum):
 
 
 class ArithmeticOperator(Enum):
+    """Operators of arithmetic. Compiled code knows them by their index."""
+
     ADD = "+"
     SUBTRACT = "-"
     MULTIPLY = "*"
@@ -252,23 +277,24 @@ class ArithmeticOperator(Enum):
 
 
 class Basic(Enum):
-    """What is made of truth values, and of one value.
-
-    CHOOSE: the second part where the first is true, else the third; the other one is not evaluated.
-    Both are of one kind. WIDEN: an INTEGER value as FLOATING. NARROW: a value as FLOATING, rounded
-    to the 32 bits of a float.
-    """
+    """Operators of logic, and of one value."""
 
     AND = "AND"
     OR = "OR"
     NOT = "NOT"
     IS_NULL = "IS NULL"
+    # The second part if the first one is true, else the third one. Only that one is evaluated. Both
+    # are of one kind.
     CHOOSE = "IF"
+    # An INTEGER value as FLOATING.
     WIDEN = "WIDEN"
+    # A value as FLOATING, rounded to the 32 bits of a float.
     NARROW = "NARROW"
 
 
 Operator = Comparison | MathFunction | Basic
 
+# Functions whose value is an INTEGER.
 WHOLE = (MathFunction.FLOOR, MathFunction.CEILING)
+# Operators whose value is FLOATING.
 OF_FLOATING = {*MathFunction, Basic.WIDEN, Basic.NARROW} - set(WHOLE)
