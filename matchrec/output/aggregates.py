@@ -1,15 +1,16 @@
-"""Computes aggregates of measures: at each mapped row the sum or the extreme of its match so far.
+"""Computes aggregates of measures: for each mapped row the sum or the extreme of its match so far.
 
-One pass over the mapped rows of all matches; a measure with final semantics reads the value at its
-match's last mapped row. Sums run in row order, so a float sum is the one that Spark's own aggregate
-gives over the sorted rows. Kernels, because a sum per match is a loop per row.
+There is one pass over the mapped rows of all matches. A measure with final semantics reads the
+value of its match's last mapped row. Sums run in row order, so a float sum is the one that Spark's
+own aggregate returns for the sorted rows. These are kernels, because a sum per match is a loop per
+row.
 
-Where matches share their rows, each mapped row has the sum or the extreme from it on, and a match
-reads the value at its first one: so one pass over the shared rows answers for all matches, however
-long they are. That is so for what does not depend on the order in which rows are added. A sum of
-doubles depends on it as soon as one addition is rounded, so matches share their rows only if
-`adds_whole_numbers` shows that none is. An average of integers is such a sum: Spark adds them up as
-DOUBLE.
+If matches share their rows, each mapped row has the sum or the extreme of the rows from it on, and
+a match reads the value of its first row. So one pass over the shared rows is enough for all
+matches, however long they are. This needs aggregates that do not depend on the order in which rows
+are added. A sum of doubles depends on it as soon as one addition is rounded, so matches share their
+rows only if `adds_whole_numbers` shows that none is. An average of integers is such a sum, because
+Spark adds integers up as DOUBLE.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ Values = TypeVar("Values", IntArray, FloatArray)
 
 
 def never_wraps(values: IntArray) -> bool:
-    """Whether no sum of any of the values is too large for int64."""
+    """Return whether the sum of any of the values fits int64."""
     if not len(values):
         return True
     return len(values) * max(int(values.max()), -int(values.min())) < 2**63
@@ -67,8 +68,10 @@ def adds_whole_numbers(values: FloatArray, starts: IntArray) -> bool:
 
 
 def links_of(matches: Matches) -> Links:
-    """int32[k], the mapped row whose total each one continues, which has a lesser index, or -1: the
-    row before it in its match, or after it where matches share their rows.
+    """Return for each mapped row the one whose total it continues, or -1: int32[k].
+
+    That is the row before it in its match; if matches share their rows, the one after it. It always
+    has a lesser index.
     """
     if matches.chains is not None:
         return matches.chains.following
@@ -80,9 +83,15 @@ def links_of(matches: Matches) -> Links:
 
 @allocating
 def sum_values(values: Values, rows: IntArray, links: Links) -> Values:
-    """int64[k] or float64[k], at each mapped row the sum of the counted values up to it, wrapped.
+    """Return for each mapped row the sum of the counted values up to it, wrapped.
 
-    values: by input row. rows: int64[k], the input row of each mapped one, -1 if it does not count.
+    Args:
+        values: int64[n] or float64[n], the value of each input row.
+        rows: int64[k], the input row of each mapped row, -1 if it does not count.
+        links: int32[k], see `links_of`.
+
+    Returns:
+        int64[k] or float64[k].
     """
     sums = np.empty(len(rows), values.dtype)
     for node in range(len(rows)):
@@ -94,7 +103,13 @@ def sum_values(values: Values, rows: IntArray, links: Links) -> Values:
 
 @allocating
 def sum_decimals(words: IntArray, rows: IntArray, links: Links) -> IntArray:
-    """int64[k, 2], as `sum_values`: low words of 128-bit integers, unsigned in int64, and high."""
+    """Return the sums as `sum_values` does, of 128-bit integers: int64[k, 2].
+
+    Args:
+        words: int64[n, 2], the low word, unsigned in int64, and the high word of each value.
+        rows: see `sum_values`.
+        links: see `sum_values`.
+    """
     sums = np.empty((len(rows), 2), np.int64)
     for node in range(len(rows)):
         low, high = np.uint64(0), np.int64(0)
@@ -113,10 +128,16 @@ def sum_decimals(words: IntArray, rows: IntArray, links: Links) -> IntArray:
 def find_extremes(
     keys: IntArray, rows: IntArray, links: Links, sign: int, is_chained: bool
 ) -> IntArray:
-    """int64[k], as `sum_values`: the input row of the least counted key, or -1.
+    """Return for each mapped row the input row of the extreme key up to it: int64[k].
 
-    sign: 1 for the least, -1 for the greatest. Of equal keys the one of the first row in the match
-    counts, which shared rows come to last.
+    Of equal keys, that of the first row in the match counts. -1 if no row counts.
+
+    Args:
+        keys: int64[n], a number for each input row that sorts as its value does.
+        rows: see `sum_values`.
+        links: see `sum_values`.
+        sign: 1 for the least key, -1 for the greatest.
+        is_chained: whether matches share their rows, so that later rows of a match come first.
     """
     extremes = np.empty(len(rows), np.int64)
     for node in range(len(rows)):
@@ -133,7 +154,10 @@ def find_extremes(
 
 
 def last_seen(reader: Reader, semantics: Semantics) -> IntArray:
-    """int64[r], the last mapped row that each output row sees, or -1."""
+    """Return the mapped row whose total an output row reads, or -1: int64[r].
+
+    That is the last one that it sees; if matches share their rows, the first one of the match.
+    """
     if reader.matches.chains is not None:
         return reader.rows.current
     base, limit = reader.look(semantics)
@@ -144,15 +168,22 @@ class AggregateReader:
     """Reads running and final aggregates of one variable's rows for the output rows of a reader."""
 
     def __init__(self, reader: Reader, variable: str | None, valid: BoolArray) -> None:
-        """valid: bool[n], input rows whose value is not NULL."""
+        """Prepare the aggregates.
+
+        Args:
+            reader: the reader.
+            variable: the variable; None is the universal one.
+            valid: bool[n], which input rows have a value that is not NULL.
+        """
         self.reader = reader
         self.rows = reader.matches.mapped_rows
-        counted = reader.mask(variable) & valid[self.rows]
-        self.counted = np.where(counted, self.rows, -1)
+        is_counted = reader.mask(variable) & valid[self.rows]
+        # int64[k]: the input row of each mapped row, -1 if it does not count.
+        self.counted = np.where(is_counted, self.rows, -1)
         self.links = links_of(reader.matches)
 
     def counts(self, semantics: Semantics) -> IntArray:
-        """int64[r], how many values each output row's aggregate is over."""
+        """Return the number of values that each output row's aggregate is over: int64[r]."""
         if self.reader.matches.chains is None:
             return self.reader.add_up(self.counted >= 0, semantics)
         ones = np.ones(self.reader.partitions.rows, np.int64)
@@ -160,20 +191,29 @@ class AggregateReader:
         return at(sums, last_seen(self.reader, semantics), 0)
 
     def integer_sums(self, values: IntArray, *, ansi: bool) -> IntArray:
-        """int64[k], sums by mapped row. Raises RunFailure under `ansi`."""
+        """Return for each mapped row the sum of the values up to it: int64[k].
+
+        Args:
+            values: int64[n], the value of each input row.
+            ansi: whether overflow is an error. Otherwise sums wrap.
+
+        Raises:
+            RunFailure: a sum is too large.
+        """
         if ansi and not never_wraps(values):
             low, high = self.decimal_sums(np.stack([values, values >> 63], axis=1)).T
-            lost = np.flatnonzero(high != low >> 63)
-            if len(lost):
-                row = int(self.counted[lost[0]])
+            overflowing = np.flatnonzero(high != low >> 63)
+            if len(overflowing):
+                row = int(self.counted[overflowing[0]])
                 raise RunFailure(sum_too_large, row, {"type_name": "BIGINT"})
         return sum_values(values, self.counted, self.links)
 
     def decimal_sums(self, words: IntArray) -> IntArray:
-        """int64[k, 2], low and high words of the sums of `words` int64[n, 2]."""
+        """Return for each mapped row the sum of the values up to it, see `sum_decimals`."""
         return sum_decimals(words, self.counted, self.links)
 
     def extremes(self, keys: IntArray, *, greatest: bool) -> IntArray:
-        """int64[k], by mapped row the input row of the extreme, or -1."""
-        sign, is_chained = -1 if greatest else 1, self.reader.matches.chains is not None
+        """Return for each mapped row the input row of the extreme up to it, see `find_extremes`."""
+        sign = -1 if greatest else 1
+        is_chained = self.reader.matches.chains is not None
         return find_extremes(keys, self.counted, self.links, sign, is_chained)
