@@ -1,8 +1,10 @@
 """The columns of the row pattern output table, in order.
 
-ONE ROW PER MATCH: partition columns, measures. ALL ROWS PER MATCH: partition columns, order
-columns, measures, then the other input columns; in some products, and of a row pattern
-window, the columns of the input, then measures. A column that is already there does not come twice.
+- ONE ROW PER MATCH: partition columns, measures.
+- ALL ROWS PER MATCH: partition columns, order columns, measures, then the other input columns.
+- ALL ROWS PER MATCH of some products, and row pattern windows: columns of the input, measures.
+
+Each column of the input is there at most once.
 """
 
 from __future__ import annotations
@@ -28,22 +30,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RowOutput:
-    """A column whose value is `text`, SQL over the input row. span: of a name that is written."""
+    """A column computed from the input row."""
 
-    text: str
+    text: str  # SQL over the input row
     name: str
+    # Where the name is written, if the user gave one.
     span: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PointerOutput:
+    """A column of a match graph, which has a row for each pointer of the shared buffer."""
+
     field: PointerField
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class TimeoutOutput:
-    """When the window of a run ended that is no match; NULL of a match."""
+    """The time at which the window of a run that timed out ended; NULL for a match."""
 
     timeouts: Timeouts
     name: str = "timed_out_at"
@@ -51,14 +56,15 @@ class TimeoutOutput:
 
 @dataclass(frozen=True, slots=True)
 class TotalOutput:
-    """An aggregate over all matches. measure: that it is over; None of a count of matches."""
+    """An aggregate over all matches."""
 
     name: str
     asked: AskedTotal
+    # The measure that is aggregated; None for a count of matches.
     measure: Measure | None
 
 
-# The column of rows that have no other; no query can name it, and messages do not show it.
+# The only column of rows that would have none. No query can name it, and messages do not show it.
 NO_COLUMN = f"{PREFIX}match"
 
 OutputColumn = RowOutput | Measure | PointerOutput | TimeoutOutput | TotalOutput
@@ -67,37 +73,50 @@ OutputColumn = RowOutput | Measure | PointerOutput | TimeoutOutput | TotalOutput
 def output_columns(
     plan: MatchPlan, columns: InputColumns, name_of: Callable[[str], str], use: Use = EVERYTHING
 ) -> tuple[OutputColumn, ...]:
-    """Return the columns of the result of a resolved plan. Raise if two have the same name.
+    """Return the columns of the result of a resolved plan.
 
-    name_of: returns the name that Spark gives to an expression. use: what the query around the
-    clause reads. Rows without a column are an error only if it may read any column, as SELECT *
-    does; for SELECT COUNT(*) the rows get `NO_COLUMN`, because a DataFrame needs a column.
+    Args:
+        plan: the plan.
+        columns: the columns of the input.
+        name_of: returns the name that Spark gives to an expression.
+        use: what the query around the clause reads. Rows without a column are an error only if it
+            may read any column, as SELECT * does. For SELECT COUNT(*) the rows get `NO_COLUMN`,
+            because a DataFrame needs a column.
+
+    Raises:
+        MatchRecognizePlanError: two columns have the same name, or there is none.
     """
-    found = table_columns(plan, columns, name_of)
+    outputs = table_columns(plan, columns, name_of)
     if plan.totals is not None:
-        found = [*columns_of_totals(plan, plan.totals, found)]
+        outputs = [*columns_of_totals(plan, plan.totals, outputs)]
     elif plan.staging is not None and plan.staging.timeouts is not None:
-        found.append(TimeoutOutput(plan.staging.timeouts))
+        outputs.append(TimeoutOutput(plan.staging.timeouts))
     if plan.output is MatchOutput.GRAPH:
-        found += [PointerOutput(field, field.value) for field in PointerField]
-    if not found and use.columns is not None:
-        found = [RowOutput("TRUE", NO_COLUMN)]
-    if not found:
+        outputs += [PointerOutput(field, field.value) for field in PointerField]
+    if not outputs and use.columns is not None:
+        outputs = [RowOutput("TRUE", NO_COLUMN)]
+    if not outputs:
         raise no_output_columns(plan.pattern.span)
-    check_names(found, columns)
+    check_names(outputs, columns)
     if columns.find((CLASSIFIER_FIELD,)) and plan.matches_as_values:
         raise two_classifiers(plan.matches_as_values[0].span)
-    return tuple(found)
+    return tuple(outputs)
 
 
 def columns_of_totals(
-    plan: MatchPlan, totals: Totals, found: list[OutputColumn]
+    plan: MatchPlan, totals: Totals, match_columns: list[OutputColumn]
 ) -> Iterator[OutputColumn]:
-    """The columns of groups, then those of totals. found: the columns of matches."""
+    """Yield the columns by which matches are grouped, then the totals.
+
+    Args:
+        plan: the plan.
+        totals: the totals.
+        match_columns: the columns that the rows of matches would have.
+    """
     measures = {measure.name: measure for measure in plan.measures}
-    for one in found:
-        if not isinstance(one, Measure) or one.name in totals.keys:
-            yield one
+    for column in match_columns:
+        if not isinstance(column, Measure) or column.name in totals.keys:
+            yield column
     for asked, name in totals.columns.items():
         measure = None if asked.measure is None else measures[asked.measure]
         yield TotalOutput(name, asked, measure)
@@ -106,7 +125,7 @@ def columns_of_totals(
 def table_columns(
     plan: MatchPlan, columns: InputColumns, name_of: Callable[[str], str]
 ) -> list[OutputColumn]:
-    texts = {part.text for part in plan.partition_by}
+    """Return the columns of the row pattern output table, see the module."""
     keys = []
     for key in dict.fromkeys(plan.partition_by):
         name = key.name or columns.name(key.text) or name_of(key.text)
@@ -116,22 +135,35 @@ def table_columns(
     each_row = plan.rows_per_match is RowsPerMatch.EACH_ROW
     if each_row or plan.columns is ColumnOrder.INPUT_FIRST:
         return [*(RowOutput(quoted(name), name) for name in columns.names), *plan.measures]
-    orders = dict.fromkeys(item.expression.text for item in plan.order_by)
-    names = {text: columns.name(text) for text in orders if text not in texts}
-    sorting = [RowOutput(text, name) for text, name in names.items() if name is not None]
-    taken = {*texts, *(key.text for key in sorting)}
-    others = (RowOutput(quoted(name), name) for name in columns.names if quoted(name) not in taken)
-    return [*keys, *sorting, *plan.measures, *others]
+    texts = {key.text for key in plan.partition_by}
+    order_columns = []
+    for item in plan.order_by:
+        text = item.expression.text
+        order_name = columns.name(text)
+        if text not in texts and order_name is not None:
+            order_columns.append(RowOutput(text, order_name))
+            texts.add(text)
+    others = [RowOutput(quoted(name), name) for name in columns.names if quoted(name) not in texts]
+    return [*keys, *order_columns, *plan.measures, *others]
 
 
-def check_names(found: list[OutputColumn], columns: InputColumns) -> None:
-    """Raises where two columns have one name; whether case counts is for the session to say."""
-    seen: dict[str, OutputColumn] = {}
-    for column in found:
-        first, name = seen.setdefault(columns.folded(column.name), column), column.name
+def check_names(outputs: list[OutputColumn], columns: InputColumns) -> None:
+    """Check that no two columns have the same name.
+
+    The session decides whether case counts.
+
+    Raises:
+        MatchRecognizePlanError: two columns have the same name.
+    """
+    first_columns: dict[str, OutputColumn] = {}
+    for column in outputs:
+        first = first_columns.setdefault(columns.folded(column.name), column)
         if first is column:
             continue
         if isinstance(first, Measure) and isinstance(column, Measure):
-            raise duplicate_measure((first.span, column.span), name=name)
-        named = [o for o in (first, column) if isinstance(o, Measure | RowOutput) and o.span]
-        raise duplicate_output_column(named[-1].span if named else None, name=name)
+            raise duplicate_measure((first.span, column.span), name=column.name)
+        span = None
+        for output in (first, column):
+            if isinstance(output, Measure | RowOutput) and output.span:
+                span = output.span
+        raise duplicate_output_column(span, name=column.name)
