@@ -1,4 +1,6 @@
-"""A float as the 64 bits that hold it, and back: no function, as numba's own would be.
+"""Converts a float to the 64 bits that hold it, and back, at no cost in compiled code.
+
+numba's own way, `view`, would call a function.
 
 Source: numba's manual, "Implementing intrinsics".
 """
@@ -16,32 +18,38 @@ _F = TypeVar("_F", bound=Callable[..., object])
 
 
 class SameBits(KernelPart):
-    """A function that kernels call, for which a value's bits are those of another type."""
+    """A function that kernels call and that only takes the bits of a value for those of a type."""
 
     @property
     def dispatcher(self) -> Any:
+        """Return the cast as numba knows it."""
         if self._dispatcher is None:
             from numba import types
             from numba.extending import intrinsic
 
-            given, found = (getattr(types, name) for name in self.options["types"])
+            source, target = (getattr(types, name) for name in self.options["types"])
 
             def cast(context: Any, builder: Any, _signature: Any, values: Any) -> Any:
-                return builder.bitcast(values[0], context.get_value_type(found))
+                """Generate the code of the cast."""
+                return builder.bitcast(values[0], context.get_value_type(target))
 
-            self._dispatcher = intrinsic(lambda _context, _value: (found(given), cast))
+            self._dispatcher = intrinsic(lambda _context, _value: (target(source), cast))
         return self._dispatcher
 
 
-def _casting(given: str, found: str) -> Callable[[_F], _F]:
-    return lambda own: SameBits(own, {"types": (given, found)})  # type: ignore[return-value]
+def _casting(source: str, target: str) -> Callable[[_F], _F]:
+    """Return a decorator that makes a function a cast between two types of numba."""
+    options = {"types": (source, target)}
+    return lambda function: SameBits(function, options)  # type: ignore[return-value]
 
 
 @_casting("int64", "float64")
 def float_of(bits: int) -> float:
+    """Return the float that some bits hold."""
     return float(np.int64(bits).view(np.float64))
 
 
 @_casting("float64", "int64")
 def bits_of(value: float) -> int:
+    """Return the bits that hold a float."""
     return int(np.float64(value).view(np.int64))
