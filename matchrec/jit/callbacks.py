@@ -1,7 +1,7 @@
-"""Functions of integers that kernels call by a pointer: Python's, and compiled ones.
+"""Makes pointers for kernels to call: to Python functions or compiled functions of integers.
 
-A kernel that calls by a pointer is compiled once, whatever the function is; and a function that few
-queries need is compiled when the first of them comes.
+A kernel that calls by a pointer is compiled once, whatever the function is. And a function that few
+queries need is compiled only when the first of them runs.
 
 Source: numba's manual, "Calling C code from Numba code", on functions of ctypes, and "@cfunc".
 """
@@ -24,19 +24,26 @@ _OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
 
 
 def callback(function: Function) -> Any:
-    """What a kernel calls as `function`, as long as this object lives. It must raise nothing."""
+    """Return a pointer to a Python function, which must not raise.
+
+    The pointer is valid as long as the returned object lives.
+    """
     return _POINTER(function)
 
 
 def pointer_to(function: Function) -> Any:
-    """What a kernel calls as `function`, which is compiled, or found where kernels are kept."""
-    with kept.ONE_THREAD:  # of a callback's type: of another, kernels would be compiled again
+    """Return a pointer to a function, compiled or loaded from where kernels are kept."""
+    with kept.ONE_THREAD:
+        # The same type as that of a callback, or kernels would be compiled again for it.
         return _POINTER(compiled(function).address)
 
 
 @lru_cache
 def compiled(function: Function) -> Any:
-    """What numba makes of a function, as long as the process lives."""
+    """Compile a function for C callers, or load it from where kernels are kept.
+
+    What is returned lives as long as the process, so pointers to it stay valid.
+    """
     assert isinstance(function, FunctionType)
     import numba  # noqa: F401 -- as a whole first: threads that import parts of it fail
     from numba.core.ccallback import CFunc
@@ -44,19 +51,20 @@ def compiled(function: Function) -> Any:
 
     name = f"{function.__qualname__}-pointer-{kept.digest_of_sources()}"
     named = kept.with_parts(function, name)
-    found: Any = CFunc(named, normalize_signature(_SIGNATURE), {}, dict(_OPTIONS))
+    c_function: Any = CFunc(named, normalize_signature(_SIGNATURE), {}, dict(_OPTIONS))
     try:
-        place = kept.enable_caching(found, named)
-        with trust.files_for_us_alone(), kept.lock_name(place, name):
-            if not kept.is_found(function, place, name):
+        folder = kept.enable_caching(c_function, named)
+        with trust.files_for_us_alone(), kept.lock_name(folder, name):
+            if not kept.is_found(function, folder, name):
                 kept.announce_compiling()
-            found.compile()
-            if place is not None:
-                kept.Files(place, name).vouch()
+            c_function.compile()
+            if folder is not None:
+                kept.Files(folder, name).vouch()
     except OSError:  # there is no room to keep it, or a file that must not be used
-        found = CFunc(named, normalize_signature(_SIGNATURE), {}, dict(_OPTIONS))
-        found.compile()
-    return found
+        c_function = CFunc(named, normalize_signature(_SIGNATURE), {}, dict(_OPTIONS))
+        c_function.compile()
+    return c_function
 
 
-NO_CALLBACK = callback(lambda *_: 0)  # what is passed where there is nothing to call
+# Passed to kernels that have nothing to call.
+NO_CALLBACK = callback(lambda *_: 0)
