@@ -1,10 +1,12 @@
-"""Which functions are compiled, and how: numba as it comes, with few options.
+"""Decorators of functions that numba compiles, and the options with which it does.
 
-No kernel allocates, so nothing needs to be counted: numba would count each array at each call,
-which makes a search three to ten times as slow (`_nrt`). None touches Python's objects, so other
-threads run meanwhile: tasks in one program, and the program itself (`nogil`). Functions that only
-kernels call have no entry for Python or C, which would be a quarter of what they cost to compile.
-And a division by zero raises no error: kernels look before they divide.
+- `_nrt`: no kernel allocates, so references need not be counted. numba would count each array at
+  each call, which makes a search three to ten times as slow.
+- `nogil`: no kernel touches Python's objects, so other threads can run meanwhile, as tasks in one
+  program do, and the program itself.
+- `no_cfunc_wrapper`, `no_cpython_wrapper`: functions that only kernels call have no entry for C or
+  Python, which would be a quarter of their time to compile.
+- `error_model`: division by zero raises no error, because kernels check before they divide.
 """
 
 from __future__ import annotations
@@ -26,40 +28,51 @@ _SPLICED: set[CodeType] = set()
 
 
 def kernel(function: _F) -> _F:
-    """A function that Python calls with contiguous arrays, records of them, numbers and None."""
+    """Compile a function that Python calls.
+
+    Its arguments are contiguous arrays, records of them, numbers and None.
+    """
     return KeptFunction(function, _OPTIONS)  # type: ignore[return-value]
 
 
 def kernel_with(function: Callable[..., object], name: str, part: KernelPart) -> Any:
-    """The kernel that a function is with a part in the place of a name that it leaves open."""
+    """Return a kernel made from a function that calls a name which is not defined yet.
+
+    Args:
+        function: the function.
+        name: the name.
+        part: the function that it calls by this name. The kernel belongs to its module.
+    """
     assert isinstance(function, FunctionType)
-    own = FunctionType(function.__code__, function.__globals__ | {name: part})
-    own.__module__, own.__doc__ = part.py_func.__module__, function.__doc__
-    return kernel(own)
+    completed = FunctionType(function.__code__, function.__globals__ | {name: part})
+    completed.__module__ = part.py_func.__module__
+    completed.__doc__ = function.__doc__
+    return kernel(completed)
 
 
 def allocating(function: _F) -> _F:
-    """A function that Python calls, with arrays of any kind, and that makes the arrays it gives.
+    """Compile a function that Python calls with arrays of any kind, and that returns new arrays.
 
-    It writes to no argument: of arrays that may be written to it would be compiled again. Its steps
-    are as many as its longest array is long, and the first few are Python's.
+    It must not write to its arguments. They are passed read-only, because otherwise it would be
+    compiled once for arrays that are, and once for others. It is assumed to take as many steps as
+    its longest array is long. While there are few, it runs in Python and is not compiled.
     """
     kept = KeptFunction(function, {"nogil": True})
 
     @wraps(function)
     def call(*arguments: Any) -> Any:
-        given = tuple(map(read_only, arguments))
-        steps = max((len(one) for one in given if isinstance(one, np.ndarray)), default=1)
-        if steps >= kept.steps_left(given):
-            return kept(*given)
-        kept.count_steps(steps, given)
-        return kept.by_python(*given)
+        inputs = tuple(map(read_only, arguments))
+        steps = max((len(array) for array in inputs if isinstance(array, np.ndarray)), default=1)
+        if steps >= kept.steps_left(inputs):
+            return kept(*inputs)
+        kept.count_steps(steps, inputs)
+        return kept.by_python(*inputs)
 
     return call  # type: ignore[return-value]
 
 
 def read_only(argument: Any) -> Any:
-    """An array that cannot be written to, which shares its memory; anything else as it is."""
+    """Return a view of an array that cannot be written to; anything else unchanged."""
     if isinstance(argument, np.ndarray) and argument.flags.writeable:
         argument = argument.view()
         argument.flags.writeable = False
@@ -67,16 +80,16 @@ def read_only(argument: Any) -> Any:
 
 
 def inner(function: _F) -> _F:
-    """A function that kernels call: its code is there once, unless it is small."""
+    """Compile a function that kernels call. Its code exists once, unless it is small."""
     return KernelPart(function, _PART)  # type: ignore[return-value]
 
 
 def spliced(function: _F) -> _F:
-    """A function whose text becomes a part of the one that calls it, before that is compiled.
+    """Copy the text of a function into the function that calls it, before that is compiled.
 
-    For a part of a large function that is called in one place: it is optimised once, and records
-    are not passed to it, array by array. That an argument is None is known where it is an argument
-    of the function that is compiled, and not where it is read from a record.
+    This is for a part of a large function that is called in one place. It is optimised only once,
+    and records need not be passed to it array by array. numba knows that an argument is None if it
+    is an argument of the compiled function, but not if it is read from a record.
     """
     assert isinstance(function, FunctionType)
     _SPLICED.add(function.__code__)
@@ -84,9 +97,9 @@ def spliced(function: _F) -> _F:
 
 
 def _is_compiled(_call: Any, caller: Any, _called: Any) -> bool:
-    """Whether the function that calls a spliced one is compiled itself.
+    """Return whether the function that calls a spliced one is compiled itself.
 
-    Text is copied in there alone: were it copied into other spliced functions before, it would be
+    Text is copied only there. If it were copied into other spliced functions before, it would be
     copied again with each of them.
 
     Source: numba's manual, "Notes on Inlining", on cost models.
@@ -95,5 +108,5 @@ def _is_compiled(_call: Any, caller: Any, _called: Any) -> bool:
 
 
 def inlined(function: _F) -> _F:
-    """A function whose code is optimised again wherever it is called: large ones are `inner`."""
+    """Compile a function whose code is optimised again for each caller. Large ones are `inner`."""
     return KernelPart(function, _PART | {"forceinline": True})  # type: ignore[return-value]
