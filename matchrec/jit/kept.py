@@ -1,21 +1,24 @@
 """Compiled functions on disk, so that only the first query of its kind on a machine compiles.
 
-numba keeps them, in the first of these places that can be written to:
+numba keeps them in the first of these folders that can be written to:
 
-    $NUMBA_CACHE_DIR        where that is set
+    $NUMBA_CACHE_DIR        if it is set
     __pycache__             beside the source
     the user's cache        ~/.cache/numba on Linux
 
-If another user could write to a place, it is skipped, and a line on the standard error says so (see
-`trust`). If no place is left, each process compiles for itself. Besides `trust`, this module adds
-five things to what numba does.
+If another user could write to a folder, it is skipped, and a line on the standard error says so
+(see `trust`). If no folder is left, each process compiles for itself. This module adds six things
+to what numba does:
 
-It would use code that was made from other sources than those there are now, as it looks only at the
-file of the function itself: so a digest of all sources is in the name of its files. It numbers a
-function's files, and two processes that compile it for different types could take the same number:
-so a name is for one combination of types. It would run what is in a damaged file: so files are
-vouched for, see `Files`. It looks for files only where it may write: so those of a read-only
-installation are copied. And it lets every process compile: so the first one locks its name.
+1.  Folders are checked by `trust`.
+2.  A digest of all sources is in the names of files, because numba would use code that was made
+    from other sources: it looks only at the file of the function itself.
+3.  A name is for one combination of types, because numba numbers a function's files, and two
+    processes that compile it for different types could take the same number.
+4.  Files are vouched for (see `Files`), because numba would run what is in a damaged file.
+5.  Files of a read-only installation are copied, because numba looks for files only in folders to
+    which it may write.
+6.  The first process that compiles locks the name, because numba would let every process compile.
 """
 
 from __future__ import annotations
@@ -45,27 +48,29 @@ from matchrec.shortcuts import taken
 # The files in which numba keeps a function, with a file of digests that shows damage.
 #
 # numba replaces each file as a whole, so what processes write at the same time is never mixed
-# within a file. The file that vouches for the others is written last. Where it does not, because a
+# within a file. The file that vouches for the others is written last. If it does not, because a
 # disk is broken, a copy has been cut off or another process is just writing, they count as missing.
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The files of a name in a folder. A name ends in a digest of the sources, after a hyphen."""
+    """The files with a name in a folder."""
 
     place: Path
+    # Ends in a hyphen and a digest of the sources.
     name: str
 
     @property
     def voucher(self) -> Path:
+        """Return the path of the file that vouches for the others."""
         return self.place / f"{self.name}.sha256"
 
     def kept(self) -> list[Path]:
-        """Numba's files: the code, then the lists that say where it is."""
+        """Return numba's files: the code (`.nbc`), then its index (`.nbi`)."""
         return sorted(self.place.glob(f"*.{self.name}-*.nb[ci]"))
 
     def all(self) -> list[Path]:
-        """Numba's files, and the one that vouches for them, as far as they exist."""
+        """Return the existing files: numba's, and the one that vouches for them."""
         return [file for file in (*self.kept(), self.voucher) if os.path.lexists(file)]
 
     def are_trusted(self, writers: trust.Writers) -> bool:
@@ -75,12 +80,12 @@ class Files:
         return all(trust.find_fault_of_file(file, writers) is None for file in self.all())
 
     def digests(self) -> str:
-        """What vouches for the files as they are: a line for each, as `sha256sum` writes it."""
+        """Return what vouches for the files as they are: a line for each, as of `sha256sum`."""
         digests = {file.name: hashlib.sha256(file.read_bytes()) for file in self.kept()}
         return "\n".join(f"{digest.hexdigest()}  {name}" for name, digest in digests.items())
 
     def vouch(self) -> None:
-        """Say that the files are as they should be; those made from other sources are removed."""
+        """Vouch for the files as they are, and remove those that were made from other sources."""
         with suppress(OSError):
             write(self.voucher, self.digests().encode())
         stem = self.name.rpartition("-")[0]
@@ -89,12 +94,14 @@ class Files:
                 Files(self.place, voucher.stem).remove()
 
     def remove(self) -> None:
+        """Remove the files, as far as they can be removed."""
         for file in (self.voucher, *self.kept()):
             with suppress(OSError):
                 file.unlink()
 
 
 def write(path: Path, content: bytes) -> None:
+    """Write a file as a whole, so that nobody reads a part of it."""
     temporary = path.with_name(f"{path.name}.{uuid4().hex[:16]}")
     try:
         temporary.write_bytes(content)
@@ -104,15 +111,15 @@ def write(path: Path, content: bytes) -> None:
         raise
 
 
-# Functions that only kernels call, and what numba makes of them.
+# Functions that only kernels call, and numba's dispatchers for them.
 #
-# Processes that make queries compile nothing, and numba takes a while to load: it is loaded when a
-# kernel is first called. So a part is a plain function until then, and a function that numba is to
-# compile gets in the place of each part that it names what numba has made of that.
+# Processes that make queries compile nothing, and numba takes a while to load, so it is loaded when
+# a kernel is first called. Until then, a part is a plain function. Before numba compiles a
+# function, each part that it names is replaced by the part's dispatcher.
 
 
 class KernelPart:
-    """A function that only kernels call, and the options with which numba takes it."""
+    """A function that only kernels call, and the options with which numba compiles it."""
 
     def __init__(self, function: Callable[..., object], options: dict[str, Any]) -> None:
         assert isinstance(function, FunctionType)
@@ -121,13 +128,14 @@ class KernelPart:
         self._dispatcher: Any = None
 
     def __call__(self, *arguments: Any) -> Any:
-        """What Python makes of the function: the same, but slowly and without being compiled."""
+        """Run the function in Python, which is slow but needs no compiled code."""
         return self.py_func(*arguments)
 
     @property
     def dispatcher(self) -> Any:
-        """What numba makes of it; there before what it names, which may have its own name."""
+        """Return numba's dispatcher for the function."""
         if self._dispatcher is None:
+            # It exists before those of the parts that the function names, which may name it, too.
             function = with_own_globals(self.py_func)
             self._dispatcher = taken_by_numba(function, self.options)
             put_parts_in(function)
@@ -135,6 +143,7 @@ class KernelPart:
 
 
 def taken_by_numba(function: FunctionType, options: dict[str, Any]) -> Any:
+    """Return numba's dispatcher for a function, which compiles it when it is called."""
     import numba
 
     njit: Any = numba.njit  # its types do not know all options
@@ -142,56 +151,73 @@ def taken_by_numba(function: FunctionType, options: dict[str, Any]) -> Any:
 
 
 def with_parts(function: FunctionType, name: str | None = None) -> FunctionType:
-    """The function, with what numba makes of each part it names. name: one of its own."""
-    found = with_own_globals(function)
-    found.__qualname__ = name or function.__qualname__
-    put_parts_in(found)
-    return found
+    """Return a copy of a function whose parts are replaced by their dispatchers.
+
+    Args:
+        function: the function.
+        name: the qualified name of the copy, if it gets another one.
+    """
+    copy = with_own_globals(function)
+    copy.__qualname__ = name or function.__qualname__
+    put_parts_in(copy)
+    return copy
 
 
 def with_own_globals(function: FunctionType) -> FunctionType:
-    """The function, with globals that can be changed for it alone."""
-    code, own = function.__code__, dict(function.__globals__)
-    others = function.__name__, function.__defaults__, function.__closure__
-    found = FunctionType(code, own, *others)
-    found.__module__, found.__qualname__ = function.__module__, function.__qualname__
-    return found
+    """Return a copy of a function whose globals can be changed for it alone."""
+    copy = FunctionType(
+        function.__code__,
+        dict(function.__globals__),
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    copy.__module__ = function.__module__
+    copy.__qualname__ = function.__qualname__
+    return copy
 
 
 def put_parts_in(function: FunctionType) -> None:
-    """Put what numba makes of parts in their place among the globals of a function.
+    """Replace parts among the globals of a function by their dispatchers.
 
-    The names in its code are also those of attributes: in `exp`, that of `math.exp` is its own. A
-    number is made an `int` by a cast, in place of a function that numba compiles for each type.
+    Only parts whose names are in its code, which may also be names of attributes: `exp` in
+    `strict_math` has the name of `math.exp`. `int` becomes a cast, because numba would compile a
+    function for each type otherwise.
     """
     import numba
 
     names = function.__globals__
     names["int"] = numba.int64
     for name in function.__code__.co_names:
-        if isinstance(part := names.get(name), KernelPart):
+        part = names.get(name)
+        if isinstance(part, KernelPart):
             names[name] = part.dispatcher
 
 
-# One thread of one process compiles a function, the others on the machine wait for what it keeps.
+# One thread of one process compiles a function. The others on the machine wait for its files.
 #
 # Spark starts as many workers as there are cores, and on a machine without compiled functions all
-# of them need the same ones at once. Each would compile them, and would damage what another one
-# keeps. Locks of files are those of a process, so its threads have one of their own.
+# of them need the same ones at once. Each would compile them, and would damage the files of others.
+# Locks of files belong to a process, so there is another lock for its threads.
 
 try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-LOCKS = "compiling.lock"  # the file beside the compiled functions, of which each name locks a byte
+LOCKS = "compiling.lock"  # a file beside the compiled functions; each name locks a byte of it
 
-ONE_THREAD = RLock()  # held by the thread that compiles; numba has one do so at a time as well
+ONE_THREAD = (
+    RLock()
+)  # held by the thread that compiles; numba, too, lets only one compile at a time
 
 
 @contextmanager
 def lock_name(place: Path | None, name: str) -> Iterator[None]:
-    """Has one process at a time do this for a name in a place, if that has locks of files."""
+    """Let only one process at a time run the body of the `with` for a name in a folder.
+
+    If there is no folder, or its file system has no locks, nobody waits.
+    """
     with ExitStack() as opened:
         with suppress(OSError):
             if place is not None and fcntl is not None:
@@ -202,13 +228,12 @@ def lock_name(place: Path | None, name: str) -> Iterator[None]:
         yield
 
 
-# Says once on the standard error that a process compiles, since somebody waits for it. How long
-# depends on the kernel, the processor and what else runs: a first `aggregate` has taken from 5 to
-# 60 seconds. So the line gives no number; docs/contributing/benchmarks.md
-# has a table by kernel.
+# The line on the standard error that a process compiles, because somebody waits for it. It names no
+# time, which depends on the kernel, the processor and what else runs: a first `aggregate` has taken
+# from 5 to 60 seconds. docs/contributing/benchmarks.md has a table by kernel.
 #
-# Nothing is compiled where a query is made, only in the workers; their standard error is the
-# terminal's in a local session, else the executor's log.
+# Only workers compile, not the process that makes a query. Their standard error is the terminal's
+# in a local session, else the executor's log.
 
 LINE = (
     "matchrec: compiling the search for the first query of its kind on this machine; this takes"
@@ -218,6 +243,7 @@ LINE = (
 
 @lru_cache
 def announce_compiling() -> None:
+    """Write once that this process compiles."""
     sys.stderr.write(f"{LINE}\n")
     sys.stderr.flush()
 
@@ -225,22 +251,24 @@ def announce_compiling() -> None:
 # The folders from which machine code is made.
 SOURCES = ("jit", "automaton", "conditions/evaluate", "search", "output")
 
-# Files of other rooms whose enums are numbered in machine code.
+# Files outside of these folders whose enums are numbered in machine code.
 NUMBERED_IN = ("conditions/run_condition.py", "plan/clauses.py")
 
+# All kept functions of this process.
 ALL: list[KeptFunction] = []
 
 
 class KeptFunction:
-    """A function, compiled for each combination of types when that is first asked for."""
+    """A function that is compiled for each combination of types at its first call with them."""
 
     def __init__(self, function: Callable[..., object], options: dict[str, Any]) -> None:
         assert isinstance(function, FunctionType)
         self.function = function
         self.options = options
+        # The compiled function, and the steps that Python has taken, for each combination of types.
         self.compiled: dict[tuple[Any, ...], Any] = {}
         self.steps_by_python: Counter[tuple[Any, ...]] = Counter()
-        self.sources = digest_of_sources()  # now, not when somebody has edited them
+        self.sources = digest_of_sources()  # as they are imported, before somebody edits them
         update_wrapper(self, function)
         ALL.append(self)
 
@@ -254,58 +282,74 @@ class KeptFunction:
         return compiled(*arguments)
 
     def steps_left(self, arguments: tuple[Any, ...]) -> int:
-        """How many steps Python may still take for such arguments; none where the code is there."""
+        """Return how many steps Python may still take for such arguments.
+
+        0 if the function is compiled for them.
+        """
         types = tuple(map(type_of, arguments))
         left = taken().few_steps - self.steps_by_python[types]
         return 0 if left <= 0 or types in self.compiled or self.is_kept(types) else left
 
     def count_steps(self, steps: int, arguments: tuple[Any, ...]) -> None:
+        """Count steps that Python has taken for such arguments."""
         self.steps_by_python[tuple(map(type_of, arguments))] += steps
 
     def part(self, name: str) -> KernelPart:
-        found = self.function.__globals__[name]
-        assert isinstance(found, KernelPart)
-        return found
+        """Return the part that the function calls by a name."""
+        part = self.function.__globals__[name]
+        assert isinstance(part, KernelPart)
+        return part
 
     def by_python(self, *arguments: Any, **parts: Any) -> Any:
-        """What Python makes of it. parts: functions in the place of those that have these names."""
+        """Run the function in Python.
+
+        Args:
+            arguments: its arguments.
+            parts: functions that replace the parts which it calls by these names.
+        """
         function = with_own_globals(self.function)
         function.__globals__.update(parts)
-        with np.errstate(all="ignore"):  # numbers of kernels wrap
+        with np.errstate(all="ignore"):  # integers of kernels wrap without a warning
             return function(*arguments)
 
     def is_kept(self, types: tuple[Any, ...]) -> bool:
-        places, name = (self.place(), folder_beside(self.function)), self.name(types)
-        return any(place is not None and Files(place, name).voucher.exists() for place in places)
+        """Return whether the code for some types is on disk."""
+        name = self.name(types)
+        folders = (self.place(), folder_beside(self.function))
+        return any(
+            folder is not None and Files(folder, name).voucher.exists() for folder in folders
+        )
 
     def name(self, types: tuple[Any, ...]) -> str:
+        """Return the name of the files with the code for some types."""
         import numba
 
         config: Any = numba.config
-        told_apart = repr((self.function.__module__, types, config.BOUNDSCHECK))
-        digest = hashlib.sha256(told_apart.encode()).hexdigest()[:16]
+        identity = repr((self.function.__module__, types, config.BOUNDSCHECK))
+        digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
         return f"{self.function.__qualname__}-{digest}-{self.sources}"
 
     def compiled_for(self, types: tuple[Any, ...], arguments: tuple[Any, ...]) -> Any:
-        """The function, compiled for arguments or found; vouches for what is kept."""
+        """Compile the function for some arguments, or load it; vouch for the new files."""
         import numba
 
         name = self.name(types)
         function = with_parts(self.function, name)
         compiled = taken_by_numba(function, self.options)
         try:
-            place = enable_caching(compiled, function)
-            with trust.files_for_us_alone(), lock_name(place, name):
-                if not is_found(self.function, place, name):
+            folder = enable_caching(compiled, function)
+            with trust.files_for_us_alone(), lock_name(folder, name):
+                if not is_found(self.function, folder, name):
                     announce_compiling()
                 compiled.compile(tuple(map(numba.typeof, arguments)))
-                if place is not None and sum(compiled.stats.cache_misses.values()):
-                    Files(place, name).vouch()
+                if folder is not None and sum(compiled.stats.cache_misses.values()):
+                    Files(folder, name).vouch()
             return compiled
         except OSError:  # there is no room to keep it, or a file that must not be used
             return taken_by_numba(with_parts(self.function), self.options)
 
     def place(self) -> Path | None:
+        """Return the folder in which numba keeps the function, or None if there is none."""
         return place_of(cache_of(self.function))
 
 
@@ -324,17 +368,20 @@ def is_found(function: FunctionType, place: Path | None, name: str) -> bool:
     """
     if place is None:
         return False
-    found, beside, is_sound = Files(place, name), Files(folder_beside(function), name), False
-    if place != beside.place and not found.voucher.exists() and is_trusted_beside(function, beside):
+    files_there = Files(place, name)
+    beside = Files(folder_beside(function), name)
+    may_copy = place != beside.place and not files_there.voucher.exists()
+    if may_copy and is_trusted_beside(function, beside):
         with suppress(OSError):
             for file in beside.all():
                 write(place / file.name, file.read_bytes())
-    if found.are_trusted(writers_at(function, place)):
+    is_sound = False
+    if files_there.are_trusted(writers_at(function, place)):
         with suppress(OSError):
-            is_sound = found.voucher.read_bytes() == found.digests().encode()
+            is_sound = files_there.voucher.read_bytes() == files_there.digests().encode()
     if not is_sound:
-        found.remove()
-        if found.all():
+        files_there.remove()
+        if files_there.all():
             raise DamagedFilesError(f"{place} has files of {name} that cannot be removed")
     return is_sound
 
@@ -360,8 +407,10 @@ def is_trusted_beside(function: FunctionType, beside: Files) -> bool:
 
 
 def type_of(argument: Any) -> tuple[Any, ...]:
-    """What tells arguments apart for which other code is needed, as numba does: else it would keep
-    code for two kinds of arguments under one name, and find damage there.
+    """Return what tells apart arguments that need different code.
+
+    It must tell apart whatever numba does. Otherwise numba would keep code for two kinds of
+    arguments under one name, and its files would count as damaged.
     """
     if isinstance(argument, np.ndarray):
         flags = argument.flags
@@ -394,6 +443,7 @@ def check_place(function: FunctionType, place: Path) -> None:
 
 @lru_cache
 def announce_untrusted(fault: str) -> None:
+    """Write once that a folder is not trusted."""
     sys.stderr.write(UNTRUSTED.format(fault=fault))
     sys.stderr.flush()
 
@@ -455,11 +505,12 @@ def cache_of(function: FunctionType) -> Any | None:
 
 
 def place_of(cache: Any | None) -> Path | None:
+    """Return the folder of one of numba's caches."""
     return None if cache is None else Path(cache.cache_path)
 
 
 def enable_caching(compiled: Any, function: FunctionType) -> Path | None:
-    """The place in which numba will keep a function; None where it can write to no place."""
+    """Let numba keep a function, and return the folder; None if it can write to no folder."""
     cache = cache_of(function)
     if cache is not None:
         compiled._cache = cache
@@ -467,15 +518,19 @@ def enable_caching(compiled: Any, function: FunctionType) -> Path | None:
 
 
 def folder_beside(function: FunctionType) -> Path:
+    """Return the folder for compiled code beside the source of a function."""
     return Path(inspect.getfile(function)).parent / "__pycache__"
 
 
 @lru_cache
 def digest_of_sources() -> str:
-    """Of all that machine code is made from: functions take in what they call."""
+    """Return a digest of all sources of machine code.
+
+    Of all, because the code of a function contains that of the functions that it calls.
+    """
     digest = hashlib.sha256()
-    for room in SOURCES:
-        for source in sources_in(files("matchrec").joinpath(room)):
+    for folder in SOURCES:
+        for source in sources_in(files("matchrec").joinpath(folder)):
             digest.update(source.read_bytes())
     for name in NUMBERED_IN:
         digest.update(files("matchrec").joinpath(name).read_bytes())
@@ -483,16 +538,17 @@ def digest_of_sources() -> str:
 
 
 def sources_in(folder: Any) -> list[Any]:
-    """The Python files in a folder and in those in it, in an order that is always the same."""
-    found: list[Any] = []
-    for place in sorted(folder.iterdir(), key=lambda file: file.name):
-        if place.is_dir():
-            found += sources_in(place)
-        elif place.name.endswith(".py"):
-            found.append(place)
-    return found
+    """Return the Python files in a folder and its subfolders, always in the same order."""
+    sources: list[Any] = []
+    for entry in sorted(folder.iterdir(), key=lambda file: file.name):
+        if entry.is_dir():
+            sources += sources_in(entry)
+        elif entry.name.endswith(".py"):
+            sources.append(entry)
+    return sources
 
 
 def places() -> list[Path]:
-    found = {function.place() for function in ALL}
-    return sorted(place for place in found if place is not None and any(place.glob("*.nbi")))
+    """Return the folders in which compiled functions of this process are kept."""
+    folders = {function.place() for function in ALL}
+    return sorted(folder for folder in folders if folder is not None and any(folder.glob("*.nbi")))
