@@ -1,4 +1,4 @@
-"""The NFA^b program: a row pattern goes in, states with ordered edges come out.
+"""Compiles a row pattern to an NFA^b program: states with ordered edges.
 
 `A B+?` becomes
 

@@ -1,4 +1,5 @@
-"""A function over numbers and arrays goes in, machine code that Python calls comes out.
+"""Compiles functions over numbers and arrays to machine code that Python calls.
 
-Compiled by numba when it is first called, and kept on disk. No other room knows numba.
+numba compiles a function when it is first called, and keeps it on disk. No other package of
+matchrec imports numba.
 """

@@ -1,6 +1,6 @@
-"""Matches to rows: which rows come out, and what each measure reads on each of them.
+"""Turns matches into output rows, and finds what each measure reads on each of them.
 
-In go the matches of some partitions; out come, for every output row, the position of the input row
-that it stands for and the positions that its measures read. Values stay where they are: positions
-are all that a column of any type needs.
+The input is the matches of some partitions. The result is, for every output row, the position of
+its input row and the positions of the rows that its measures read. Values are not copied here:
+positions are enough to build a column of any type.
 """
