@@ -9,16 +9,22 @@ Source: SASE+, "Merging equivalent runs" (the bitmasks M); data-flow analysis, l
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
 
 import numpy as np
 
 from matchrec.conditions.evaluate import instructions as op
 from matchrec.conditions.evaluate.code import ConditionCompiler, Instruction
 from matchrec.conditions.evaluate.kernels.machine import IntArray
-from matchrec.conditions.evaluate.registers import ListedValue, Meaning, Members, Registers, Step
+from matchrec.conditions.evaluate.registers import (
+    ListedValue,
+    Meaning,
+    Members,
+    Registers,
+    RowForm,
+    Step,
+)
 from matchrec.conditions.run_condition import Call, RunExpression
 
 RegisterSet = frozenset[int]
@@ -172,22 +178,10 @@ def link_conditions(
             after their row is mapped.
     """
     registers = Registers(frozenset(move.variable for move in moves))
+    writer = _CodeWriter(members, registers, integers)
     variable_of_test = {move.test: move.variable for move in moves}
-    instructions: list[Instruction] = []
-    calls: list[Call] = []
-    code: list[Range] = []
-
-    def add_code(variable: int, expression: RunExpression | None) -> RegisterSet:
-        """Append the code of an expression, and return the registers that it reads."""
-        compiler = ConditionCompiler(variable, members, registers, integers, calls, instructions)
-        begin = len(instructions)
-        if expression is not None:
-            compiler.add(expression)
-        code.append((begin, len(instructions)))
-        return frozenset(compiler.reads)
-
     reads = [
-        add_code(variable_of_test.get(test, test), condition)
+        writer.write(variable_of_test.get(test, test), condition)
         for test, condition in enumerate(conditions)
     ]
     steps = registers.steps(len(conditions))
@@ -195,27 +189,61 @@ def link_conditions(
     steps_of_moves = [
         useful_steps(steps[move.variable], reads[move.test] | live[move.target]) for move in moves
     ]
-    listed_values = [value for form in registers.forms for value in form]
-    for value in listed_values:
-        add_code(-1, value.expression)
-    coded_values = iter(zip(listed_values, code[len(conditions) :], strict=True))
-    step_ranges = tuple(_append_steps(instructions, steps_of_moves))
+    forms = tuple(writer.write_form(form) for form in list(registers.forms))
+    step_ranges = tuple(_append_steps(writer.instructions, steps_of_moves))
+    all_live = [register for state_registers in live for register in sorted(state_registers)]
     return LinkedConditions(
-        instructions=np.array(instructions, np.int64).reshape(-1, 5),
+        instructions=np.array(writer.instructions, np.int64).reshape(-1, 5),
         steps=step_ranges,
-        code=tuple(code[: len(conditions)]),
+        code=tuple(writer.ranges[: len(conditions)]),
         initial=np.array(registers.initial, np.int64),
         live_first=np.cumsum([0, *map(len, live)]).astype(np.int64),
-        live_registers=np.array(
-            [register for registers_of_state in live for register in sorted(registers_of_state)],
-            np.int64,
-        ),
-        depth=max(end - begin for begin, end in code),
+        live_registers=np.array(all_live, np.int64),
+        depth=max(end - begin for begin, end in writer.ranges),
         meanings=tuple((number, meaning) for meaning, number in registers.numbers.items()),
         reads=tuple(reads),
-        calls=tuple(calls),
-        forms=tuple(tuple(islice(coded_values, len(form))) for form in registers.forms),
+        calls=tuple(writer.calls),
+        forms=forms,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _CodeWriter:
+    """Writes the code of one expression after the other, with its range."""
+
+    # For each variable by name, ids of its primary variables.
+    members: Mapping[str, Members]
+    registers: Registers
+    # The number of integer columns.
+    integers: int
+    instructions: list[Instruction] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    # The range of each expression.
+    ranges: list[Range] = field(default_factory=list)
+
+    def write(self, variable: int, expression: RunExpression | None) -> RegisterSet:
+        """Append the code of an expression, and return the registers that it reads.
+
+        Args:
+            variable: the variable to which the candidate row is mapped, or -1 if there is none.
+            expression: the expression; None has no code.
+        """
+        compiler = ConditionCompiler(
+            variable, self.members, self.registers, self.integers, self.calls, self.instructions
+        )
+        begin = len(self.instructions)
+        if expression is not None:
+            compiler.add(expression)
+        self.ranges.append((begin, len(self.instructions)))
+        return frozenset(compiler.reads)
+
+    def write_form(self, form: RowForm) -> CodedForm:
+        """Append the code of the values that a row adds to a list."""
+        coded_values = []
+        for value in form:
+            self.write(-1, value.expression)
+            coded_values.append((value, self.ranges[-1]))
+        return tuple(coded_values)
 
 
 def _append_steps(
