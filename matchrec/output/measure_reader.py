@@ -1,8 +1,12 @@
 """Turns measures into reads: each reference of a measure becomes a column that a worker fills.
 
-The text around the references stays as it is; the engine evaluates it over the columns read. An
-aggregate of a basic form is a read, too. Any other aggregate is the engine's: it runs over the rows
-of the match, which are read as one array.
+Spark evaluates the text around the references over these columns. An aggregate of a basic form is a
+read, too. Spark computes any other aggregate, over the rows of the match, which are read as one
+array. For example, in
+
+    MEASURES LAST(A.price) - FIRST(price) AS change
+
+the references become the reads 0 and 1, and Spark evaluates their difference.
 """
 
 from __future__ import annotations
@@ -72,47 +76,51 @@ if TYPE_CHECKING:
     from matchrec.plan.stages import Timeouts
 
 
-# What Spark evaluates after the match: SQL text with places for reads and for aggregates.
+# What Spark evaluates after the match: SQL text between reads and aggregates.
 #
-# An aggregate that the workers do not compute is Spark's: `RowAggregate` says over which rows of
-# the match it runs, and what it evaluates on each of them.
+# Spark computes the aggregates that the workers do not compute. `RowAggregate` says over which rows
+# of the match they run, and what they evaluate on each row.
 
 
 @dataclass(frozen=True, slots=True)
 class AggregatePlace:
-    """The place of an aggregate of Spark's, by index."""
+    """The use of an aggregate that Spark computes, by its index among these aggregates."""
 
     index: int
 
 
-SqlPiece = str | int | AggregatePlace  # a number is the index of a read
+# A piece of SQL after the match: text, the index of a read, or an aggregate.
+SqlPiece = str | int | AggregatePlace
 Pieces = tuple[SqlPiece, ...]
 
 
-RowTerm = tuple[str | int, ...]  # SQL over a row of the match; a number is the index of a read
+# SQL over a row of the match. A number is the index of a read.
+RowTerm = tuple[str | int, ...]
 
-# A row of the match in such SQL, the name of its variable, and its position from 0.
+# In such SQL: a row of the match, the name of its variable, and its position from 0.
 ROW = "__e"
-VARIABLE, POSITION = f"{ROW}.v", f"{ROW}.p"
+VARIABLE = f"{ROW}.v"
+POSITION = f"{ROW}.p"
 
 
 @dataclass(frozen=True, slots=True)
 class RowAggregate:
-    """An aggregate that Spark computes over the rows of each match.
+    """An aggregate that Spark computes over the rows of each match."""
 
-    call: its function, and what is said beside it. variables: whose rows it is over. ordering: of
-    WITHIN GROUP, each with the words after it. last: the index of the read that says up to which
-    position of the match it looks; None for all of it.
-    """
-
+    # The aggregate as the user wrote it.
     call: Aggregate
+    # The primary variables whose rows are aggregated.
     variables: tuple[str, ...]
     arguments: tuple[RowTerm, ...]
+    # The keys of WITHIN GROUP, each with the words after it.
     ordering: tuple[tuple[RowTerm, str], ...]
+    # The condition of FILTER, or None.
     condition: RowTerm | None
+    # The index of the read with the position of the last row that counts; None if all rows do.
     last: int | None
 
 
+# Aggregates that the workers can add up row by row, but only over numbers.
 STATISTICS = frozenset(
     {
         *("std", "stddev", "stddev_pop", "stddev_samp", "var_pop", "var_samp", "variance"),
@@ -126,45 +134,61 @@ SIMPLE = NUMBERS | {Family.BOOLEAN, Family.STRING, *TIMES}
 
 @dataclass(eq=False, slots=True)
 class MeasureReader:
-    """Collects the reads of one query and the columns that they need, each once.
-
-    columns: those of this query by their places among all that cross, to which they are added.
-    reads, fields: each with its index; fields are the columns of the match's rows. aggregates:
-    those that Spark computes, for each output row, over the rows of its match.
-    """
+    """Collects the reads of one query and the columns that they need, each once."""
 
     plan: MatchPlan
     types: Mapping[RowColumn, ValueType]
+    # The columns of all queries that are sent to the workers, with their indices. Grows.
     crossing: dict[RowColumn, int]
     session: Settings
+    # The columns of this query, with their indices in `crossing`.
     columns: dict[RowColumn, int] = field(default_factory=dict)
+    # The reads of this query, with their indices.
     reads: dict[Read, int] = field(default_factory=dict)
+    # The columns of rows of the match that Spark's aggregates need: by index in `crossing`, the
+    # number of the field.
     fields: dict[int, int] = field(default_factory=dict)
+    # The aggregates that Spark computes for each output row, over the rows of its match.
     aggregates: list[RowAggregate] = field(default_factory=list)
 
     def total(self, asked: AskedTotal, measure: Scalar | None) -> int:
-        """The read of an aggregate over all matches. Raises NotCarriedError for one of Spark's."""
+        """Return the index of the read of an aggregate over all matches.
+
+        Args:
+            asked: the aggregate.
+            measure: the measure that is aggregated; None to count matches.
+
+        Raises:
+            NotCarriedError: Spark computes the measure or a part of it.
+        """
         if measure is None:
             return self.read(ReadTotal(asked, None))
-        alone = MeasureReader(self.plan, self.types, self.crossing, self.session, self.columns)
-        pieces, reads = alone.pieces(measure), list(alone.reads)
-        of = reads[pieces[0]] if len(pieces) == 1 and isinstance(pieces[0], int) else None
-        if isinstance(of, ReadAt | ReadBasicAggregate):
-            return self.read(ReadTotal(asked, of))
+        # The measure's own reads are no reads of the query.
+        reader = MeasureReader(self.plan, self.types, self.crossing, self.session, self.columns)
+        pieces = reader.pieces(measure)
+        reads = list(reader.reads)
+        if len(pieces) == 1 and isinstance(pieces[0], int):
+            read = reads[pieces[0]]
+            if isinstance(read, ReadAt | ReadBasicAggregate):
+                return self.read(ReadTotal(asked, read))
         raise errors.NotCarriedError(errors.MEASURE_BY_SPARK)
 
     def row(self, column: RowColumn) -> int:
+        """Return the index of the read of a column on the input row of an output row."""
         return self.read(ReadRow(self.place(column)))
 
     def pieces(self, scalar: Scalar) -> Pieces:
-        """The text of a measure, each reference replaced by the index of its read."""
-        return tuple(
-            part
-            for piece in scalar.pieces
-            for part in ((piece,) if isinstance(piece, str) else self.reference(piece))
-        )
+        """Return the text of a measure, with each reference replaced by its read."""
+        pieces: list[SqlPiece] = []
+        for piece in scalar.pieces:
+            if isinstance(piece, str):
+                pieces.append(piece)
+            else:
+                pieces += self.reference(piece)
+        return tuple(pieces)
 
     def reference(self, reference: Reference) -> Pieces:
+        """Return the SQL of a reference over its reads."""
         match reference:
             case ColumnReference(navigation, argument):
                 return (self.read(ReadAt(self.place(row_column(argument)), navigation)),)
@@ -180,23 +204,28 @@ class MeasureReader:
                 assert_never(reference)
 
     def aggregate(self, aggregate: Aggregate) -> Pieces:
-        """An aggregate as a read where its form and its type allow, else as Spark's own."""
-        if aggregate.frame is not None:  # in measures of `why` alone: that of the last row
+        """Return an aggregate as a read if its form and its types allow it, else as Spark's own."""
+        if aggregate.frame is not None:
+            # Only measures of `why` have frames. The value is that of the match's last row.
             last = Navigation(semantics=Semantics.FINAL)
             return (self.read(ReadAt(self.place(RowColumn((framed(aggregate),))), last)),)
         if aggregate.function == MATCHED_ROWS:
             row = self.place(row_column(row_text(aggregate.arguments[0])))
             return (self.read(ReadMatchedRows(aggregate.variable, row, aggregate.semantics)),)
         if is_collected(aggregate):
-            read = self.collected(aggregate)
+            pieces = self.collected(aggregate)
         else:
             form = basic(aggregate)
-            read = None if form is None else self.basic_read(form)
-            read = self.accumulated(aggregate) if read is None else read
-        return self.by_spark(aggregate) if read is None else read
+            pieces = None if form is None else self.basic_read(form)
+            if pieces is None:
+                pieces = self.accumulated(aggregate)
+        return self.by_spark(aggregate) if pieces is None else pieces
 
     def collected(self, aggregate: Aggregate) -> Pieces | None:
-        """The read of `collect_list`; None of what crosses in disguise or is always NULL."""
+        """Return the read of `collect_list`.
+
+        None if workers get values as another type than Spark has, or if all values are NULL.
+        """
         column = term_column(aggregate.arguments[0])
         type_ = self.types[column]
         if type_.family in (Family.MONTHS, Family.INTERVAL) or type_.name in ("interval", "void"):
@@ -205,77 +234,89 @@ class MeasureReader:
         return (self.read(values),)
 
     def basic_read(self, form: RunningAggregate) -> Pieces | None:
-        """The reads of a basic aggregate, or None for a type that is Spark's to aggregate."""
-        function, column, own = form.function, form.column, form.aggregate
+        """Return a basic aggregate over its reads; None if only Spark aggregates the type."""
+        function = form.function
+        column = form.column
+        aggregate = form.aggregate
         assert function is not None
         if column is None:
-            return (self.read_basic("count", own),)
-        kind = self.types[column]
-        if function in ("min", "max") and kind.family in SPARKS_OWN:
+            return (self.read_basic("count", aggregate),)
+        type_ = self.types[column]
+        if function in ("min", "max") and type_.family in SPARKS_OWN:
             return None
-        if function in ("sum", "avg") and kind.family not in NUMBERS:
+        if function in ("sum", "avg") and type_.family not in NUMBERS:
             return None
-        if function != "avg" or kind.family is not Family.DECIMAL:
-            return (self.read_basic(function, own, column),)
-        # the sum has ten digits more than a value, the average four places more; of a quotient that
-        # might not fit 38 digits Spark leaves out all places but six
-        places = kind.scale + 4
-        if places > 6 and kind.precision + 10 - kind.scale + places > 38:
+        if function != "avg" or type_.family is not Family.DECIMAL:
+            return (self.read_basic(function, aggregate, column),)
+        if not divides_exactly(type_):
             return None
-        total = self.read_basic("sum", own, column)
-        count = self.read_basic("count", own, column)
-        return decimal_average(total, count, kind)
+        total = self.read_basic("sum", aggregate, column)
+        count = self.read_basic("count", aggregate, column)
+        return decimal_average(total, count, type_)
 
     def accumulated(self, aggregate: Aggregate) -> Pieces | None:
-        """The read of an aggregate that is added up on the way to the last row of a match.
+        """Return the read of an aggregate that workers add up row by row, up to the last row.
 
-        Where each row of a match comes out, Spark would have the whole match for each of them: that
-        takes the square of its length. None of what may fail, or not be the same to the last bit.
+        If each row of a match has an output row, Spark would get the whole match for each of them,
+        which takes the square of its length.
+
+        Returns:
+            None if the aggregate may fail or may differ from Spark's in the last bit.
         """
         if not may_accumulate(self.plan, aggregate):
             return None
         from matchrec.conditions.accumulators import AGGREGATES  # few queries need it
 
-        columns = [*map(term_column, aggregate.arguments)]
+        columns = [term_column(argument) for argument in aggregate.arguments]
         types = tuple(self.types[column] for column in columns)
         function = aggregate.function
         use = AggregateUse(types, aggregate.distinct, aggregate.ignore_nulls).under(self.session)
-        simple = NUMBERS if function in STATISTICS else SIMPLE
-        if not {type_.family for type_ in types} <= simple or not AGGREGATES[function].result(use):
+        families = NUMBERS if function in STATISTICS else SIMPLE
+        if not all(type_.family in families for type_ in types):
+            return None
+        if not AGGREGATES[function].result(use):
             return None
         condition = None if aggregate.condition is None else term_column(aggregate.condition)
         if condition is not None and self.types[condition].family is not Family.BOOLEAN:
             return None
-        places = tuple(map(self.place, columns))
-        counted = None if condition is None else self.place(condition)
-        variable, semantics = aggregate.variable, aggregate.semantics
-        return (self.read(ReadAccumulated(function, variable, places, semantics, use, counted)),)
+        column_indices = tuple(self.place(column) for column in columns)
+        condition_index = None if condition is None else self.place(condition)
+        read = ReadAccumulated(
+            function, aggregate.variable, column_indices, aggregate.semantics, use, condition_index
+        )
+        return (self.read(read),)
 
-    def read_basic(self, function: str, of: Aggregate, column: RowColumn | None = None) -> int:
+    def read_basic(
+        self, function: str, aggregate: Aggregate, column: RowColumn | None = None
+    ) -> int:
         """Return the index of the read of a basic aggregate of a column, or of the rows."""
-        place = None if column is None else self.place(column)
-        return self.read(ReadBasicAggregate(function, of.variable, place, of.semantics))
+        index = None if column is None else self.place(column)
+        return self.read(
+            ReadBasicAggregate(function, aggregate.variable, index, aggregate.semantics)
+        )
 
     def by_spark(self, aggregate: Aggregate) -> Pieces:
+        """Return an aggregate that Spark computes over the rows of the match."""
         self.read(ReadRowsForSpark(()))
-        condition, members = aggregate.condition, sorted(self.plan.members[aggregate.variable])
-        names = tuple(self.plan.variables[member] for member in members)
-        arguments = tuple(map(self.term, aggregate.arguments))
-        ordering = tuple((self.term(one), words) for one, words in aggregate.ordering)
-        counted = None if condition is None else self.term(condition)
+        members = sorted(self.plan.members[aggregate.variable])
+        variables = tuple(self.plan.variables[member] for member in members)
+        arguments = tuple(self.term(argument) for argument in aggregate.arguments)
+        ordering = tuple((self.term(key), words) for key, words in aggregate.ordering)
+        condition = None if aggregate.condition is None else self.term(aggregate.condition)
         last = self.read(ReadPosition()) if aggregate.semantics is Semantics.RUNNING else None
-        found = RowAggregate(aggregate, names, arguments, ordering, counted, last)
-        if found not in self.aggregates:
-            self.aggregates.append(found)
-        return (AggregatePlace(self.aggregates.index(found)),)
+        row_aggregate = RowAggregate(aggregate, variables, arguments, ordering, condition, last)
+        if row_aggregate not in self.aggregates:
+            self.aggregates.append(row_aggregate)
+        return (AggregatePlace(self.aggregates.index(row_aggregate)),)
 
     def term(self, term: Scalar) -> RowTerm:
-        """What an aggregate evaluates on each row of the match."""
+        """Return the SQL of a term that Spark evaluates on each row of the match."""
         if term.references and looks_at_columns_only(term):
             return (self.field(term_column(term)),)
         return tuple(self.term_piece(piece) for piece in term.pieces)
 
     def term_piece(self, piece: Piece) -> str | int:
+        """Return the SQL of a piece of such a term, or its read."""
         match piece:
             case str():
                 return piece
@@ -293,10 +334,14 @@ class MeasureReader:
                 assert_never(piece)
 
     def field(self, column: RowColumn) -> str:
+        """Return the SQL of a column of a row of the match."""
         return f"{ROW}.c{self.fields.setdefault(self.place(column), len(self.fields))}"
 
     def all_reads(self, rows_per_match: RowsPerMatch) -> tuple[Read, ...]:
-        """The reads, at least one; last the mark of unmatched rows, where they come out."""
+        """Return the reads, at least one.
+
+        If unmatched rows are output, the last read says whether a row is matched.
+        """
         rows = ReadRowsForSpark(tuple(self.fields))
         reads = tuple(rows if isinstance(read, ReadRowsForSpark) else read for read in self.reads)
         if rows_per_match.shows_unmatched:
@@ -304,32 +349,41 @@ class MeasureReader:
         return reads or (ReadNothing(),)
 
     def read(self, read: Read) -> int:
+        """Return the index of a read, which is added if it is new."""
         return self.reads.setdefault(read, len(self.reads))
 
     def place(self, column: RowColumn) -> int:
-        place = self.crossing.setdefault(column, len(self.crossing))
-        return self.columns.setdefault(column, place)
+        """Return the index of a column among all that are sent; it is added if it is new."""
+        index = self.crossing.setdefault(column, len(self.crossing))
+        return self.columns.setdefault(column, index)
 
 
 def timeout_pieces(timeouts: Timeouts, measures: MeasureReader) -> Pieces:
-    """When the window of a run ended, that of the match or one between neighbours; else NULL."""
+    """Return the SQL of the time at which the window of a run ended; NULL if it did not time out.
+
+    A run times out at the end of the match's window or of a window between neighbours, whichever
+    is earlier.
+    """
     kind = measures.read(ReadKind())
-    whole = None if timeouts.whole is None else measures.pieces(timeouts.whole)
-    pieces: Pieces = ("CASE ", kind)
-    if whole is not None:
-        pieces = (*pieces, f" WHEN {TIMED_OUT} THEN ", *whole)
+    whole_end = None if timeouts.whole is None else measures.pieces(timeouts.whole)
+    branches: list[SqlPiece] = []
+    if whole_end is not None:
+        branches += [f" WHEN {TIMED_OUT} THEN ", *whole_end]
     for number, near in enumerate(timeouts.near):
         end = measures.pieces(near)
-        earlier = end if whole is None else ("least(", *whole, ", ", *end, ")")
-        pieces = (*pieces, f" WHEN {FIRST_NEAR + number} THEN ", *earlier)
-    return (*pieces, " END") if len(pieces) > 2 else ("NULL",)
+        earlier = end if whole_end is None else ("least(", *whole_end, ", ", *end, ")")
+        branches += [f" WHEN {FIRST_NEAR + number} THEN ", *earlier]
+    return ("CASE ", kind, *branches, " END") if branches else ("NULL",)
 
 
-def ending_pieces(asked: MatchFunction, measures: MeasureReader) -> Pieces:
-    """MATCH_STATUS(), or MATCH_TIMEOUT(): when the window of a run ended that timed out."""
+def ending_pieces(function: MatchFunction, measures: MeasureReader) -> Pieces:
+    """Return the SQL of MATCH_STATUS() or MATCH_TIMEOUT().
+
+    MATCH_TIMEOUT() is the time at which the window of a run ended that timed out, else NULL.
+    """
     kind = measures.read(ReadKind())
-    assert asked in OF_ENDINGS, asked
-    if asked is MatchFunction.STATUS:
+    assert function in OF_ENDINGS, function
+    if function is MatchFunction.STATUS:
         names = f" WHEN {A_MATCH} THEN 'MATCHED' WHEN {TIMED_OUT} THEN 'TIMED OUT'"
         return ("CASE ", kind, f"{names} ELSE 'UNFINISHED' END")
     within = measures.plan.within
@@ -346,20 +400,24 @@ def ending_pieces(asked: MatchFunction, measures: MeasureReader) -> Pieces:
 
 
 def may_accumulate(plan: MatchPlan, aggregate: Aggregate) -> bool:
-    """Whether an aggregate is one that is added up row by row, if its types are fit for it."""
-    is_counted = aggregate.function == "count"  # a sum of numbers depends on which comes first
+    """Return whether workers can add up an aggregate row by row, if its types allow it.
+
+    Of DISTINCT aggregates only counts, because a sum of numbers depends on which of them comes
+    first. A count without DISTINCT is a basic aggregate.
+    """
+    is_count = aggregate.function == "count"
     return (
         taken().accumulators
         and not (plan.rows_per_match.is_one_row or aggregate.ordering)
-        and (is_counted or aggregate.function in CHOSEN | STATISTICS)
-        and aggregate.distinct is is_counted
+        and (is_count or aggregate.function in CHOSEN | STATISTICS)
+        and aggregate.distinct is is_count
         and len(aggregate.arguments) > 0
-        and all(one.references and looks_at_columns_only(one) for one in terms(aggregate))
+        and all(term.references and looks_at_columns_only(term) for term in terms(aggregate))
     )
 
 
 def is_collected(aggregate: Aggregate) -> bool:
-    """Whether an aggregate is the array of a variable's values."""
+    """Return whether an aggregate is the array of a variable's values."""
     return (
         aggregate.function in ("collect_list", "array_agg")
         and len(aggregate.arguments) == 1
@@ -369,7 +427,23 @@ def is_collected(aggregate: Aggregate) -> bool:
     )
 
 
+def divides_exactly(type_: ValueType) -> bool:
+    """Return whether a division in Spark has all digits of the average of decimals of a type.
+
+    The sum has ten digits more than a value, the average four digits more after the point. If a
+    quotient might not fit 38 digits, Spark keeps only six after the point.
+    """
+    scale = type_.scale + 4
+    return scale <= 6 or type_.precision + 10 - type_.scale + scale <= 38
+
+
 def decimal_average(total: int, count: int, type_: ValueType) -> Pieces:
-    """Spark's avg(decimal(p,s)): the sum over the count, as decimal(p+4,s+4)."""
+    """Return the SQL of Spark's avg(decimal(p,s)): the sum by the count, as decimal(p+4,s+4).
+
+    Args:
+        total: the index of the read of the sum.
+        count: the index of the read of the count.
+        type_: the type of the values.
+    """
     divisor = ("CAST(NULLIF(", count, ", 0) AS DECIMAL(20,0))")
     return ("CAST(", total, " / ", *divisor, f" AS {average_type(type_).name.upper()})")

@@ -119,7 +119,7 @@ class Read(ABC):
 
     @property
     def reads_chains(self) -> bool:
-        """Whether matches that share their rows suffice to compute it, if sums are exact."""
+        """Return whether matches that share their rows can answer it, if sums are exact."""
         return False
 
     @property
