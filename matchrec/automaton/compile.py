@@ -14,6 +14,7 @@ ISO/IEC 19075-5, 7.2.8 (loops over parts that can be empty).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from graphlib import CycleError, TopologicalSorter
@@ -169,9 +170,9 @@ class _PatternCompiler:
             case Variable():
                 return self.add_state(self.begin(node, then.consumed))
             case Concatenation(parts):
-                return reduce(self._before, reversed(parts), then).empty
+                return self._compile_sequence(parts, then)
             case Alternation(parts):  # earlier alternatives are preferred
-                return self.add_state(*(_proceed(self.compile_node(p, then)) for p in parts))
+                return self.add_state(*(_proceed(self.compile_node(part, then)) for part in parts))
             case Permutation(parts):
                 return self._compile_permutation(node, frozenset(range(len(parts))), then)
             case Quantified():
@@ -181,7 +182,13 @@ class _PatternCompiler:
             case _:
                 assert_never(node)
 
-    def _before(self, then: _Then, part: RowPattern) -> _Then:
+    def _compile_sequence(self, parts: Sequence[RowPattern], then: _Then) -> StateId:
+        """Return the state that matches parts one after the other and goes on at `then`."""
+        for part in reversed(parts):
+            then = self._before(part, then)
+        return then.empty
+
+    def _before(self, part: RowPattern, then: _Then) -> _Then:
         """Return the continuations of what precedes `part`.
 
         A row that is consumed there counts as consumed in `part` as well.
@@ -207,7 +214,7 @@ class _PatternCompiler:
                     continue
                 for order in permutations(sorted(others)):
                     parts = [node.parts[index] for index in (chosen, *order)]
-                    edges.append(_proceed(reduce(self._before, reversed(parts), then).empty))
+                    edges.append(_proceed(self._compile_sequence(parts, then)))
             self.compiled[key] = self.add_state(*edges)
         return self.compiled[key]
 
@@ -234,7 +241,7 @@ class _PatternCompiler:
         if node.least > 0:
             after = self._last_required(node.part, after, then)
         for _ in range(node.least - 1):  # an empty iteration counts, and the next one runs
-            after = self._before(after, node.part)
+            after = self._before(node.part, after)
         return after.empty
 
     def _compile_loop(self, node: Quantified, exit_state: StateId) -> StateId:
