@@ -56,18 +56,18 @@ from matchrec.shortcuts import taken
 class Files:
     """The files with a name in a folder."""
 
-    place: Path
+    folder: Path
     # Ends in a hyphen and a digest of the sources.
     name: str
 
     @property
     def voucher(self) -> Path:
         """Return the path of the file that vouches for the others."""
-        return self.place / f"{self.name}.sha256"
+        return self.folder / f"{self.name}.sha256"
 
     def kept(self) -> list[Path]:
         """Return numba's files: the code (`.nbc`), then its index (`.nbi`)."""
-        return sorted(self.place.glob(f"*.{self.name}-*.nb[ci]"))
+        return sorted(self.folder.glob(f"*.{self.name}-*.nb[ci]"))
 
     def all(self) -> list[Path]:
         """Return the existing files: numba's, and the one that vouches for them."""
@@ -89,9 +89,9 @@ class Files:
         with suppress(OSError):
             write(self.voucher, self.digests().encode())
         stem = self.name.rpartition("-")[0]
-        for voucher in self.place.glob(f"{stem}-*.sha256"):
+        for voucher in self.folder.glob(f"{stem}-*.sha256"):
             if voucher != self.voucher:
-                Files(self.place, voucher.stem).remove()
+                Files(self.folder, voucher.stem).remove()
 
     def remove(self) -> None:
         """Remove the files, as far as they can be removed."""
@@ -213,16 +213,16 @@ ONE_THREAD = (
 
 
 @contextmanager
-def lock_name(place: Path | None, name: str) -> Iterator[None]:
+def lock_name(folder: Path | None, name: str) -> Iterator[None]:
     """Let only one process at a time run the body of the `with` for a name in a folder.
 
     If there is no folder, or its file system has no locks, nobody waits.
     """
     with ExitStack() as opened:
         with suppress(OSError):
-            if place is not None and fcntl is not None:
-                place.mkdir(parents=True, exist_ok=True)
-                locks = opened.enter_context((place / LOCKS).open("ab"))
+            if folder is not None and fcntl is not None:
+                folder.mkdir(parents=True, exist_ok=True)
+                locks = opened.enter_context((folder / LOCKS).open("ab"))
                 byte = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big")
                 fcntl.lockf(locks, fcntl.LOCK_EX, 1, byte)
         yield
@@ -350,47 +350,47 @@ class KeptFunction:
 
     def place(self) -> Path | None:
         """Return the folder in which numba keeps the function, or None if there is none."""
-        return place_of(cache_of(self.function))
+        return folder_of(cache_of(self.function))
 
 
 class DamagedFilesError(OSError):
     """Files that are not as they should be, or that others may have written, cannot be removed."""
 
 
-def is_found(function: FunctionType, place: Path | None, name: str) -> bool:
-    """Return whether numba will find the code of a name in a place.
+def is_found(function: FunctionType, folder: Path | None, name: str) -> bool:
+    """Return whether numba will find the code of a name in a folder.
 
-    Files beside the source are copied to the place. Files that are damaged, and files that another
+    Files beside the source are copied to the folder. Files that are damaged, and files that another
     user may have written, are removed.
 
     Raises:
         DamagedFilesError: such files are still there, and numba would load them.
     """
-    if place is None:
+    if folder is None:
         return False
-    files_there = Files(place, name)
+    files_there = Files(folder, name)
     beside = Files(folder_beside(function), name)
-    may_copy = place != beside.place and not files_there.voucher.exists()
+    may_copy = folder != beside.folder and not files_there.voucher.exists()
     if may_copy and is_trusted_beside(function, beside):
         with suppress(OSError):
             for file in beside.all():
-                write(place / file.name, file.read_bytes())
+                write(folder / file.name, file.read_bytes())
     is_sound = False
-    if files_there.are_trusted(writers_at(function, place)):
+    if files_there.are_trusted(writers_at(function, folder)):
         with suppress(OSError):
             is_sound = files_there.voucher.read_bytes() == files_there.digests().encode()
     if not is_sound:
         files_there.remove()
         if files_there.all():
-            raise DamagedFilesError(f"{place} has files of {name} that cannot be removed")
+            raise DamagedFilesError(f"{folder} has files of {name} that cannot be removed")
     return is_sound
 
 
-def writers_at(function: FunctionType, place: Path) -> trust.Writers:
-    """Return who may write the compiled code of a function in a place."""
+def writers_at(function: FunctionType, folder: Path) -> trust.Writers:
+    """Return who may write the compiled code of a function in a folder."""
     if not trust.has_users():
         return trust.Writers(frozenset())
-    if place == folder_beside(function):
+    if folder == folder_beside(function):
         return trust.writers_of_sources(Path(inspect.getfile(function)))
     return trust.own_writers()
 
@@ -401,8 +401,8 @@ def is_trusted_beside(function: FunctionType, beside: Files) -> bool:
         return False
     if not trust.has_users():
         return True
-    writers = writers_at(function, beside.place)
-    folder_fault = trust.find_fault_beside(beside.place, writers)
+    writers = writers_at(function, beside.folder)
+    folder_fault = trust.find_fault_beside(beside.folder, writers)
     return folder_fault is None and beside.are_trusted(writers)
 
 
@@ -422,23 +422,23 @@ def type_of(argument: Any) -> tuple[Any, ...]:
     return (type(argument),)
 
 
-class UntrustedPlaceError(OSError):
-    """A place for compiled code in which another user could write."""
+class UntrustedFolderError(OSError):
+    """A folder for compiled code in which another user could write."""
 
 
-def check_place(function: FunctionType, place: Path) -> None:
-    """Raise UntrustedPlaceError, and say so, if another user could write in a place."""
-    if place.parts[0] == "~":  # of a user without a home: numba would make a folder of that name
-        raise UntrustedPlaceError(place)
+def check_folder(function: FunctionType, folder: Path) -> None:
+    """Raise UntrustedFolderError, and say so, if another user could write in a folder."""
+    if folder.parts[0] == "~":  # of a user without a home: numba would make a folder of that name
+        raise UntrustedFolderError(folder)
     if not trust.has_users():
         return
-    writers = writers_at(function, place)
-    is_beside = place == folder_beside(function)
+    writers = writers_at(function, folder)
+    is_beside = folder == folder_beside(function)
     find_fault = trust.find_fault_beside if is_beside else trust.find_fault_of_folder
-    fault = find_fault(place, writers)
+    fault = find_fault(folder, writers)
     if fault is not None:
         announce_untrusted(fault)
-        raise UntrustedPlaceError(fault)
+        raise UntrustedFolderError(fault)
 
 
 @lru_cache
@@ -472,7 +472,7 @@ def cache_class() -> type[Any]:
 
 
 def trusting(locator: type[Any]) -> type[Any]:
-    """Return one of numba's ways to find a place, which fails if the place is not trusted.
+    """Return one of numba's ways to find a folder, which fails if the folder is not trusted.
 
     numba goes on to its next way if `ensure_cache_path` raises OSError.
     """
@@ -483,28 +483,28 @@ def trusting(locator: type[Any]) -> type[Any]:
             self.function = function
 
         def ensure_cache_path(self) -> None:
-            place = Path(self.get_cache_path())
-            check_place(self.function, place)
+            folder = Path(self.get_cache_path())
+            check_folder(self.function, folder)
             with ExitStack() as opened:
-                if not place.exists():
+                if not folder.exists():
                     opened.enter_context(trust.files_for_us_alone())
                 super().ensure_cache_path()
-            check_place(self.function, place)  # another user may have made it meanwhile
+            check_folder(self.function, folder)  # another user may have made it meanwhile
 
     return TrustingLocator
 
 
 def cache_of(function: FunctionType) -> Any | None:
-    """Return numba's cache of a function in the first place that can be used, or None."""
+    """Return numba's cache of a function in the first folder that can be used, or None."""
     with suppress(RuntimeError, OSError):
         cache = cache_class()(function)
         cache._impl.locator.ensure_cache_path()  # which numba does not ask of all places before
-        check_place(function, Path(cache.cache_path))  # NUMBA_CACHE_LOCATOR_CLASSES names others
+        check_folder(function, Path(cache.cache_path))  # NUMBA_CACHE_LOCATOR_CLASSES names others
         return cache
     return None
 
 
-def place_of(cache: Any | None) -> Path | None:
+def folder_of(cache: Any | None) -> Path | None:
     """Return the folder of one of numba's caches."""
     return None if cache is None else Path(cache.cache_path)
 
@@ -514,7 +514,7 @@ def enable_caching(compiled: Any, function: FunctionType) -> Path | None:
     cache = cache_of(function)
     if cache is not None:
         compiled._cache = cache
-    return place_of(cache)
+    return folder_of(cache)
 
 
 def folder_beside(function: FunctionType) -> Path:

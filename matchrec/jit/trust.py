@@ -29,7 +29,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
 
-WRITABLE_BY_GROUP, WRITABLE_BY_ALL = stat.S_IWGRP, stat.S_IWOTH
+WRITABLE_BY_GROUP = stat.S_IWGRP
+WRITABLE_BY_ALL = stat.S_IWOTH
 MOST_LINKS = 40  # as many as Linux follows
 
 
@@ -66,11 +67,13 @@ def own_writers() -> Writers:
 
 def writers_of_sources(source: Path) -> Writers:
     """Return who may write beside a source file: also who may write the sources themselves."""
-    own, status, folder = own_writers(), source.stat(), source.parent.stat()
+    writers = own_writers()
+    status = source.stat()
+    folder = source.parent.stat()
     groups = {folder.st_gid} if folder.st_mode & WRITABLE_BY_GROUP else set()
     return Writers(
-        own.owners | {status.st_uid, folder.st_uid},
-        own.groups | groups,
+        writers.owners | {status.st_uid, folder.st_uid},
+        writers.groups | groups,
         everybody=bool(folder.st_mode & WRITABLE_BY_ALL),
     )
 
