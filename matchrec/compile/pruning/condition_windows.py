@@ -1,12 +1,18 @@
-"""Windows in disguise: conditions on the order column that bound a match as WITHIN does.
+"""Find conditions on the order column that bound a match as WITHIN does, and windows as conditions.
 
     PATTERN (V X*? C) DEFINE C AS C.ts - V.ts <= 1800 AND C.kind = 'c', X AS X.ts - V.ts <= 1800
-    PATTERN (V X*? C) DEFINE C AS C.kind = 'c'        and a window of 1800, inclusive
 
-Where the last row of every match lies no further than so much after the first one, all rows of it
-do, as they ascend; so what such a window implies need not be asked of the run. Which variables are
-first and last the row pattern says. A window that is written says how far it reaches as well: what
-is a distance is compared as one, and is never added to a value of the order, which could overflow.
+becomes
+
+    PATTERN (V X*? C) DEFINE C AS C.kind = 'c'        with a window of 1800, inclusive
+
+Rows ascend along the order. So if the last row of every match is at most some distance after the
+first one, all rows of the match are, and the search need not test the conditions that this implies.
+The row pattern tells which variables are the first and the last ones of a match.
+
+Windows that the user wrote are measured, too: their intervals become distances. A worker compares
+the difference of two order values with a distance. It never adds an interval to an order value,
+because the sum could overflow.
 """
 
 from __future__ import annotations
@@ -15,6 +21,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, nextafter
+from typing import NamedTuple
 
 from matchrec.automaton.closure import FollowSets
 from matchrec.automaton.program import VariableId
@@ -52,406 +59,635 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import always_precedes, negated_names, negations
 from matchrec.plan.text import MICROSECONDS, Amount
 
-# What a conjunct of DEFINE says of how far a row lies after the first one, along the order.
+# What a conjunct of DEFINE says about how far a row is after the first row, along the order.
 #
 #     C.ts - V.ts <= 1800        C.ts < V.ts + INTERVAL '1' HOUR        C.ts - 1800 <= FIRST(ts)
 #
-# For a first row each of them holds of the rows up to some row after it: rows ascend, and so do
-# differences and sums, rounded or not.
+# Rows ascend, and so do differences and sums, rounded or not. So for a given first row, each of
+# these conditions holds for all rows up to some row, and for none after it.
 
-# How two values compare, once the smaller one stands first.
-NEAR_FIRST = {"<": "<", "<=": "<=", ">": "<", ">=": "<="}
-MOST = 2**31  # a product of INT is smaller
+# For each comparison, the one to use once the smaller value is on the left.
+SMALLER_LEFT = {"<": "<", "<=": "<=", ">": "<", ">=": "<="}
 
+# Products of INT constants must be smaller than this, so that they do not overflow.
+PRODUCT_LIMIT = 2**31
 
-# Whether two scalars are the order values of the current row and of the first row of the match.
+# Returns whether the first scalar is the order value of the current row, and the second one that of
+# the first row of the match.
 InOrder = Callable[[Scalar, Scalar], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The current row lies so far after the first one at most, or less where it is strict."""
+    """A conjunct that bounds how far the current row is after the first row of the match."""
 
+    # The operation by which the two rows are compared.
     form: Form
+    # How far the current row may be after the first one.
     amount: Amount
+    # The amount as the user wrote it.
     written: str
+    # Whether the distance must be less than the amount; otherwise it may be equal.
     strict: bool
 
 
 @dataclass(frozen=True, slots=True)
 class NotBefore:
-    """The current row does not lie before the first one; zero: with what that is compared."""
+    """A conjunct which says that the current row is not before the first row of the match."""
 
+    # The zero in `0 <= C.ts - V.ts`; None for `V.ts <= C.ts`.
     zero: Amount | None
 
 
-Meaning = Bound | NotBefore | None
+DistanceFact = Bound | NotBefore
 
 
-def read_distance(conjunct: Scalar, in_order: InOrder) -> Meaning:
+def read_distance(conjunct: Scalar, in_order: InOrder) -> DistanceFact | None:
+    """Return what a conjunct says about the distance to the first row; None if it says nothing.
+
+    Args:
+        conjunct: a conjunct of the condition of a variable.
+        in_order: recognises the order values in this condition.
+    """
     if not isinstance(conjunct, Operation):
         return None
     if conjunct.operator == "BETWEEN":
-        value, low, high = conjunct.operands
-        least, most = compared("<=", low, value, in_order), compared("<=", value, high, in_order)
-        if not isinstance(least, NotBefore) or not isinstance(most, Bound):
-            return None
-        alike = least.zero is None or least.zero.is_time is most.amount.is_time
-        return most if alike else None
-    if conjunct.operator not in NEAR_FIRST:
+        return read_between(conjunct, in_order)
+    if conjunct.operator not in SMALLER_LEFT:
         return None
     left, right = conjunct.operands
-    near, far = (left, right) if conjunct.operator in ("<", "<=") else (right, left)
-    return compared(NEAR_FIRST[conjunct.operator], near, far, in_order)
+    is_ascending = conjunct.operator in ("<", "<=")
+    smaller, larger = (left, right) if is_ascending else (right, left)
+    return read_comparison(SMALLER_LEFT[conjunct.operator], smaller, larger, in_order)
 
 
-def compared(operator: str, near: Scalar, far: Scalar, in_order: InOrder) -> Meaning:
-    """What `near < far` or `near <= far` says."""
-    for form, length in lengths(near, far, in_order):
-        found = constant(length)
-        if found is not None:
-            return Bound(form, found, render(length, str).strip("() "), operator == "<")
-    if operator == "<=" and in_order(far, near):
+def read_between(between: Operation, in_order: InOrder) -> Bound | None:
+    """Return the bound in `C.ts - V.ts BETWEEN 0 AND 1800`, whose lower bound always holds."""
+    value, low, high = between.operands
+    lower = read_comparison("<=", low, value, in_order)
+    upper = read_comparison("<=", value, high, in_order)
+    if not isinstance(lower, NotBefore) or not isinstance(upper, Bound):
+        return None
+    has_same_type = lower.zero is None or lower.zero.is_time is upper.amount.is_time
+    return upper if has_same_type else None
+
+
+def read_comparison(
+    operator: str, smaller: Scalar, larger: Scalar, in_order: InOrder
+) -> DistanceFact | None:
+    """Return what `smaller < larger` or `smaller <= larger` says about the distance."""
+    for form, length in find_lengths(smaller, larger, in_order):
+        amount = read_constant(length)
+        if amount is not None:
+            written = render(length, str).strip("() ")
+            return Bound(form, amount, written, strict=operator == "<")
+    if operator != "<=":
+        return None
+    if in_order(larger, smaller):
         return NotBefore(None)
-    zero = constant(near)
-    if operator == "<=" and zero is not None and not zero.value:
-        match far:
+    zero = read_constant(smaller)
+    if zero is not None and not zero.value:
+        match larger:
             case Operation(operator="-", operands=(left, right)) if in_order(left, right):
                 return NotBefore(zero)
     return None
 
 
-def lengths(near: Scalar, far: Scalar, in_order: InOrder) -> Iterator[tuple[Form, Scalar]]:
-    """What would be the distance in `near < far`, by the forms that it may have."""
-    match near:
+def find_lengths(
+    smaller: Scalar, larger: Scalar, in_order: InOrder
+) -> Iterator[tuple[Form, Scalar]]:
+    """Yield what is the length in `smaller < larger` if it is a constant, with the form it has.
+
+    For example, `C.ts - V.ts < 1800` yields `Form.DIFFERENCE, 1800`.
+    """
+    match smaller:
         case Operation(operator="TRY_SUBTRACT", operands=(left, right)):
             if in_order(left, right):
-                yield Form.TRIED, far
+                yield Form.TRIED, larger
         case Operation(operator="-", operands=(left, right)):
             if in_order(left, right):
-                yield Form.DIFFERENCE, far
-            if in_order(left, far):
+                yield Form.DIFFERENCE, larger
+            if in_order(left, larger):
                 yield Form.LESS, right
         case Operation(operator="DATEDIFF", operands=(left, right), words=()):
             if in_order(left, right):
-                yield Form.DAYS, far
-    match far:
+                yield Form.DAYS, larger
+    match larger:
         case Operation(operator="+", operands=(left, right)):
-            if in_order(near, left):
+            if in_order(smaller, left):
                 yield Form.SUM, right
-            if in_order(near, right):
+            if in_order(smaller, right):
                 yield Form.SUM, left
 
 
-def constant(scalar: Scalar) -> Amount | None:
-    """How much a constant is: a number, an interval or a product of whole numbers."""
+def read_constant(scalar: Scalar) -> Amount | None:
+    """Return the value of a number, an interval or a product of whole numbers; else None."""
     if scalar.references:
         return None
     if not (isinstance(scalar, Operation) and scalar.operator == "*"):
         return amount_of(scalar)
-    left, right = (constant(operand) for operand in scalar.operands)
+    left, right = (read_constant(operand) for operand in scalar.operands)
     if left is None or right is None or left.is_time or right.is_time:
         return None
     product = left.value * right.value
-    exact = left.value.denominator == right.value.denominator == 1 and abs(product) < MOST
-    return Amount(product) if exact else None
+    are_whole = left.value.denominator == right.value.denominator == 1
+    return Amount(product) if are_whole and abs(product) < PRODUCT_LIMIT else None
 
 
-# How far a window of conditions reaches, exactly, in the units in which its order is held.
+# How far a window of conditions reaches, exactly, in the units of the order column.
 #
-# Integers, decimals, dates and times have whole numbers of units, so each form of a condition is
-# one limit there. With a DOUBLE the forms round in different ways. Where Spark's own result is not
-# one limit for all rows, there is none: local times that go back, an interval of days along them.
+# Integers, decimals, dates and times are whole numbers of units, so that every form of a condition
+# has the same limit. Along a DOUBLE, the forms round in different ways, so a limit belongs to one
+# form. If Spark's own result is not the same limit for all rows, there is no limit: differences of
+# local times if clocks are changed, and intervals of days that are added to such times.
 
-MOST_UNITS = {Family.DATE: 10**6, Family.TIMESTAMP: 2**56, Family.TIMESTAMP_NTZ: 2**56}
-LONGEST = 2**63 - 1  # of numbers
-HELD = (32, 64)  # widths of integers, of which a difference is as wide as its order
+# Limits of each family of types must be less than this, in units.
+LIMITS_OF_UNITS = {Family.DATE: 10**6, Family.TIMESTAMP: 2**56, Family.TIMESTAMP_NTZ: 2**56}
+LIMIT_OF_NUMBERS = 2**63 - 1
+
+# The widths of integers in bits of which a difference has the type of the order itself.
+INTEGER_WIDTHS = (32, 64)
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Rows are in a window up to this distance, or less where it is strict."""
+    """How far after its first row a window reaches."""
 
+    # In units of the order column.
     value: int | float
+    # The operation by which rows are compared. It matters along a DOUBLE only.
     form: Form = Form.DIFFERENCE
+    # Whether a row at the limit is outside of the window.
     strict: bool = False
 
     @property
     def reach(self) -> tuple[float, bool]:
+        """Return a key that compares limits of one form: a larger key is a wider window."""
         return self.value, not self.strict
 
 
-def limit_of(bound: Bound, order: OrderType) -> Limit | None:
-    """The limit that a bound is along an order column; None where it is none, or below zero."""
+class MeasuredBound(NamedTuple):
+    """A bound with its limit along the order column of a query."""
+
+    limit: Limit
+    bound: Bound
+
+
+def find_limit(bound: Bound, order: OrderType) -> Limit | None:
+    """Return the limit of a bound along an order column.
+
+    None if the bound is not the same limit for all rows, or if no row can satisfy it.
+    """
     if order.type == DOUBLE:
-        if bound.amount.is_time or bound.form in (Form.DAYS, Form.TRIED):
-            return None
-        value, strict = float(bound.amount.value), bound.strict
-        if bound.form is Form.DIFFERENCE and strict:
-            value, strict = nextafter(value, -1), False
-        is_limit = value >= 0 and not (strict and not value)
-        return Limit(value, bound.form, strict) if is_limit else None
-    unit = unit_of(bound, order)
+        return find_double_limit(bound)
+    unit = find_unit(bound, order)
     if unit is None:
         return None
     units = bound.amount.value / unit
     limit = ceil(units) - 1 if bound.strict else floor(units)
-    return Limit(limit) if 0 <= limit < MOST_UNITS.get(order.type.family, LONGEST) else None
+    is_possible = 0 <= limit < LIMITS_OF_UNITS.get(order.type.family, LIMIT_OF_NUMBERS)
+    return Limit(limit) if is_possible else None
 
 
-def unit_of(bound: Bound, order: OrderType) -> Fraction | None:
-    """How much a unit of the order is in an amount's; None where Spark does not count in it.
+def find_double_limit(bound: Bound) -> Limit | None:
+    """Return the limit of a bound along a DOUBLE; None as in `find_limit`."""
+    if bound.amount.is_time or bound.form in (Form.DAYS, Form.TRIED):
+        return None
+    value = float(bound.amount.value)
+    strict = bound.strict
+    if bound.form is Form.DIFFERENCE and strict:
+        value = nextafter(value, -1)
+        strict = False
+    is_possible = value > 0 if strict else value >= 0
+    return Limit(value, bound.form, strict) if is_possible else None
 
-    Dates differ by intervals, and days are added to them.
+
+def find_unit(bound: Bound, order: OrderType) -> Fraction | None:
+    """Return how long a unit of the order column is, as a part of a bound's amount.
+
+    For example, 1/100 along a DECIMAL(10, 2). None if the bound is not the same limit for all rows.
     """
-    length, family = bound.amount, order.type.family
+    length = bound.amount
+    family = order.type.family
     if bound.form is Form.DAYS:
         return Fraction(1) if family is Family.DATE and not length.is_time else None
     match family:
-        case Family.INTEGER if order.type.bits in HELD and not length.is_time:
+        case Family.INTEGER if order.type.bits in INTEGER_WIDTHS and not length.is_time:
             return Fraction(1)
         case Family.DECIMAL if not is_wide_decimal(order.type) and not length.is_time:
             return Fraction(1, 10**order.type.scale)
-        case Family.DATE if bound.form is Form.DIFFERENCE or length.is_days:
-            return Fraction(MICROSECONDS["DAY"]) if length.is_time else None
-        case Family.DATE if not length.is_time and length.value.denominator == 1:
-            return Fraction(1)
+        case Family.DATE:
+            return find_date_unit(bound.form, length)
         case Family.TIMESTAMP_NTZ if length.is_time:
             return Fraction(1)
         case Family.TIMESTAMP if length.is_time:
-            in_hours = bound.form is not Form.DIFFERENCE and length.value < MICROSECONDS["DAY"] - 1
-            return Fraction(1) if order.has_one_offset or in_hours else None
+            # Less than a day is added as elapsed time, whatever the clocks show.
+            is_elapsed = (
+                bound.form is not Form.DIFFERENCE and length.value < MICROSECONDS["DAY"] - 1
+            )
+            return Fraction(1) if order.has_one_offset or is_elapsed else None
     return None
 
 
-Window = tuple[Limit, Bound]
-# By variable what each conjunct of its condition says.
-Said = Mapping[str, tuple[Meaning, ...]]
+def find_date_unit(form: Form, length: Amount) -> Fraction | None:
+    """Return how long a day is, as a part of a length; None as in `find_unit`.
+
+    Two dates differ by an interval. A number of days can be added to a date.
+    """
+    if form is Form.DIFFERENCE or length.is_days:
+        return Fraction(MICROSECONDS["DAY"]) if length.is_time else None
+    is_whole_number = not length.is_time and length.value.denominator == 1
+    return Fraction(1) if is_whole_number else None
+
+
+# For each variable, what each conjunct of its condition says about the distance.
+FactsByVariable = Mapping[str, tuple[DistanceFact | None, ...]]
 
 
 def measure_windows(plan: MatchPlan, order: OrderType) -> MatchPlan:
-    """The plan whose written windows say how far they reach, where that is known."""
-    within = plan.within and replace(plan.within, distance=distance(plan.within.interval, order))
-    bits = bits_of(order)
-    gaps = (replace(gap, distance=distance(gap.interval, order), bits=bits) for gap in plan.gaps)
-    return replace(plan, within=within, gaps=tuple(gaps))
+    """Return the plan with the distances of the windows that the user wrote, if they are known.
+
+    Args:
+        plan: a plan with WITHIN.
+        order: the type of its first ORDER BY column.
+    """
+    bits = find_integer_bits(order)
+    within = plan.within
+    if within is not None:
+        within = replace(within, distance=measure_interval(within.interval, order))
+    gaps = tuple(
+        replace(gap, distance=measure_interval(gap.interval, order), bits=bits) for gap in plan.gaps
+    )
+    return replace(plan, within=within, gaps=gaps)
 
 
-def bits_of(order: OrderType) -> int:
+def find_integer_bits(order: OrderType) -> int:
+    """Return the width of an integer order column in bits, 0 for other types."""
     return order.type.bits if order.type.family is Family.INTEGER else 0
 
 
-def distance(interval: RowExpression, order: OrderType) -> Distance | None:
-    """How far a window reaches; None along a DOUBLE, where a sum is rounded."""
+def measure_interval(interval: RowExpression, order: OrderType) -> Distance | None:
+    """Return how far a window of this length reaches; None if that is not known.
+
+    It is not known along a DOUBLE, because the sum of an order value and the interval is rounded.
+    """
     length = interval.amount
     if length is None or order.type == DOUBLE:
         return None
-    limit = limit_of(Bound(Form.SUM, length, interval.text, strict=True), order)
+    limit = find_limit(Bound(Form.SUM, length, interval.text, strict=True), order)
     return None if limit is None else Distance(limit.value, f"less than {interval.text}")
 
 
 def find_condition_window(
     plan: MatchPlan, follow: FollowSets, type_of_order: Callable[[str], OrderType]
 ) -> MatchPlan:
-    """The resolved plan with the window that its conditions say, without what that implies."""
-    if not may_have_one(plan):
+    """Return the plan with its conditions as a window, if they bound every match.
+
+    The conditions that the window implies are removed.
+
+    Args:
+        plan: a plan whose names are resolved.
+        follow: the follow sets of its row pattern.
+        type_of_order: returns the type of an order column, given as text. It is called only if the
+            last row of every match is bounded, because it may ask Spark.
+    """
+    if not can_have_condition_window(plan):
         return plan
-    said: Said = {
-        definition.variable: tuple(
-            read_distance(part, order_in(plan, follow, definition.variable))
-            for part in conjuncts(definition.condition)
-        )
+    facts = {
+        definition.variable: read_definition(plan, follow, definition)
         for definition in plan.definitions
     }
     names = plan.variables
-    last = [names[one] for one in sorted(follow.last) if follow.before(one)]
-    first = frozenset(names[one] for one in follow.first)
-    if not last or not all(map(bounds, (said.get(name, ()) for name in last))):
+    first_variables = frozenset(names[variable] for variable in follow.first)
+    # A last row that is also the first row of its match needs no bound.
+    last_variables = [
+        names[variable] for variable in sorted(follow.last) if follow.before(variable)
+    ]
+    bounds_of_last = [select_bounds(facts.get(name, ())) for name in last_variables]
+    if not bounds_of_last or not all(bounds_of_last):
         return plan
     order = type_of_order(plan.order_by[0].expression.text)
-    found = [narrowest(said[name], order) for name in last]
-    limits = [one for one in found if one is not None]
-    window = of_one_form(max, limits) if len(limits) == len(found) else None  # the widest
-    return plan if window is None else Recognised(plan, said, order, first, window).plan_of_window()
+    window = find_widest([find_narrowest(bounds, order) for bounds in bounds_of_last])
+    if window is None:
+        return plan
+    return ConditionWindow(plan, facts, order, first_variables, window).build_plan()
 
 
-def may_have_one(plan: MatchPlan) -> bool:
-    """Whether a window that conditions say could be the window of a plan."""
-    has_own = plan.within is not None or plan.within_rows is not None
-    has_absent = bool(plan.absences or negations(plan.pattern))
-    is_plain = plan.staging is None and plan.closing is None and plan.partial is None
-    ascends = plan.order_by and not plan.order_by[0].descending
-    chosen = plan.output is not MatchOutput.GRAPH
-    if not (ascends and is_plain and chosen) or has_absent or has_own:
+def can_have_condition_window(plan: MatchPlan) -> bool:
+    """Return whether a window can replace conditions of a plan, as far as its clauses tell."""
+    has_window = plan.within is not None or plan.within_rows is not None
+    if has_window or plan.absences or negations(plan.pattern):
+        return False
+    has_special_ends = (
+        plan.staging is not None or plan.closing is not None or plan.partial is not None
+    )
+    if has_special_ends or plan.output is MatchOutput.GRAPH:
+        return False
+    if not plan.order_by or plan.order_by[0].descending:
         return False
     order = plan.order_by[0].expression.text
-    read = (one for asked in plan.definitions for one in asked.condition.references)
-    return any(isinstance(one, ColumnReference) and one.argument == order for one in read)
+    return any(
+        isinstance(reference, ColumnReference) and reference.argument == order
+        for definition in plan.definitions
+        for reference in definition.condition.references
+    )
 
 
-def order_in(plan: MatchPlan, follow: FollowSets, variable: str) -> InOrder:
-    """What tells order values in the condition of a variable."""
-    order, splitter = plan.order_by[0].expression.text, ConditionSplitter(plan, variable)
+def read_definition(
+    plan: MatchPlan, follow: FollowSets, definition: Definition
+) -> tuple[DistanceFact | None, ...]:
+    """Return what each conjunct of a condition says about the distance to the first row."""
+    in_order = make_order_check(plan, follow, definition.variable)
+    return tuple(read_distance(conjunct, in_order) for conjunct in conjuncts(definition.condition))
+
+
+def make_order_check(plan: MatchPlan, follow: FollowSets, variable: str) -> InOrder:
+    """Return the function that recognises order values in the condition of a variable."""
+    order = plan.order_by[0].expression.text
+    splitter = ConditionSplitter(plan, variable)
 
     def in_order(current: Scalar, first: Scalar) -> bool:
         if not (is_bare(current) and is_bare(first)):
             return False
-        here, there = current.references[0], first.references[0]
-        if not (isinstance(here, ColumnReference) and isinstance(there, ColumnReference)):
+        current_reference = current.references[0]
+        first_reference = first.references[0]
+        if not isinstance(current_reference, ColumnReference):
             return False
-        is_current, is_other = splitter.distance(here) == 0, splitter.distance(there) != 0
-        leads_to_first = is_other and is_first_row(plan, follow, there.navigation)
-        return here.argument == there.argument == order and is_current and leads_to_first
+        if not isinstance(first_reference, ColumnReference):
+            return False
+        if not current_reference.argument == first_reference.argument == order:
+            return False
+        return (
+            splitter.distance(current_reference) == 0
+            and splitter.distance(first_reference) != 0
+            and finds_first_row(plan, follow, first_reference.navigation)
+        )
 
     return in_order
 
 
-def is_first_row(plan: MatchPlan, follow: FollowSets, navigation: Navigation) -> bool:
+def finds_first_row(plan: MatchPlan, follow: FollowSets, navigation: Navigation) -> bool:
+    """Return whether a navigation finds the first row of the match, in every match.
+
+    `FIRST(ts)` does. So does `V.ts` if V is the only variable with which a match can begin, and
+    only the first row of a match can be mapped to it.
+    """
     members = plan.members[navigation.variable]
-    moves = navigation.logical_offset or navigation.physical_offset
-    once = navigation.end is End.FIRST or not any(map(follow.before, members))
-    return not moves and once and follow.first <= members
+    if navigation.logical_offset or navigation.physical_offset:
+        return False
+    is_earliest = navigation.end is End.FIRST or not any(
+        follow.before(member) for member in members
+    )
+    return is_earliest and follow.first <= members
 
 
-def bounds(parts: tuple[Meaning, ...]) -> list[Bound]:
-    return [part for part in parts if isinstance(part, Bound)]
+def select_bounds(facts: tuple[DistanceFact | None, ...]) -> list[Bound]:
+    """Return the facts that are bounds."""
+    return [fact for fact in facts if isinstance(fact, Bound)]
 
 
-def narrowest(parts: tuple[Meaning, ...], order: OrderType) -> Window | None:
-    """The narrowest of the bounds that all hold of a variable's rows, with its limit."""
-    known = ((limit_of(bound, order), bound) for bound in bounds(parts))
-    return of_one_form(min, [(limit, bound) for limit, bound in known if limit is not None])
+def find_narrowest(bounds: list[Bound], order: OrderType) -> MeasuredBound | None:
+    """Return the narrowest of the bounds that all hold for the rows of a variable.
+
+    Bounds without a limit are ignored. None if none is left, or if they have several forms.
+    """
+    measured = []
+    for bound in bounds:
+        limit = find_limit(bound, order)
+        if limit is not None:
+            measured.append(MeasuredBound(limit, bound))
+    return min(measured, key=reach_of_bound) if have_one_form(measured) else None
 
 
-def of_one_form(pick: Callable[..., Window], limits: list[Window]) -> Window | None:
-    """The least or the greatest of limits; None of none, and of several forms."""
-    is_one_form = len({limit.form for limit, _ in limits}) == 1
-    return pick(limits, key=lambda one: one[0].reach) if is_one_form else None
+def find_widest(bounds: list[MeasuredBound | None]) -> MeasuredBound | None:
+    """Return the widest of the bounds of several variables.
+
+    None if a variable has no bound, or if they have several forms.
+    """
+    measured = [bound for bound in bounds if bound is not None]
+    if len(measured) < len(bounds) or not have_one_form(measured):
+        return None
+    return max(measured, key=reach_of_bound)
+
+
+def have_one_form(bounds: list[MeasuredBound]) -> bool:
+    """Return whether there are bounds, and all of them have the same form."""
+    return len({bound.limit.form for bound in bounds}) == 1
+
+
+def reach_of_bound(bound: MeasuredBound) -> tuple[float, bool]:
+    """Return the key by which bounds of one form are compared."""
+    return bound.limit.reach
 
 
 @dataclass(frozen=True, slots=True)
-class Recognised:
-    """A window that conditions say. first: variables of first rows."""
+class ConditionWindow:
+    """A window that replaces conditions of a plan."""
 
     plan: MatchPlan
-    said: Said
+    facts: FactsByVariable
     order: OrderType
-    first: frozenset[str]
-    window: Window
+    # The variables of first rows.
+    first_variables: frozenset[str]
+    # The bound that all rows of every match satisfy.
+    window: MeasuredBound
 
-    def plan_of_window(self) -> MatchPlan:
-        left = tuple(filter(None, map(self.rest_of, self.plan.definitions)))
+    def build_plan(self) -> MatchPlan:
+        """Return the plan with the window, and without the conditions that it implies."""
+        definitions = []
+        for definition in self.plan.definitions:
+            remaining = self.remove_implied(definition)
+            if remaining is not None:
+                definitions.append(remaining)
+        within = Within(RowExpression(""), self.build_distance())
+        return replace(self.plan, within=within, definitions=tuple(definitions))
+
+    def build_distance(self) -> Distance:
+        """Return how far the window reaches, and whose conditions it replaces."""
         limit, bound = self.window
-        said = (one for parts in self.said.values() for one in bounds(parts))
-        forms = tuple(dict.fromkeys(one.form for one in said if self.implies(one)))
-        names, bits = tuple(filter(self.is_implied_in, self.said)), bits_of(self.order)
-        written = f"{'less than' if bound.strict else 'at most'} {bound.written}"
-        found = Distance(limit.value, written, names, forms, limit.strict, self.tests_first, bits)
-        within = Within(RowExpression(""), found)
-        return replace(self.plan, within=within, definitions=left)
+        implied_forms = [
+            fact.form
+            for facts in self.facts.values()
+            for fact in select_bounds(facts)
+            if self.implies(fact)
+        ]
+        return Distance(
+            limit=limit.value,
+            written=f"{'less than' if bound.strict else 'at most'} {bound.written}",
+            variables=tuple(name for name in self.facts if self.implies_bound_of(name)),
+            forms=tuple(dict.fromkeys(implied_forms)),
+            strict=limit.strict,
+            tests_first=self.tests_first,
+            bits=find_integer_bits(self.order),
+        )
 
     @property
     def tests_first(self) -> bool:
-        """Whether the conditions of all variables of first rows say it of these rows as well."""
-        return all(self.is_implied_in(name) for name in self.first)
+        """Return whether the window is tested on first rows, because their conditions require it.
 
-    def rest_of(self, definition: Definition) -> Definition | None:
-        name, parts = definition.variable, conjuncts(definition.condition)
-        if name in self.first and not self.tests_first:
+        A first row is outside of its own window only if its order value is NULL.
+        """
+        return all(self.implies_bound_of(name) for name in self.first_variables)
+
+    def remove_implied(self, definition: Definition) -> Definition | None:
+        """Return what is left of a condition without what the window implies; None if nothing is.
+
+        The condition of a first row stays if the window is not tested on first rows.
+        """
+        name = definition.variable
+        if name in self.first_variables and not self.tests_first:
             return definition
-        said = zip(parts, self.said[name], strict=True)
-        left = tuple(part for part, one in said if one is None or not self.implies(one))
-        if len(left) == len(parts):
+        parts = conjuncts(definition.condition)
+        remaining = tuple(
+            part
+            for part, fact in zip(parts, self.facts[name], strict=True)
+            if fact is None or not self.implies(fact)
+        )
+        if len(remaining) == len(parts):
             return definition
-        if not left:
+        if not remaining:
             return None
-        whole = definition.condition
-        return replace(definition, condition=joined("AND", left, whole.span))
+        condition = joined("AND", remaining, definition.condition.span)
+        return replace(definition, condition=condition)
 
-    def is_implied_in(self, variable: str) -> bool:
-        return any(map(self.implies, bounds(self.said.get(variable, ()))))
+    def implies_bound_of(self, variable: str) -> bool:
+        """Return whether the window implies a bound in the condition of a variable."""
+        return any(self.implies(bound) for bound in select_bounds(self.facts.get(variable, ())))
 
-    def implies(self, part: Bound | NotBefore) -> bool:
-        """Whether a conjunct holds of all rows in a window, but perhaps of a first row."""
-        if isinstance(part, NotBefore):
-            return part.zero is None or part.zero.is_time is (self.order.type.family in TIMES)
-        limit, window = limit_of(part, self.order), self.window[0]
+    def implies(self, fact: DistanceFact) -> bool:
+        """Return whether a conjunct holds for all rows in the window, except perhaps the first."""
+        if isinstance(fact, NotBefore):
+            is_time_order = self.order.type.family in TIMES
+            return fact.zero is None or fact.zero.is_time is is_time_order
+        limit = find_limit(fact, self.order)
+        window = self.window.limit
         return limit is not None and limit.form is window.form and limit.reach >= window.reach
 
 
-# Windows inside of a match that rows alone do not tell, as conditions.
+# Windows inside of a match, as conditions, if rows alone do not tell where they end.
 #
-#     WITHIN 10 FROM A TO C            C AS C.ts < A.ts + 10, where a row of A stands before
-#     WITHIN 5 BETWEEN ROWS, skipping  each variable AS ts < LAST(ts, 1) + 5, but of the first row
+#     WITHIN 10 FROM A TO C            C AS C.ts < A.ts + 10, if a row of A comes before
+#     WITHIN 5 BETWEEN ROWS, skipping  each variable AS ts < LAST(ts, 1) + 5, except the first row
 #
-# Along a BIGINT, where the sum could overflow, C AS try_subtract(C.ts, A.ts) < 10: rows ascend, so
-# what differs by more than a BIGINT holds is not near.
+# Along a BIGINT the sum could overflow, so it is C AS try_subtract(C.ts, A.ts) < 10. Rows ascend,
+# so a difference that does not fit into a BIGINT is too large for the window.
 #
-# Rows of a match that follow each other in the partition need none of it: a row that lies too far
-# after the one before it ends the window of all rows before.
+# If the rows of a match follow each other in the partition, WITHIN ... BETWEEN ROWS needs no
+# condition: a row that is too far after the row before it ends the window of all rows before.
 
 
 def gaps_as_conditions(plan: MatchPlan, follow: FollowSets) -> MatchPlan:
-    """The plan whose only windows are those that rows tell. plan: resolved."""
-    conditions = list(conditions_of_gaps(plan, follow))
-    if not conditions:
+    """Return the plan with windows inside of a match as conditions, if rows alone do not tell them.
+
+    Args:
+        plan: a plan whose names are resolved.
+        follow: the follow sets of its row pattern.
+    """
+    gap_conditions = list(build_gap_conditions(plan, follow))
+    if not gap_conditions:
         return plan
     definitions = {definition.variable: definition for definition in plan.definitions}
-    for variable, condition in conditions:
-        known = definitions.get(variable)
-        parts = (condition,) if known is None else (known.condition, condition)
-        both = joined("AND", parts, parts[0].span)
-        definitions[variable] = Definition(variable, both, known.span if known else None)
-    in_order = (definitions[name] for name in plan.variables if name in definitions)
-    left = () if plan.row_gap is None or plan.selects else (plan.row_gap,)
-    return replace(plan, definitions=tuple(in_order), gaps=left)
+    for variable, gap_condition in gap_conditions:
+        definition = definitions.get(variable)
+        if definition is None:
+            definitions[variable] = Definition(variable, gap_condition)
+        else:
+            parts = (definition.condition, gap_condition)
+            condition = joined("AND", parts, definition.condition.span)
+            definitions[variable] = Definition(variable, condition, definition.span)
+    remaining_gaps = () if plan.row_gap is None or plan.selects else (plan.row_gap,)
+    return replace(
+        plan,
+        definitions=tuple(definitions[name] for name in plan.variables if name in definitions),
+        gaps=remaining_gaps,
+    )
 
 
-def conditions_of_gaps(plan: MatchPlan, follow: FollowSets) -> Iterator[tuple[str, Scalar]]:
+def build_gap_conditions(plan: MatchPlan, follow: FollowSets) -> Iterator[tuple[str, Scalar]]:
+    """Yield conditions that replace windows inside of a match, with the names of their variables.
+
+    A variable may have several conditions.
+    """
     for gap in plan.gaps:
         if gap.to is not None:
             for member in sorted(plan.members[gap.to]):
-                yield plan.variables[member], after_variable(plan, gap, member, follow)
+                yield plan.variables[member], build_variable_gap(plan, gap, member, follow)
         elif plan.selects:
-            near = less_after(plan, gap, Navigation(logical_offset=1))
-            unless_first = joined("OR", (count_is(None, 1, gap), near))
-            for variable in filter(follow.before, sorted(plan.members[None])):
-                yield plan.variables[variable], unless_first if variable in follow.first else near
+            is_near = build_distance_test(plan, gap, Navigation(logical_offset=1))
+            is_first_row = build_count_test(None, 1, gap)
+            is_first_or_near = joined("OR", (is_first_row, is_near))
+            for variable in sorted(plan.members[None]):
+                if follow.before(variable):
+                    can_be_first = variable in follow.first
+                    yield plan.variables[variable], is_first_or_near if can_be_first else is_near
 
 
-def after_variable(plan: MatchPlan, gap: Gap, to: VariableId, follow: FollowSets) -> Scalar:
-    """Less than the interval after the last row of a variable, if there is one.
+def build_variable_gap(
+    plan: MatchPlan, gap: Gap, variable: VariableId, follow: FollowSets
+) -> Scalar:
+    """Return the test that a row is near enough to the last row of `gap.after`, if there is one.
 
-    Where that is always the row before, it is read there, so that Spark computes it. A row that
-    must not follow has other rows before it than those that are mapped to its variable.
+    If that is always the row before, the test reads it as `PREV`, so that it does not depend on the
+    run.
+
+    Args:
+        plan: the plan of the query.
+        gap: a window from one variable to another.
+        variable: the variable of the row, one of `gap.to`.
+        follow: the follow sets of the row pattern.
     """
-    members, name = plan.members[gap.after], plan.variables[to]
+    members = plan.members[gap.after]
+    name = plan.variables[variable]
+    # A row that NOT tests is not mapped to the variable under NOT, so the row pattern does not tell
+    # which rows come before it.
     is_mapped = name not in negated_names(plan.pattern)
-    is_next = follow.before(to) <= members and to not in follow.first and not plan.selects
-    row = Navigation(physical_offset=-1) if is_mapped and is_next else Navigation(gap.after)
-    near = less_after(plan, gap, row)
-    names = frozenset(plan.variables[member] for member in members)
-    if is_mapped and (is_next or always_precedes(plan.pattern, names, name)):
-        return near
-    return joined("OR", (count_is(gap.after, 0, gap), near))
+    follows_directly = (
+        is_mapped
+        and not plan.selects
+        and variable not in follow.first
+        and follow.before(variable) <= members
+    )
+    row = Navigation(physical_offset=-1) if follows_directly else Navigation(gap.after)
+    is_near = build_distance_test(plan, gap, row)
+    member_names = frozenset(plan.variables[member] for member in members)
+    if follows_directly or (is_mapped and always_precedes(plan.pattern, member_names, name)):
+        return is_near
+    return joined("OR", (build_count_test(gap.after, 0, gap), is_near))
 
 
-def less_after(plan: MatchPlan, gap: Gap, row: Navigation) -> Scalar:
-    """`ts < <ts of the row> + interval`, or `try_subtract(ts, <ts of the row>) < interval`."""
-    order, span = plan.order_by[0].expression.text, gap.interval.place
-    here, there = (column_term(navigation, order, span) for navigation in (Navigation(), row))
+def build_distance_test(plan: MatchPlan, gap: Gap, row: Navigation) -> Scalar:
+    """Return the test that the current row is less than a window's length after another row.
+
+    It is `ts < <ts of the row> + interval`, or `try_subtract(ts, <ts of the row>) < interval` along
+    a BIGINT, so that nothing overflows.
+
+    Args:
+        plan: the plan of the query.
+        gap: the window.
+        row: the navigation to the other row.
+    """
+    order = plan.order_by[0].expression.text
+    span = gap.interval.place
+    current_order = column_term(Navigation(), order, span)
+    other_order = column_term(row, order, span)
     text = gap.interval.text
     if gap.bits == INT.bits and text.isdigit():
-        text += "L"  # no sum of a BIGINT is too large, as one of two INTs may be
+        text += "L"  # the sum of two INTs could overflow; the sum of an INT and a BIGINT does not
     length = literal(text, span, gap.interval.amount)
     if gap.bits == BIGINT.bits:
-        return differs_by_less(here, there, length)
-    end = Operation("+", (there, " + ", length), span)
-    return Operation("<", (here, " < ", end), span)
+        return differs_by_less(current_order, other_order, length)
+    end = Operation("+", (other_order, " + ", length), span)
+    return Operation("<", (current_order, " < ", end), span)
 
 
-def count_is(variable: str | None, number: int, gap: Gap) -> Scalar:
-    """`count(variable.*) = number`, with the current row. gap: whose place it has."""
+def build_count_test(variable: str | None, number: int, gap: Gap) -> Scalar:
+    """Return `count(variable.*) = number`, which counts the current row, too.
+
+    Args:
+        variable: the variable, or None for all rows of the match.
+        number: the number of rows.
+        gap: the window whose place in the query the test gets.
+    """
     span = gap.interval.place
     count = Aggregate("count", variable, (), span=span)
     return comparison("=", Term((count,), span), number_term(number, span))
