@@ -1,13 +1,16 @@
-"""How far from the rows of a match a plan looks: one table, and what each shortcut is proven for.
+"""Find out how far from the rows of a match a plan looks, and which shortcuts that rules out.
 
     MATCH_NUMBER()      depends on earlier matches of the partition
     PREV(A.x)           reads rows beside a match
     NOT N A B           looks for rows before a match
 
-Every field of a plan and every kind of reference has an entry, and every operator of a row pattern,
-choice of a clause and function of the match says so itself, so that a new one that does not fails
-where it is first looked up, and in a test before. A shortcut that leaves rows out,
-or searches a partition in parts, asks `why_not`: what it is not proven for runs without it.
+A shortcut leaves rows out, or searches a partition in parts. Before it is taken, `why_not` is asked
+whether it is proven for everything that the plan looks at. If not, the query runs without it.
+
+Shortcuts fail closed. Each field of a plan and each kind of reference has an entry in a table of
+this module. Operators of row patterns, options of a clause and functions of the match have a field
+that says what they look at. So a new one without an entry fails when it is first looked up, and in
+a test before that.
 """
 
 from __future__ import annotations
@@ -15,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from matchrec.automaton.closure import FollowSets
@@ -25,159 +27,231 @@ from matchrec.plan.match_plan import MatchPlan
 
 if TYPE_CHECKING:
     from matchrec.plan.stages import Staging
+    from matchrec.plan.totals import Totals
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """A part of a plan, as one would write it, and what it looks at."""
+class OutsideLook:
+    """A part of a plan that looks at more than the values of matched rows."""
 
+    # The part as the user would write it.
     part: str
     look: Beyond
 
     def __str__(self) -> str:
+        """Return the sentence that `explain` prints: `PREV reads rows beside a match`."""
         return f"{self.part} {self.look.value}"
 
 
 Looks = tuple[Beyond, ...]
 
-# By the name of their class: few plans have stages, so no other loads them.
+# What each kind of stage looks at, by the name of its class: few plans have stages, so others do
+# not load their module.
 STEPS: Mapping[str, Looks] = {"RepeatedPart": (), "ForbiddenEvent": (Beyond.LATER,)}
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
-    """Where references stand. plan: whose. follow: its variables at the ends of matches and beside
-    each other. variable: of DEFINE, None in a measure.
-    """
+class ReferenceContext:
+    """Where in a plan references are written."""
 
     plan: MatchPlan
+    # The variables at the ends of matches of the plan, and those that follow each other.
     follow: FollowSets
+    # The variable whose condition has the references; None for a measure.
     variable: str | None = None
 
-    def beside(self, navigation: expression.Navigation) -> Looks:
-        """What a row is that a navigation finds.
+    def find_looks(self, navigation: expression.Navigation) -> Looks:
+        """Return whether the row that a navigation finds can be a row beside the match.
 
-        The row before the current one lies in a match unless that may be its first row, the row
-        after it unless that may be its last. Of rows that must be absent nothing is known.
+        The row before the current one is between the rows of the match, unless the current row may
+        be the first one. The row after it is, unless the current row may be the last one. Nothing
+        is known about the current row if it must be absent from the match.
         """
         offset = navigation.physical_offset
         if offset == 0:
             return ()
-        mapped = self.plan.members[None]
-        ends = {-1: self.follow.first, 1: self.follow.last}
-        own = None if self.variable is None else self.plan.ids.get(self.variable)
-        is_current = own in self.plan.members[navigation.variable] and navigation.is_last
-        is_inside = own in mapped - ends.get(offset, mapped)
-        return (Beyond.BETWEEN,) if is_current and is_inside else (Beyond.BESIDE,)
+        mapped_variables = self.plan.members[None]
+        variables_at_end = {-1: self.follow.first, 1: self.follow.last}
+        variable_id = None if self.variable is None else self.plan.ids.get(self.variable)
+        starts_at_current_row = (
+            variable_id in self.plan.members[navigation.variable] and navigation.is_last
+        )
+        # A row at a distance of more than one can be beside the match, whatever the variable is.
+        inner_variables = mapped_variables - variables_at_end.get(offset, mapped_variables)
+        if starts_at_current_row and variable_id in inner_variables:
+            return (Beyond.BETWEEN,)
+        return (Beyond.BESIDE,)
 
 
-def of_column(reference: expression.ColumnReference, where: Where) -> Iterable[Seen]:
+# What each kind of reference looks at.
+
+
+def list_looks(part: str, looks: Looks) -> list[OutsideLook]:
+    """Return everything that one part of a plan looks at."""
+    return [OutsideLook(part, look) for look in looks]
+
+
+def look_at_column(
+    reference: expression.ColumnReference, context: ReferenceContext
+) -> list[OutsideLook]:
+    """Return what `PREV(x)` or `NEXT(x)` looks at; nothing for a column of a matched row."""
     name = "PREV" if reference.navigation.physical_offset < 0 else "NEXT"
-    return named(name, where.beside(reference.navigation))
+    return list_looks(name, context.find_looks(reference.navigation))
 
 
-def of_aggregate(reference: expression.Aggregate, where: Where) -> Iterator[Seen]:
-    """Rows of the match, or those of a frame around the current one."""
+def look_at_aggregate(
+    reference: expression.Aggregate, context: ReferenceContext
+) -> Iterator[OutsideLook]:
+    """Yield what an aggregate looks at: its frame around the current row, and its arguments."""
     if reference.frame is not None:
-        yield Seen(f"{reference.function} over a frame", Beyond.BESIDE)
-    for one in expression.inner_references(reference):
-        yield from REFERENCES[type(one)](one, where)
+        yield OutsideLook(f"{reference.function} over a frame", Beyond.BESIDE)
+    for inner in expression.inner_references(reference):
+        yield from REFERENCES[type(inner)](inner, context)
 
 
-Reading = Callable[[Any, Where], Iterable[Seen]]
+def look_at_classifier(
+    reference: expression.Classifier, context: ReferenceContext
+) -> list[OutsideLook]:
+    """Return what `CLASSIFIER()` looks at; nothing for the variable of a matched row."""
+    return list_looks("CLASSIFIER()", context.find_looks(reference.navigation))
 
-REFERENCES: Mapping[type, Reading] = {
-    expression.ColumnReference: of_column,
-    expression.Aggregate: of_aggregate,
-    expression.Classifier: lambda one, where: named("CLASSIFIER()", where.beside(one.navigation)),
-    expression.MatchValue: lambda one, _: named(f"{one.function.words}()", one.function.beyond),
+
+def look_at_match_value(reference: expression.MatchValue, _: ReferenceContext) -> list[OutsideLook]:
+    """Return what a function of the match such as `MATCH_NUMBER()` looks at."""
+    return list_looks(f"{reference.function.words}()", reference.function.beyond)
+
+
+# Returns what a part of a plan looks at, given the value of the part.
+FindLooks = Callable[[Any, ReferenceContext], Iterable[OutsideLook]]
+
+REFERENCES: Mapping[type, FindLooks] = {
+    expression.ColumnReference: look_at_column,
+    expression.Aggregate: look_at_aggregate,
+    expression.Classifier: look_at_classifier,
+    expression.MatchValue: look_at_match_value,
 }
 
 
-def named(part: str, looks: Looks) -> Iterable[Seen]:
-    return map(partial(Seen, part), looks)
-
-
-def of_scalars(scalars: Iterable[expression.Scalar], where: Where) -> Iterator[Seen]:
-    for reference in (one for scalar in scalars for one in scalar.references):
-        yield from REFERENCES[type(reference)](reference, where)
+def look_at_scalars(
+    scalars: Iterable[expression.Scalar], context: ReferenceContext
+) -> Iterator[OutsideLook]:
+    """Yield what the references of some expressions look at."""
+    for scalar in scalars:
+        for reference in scalar.references:
+            yield from REFERENCES[type(reference)](reference, context)
 
 
 # What each field of a plan looks at.
 
 
-def of_pattern(row_pattern: pattern.RowPattern, where: Where) -> Iterator[Seen]:
+def look_at_pattern(
+    row_pattern: pattern.RowPattern, context: ReferenceContext
+) -> Iterator[OutsideLook]:
+    """Yield what the operators of a row pattern look at, and whether it matches no rows."""
     for node in pattern.walk(row_pattern):
-        yield from named(*node.operator)
-    if where.follow.matches_empty:
-        yield Seen("PATTERN", Beyond.EMPTY)
+        yield from list_looks(*node.operator)
+    if context.follow.matches_empty:
+        yield OutsideLook("PATTERN", Beyond.EMPTY)
 
 
-def of_definitions(definitions: tuple[clauses.Definition, ...], where: Where) -> Iterator[Seen]:
+def look_at_definitions(
+    definitions: tuple[clauses.Definition, ...], context: ReferenceContext
+) -> Iterator[OutsideLook]:
+    """Yield what the conditions of variables look at."""
     for definition in definitions:
-        within = replace(where, variable=definition.variable)
-        yield from of_scalars((definition.condition,), within)
+        condition_context = replace(context, variable=definition.variable)
+        yield from look_at_scalars((definition.condition,), condition_context)
 
 
-def of_option(option: clauses.Option, _: Where) -> Iterable[Seen]:
-    return named(option.words, option.beyond)
+def look_at_measures(
+    measures: tuple[clauses.Measure, ...], context: ReferenceContext
+) -> Iterator[OutsideLook]:
+    """Yield what measures look at."""
+    return look_at_scalars((measure.value for measure in measures), context)
 
 
-def of_gaps(_: object, where: Where) -> Iterator[Seen]:
-    if where.plan.row_gap is not None:
-        yield Seen("WITHIN ... BETWEEN ROWS", Beyond.BETWEEN)
+def look_at_option(option: clauses.Option, _: ReferenceContext) -> list[OutsideLook]:
+    """Return what an option of the clause looks at, such as `AFTER MATCH SKIP`."""
+    return list_looks(option.words, option.beyond)
 
 
-def of_absences(absences: tuple[clauses.Absence, ...], _: Where) -> Iterator[Seen]:
+def look_at_row_window(_rows: object, _: ReferenceContext) -> list[OutsideLook]:
+    """Return what a window of a number of rows looks at."""
+    return [OutsideLook("WITHIN ... ROWS", Beyond.DISTANCE)]
+
+
+def look_at_gaps(_gaps: object, context: ReferenceContext) -> Iterator[OutsideLook]:
+    """Yield what windows between rows look at. Windows between variables are conditions."""
+    if context.plan.row_gap is not None:
+        yield OutsideLook("WITHIN ... BETWEEN ROWS", Beyond.BETWEEN)
+
+
+def look_at_absences(
+    absences: tuple[clauses.Absence, ...], _: ReferenceContext
+) -> Iterator[OutsideLook]:
+    """Yield where rows must be absent: before, between or after those of a match."""
     for absence in absences:
-        look = Beyond.ABSENT_BETWEEN
-        look = Beyond.ABSENT_BEFORE if absence.after is None else look
-        look = Beyond.ABSENT_AFTER if absence.before is None else look
-        yield Seen(f"NOT {absence.variable}", look)
+        if absence.before is None:
+            look = Beyond.ABSENT_AFTER
+        elif absence.after is None:
+            look = Beyond.ABSENT_BEFORE
+        else:
+            look = Beyond.ABSENT_BETWEEN
+        yield OutsideLook(f"NOT {absence.variable}", look)
 
 
-def of_staging(staging: Staging, _: Where) -> Iterator[Seen]:
+def look_at_staging(staging: Staging, _: ReferenceContext) -> Iterator[OutsideLook]:
+    """Yield what a pattern of stages looks at."""
     from matchrec.plan import stages
 
     for step in stages.all_steps(staging.steps):
-        yield from named("a NOT between stages", STEPS[type(step).__name__])
+        yield from list_looks("a NOT between stages", STEPS[type(step).__name__])
     if staging.skip is not None:
-        yield Seen("a skip strategy", Beyond.OVERLAP)
+        yield OutsideLook("a skip strategy", Beyond.OVERLAP)
     if staging.timeouts is not None:
         look = Beyond.TIMED_OUT if staging.skip is None else Beyond.LIVE
-        yield Seen("a side output of timeouts", look)
+        yield OutsideLook("a side output of timeouts", look)
 
 
-# By the name of each field of `MatchPlan` what reads it, where it says anything; None of a field
-# that says only which rows those of a match are, or what they are called.
-FIELDS: Mapping[str, Reading | None] = {
-    "pattern": of_pattern,
+def look_at_totals(totals: Totals, _: ReferenceContext) -> list[OutsideLook]:
+    """Return what aggregates over all matches look at."""
+    return list_looks("an aggregate over all matches", totals.grouped.beyond)
+
+
+# For each field of `MatchPlan`, the function that finds what it looks at. None for a field that
+# only decides which rows a match has, or gives names.
+FIELDS: Mapping[str, FindLooks | None] = {
+    "pattern": look_at_pattern,
     "partition_by": None,
     "order_by": None,
-    "measures": lambda given, where: of_scalars((one.value for one in given), where),
-    "rows_per_match": of_option,
-    "partial": of_option,
+    "measures": look_at_measures,
+    "rows_per_match": look_at_option,
+    "partial": look_at_option,
     "columns": None,
-    "after_match": of_option,
+    "after_match": look_at_option,
     "within": None,
-    "within_rows": lambda *_: named("WITHIN ... ROWS", (Beyond.DISTANCE,)),
-    "gaps": of_gaps,
+    "within_rows": look_at_row_window,
+    "gaps": look_at_gaps,
     "equal": None,
     "subsets": None,
-    "definitions": of_definitions,
-    "selection": of_option,
-    "output": of_option,
-    "first_matches": of_option,
-    "absences": of_absences,
+    "definitions": look_at_definitions,
+    "selection": look_at_option,
+    "output": look_at_option,
+    "first_matches": look_at_option,
+    "absences": look_at_absences,
     "closing": None,
-    "staging": of_staging,
-    "frame_length": None,  # a condition of each variable keeps to it
-    "totals": lambda one, _: named("an aggregate over all matches", one.grouped.beyond),
+    "staging": look_at_staging,
+    "frame_length": None,  # each variable has a condition that keeps it in the frame
+    "totals": look_at_totals,
 }
 
 
-def looks_of(plan: MatchPlan, follow: FollowSets) -> Iterator[Seen]:
-    """All that a plan looks at beside the values of matched rows. follow: of its pattern.
+def looks_of(plan: MatchPlan, follow: FollowSets) -> Iterator[OutsideLook]:
+    """Yield everything that a plan looks at besides the values of matched rows.
+
+    Args:
+        plan: the plan of a query.
+        follow: the follow sets of its row pattern.
 
     >>> from matchrec.syntax.locate import parse
     >>> from matchrec.syntax.lower import lower
@@ -185,34 +259,45 @@ def looks_of(plan: MatchPlan, follow: FollowSets) -> Iterator[Seen]:
     >>> (site,) = parse("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY t MEASURES LAST(x) AS x"
     ...     " AFTER MATCH SKIP TO NEXT ROW PATTERN (^ A B) DEFINE B AS x > PREV(x))").sites
     >>> plan = lower(site.clause)
-    >>> for one in looks_of(plan, compile_pattern(plan).follow):
-    ...     print(one)
+    >>> for look in looks_of(plan, compile_pattern(plan).follow):
+    ...     print(look)
     ^ asks where the partition begins or ends
     PREV reads rows beside those of a match, between its first and its last row
     """
-    where = Where(plan, follow)
-    for field, find in FIELDS.items():
+    context = ReferenceContext(plan, follow)
+    for field, find_looks in FIELDS.items():
         value = getattr(plan, field)
-        if find is not None and value not in (None, ()):
-            yield from find(value, where)
+        if find_looks is not None and value not in (None, ()):
+            yield from find_looks(value, context)
 
 
-# What each shortcut is proven for: it is taken where a plan looks at nothing else.
+# What each shortcut is proven for. It is taken only if the plan looks at nothing else.
 
 
 class Shortcut(Enum):
-    """What leaves rows out or searches a partition in parts: see `shortcuts.Shortcuts`."""
+    """A shortcut that leaves rows out or searches a partition in parts: see `shortcuts.Shortcuts`.
 
-    RANGES = "ranges"  # all rows from where a match may begin to the end of its window are in one
-    PARTITIONS = "partitions"  # one without a row that every match needs has none of the others
-    ROWS = "rows"  # those stay that satisfy any condition, that of an absence among them
-    PIECES = "pieces"  # rows before the first undecided start go that nothing beside it looks at
-    TOTALS = "totals"  # runs carry what is added up, and each match is told by its rows
+    The comment at each member is what the shortcut relies on.
+    """
+
+    # Partitions are cut into ranges. All rows from the one with which a match may begin to the end
+    # of its window are in one range.
+    RANGES = "ranges"
+    # Partitions are left out. A partition without a row that every match needs has no match.
+    PARTITIONS = "partitions"
+    # Rows are left out. All rows stay that satisfy a condition, also the condition of an absence.
+    ROWS = "rows"
+    # A partition is searched in chunks. Rows before the first undecided start are dropped, if
+    # nothing looks at them besides rows of their own match.
+    PIECES = "pieces"
+    # Matches are added up without being built. Runs carry the values that are added up, and each
+    # match is identified by its rows.
+    TOTALS = "totals"
 
 
 RANGES, PARTITIONS, ROWS, PIECES, TOTALS = Shortcut
 
-# The shortcuts that are proven where a plan looks at something, of each thing it may look at.
+# For everything that a plan may look at, the shortcuts that are proven for such a plan.
 PROVEN_FOR: Mapping[Beyond, tuple[Shortcut, ...]] = {
     Beyond.BETWEEN: (RANGES, PARTITIONS, PIECES, TOTALS),
     Beyond.BESIDE: (PARTITIONS, PIECES, TOTALS),
@@ -233,13 +318,21 @@ PROVEN_FOR: Mapping[Beyond, tuple[Shortcut, ...]] = {
 
 
 def why_not(shortcut: Shortcut, plan: MatchPlan, follow: FollowSets) -> str | None:
-    """What a shortcut is not proven for, in words; None where it may be taken."""
-    looks = looks_of(plan, follow)
-    return next((str(one) for one in looks if shortcut not in PROVEN_FOR[one.look]), None)
+    """Return why a shortcut may not be taken, as a sentence; None if it may be taken.
+
+    Args:
+        shortcut: the shortcut.
+        plan: the plan of a query.
+        follow: the follow sets of its row pattern.
+    """
+    for look in looks_of(plan, follow):
+        if shortcut not in PROVEN_FOR[look.look]:
+            return str(look)
+    return None
 
 
 def show_table() -> str:
-    """The looks, and which shortcuts are proven for each: a table of the documentation."""
+    """Return a Markdown table for the documentation: which shortcuts are proven for what."""
     names = [shortcut.value for shortcut in Shortcut]
     lines = [f"| what a part of a query says | {' | '.join(names)} |"]
     lines.append("|---|" + ":-:|" * len(names))
