@@ -1,8 +1,8 @@
-"""Rows that need not reach the engine: a plan goes in, tests of rows come out.
+"""Find rows that need not reach the workers, and shortcuts that a plan allows.
 
-    irrelevant_rows     rows that satisfy no condition, which are left out before the sort
-    condition_windows   conditions that bound a match as WITHIN does, and the other way round
-    locality            how far a plan looks, and what each shortcut is proven for
+    irrelevant_rows     filters that leave out rows without effect, before the sort
+    condition_windows   conditions that bound a match as WITHIN does, and windows as conditions
+    locality            how far from a match a plan looks, and which shortcuts are proven for it
 
-Matches are the same without the rows that are dropped; where they might not be, there is no test.
+The matches are the same without the rows that are left out. If they might not be, none are.
 """

@@ -1,19 +1,20 @@
-"""Which rows of the input can matter: all others need not be sorted, nor cross to the engine.
+"""Find out which rows of the input can matter. All others need not be sorted or sent to a worker.
 
-A row that satisfies no condition is skipped where rows may be skipped. Where they may not, it can
-only be mapped to a *filler*, a variable without a condition; in a funnel such as `A X*? B Y*? C`
-every such row is taken by the one loop over a filler that follows the run's last row, and
-without it the run is where it was. So matches are the same without these rows, as long as nothing
-reads or counts them: conditions and measures may look at other variables, and at the first and the
-last row of the match, neither of which is a filler's.
+If a search may skip rows, it skips a row that satisfies no condition. If it may not, such a row can
+only be mapped to a *filler*: a variable without a condition. In a funnel such as
+`A X*? B Y*? C`, after every row that a run maps it waits in a loop over one filler, which can take
+any row and leaves the run where it was. So the matches are the same without the rows that satisfy
+no condition, as long as nothing reads or counts them: conditions and measures may read rows of
+other variables, and the first and the last row of the match, which are never mapped to a filler.
 
-A loop over a variable whose condition looks at one row is a filler as well, as X is with
-`X AS e <> 'b'`: then the rows stay behind that satisfy the conditions of all fillers and no other.
+A variable in a loop is a filler, too, if its condition reads one row only, such as X in
+`X AS e <> 'b'`. Then a row does not matter if it satisfies the conditions of all fillers and no
+other condition.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from matchrec.automaton.closure import Choice, Folded, targets
@@ -33,158 +34,251 @@ if TYPE_CHECKING:
 
 Variables = frozenset[VariableId]
 NO_FILLERS: Variables = frozenset()
-RowTests = Mapping[str, RowColumn | None]  # by variable what Spark computes of its condition
+
+# For each variable with a condition, what Spark computes of it before the match; None for nothing.
+RowTests = Mapping[str, RowColumn | None]
 
 
 def find_relevance_tests(
     plan: MatchPlan, pattern: CompiledPattern, conditions: tuple[SplitCondition, ...]
 ) -> tuple[RowColumn, ...]:
-    """Conditions of which a row must satisfy one to matter; none where every row may matter."""
+    """Return filters: a row matters only if it passes one of them. Empty if all rows may matter.
+
+    Args:
+        plan: the plan of a query.
+        pattern: its row pattern, compiled.
+        conditions: the conditions of all variables that have one. None reads neighbouring rows.
+    """
     if not taken().rows or why_not(Shortcut.ROWS, plan, pattern.follow) is not None:
         return ()
     tests = {condition.variable: condition.before for condition in conditions}
     if plan.staging is not None:
         return find_tests_of_stages(plan, plan.staging, pattern, tests)
     if plan.selection is not EventSelection.STRICT_CONTIGUITY:
-        return tests_beside(NO_FILLERS, plan, pattern, tests)
-    # variables without a condition may have to take any row
-    free = frozenset(i for i, name in enumerate(plan.variables) if name not in tests)
-    choices = (free | find_loops(plan, pattern, conditions), free)
-    found = (tests_beside(choice, plan, pattern, tests) for choice in choices)
-    return next(filter(None, found), ())
+        return find_tests_with_fillers(NO_FILLERS, plan, pattern, tests)
+    # Variables without a condition may have to take any row.
+    free_variables = frozenset(
+        variable for variable, name in enumerate(plan.variables) if name not in tests
+    )
+    loop_variables = find_loops(plan, pattern, conditions)
+    return find_tests_with_fillers(
+        free_variables | loop_variables, plan, pattern, tests
+    ) or find_tests_with_fillers(free_variables, plan, pattern, tests)
 
 
-def tests_beside(
+def find_tests_with_fillers(
     fillers: Variables, plan: MatchPlan, pattern: CompiledPattern, tests: RowTests
 ) -> tuple[RowColumn, ...]:
-    """The tests with these fillers: another condition holds, or one of theirs does not."""
-    looped = {plan.variables[filler] for filler in fillers} & tests.keys()
-    # the condition of a filler reads the row itself; all others must read and count none of these
-    scalars = [one.condition for one in plan.definitions if one.variable not in looped]
-    scalars += [one.value for one in plan.measures]
-    read = (reference for scalar in scalars for reference in scalar.references)
-    if not all(sees_no_row(plan, reference, fillers) for reference in read):
+    """Return the filters if some variables are fillers, or nothing if all rows may matter.
+
+    A row matters if it satisfies the condition of another variable, or if it does not satisfy the
+    condition of one of the fillers.
+    """
+    if reads_fillers(plan, fillers, tests):
         return ()
-    found: dict[RowColumn, None] = {}
-    for number, variable in enumerate(plan.variables):
-        test = tests.get(variable)
-        if variable == plan.closing or (number in fillers and test is None):
+    filters: dict[RowColumn, None] = {}
+    for variable, name in enumerate(plan.variables):
+        test = tests.get(name)
+        is_filler = variable in fillers
+        if name == plan.closing or (is_filler and test is None):
             continue
         if test is None or not test.looks_at_one_row:
             return ()
-        found[fails(test) if number in fillers else test] = None
-    return tuple(found) if finds_the_same_without(plan, pattern, fillers) else ()
+        filters[fails(test) if is_filler else test] = None
+    return tuple(filters) if are_matches_same_without(plan, pattern, fillers) else ()
+
+
+def reads_fillers(plan: MatchPlan, fillers: Variables, tests: RowTests) -> bool:
+    """Return whether a condition or a measure may read or count rows of fillers.
+
+    The condition of a filler does not count: it reads the row itself and no other.
+    """
+    fillers_with_condition = {plan.variables[filler] for filler in fillers} & tests.keys()
+    scalars = [
+        definition.condition
+        for definition in plan.definitions
+        if definition.variable not in fillers_with_condition
+    ]
+    scalars += [measure.value for measure in plan.measures]
+    return any(
+        may_read_filler(plan, reference, fillers)
+        for scalar in scalars
+        for reference in scalar.references
+    )
 
 
 def fails(test: RowColumn) -> RowColumn:
+    """Return the test that a condition on one row is false or NULL."""
     return row_column(f"({test.text}) IS NOT TRUE")
 
 
 def find_tests_of_stages(
     plan: MatchPlan, staging: Staging, pattern: CompiledPattern, tests: RowTests
 ) -> tuple[RowColumn, ...]:
-    """Tests for a pattern of stages: a row that satisfies none is skipped, if every run may skip it
-    and waits as before.
+    """Return the filters of a pattern of stages, or nothing if all rows may matter.
 
-    It may end a window; then the next row does, or the end of the data. That changes which matches
-    are complete first if a NOT ends the pattern.
+    A row that satisfies no condition does not matter if every run may skip it and then waits for
+    the same as before. Such a row can still end the window of a run, but without it the next row
+    does, or the end of the data. That changes which matches are complete first if a NOT ends the
+    pattern, so then all rows matter.
     """
-    if pattern.program.pending or not all(skips_alike(pattern)):
+    if pattern.program.pending or not all_runs_can_skip(pattern):
         return ()
-    asked = {choice.test for choices in pattern.folding.choices for choice in choices}
-    asked -= {None, *(plan.ids[near] for near in staging.near)}
-    found: dict[RowColumn, None] = {}
-    for number in sorted(one for one in asked if one is not None):
-        test = tests.get(plan.variables[number])
+    window_tests = {plan.ids[name] for name in staging.near}
+    tested_variables = {
+        choice.test
+        for choices in pattern.folding.choices
+        for choice in choices
+        if choice.test is not None and choice.test not in window_tests
+    }
+    filters: dict[RowColumn, None] = {}
+    for variable in sorted(tested_variables):
+        test = tests.get(plan.variables[variable])
         if test is None or test == EVERYWHERE or not test.looks_at_one_row:
             return ()
-        found[test] = None
-    return tuple(found)
+        filters[test] = None
+    return tuple(filters)
 
 
-def skips_alike(pattern: CompiledPattern) -> Iterator[bool]:
-    """For each place, whether a run that skips a row there waits for the same as before."""
-    folding, final = pattern.folding, pattern.program.final
-    for place, waits in enumerate(folding.waits):
-        choices = folding.choices[place]
-        if place >= folding.starts and folding.states[place] != final:
-            yield waits is not None and folding.choices[waits] == choices
-        yield all(choice.test is not None for choice in choices if folding.states[place] != final)
+def all_runs_can_skip(pattern: CompiledPattern) -> bool:
+    """Return whether every run of a pattern of stages can skip a row and wait for the same.
+
+    That is a row which satisfies no condition, so every choice must have one. Complete matches are
+    no runs, and runs without a row need not wait.
+    """
+    folding = pattern.folding
+    for state, waiting_state in enumerate(folding.waits):
+        if folding.states[state] == pattern.program.final:
+            continue
+        choices = folding.choices[state]
+        if any(choice.test is None for choice in choices):
+            return False
+        has_rows = state >= folding.starts
+        if has_rows and (waiting_state is None or folding.choices[waiting_state] != choices):
+            return False
+    return True
 
 
 def find_loops(
     plan: MatchPlan, pattern: CompiledPattern, conditions: tuple[SplitCondition, ...]
 ) -> Variables:
-    """The variables that look at one row and only ever leave a run where it was."""
+    """Return the variables whose rows leave a run where it was, and whose conditions read one row.
+
+    Spark must compute the whole condition.
+    """
     folded = pattern.folding.choices
     if any(choice.test is not None for choices in folded for choice in choices):
-        return NO_FILLERS  # they ask more than the condition of their variable
-    of_spark = (one for one in conditions if one.during is None and one.nearby is None)
-    known = (one for one in of_spark if one.before is not None and one.before.looks_at_one_row)
-    return find_staying(folded).intersection(plan.ids[one.variable] for one in known)
+        return NO_FILLERS  # tests check more than the condition of their variable
+    variables_of_one_row = {
+        plan.ids[condition.variable] for condition in conditions if reads_one_row(condition)
+    }
+    return find_staying(folded) & variables_of_one_row
+
+
+def reads_one_row(condition: SplitCondition) -> bool:
+    """Return whether Spark computes a condition as a whole, and it reads one row."""
+    is_computed_by_spark = condition.during is None and condition.nearby is None
+    test = condition.before
+    return is_computed_by_spark and test is not None and test.looks_at_one_row
 
 
 def find_staying(folded: Folded) -> Variables:
-    """The variables whose rows only ever leave a run where it was, and never begin one."""
-    rows = [
-        (state, choice.variable, choice.target)
-        for state, choices in enumerate(folded)
-        for choice in choices
-        if choice.variable is not None and choice.target is not None
-    ]
-    moving = {
-        variable
-        for state, variable, target in rows
-        if state == 0 or ways(folded[target]) != ways(folded[state])
-    }
-    return frozenset(variable for _, variable, _ in rows) - moving
+    """Return the variables whose rows always leave a run where it was, and never begin a run.
+
+    For example, X and Y in `A X*? B Y* C`, but not X in `A X* B X C`.
+    """
+    staying = set()
+    moving = set()
+    for state, choices in enumerate(folded):
+        for choice in choices:
+            if choice.variable is None or choice.target is None:
+                continue
+            begins_run = state == 0
+            if begins_run or list_steps(folded[choice.target]) != list_steps(choices):
+                moving.add(choice.variable)
+            else:
+                staying.add(choice.variable)
+    return frozenset(staying - moving)
 
 
-def finds_the_same_without(plan: MatchPlan, pattern: CompiledPattern, fillers: Variables) -> bool:
-    """Whether the matches are the same without the rows that only fillers could take."""
+def are_matches_same_without(plan: MatchPlan, pattern: CompiledPattern, fillers: Variables) -> bool:
+    """Return whether the matches are the same without the rows that only fillers can take.
+
+    Args:
+        plan: the plan of a query.
+        pattern: its row pattern, compiled.
+        fillers: the fillers; none if the search may skip rows.
+    """
     folded = pattern.folding.choices
     if plan.selection is not EventSelection.STRICT_CONTIGUITY:
-        # a preferred match that may end early does so rather than skip a row, if there is one
-        ends = ([choice.target is None for choice in choices] for choices in folded)
-        may_end_early = any(any(one) and not all(one) for one in ends)
-        return not (plan.output is MatchOutput.PREFERRED and may_end_early)
+        # A preferred match that may end early does so if the alternative is to skip a row. So it
+        # depends on whether there is a row to skip.
+        return not (plan.output is MatchOutput.PREFERRED and may_end_early(folded))
     if plan.selects or plan.rows_per_match is not RowsPerMatch.ONE_ROW:
         return False
-    if plan.output is MatchOutput.LONGEST:  # which match that is, fillers decide as well
-        return False
-    skips_to_one = plan.after_match.variable is not None
-    return not skips_to_one and takes_any_row(folded, fillers)
+    if plan.output is MatchOutput.LONGEST:
+        return False  # rows of fillers count for the length
+    if plan.after_match.variable is not None:
+        return False  # AFTER MATCH SKIP TO a variable may look for a filler
+    return takes_any_row(folded, fillers)
+
+
+def may_end_early(folded: Folded) -> bool:
+    """Return whether a match may end in a state from which it could also go on."""
+    for choices in folded:
+        ends = [choice.target is None for choice in choices]
+        if any(ends) and not all(ends):
+            return True
+    return False
 
 
 def takes_any_row(folded: Folded, free: Variables) -> bool:
-    """Whether a run takes a row that only `free` variables can take, and is where it was.
+    """Return whether every run can take any row and is then where it was.
 
-    A match that began with one, or ended where it could go on, would be another match.
+    A match must not begin with such a row, and must not end where it could go on: without the row
+    it would be another match.
+
+    Args:
+        folded: the choices of each state.
+        free: variables that can take any row.
     """
     if any(choice.variable in free for choice in folded[0]):
         return False
-    waiting = {state for source in range(len(folded)) for state in targets(folded, source)}
-    for choices in (folded[state] for state in waiting):
+    states_after_a_row = {
+        state for source in range(len(folded)) for state in targets(folded, source)
+    }
+    for state in states_after_a_row:
+        choices = folded[state]
         onward = [choice for choice in choices if choice.target is not None]
-        taken = [choice.target for choice in onward if choice.variable in free]
-        if onward and (len(onward) < len(choices) or len(taken) != 1):
+        if not onward:
+            continue
+        free_targets = [choice.target for choice in onward if choice.variable in free]
+        can_end = len(onward) < len(choices)
+        if can_end or len(free_targets) != 1:
             return False
-        if any(ways(folded[target]) != ways(choices) for target in taken if target is not None):
-            return False
+        for target in free_targets:
+            if target is not None and list_steps(folded[target]) != list_steps(choices):
+                return False
     return True
 
 
-def ways(choices: tuple[Choice, ...]) -> list[tuple[VariableId | None, int | None]]:
+def list_steps(choices: tuple[Choice, ...]) -> list[tuple[VariableId | None, int | None]]:
+    """Return the variable and the target of each choice. States with equal lists go on alike."""
     return [(choice.variable, choice.target) for choice in choices]
 
 
-def sees_no_row(plan: MatchPlan, reference: Reference, fillers: Variables) -> bool:
+def may_read_filler(plan: MatchPlan, reference: Reference, fillers: Variables) -> bool:
+    """Return whether a reference may read or count a row of a filler.
+
+    A column of the first or the last row of the match does not: these are never fillers.
+    """
     if isinstance(reference, MatchValue):
-        return True
+        return False
     if isinstance(reference, Aggregate):
-        others = not plan.members[reference.variable] & fillers
-        inner = inner_references(reference)
-        return others and all(sees_no_row(plan, one, fillers) for one in inner)
+        if plan.members[reference.variable] & fillers:
+            return True
+        return any(may_read_filler(plan, inner, fillers) for inner in inner_references(reference))
     navigation = reference.navigation
-    at_an_end = navigation.variable is None and navigation.logical_offset == 0
-    return at_an_end or not plan.members[navigation.variable] & fillers
+    if navigation.variable is None and navigation.logical_offset == 0:
+        return False
+    return bool(plan.members[navigation.variable] & fillers)
