@@ -1,7 +1,15 @@
-"""Compile a query to count how far its starting rows come: its matches without their output.
+"""Compile a query to count how far a match gets from each starting row.
 
-Every row is sent, even rows that the query itself would leave out, because each is a starting row.
-No measure is read. The columns that are sent are those of conditions, and those that name a row.
+Coverage answers why a query finds few matches: for each place in the row pattern it counts the
+starting rows that came there, and for those that went no further the part of a condition that was
+false. The worker runs the search of the query and counts on the way.
+
+1. `draft_coverage` takes the draft of the query. It keeps the conditions, drops the measures and
+   the filters, and splits each condition into tests that are counted one by one.
+2. `link_coverage` turns the tests into bits, once the draft is compiled to an executable.
+
+All rows are sent, also those that the query itself would leave out, because each of them is a
+starting row. The columns that are sent are those of conditions, and those that name a row.
 """
 
 from __future__ import annotations
@@ -33,20 +41,22 @@ from matchrec.search.coverage import Counts, Coverable
 from matchrec.search.interface import NearbyCondition
 from matchrec.search.records import compile_task
 
-# A part of a condition that is known before the match, computed by Spark or by the worker.
+# A conjunct of a condition that does not depend on the run, computed by Spark or by the worker.
 RowTest = RowColumn | Nearby
 
-HERE = Navigation()
-BEFORE = Navigation(physical_offset=-1)
+CURRENT_ROW = Navigation()
+PREVIOUS_ROW = Navigation(physical_offset=-1)
 
 
 @dataclass(frozen=True, slots=True)
 class CoverageDraft:
     """The draft of a query whose starting rows are counted."""
 
+    # The draft of the query without what only its output needs. It observes all tests below.
     draft: Draft
+    # The places in the row pattern that are counted, and which of them each choice of a run takes.
     occurrences: Occurrences
-    # For each variable, the tests of its condition, guarded against errors: see `guard_tests`.
+    # For each variable, the tests of its condition. None of them raises: see `guard_tests`.
     tests: Mapping[str, Sequence[RowTest]]
     # Whether a row equals the one before it in all ORDER BY columns; None without ORDER BY.
     tie: RowTest | None
@@ -54,9 +64,10 @@ class CoverageDraft:
 
 @dataclass(frozen=True, slots=True)
 class CoverageTask:
-    """What a worker counts. Picklable."""
+    """What a worker counts, and how it names starting rows. Picklable."""
 
     executable: Executable
+    # The task of the search, with the places in the row pattern and the parts of conditions.
     coverable: Coverable
     # The condition that a row equals the one before it in all ORDER BY columns: the bit that Spark
     # computes, or the condition that the worker computes. None without ORDER BY.
@@ -66,20 +77,23 @@ class CoverageTask:
 
     @property
     def selects(self) -> bool:
-        """Return whether rows may be skipped, or all matches are needed."""
+        """Return whether a run may skip rows, or all matches are output, not only preferred ones.
+
+        Then every row is a starting row, whatever AFTER MATCH says.
+        """
         return self.executable.task.selects
 
     @property
     def first_naming_columns(self) -> tuple[int, ...]:
-        """Return the columns of the partition, and the first one of its order."""
+        """Return the partition columns, and the first column of ORDER BY."""
         return self.naming_columns[: len(self.executable.crossing.keys) + 1]
 
 
 def check_coverable(plan: MatchPlan) -> None:
-    """Check that the starting rows of a plan can be counted.
+    """Check that coverage supports a plan.
 
     Raises:
-        MatchRecognizeUnsupportedError: they cannot.
+        MatchRecognizeUnsupportedError: it does not, because of LONGEST MATCH or NOT.
     """
     if plan.output is MatchOutput.LONGEST:
         raise failures.coverage_of_longest()
@@ -88,15 +102,21 @@ def check_coverable(plan: MatchPlan) -> None:
 
 
 def draft_coverage(draft: Draft) -> CoverageDraft:
-    """Return the draft of a query without what only its output needs.
+    """Return what coverage needs of the draft of a query.
+
+    Measures and filters are dropped. The only outputs are the columns of ORDER BY, which name a
+    starting row together with those of PARTITION BY.
+
+    Args:
+        draft: the draft of a query that `check_coverable` accepts.
 
     Raises:
         MatchRecognizePlanError: the pattern is too large.
     """
     plan = search_only(draft.plan, ())
     occurrences = find_occurrences(draft, plan)
-    orders = tuple(dict.fromkeys(item.expression.text for item in plan.order_by))
-    tie = build_tie_test(orders, draft)
+    order_texts = tuple(dict.fromkeys(item.expression.text for item in plan.order_by))
+    tie = build_tie_test(order_texts, draft)
     tests = {condition.variable: guard_tests(condition.tests) for condition in draft.conditions}
     observed = [*chain.from_iterable(tests.values())]
     if tie is not None:
@@ -105,7 +125,7 @@ def draft_coverage(draft: Draft) -> CoverageDraft:
         draft,
         plan=plan,
         pattern=occurrences.pattern,
-        outputs=tuple(RowOutput(text, text) for text in orders),
+        outputs=tuple(RowOutput(text, text) for text in order_texts),
         relevant=(),
         observed=tuple(observed),
     )
@@ -113,20 +133,34 @@ def draft_coverage(draft: Draft) -> CoverageDraft:
 
 
 def find_occurrences(draft: Draft, plan: MatchPlan) -> Occurrences:
-    """Return the occurrences of variables in the row pattern of a plan, or its stages."""
+    """Return the places that are counted: variables in the row pattern, or the stages of a plan.
+
+    Raises:
+        MatchRecognizePlanError: the pattern is too large.
+    """
     if plan.staging is not None:
         return occurrences_of_stages(draft.pattern, len(variable_names(plan.pattern)))
     every_way = plan.output is not MatchOutput.PREFERRED
     return compile_occurrences(draft.pattern, plan.pattern, every_way=every_way)
 
 
-def build_tie_test(orders: tuple[str, ...], draft: Draft) -> RowTest | None:
-    """Return the test that a row equals the one before it in all of these columns."""
-    if not orders:
+def build_tie_test(order_texts: tuple[str, ...], draft: Draft) -> RowTest | None:
+    """Return the test that a row equals the one before it in all order columns.
+
+    Args:
+        order_texts: the columns of ORDER BY as SQL.
+        draft: the draft of the query.
+
+    Returns:
+        The test; None without ORDER BY.
+    """
+    if not order_texts:
         return None
     comparisons = [
-        comparison("<=>", column_term(HERE, text), column_term(BEFORE, text)) for text in orders
+        comparison("<=>", column_term(CURRENT_ROW, text), column_term(PREVIOUS_ROW, text))
+        for text in order_texts
     ]
+    # Conditions are split for a variable, but this one depends on none.
     any_variable = draft.plan.variables[0]
     splitter = ConditionSplitter(draft.plan, any_variable, draft.scope)
     return splitter.test(joined("AND", comparisons, NOWHERE))
@@ -134,6 +168,10 @@ def build_tie_test(orders: tuple[str, ...], draft: Draft) -> RowTest | None:
 
 def link_coverage(coverage: CoverageDraft, executable: Executable) -> CoverageTask:
     """Return what a worker counts.
+
+    Args:
+        coverage: the draft.
+        executable: what `coverage.draft` was compiled to.
 
     Raises:
         MatchRecognizeUnsupportedError: a condition reads the match number.
@@ -144,18 +182,18 @@ def link_coverage(coverage: CoverageDraft, executable: Executable) -> CoverageTa
         raise failures.coverage_of_match_number()
     bits = find_test_bits(executable)
     columns = executable.crossing.columns
-    keys = [index for _, index in executable.crossing.keys]
-    orders = [columns.index(row_column(output.name)) for output in draft.outputs]
+    partition_columns = [index for _, index in executable.crossing.keys]
+    order_columns = [columns.index(row_column(output.name)) for output in draft.outputs]
     return CoverageTask(
         executable=executable,
         coverable=Coverable(task, coverage.occurrences, number_parts(coverage, bits)),
         tie=link_tie(coverage.tie, executable, bits),
-        naming_columns=(*keys, *orders),
+        naming_columns=(*partition_columns, *order_columns),
     )
 
 
 def find_test_bits(executable: Executable) -> dict[RowColumn, int]:
-    """Return the bit of each test, by its column: those that Spark and the worker compute."""
+    """Return the bit of each test, whether Spark or the worker computes it, by its column."""
     bits = {
         condition.column: condition.bit
         for condition in executable.nearby
@@ -168,9 +206,9 @@ def find_test_bits(executable: Executable) -> dict[RowColumn, int]:
 def number_parts(
     coverage: CoverageDraft, bits: Mapping[RowColumn, int]
 ) -> tuple[tuple[int | None, ...], ...]:
-    """Return for each variable the parts of its condition, in the order in which they are counted.
+    """Return the parts of the condition of each variable, in the order in which they are counted.
 
-    A part is the bit of a test. None is the part that depends on the run, which is the last.
+    A part is the bit of a test. If some of a condition depends on the run, its last part is None.
     """
     depend_on_run = {
         condition.variable
@@ -179,7 +217,8 @@ def number_parts(
     }
     all_parts = []
     for name in coverage.draft.plan.variables:
-        parts: list[int | None] = [bits[to_column(test)] for test in coverage.tests.get(name, [])]
+        tests = coverage.tests.get(name, [])
+        parts: list[int | None] = [bits[to_column(test)] for test in tests]
         if name in depend_on_run:
             parts.append(None)
         all_parts.append(tuple(parts))
@@ -189,7 +228,7 @@ def number_parts(
 def link_tie(
     tie: RowTest | None, executable: Executable, bits: Mapping[RowColumn, int]
 ) -> int | NearbyCondition | None:
-    """Return how a worker knows that a row equals the one before it, see `CoverageTask.tie`."""
+    """Return what tells a worker that a row equals the one before it, see `CoverageTask.tie`."""
     if tie is None:
         return None
     if isinstance(tie, Nearby):
@@ -203,8 +242,8 @@ def show_condition_parts(
     """Yield the parts of a condition as text, in the order in which they are counted.
 
     Args:
-        condition: the condition of a variable, or None.
-        show_scalar: writes what depends on the run.
+        condition: the condition of a variable; None if it has none.
+        show_scalar: returns the text of a conjunct that depends on the run.
     """
     if condition is None:
         return
@@ -215,9 +254,11 @@ def show_condition_parts(
 
 
 def guard_tests(tests: Sequence[RowTest]) -> Sequence[RowTest]:
-    """Return tests that can each be computed for every row.
+    """Return tests that can be computed for every row without an error, one by one.
 
-    A test that can raise is computed only if the tests before it hold, and is true otherwise.
+    In `z <> 0 AND x / z > 2`, the second test can raise if it is computed for every row. It becomes
+    `CASE WHEN z <> 0 THEN x / z > 2 ELSE TRUE END`: it is computed only if all tests before it
+    hold, and is true otherwise, so that the first false test is what is counted.
     """
     guarded: list[RowTest] = []
     for test in tests:
@@ -227,9 +268,10 @@ def guard_tests(tests: Sequence[RowTest]) -> Sequence[RowTest]:
 
 
 def guard_test(earlier_tests: Sequence[RowTest], test: RowTest) -> RowTest:
-    """Return a test that is computed only if earlier tests hold, and is true otherwise.
+    """Return a test that is computed only if the earlier tests hold, and is true otherwise.
 
-    A test that Spark computes is guarded only by tests that Spark computes, too.
+    Spark does not have the tests that the worker computes, so they do not guard a test of Spark.
+    Nor does a test of several rows guard a test of one row, which would then need the sorted rows.
     """
     if isinstance(test, RowColumn):
         guards = tuple(
@@ -257,9 +299,10 @@ def to_column(test: RowTest) -> RowColumn:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Numbers of rows and matches.
+    """How many rows and matches a query has.
 
-    Numbers of several workers are added up, except for the last three, which are maximums.
+    Figures of several workers are added up, except for the last three, which are maximums. The
+    workers send them in this order.
     """
 
     rows: int = 0
@@ -270,7 +313,7 @@ class Figures:
     ties: int = 0  # rows that equal the row before them in their order
     longest_match: int = 0  # in rows
     largest_partition: int = 0  # in rows
-    rows_held: int = 0  # rows that a worker looked at in one call
+    rows_held: int = 0  # rows that a worker held in memory in one call
 
 
 # How many fields of `Figures` are added up.
@@ -279,21 +322,23 @@ SUMS = 6
 
 @dataclass(frozen=True, slots=True)
 class NearestStart:
-    """The starting row that came nearest to a match without one."""
+    """The starting row that came nearest to a match, of those that began none."""
 
-    # How many rows a match still needed.
+    # The smallest number of rows that a match still needed.
     remaining: int
-    # The values of its partition columns and of its order, as text by their names; None for NULL.
+    # Its values in PARTITION BY and in ORDER BY, by the name of the column, as text; None for NULL.
     partition: dict[str, str | None] = field(default_factory=dict)
     order: dict[str, str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class CountedCoverage:
-    """What the workers counted of a clause, and what it was counted of."""
+    """What the workers counted of a clause, and the clause as it was compiled."""
 
     coverage_draft: CoverageDraft
     task: CoverageTask
     figures: Figures
+    # How far the starting rows came, and why they went no further.
     counts: Counts
+    # None if no starting row was without a match.
     nearest: NearestStart | None
