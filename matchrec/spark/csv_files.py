@@ -1,19 +1,20 @@
-"""CSV files as Parquet files, so that every engine reads the same types and the same values.
+"""Write CSV files as Parquet files, so that every engine reads the same types and the same values.
 
-Spark and Sail split lines into fields and choose types by different rules. Here Arrow reads the
-text, in two passes that keep one block of rows in memory:
+Spark and Sail split lines into fields by different rules, and choose different types. So Arrow
+reads the text instead, in two passes that keep one block of rows in memory:
 
-1. `infer_table` finds for each column the first type that fits all of its values (`csv_types`);
+1. `infer_table` finds the first type that fits all values of each column: see `csv_types`.
 2. `CsvTable.write_parquet` converts the values and writes them to Parquet files.
 
-An empty field is NULL; a quoted empty field is an empty text, and NULL in a column of another type.
-Spaces around a value belong to a text, and are ignored in every other type.
+An empty field is NULL. A quoted empty field is an empty text in a STRING column, and NULL in a
+column of another type. Spaces around a value are a part of a text, and are ignored in every other
+type.
 """
 
 from __future__ import annotations
 
 import bz2
-import csv as texts_of_csv
+import csv as python_csv
 import gzip
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -28,25 +29,30 @@ from pyarrow import csv, parquet
 
 from matchrec.errors import command as errors
 from matchrec.plan.text import quoted
-from matchrec.spark.csv_types import Array, ColumnType, arrow_zone, type_chains
+from matchrec.spark.csv_types import ArrowArray, CsvColumn, arrow_zone, type_chains
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-BLOCK = 32 << 20  # bytes that are split into rows at once; no row is longer
-HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"  # names the folder of rows whose column is NULL
+# The number of bytes that Arrow splits into rows at once. A longer row is an error.
+BLOCK_SIZE = 32 << 20
+# The value in the name of a folder if the column is NULL: `column=__HIVE_DEFAULT_PARTITION__`.
+HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
+# Arrow's message about a row that does not have as many fields as the first row.
 RAGGED = re.compile(r"Expected (?P<wanted>\d+) columns, got (?P<count>\d+): (?P<row>.*)", re.DOTALL)
+# How Python opens compressed files, by the ends of their names.
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 
 
 @dataclass(frozen=True, slots=True)
 class CsvFile:
-    """A CSV file and how it is written."""
+    """A CSV file and its format."""
 
     path: Path
     delimiter: str
     has_header: bool
-    # the columns of folders named `column=value` around the file, and their value in all its rows
+    # The columns of folders named `column=value` around the file, and their values in all of its
+    # rows; None for NULL.
     folders: dict[str, str | None] = field(default_factory=dict)
 
     def read_first_row(self) -> tuple[int, list[str]]:
@@ -56,16 +62,16 @@ class CsvFile:
         """
         open_file = OPENERS.get(self.path.suffix.lower(), open)
         with open_file(self.path, "rt", encoding="utf-8-sig", newline="") as lines:
-            for index, row in enumerate(texts_of_csv.reader(lines, delimiter=self.delimiter)):
+            for index, row in enumerate(python_csv.reader(lines, delimiter=self.delimiter)):
                 if row:
                     return index, row
         return 0, []
 
     def read_column_names(self) -> list[str]:
-        """Return the names of its columns, no two of which are the same.
+        """Return the names of the columns. All of them are different.
 
-        As in Spark, a column without a name is called by its index, such as _c0, and columns with
-        the same name have their index after it.
+        As in Spark, the name of a column without a name is made of its index, such as `_c0`, and
+        the index is appended to names that several columns have.
         """
         _, names = self.read_first_row()
         if not self.has_header:
@@ -79,16 +85,16 @@ class CsvFile:
         return names
 
     def read_batches(self) -> Iterator[Any]:
-        """Read its rows as record batches of texts, whose columns are in the order of the file."""
+        """Yield the rows as record batches of texts. The columns are in the order of the file."""
         empty_lines, first_row = self.read_first_row()
         names = [str(index) for index in range(len(first_row))]
-        read = csv.ReadOptions(
-            block_size=BLOCK,
+        read_options = csv.ReadOptions(
+            block_size=BLOCK_SIZE,
             column_names=names,
             skip_rows_after_names=empty_lines + 1 if self.has_header else 0,
         )
-        parse = csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True)
-        convert = csv.ConvertOptions(
+        parse_options = csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True)
+        convert_options = csv.ConvertOptions(
             column_types=dict.fromkeys(names, pa.string()),
             null_values=[""],
             strings_can_be_null=True,
@@ -96,7 +102,7 @@ class CsvFile:
         )
         with (
             pa.input_stream(str(self.path), compression="detect") as stream,
-            csv.open_csv(stream, read, parse, convert) as batches,
+            csv.open_csv(stream, read_options, parse_options, convert_options) as batches,
         ):
             yield from batches
 
@@ -107,14 +113,16 @@ class CsvTable:
 
     name: str
     files: tuple[CsvFile, ...]
-    columns: dict[str, ColumnType]  # the columns of the files, then those of their folders
+    # The columns of the files by their names, followed by the columns of their folders.
+    columns: dict[str, CsvColumn]
 
     @property
     def schema(self) -> Any:
+        """Return the Arrow schema of the Parquet files."""
         return pa.schema([(name, column.arrow_type) for name, column in self.columns.items()])
 
     def find_shortened_columns(self) -> list[str]:
-        """Return the columns with times that are finer than microseconds, and are cut."""
+        """Return the names of columns with times finer than microseconds, whose digits are cut."""
         return [name for name, column in self.columns.items() if column.loses_digits]
 
     def write_parquet(self, folder: Path, *, only_schema: bool = False) -> list[Path]:
@@ -122,7 +130,7 @@ class CsvTable:
 
         Args:
             folder: where to write them.
-            only_schema: write one file without rows.
+            only_schema: write one file without rows instead, which has only the types.
         """
         schema = self.schema
         if only_schema:
@@ -163,7 +171,7 @@ def infer_table(name: str, files: Sequence[CsvFile], zone: str) -> CsvTable | No
     folder_names = (folder_name for file in nonempty_files for folder_name in file.folders)
     all_names = list(dict.fromkeys((*names, *folder_names)))
     chains = type_chains(arrow_zone(zone))
-    columns = {column_name: ColumnType(list(chains)) for column_name in all_names}
+    columns = {column_name: CsvColumn(list(chains)) for column_name in all_names}
     for file in nonempty_files:
         for texts in read_texts(name, file, all_names):
             for column, column_texts in zip(columns.values(), texts, strict=True):
@@ -174,9 +182,10 @@ def infer_table(name: str, files: Sequence[CsvFile], zone: str) -> CsvTable | No
 def find_nonempty_files(
     table_name: str, files: Sequence[CsvFile]
 ) -> tuple[tuple[CsvFile, ...], list[str]]:
-    """Return the files that have a row, and the names of their columns.
+    """Return the files that have a row, and the names of their columns in the first of them.
 
-    Raises MatchRecognizeError if the files have different columns.
+    Raises:
+        MatchRecognizeError: the files have different columns, or one of them cannot be read.
     """
     nonempty_files: list[CsvFile] = []
     first_names: list[str] = []
@@ -214,7 +223,10 @@ def read_folder_columns(path: Path) -> dict[str, str | None]:
 
 
 def use_session_zone(frame: DataFrame) -> DataFrame:
-    """Convert times to the session's time zone. Sail reads those of a Parquet file in UTC."""
+    """Return a DataFrame with its times in the session's time zone.
+
+    Sail reads the times of a Parquet file in UTC.
+    """
     from pyspark.sql.functions import col
 
     names = [name for name, type_name in frame.dtypes if type_name == "timestamp"]
@@ -222,13 +234,16 @@ def use_session_zone(frame: DataFrame) -> DataFrame:
     return frame.withColumns(casts) if casts else frame
 
 
-def read_texts(table_name: str, file: CsvFile, names: Sequence[str]) -> Iterator[list[Array]]:
-    """Read a file in batches: for each, an array of texts for each column of the table.
+def read_texts(table_name: str, file: CsvFile, names: Sequence[str]) -> Iterator[list[ArrowArray]]:
+    """Yield the rows of a file in batches. A batch is an array of texts for each column.
 
     Args:
         table_name: the name of the table, for messages.
-        file: the file, whose columns may be in another order than those of the table.
-        names: the columns of the table.
+        file: the file. Its columns may be in another order than the columns of the table.
+        names: the names of the columns of the table.
+
+    Raises:
+        MatchRecognizeError: the file cannot be read.
     """
     indexes = {name: index for index, name in enumerate(file.read_column_names())}
     with explain_read_errors(table_name, file):
@@ -246,7 +261,7 @@ def explain_read_errors(table_name: str, file: CsvFile) -> Iterator[None]:
     """Raise a MatchRecognizeError that names the file if Arrow or Python cannot read it."""
     try:
         yield
-    except (pa.ArrowInvalid, OSError, EOFError, texts_of_csv.Error) as error:
+    except (pa.ArrowInvalid, OSError, EOFError, python_csv.Error) as error:
         reason = write_reason(str(error))
         raise errors.unreadable_table(
             name=table_name, path=str(file.path), reason=reason
@@ -254,7 +269,7 @@ def explain_read_errors(table_name: str, file: CsvFile) -> Iterator[None]:
 
 
 def write_reason(reason: str) -> str:
-    """Return why a file cannot be read. Common messages of Arrow are put in plain words.
+    """Return the reason why a file cannot be read. Common messages of Arrow become plain words.
 
     >>> write_reason("CSV parse error: Expected 3 columns, got 2: a,b")
     'a row has 2 fields, and the first row has 3: a,b'

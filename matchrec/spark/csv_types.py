@@ -1,15 +1,14 @@
-"""The types of CSV columns: which type fits all values of a column, and what the values are.
+"""Choose the types of the columns of CSV files, and convert texts to values of these types.
 
-A column has the first type of a chain that fits all of its values:
+A column has the first type of one of these chains that fits all of its values:
 
     BOOLEAN
     INT, BIGINT, DECIMAL(38, 0), DOUBLE
     DATE, TIMESTAMP
-    STRING, if no other type fits
 
-In a chain each type fits every value that the types before it fit, so a reader that has seen some
-rows needs to keep only the types from the first fitting one on. docs/how-to/command_line.md has the
-table for users.
+It is a STRING if no type fits. In a chain, each type fits every value that the types before it fit.
+So a reader that has seen some rows keeps only the types from the first fitting one on. The page
+docs/how-to/command_line.md has the table for users.
 """
 
 from __future__ import annotations
@@ -25,11 +24,12 @@ import pyarrow.compute as pc
 from matchrec.errors import command as errors
 from matchrec.spark.time_zones import find_offset, find_region
 
-Array = Any  # of pyarrow, which has no types
+ArrowArray = Any  # an array of pyarrow, which has no type hints
 
 DECIMAL_DIGITS = 38
 
-# A whole number of more digits than a decimal has stays a text: a double would lose some of them.
+# Texts of each type, as regular expressions. A whole number with more digits than a decimal has
+# stays a text, because a double would lose some of its digits.
 DOUBLE = r"[+-]?(?:\d{1,38}(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|NaN|[+-]?Inf(?:inity)?"
 WHOLE_NUMBER = r"[+-]?\d+"
 DATE = r"\d{4}-\d\d-\d\d"
@@ -39,89 +39,95 @@ TIME = (
     r" ?(?P<offset>Z|[+-]\d\d(?::?\d\d)?)?)?"
 )
 FINER_THAN_MICROSECONDS = r"\.\d{6}\d*[1-9]"
+
+# Arrow's types of local times, and of instants.
 MICROSECONDS = pa.timestamp("us")
 INSTANTS = pa.timestamp("us", "UTC")
 
 
 @dataclass(frozen=True, slots=True)
-class ValueType:
+class CsvType:
     """A type that a column may have."""
 
-    # converts trimmed texts that are not empty; raises ArrowInvalid for one of another type
-    parse: Callable[[Array], Array]
-    is_time: bool = False
+    # Converts trimmed texts that are not empty to values. Raises ArrowInvalid if one of them has
+    # another type.
+    parse: Callable[[ArrowArray], ArrowArray]
+    is_time: bool = False  # whether it is TIMESTAMP
 
 
-def type_chains(zone: str) -> list[tuple[ValueType, ...]]:
-    """Return the chains that are described at the top of this file, without STRING.
+def type_chains(zone: str) -> list[tuple[CsvType, ...]]:
+    """Return the chains of types that are listed at the top of this file.
 
     Args:
         zone: the time zone of times without an offset, as Arrow writes it.
     """
     numbers = (
-        ValueType(partial(parse_whole_numbers, integer=pa.int32())),
-        ValueType(partial(parse_whole_numbers, integer=pa.int64())),
-        ValueType(parse_long_numbers),
-        ValueType(parse_doubles),
+        CsvType(partial(parse_whole_numbers, integer=pa.int32())),
+        CsvType(partial(parse_whole_numbers, integer=pa.int64())),
+        CsvType(parse_long_numbers),
+        CsvType(parse_doubles),
     )
-    times = (ValueType(parse_dates), ValueType(partial(parse_times, zone=zone), is_time=True))
-    return [(ValueType(parse_booleans),), numbers, times]
+    times = (CsvType(parse_dates), CsvType(partial(parse_times, zone=zone), is_time=True))
+    return [(CsvType(parse_booleans),), numbers, times]
 
 
 @dataclass(slots=True)
-class ColumnType:
-    """The type of a column that fits the rows read so far."""
+class CsvColumn:
+    """A column of CSV files, and the types that fit its values in the rows read so far."""
 
-    # what is left of each chain; its first type fits all values so far
-    chains: list[tuple[ValueType, ...]]
+    # The types of each chain that can still fit. The first type of each chain fits all values so
+    # far; a chain without a fitting type is left out.
+    chains: list[tuple[CsvType, ...]]
+    # Whether some text so far is neither NULL nor blank.
     has_values: bool = False
-    loses_digits: bool = field(default=False, init=False)  # a time is finer than microseconds
+    # Whether a time is finer than microseconds, so that its last digits are dropped.
+    loses_digits: bool = field(default=False, init=False)
 
-    def add(self, texts: Array) -> None:
-        """Widen the type so that it fits more values."""
+    def add(self, texts: ArrowArray) -> None:
+        """Read the texts of more rows: widen the type so that it fits their values, too."""
         trimmed, has_value = trim(texts)
         values = trimmed.filter(has_value)
         if len(values) == 0:
             return
         self.has_values = True
-        rests = (from_first_fitting(chain, values) for chain in self.chains)
-        self.chains = [rest for rest in rests if rest]
+        fitting_chains = [find_fitting_types(chain, values) for chain in self.chains]
+        self.chains = [chain for chain in fitting_chains if chain]
         if self.best is not None and self.best.is_time:
             are_finer = pc.match_substring_regex(values, FINER_THAN_MICROSECONDS)
             self.loses_digits |= pc.any(are_finer).as_py()
 
     @property
-    def best(self) -> ValueType | None:
-        """The first type that fits; None if the column stays a STRING."""
+    def best(self) -> CsvType | None:
+        """Return the first type that fits all values; None if the column is a STRING."""
         return self.chains[0][0] if self.has_values and self.chains else None
 
-    def convert(self, texts: Array) -> Array:
-        """Return the values of texts; a blank text is NULL in all types but STRING."""
+    def convert(self, texts: ArrowArray) -> ArrowArray:
+        """Return the values of texts. A blank text is NULL, except in a STRING column."""
         if self.best is None:
             return texts
         trimmed, has_value = trim(texts)
         values = self.best.parse(trimmed.filter(has_value))
-        # the index of each row's value in `values`; NULL for a row without a value
+        # The index of each row's value in `values`; NULL for a row without a value.
         index = pc.subtract(pc.cumulative_sum(has_value.cast(pa.int64())), 1)
         return values.take(pc.if_else(has_value, index, pa.scalar(None, pa.int64())))
 
     @property
     def arrow_type(self) -> Any:
-        """The Arrow type of the values that `convert` returns."""
+        """Return the Arrow type of the values that `convert` returns."""
         return self.convert(pa.array([], pa.string())).type
 
 
-def trim(texts: Array) -> tuple[Array, Array]:
-    """Return the texts without spaces around them, and for each whether it has a value.
+def trim(texts: ArrowArray) -> tuple[ArrowArray, ArrowArray]:
+    """Return the texts without spaces around them, and for each text whether it has a value.
 
-    A text that is NULL or blank has none.
+    A text that is NULL or blank has no value.
     """
     trimmed = pc.utf8_trim_whitespace(texts)
     return trimmed, pc.fill_null(pc.not_equal(trimmed, ""), False)
 
 
-def from_first_fitting(chain: Sequence[ValueType], values: Array) -> tuple[ValueType, ...]:
-    """Return the chain from the first type that fits all values on; empty if no type fits."""
+def find_fitting_types(chain: Sequence[CsvType], values: ArrowArray) -> tuple[CsvType, ...]:
+    """Return the first type of a chain that fits all values, and those after it; else nothing."""
     for index, value_type in enumerate(chain):
         try:
             value_type.parse(values)
@@ -131,54 +137,63 @@ def from_first_fitting(chain: Sequence[ValueType], values: Array) -> tuple[Value
     return ()
 
 
-# Parsers. Each gets trimmed texts without empty ones.
+# Parsers. Each gets trimmed texts that are not empty, and raises ArrowInvalid if one of them is not
+# of its type.
 
 
-def check_texts(texts: Array, pattern: str) -> Array:
-    """Return the texts. Raises ArrowInvalid unless the pattern matches each text as a whole."""
+def check_texts(texts: ArrowArray, pattern: str) -> ArrowArray:
+    """Return the texts unchanged.
+
+    Raises:
+        ArrowInvalid: the pattern does not match one of the texts as a whole.
+    """
     if pc.all(pc.match_substring_regex(texts, f"^(?:{pattern})$")).as_py() is False:
         raise pa.ArrowInvalid(f"not {pattern}")
     return texts
 
 
-def drop_plus(texts: Array) -> Array:
-    """Return the texts without a plus sign before them, which Arrow does not read."""
+def drop_plus(texts: ArrowArray) -> ArrowArray:
+    """Return numbers without a plus sign at the beginning, which Arrow does not accept."""
     return pc.replace_substring_regex(texts, r"^\+", "")
 
 
-def parse_booleans(texts: Array) -> Array:
+def parse_booleans(texts: ArrowArray) -> ArrowArray:
+    """Return the values of `true` and `false`, in any case."""
     return pc.equal(pc.utf8_lower(check_texts(texts, "(?i)true|false")), "true")
 
 
-def parse_whole_numbers(texts: Array, integer: Any) -> Array:
-    """Return whole numbers of an Arrow type such as int32."""
+def parse_whole_numbers(texts: ArrowArray, integer: Any) -> ArrowArray:
+    """Return whole numbers as values of an Arrow type such as int32."""
     return drop_plus(check_texts(texts, WHOLE_NUMBER)).cast(integer)
 
 
-def parse_long_numbers(texts: Array) -> Array:
+def parse_long_numbers(texts: ArrowArray) -> ArrowArray:
     """Return whole numbers of up to 38 digits, as decimals."""
-    digits = pc.replace_substring_regex(
-        check_texts(texts, WHOLE_NUMBER), r"^\+?(-?)0*(\d)", r"\1\2"
-    )
-    most_digits = pc.max(pc.utf8_length(pc.utf8_ltrim(digits, "-"))).as_py() or 1
+    numbers = check_texts(texts, WHOLE_NUMBER)
+    without_zeros = pc.replace_substring_regex(numbers, r"^\+?(-?)0*(\d)", r"\1\2")
+    most_digits = pc.max(pc.utf8_length(pc.utf8_ltrim(without_zeros, "-"))).as_py() or 1
     if most_digits > DECIMAL_DIGITS:
         raise pa.ArrowInvalid("too many digits")
-    return digits.cast(pa.decimal128(DECIMAL_DIGITS, 0))
+    return without_zeros.cast(pa.decimal128(DECIMAL_DIGITS, 0))
 
 
-def parse_doubles(texts: Array) -> Array:
+def parse_doubles(texts: ArrowArray) -> ArrowArray:
+    """Return the values of numbers such as `1.5`, `-2e10`, `NaN` and `Infinity`."""
     return drop_plus(check_texts(texts, DOUBLE)).cast(pa.float64())
 
 
-def parse_dates(texts: Array) -> Array:
+def parse_dates(texts: ArrowArray) -> ArrowArray:
+    """Return the values of dates such as `2024-01-05`."""
     return check_texts(texts, DATE).cast(pa.date32())
 
 
-def parse_times(texts: Array, zone: str) -> Array:
-    """Return instants of times such as `2024-01-05 10:00` and `2024-01-05T10:00:00.25+01:00`.
+def parse_times(texts: ArrowArray, zone: str) -> ArrowArray:
+    """Return the instants of times such as `2024-01-05 10:00` and `2024-01-05T10:00:00.25+01:00`.
+
+    Digits after those of microseconds are dropped.
 
     Args:
-        texts: the times. Digits after those of microseconds are dropped.
+        texts: the times. A time without hours and minutes is midnight.
         zone: the time zone of times without an offset, as Arrow writes it.
     """
     parts = pc.extract_regex(check_texts(texts, TIME), f"^{TIME}$")
@@ -199,37 +214,45 @@ def parse_times(texts: Array, zone: str) -> Array:
     return pc.if_else(has_offset, with_offset, without_offset).cast(INSTANTS)
 
 
-def replace_empty(texts: Array, replacement: str) -> Array:
+def replace_empty(texts: ArrowArray, replacement: str) -> ArrowArray:
+    """Return the texts with a replacement for the empty ones."""
     return pc.if_else(pc.equal(texts, ""), replacement, texts)
 
 
-def parse_offsets(offsets: Array) -> Array:
-    """Return by how many microseconds times with these offsets are ahead of UTC."""
+def parse_offsets(offsets: ArrowArray) -> ArrowArray:
+    """Return how many microseconds these offsets are ahead of UTC: `+01:00` is 3,600,000,000.
+
+    Raises:
+        ArrowInvalid: an offset is too large.
+    """
     digits = pc.utf8_rpad(pc.replace_substring_regex(offsets, r"[^\d]", ""), 4, "0")
     hours = pc.utf8_slice_codeunits(digits, 0, 2).cast(pa.int64())
     minutes = pc.utf8_slice_codeunits(digits, 2, 4).cast(pa.int64())
-    if (pc.max(hours).as_py() or 0) > 18 or (pc.max(minutes).as_py() or 0) > 59:  # as in Java
+    if (pc.max(hours).as_py() or 0) > 18 or (pc.max(minutes).as_py() or 0) > 59:
+        # Java has the same limits.
         raise pa.ArrowInvalid("not an offset")
     size = pc.multiply(pc.add(pc.multiply(hours, 60), minutes), 60_000_000)
     return pc.if_else(pc.starts_with(offsets, "-"), pc.negate(size), size)
 
 
-def convert_local_times(local: Array, zone: str) -> Array:
+def convert_local_times(local: ArrowArray, zone: str) -> ArrowArray:
     """Return the instants of local times in a time zone, in microseconds since 1970.
 
-    As in Java: a time that clocks show twice is the earlier one, and a time that clocks skip is
-    moved on by what they skip.
+    As in Java, a time that clocks show twice is the earlier one. A time that clocks skip is moved
+    forward by the length of the gap: it has the offset from before the gap.
     """
     earliest = pc.assume_timezone(local, zone, ambiguous="earliest", nonexistent="earliest")
-    shown = pc.local_timestamp(earliest)
     instants = earliest.cast(pa.int64())
-    ahead = pc.subtract(shown.cast(pa.int64()), instants)
+    # What clocks show at these instants: for a skipped time, the moment before the gap.
+    shown = pc.local_timestamp(earliest)
+    offset_before_gap = pc.subtract(shown.cast(pa.int64()), instants)
+    instants_of_skipped = pc.subtract(local.cast(pa.int64()), offset_before_gap)
     is_skipped = pc.not_equal(shown, local)
-    return pc.if_else(is_skipped, pc.subtract(local.cast(pa.int64()), ahead), instants)
+    return pc.if_else(is_skipped, instants_of_skipped, instants)
 
 
 def arrow_zone(zone: str) -> str:
-    """Return the name that Arrow has for the time zone of a session.
+    """Return Arrow's name for the time zone of a session.
 
     >>> [arrow_zone(zone) for zone in ("America/New_York", "GMT+3", "-05:30")]
     ['America/New_York', '+03:00', '-05:30']
