@@ -1,12 +1,13 @@
-"""Operators whose operand Spark computes on every row, although AND or CASE guards them.
+"""Rewrite operators whose first operand Spark computes too early, outside of AND and CASE.
 
 Spark 4 computes the first operand of BETWEEN and of NULLIF once, in a projection below the
-condition. Under ANSI that operand may fail on a row that an earlier part of AND rules out:
+condition. In ANSI mode this can raise an error on a row that an earlier part of AND rules out:
 
-    v <> 'many' AND CAST(v AS INT) BETWEEN 7 AND 9      fails on 'many'
-    v <> 'many' AND CAST(v AS INT) >= 7 AND CAST(v AS INT) <= 9      does not
+    v <> 'many' AND CAST(v AS INT) BETWEEN 7 AND 9                      raises on 'many'
+    v <> 'many' AND CAST(v AS INT) >= 7 AND CAST(v AS INT) <= 9         does not
 
-So both operators are written out. Other operators of Spark keep to their guards.
+So both operators are rewritten to comparisons. Spark evaluates all other operators only if their
+guards hold.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ from matchrec.plan.operations import FUNCTIONS, is_partial
 
 
 def write_out_eager_operators(plan: MatchPlan) -> MatchPlan:
-    """Return the plan without BETWEEN and NULLIF of one row whose first operand may fail."""
+    """Return the plan without the BETWEEN and NULLIF whose first operand Spark computes too early.
+
+    These are the operators over one row whose first operand can raise an error.
+    """
 
     def write_out_in(scalar: Scalar, variable: str | None) -> Scalar:
         return with_operations(scalar, lambda operation: write_out(operation, variable))
@@ -36,11 +40,15 @@ def write_out_eager_operators(plan: MatchPlan) -> MatchPlan:
 
 
 def write_out(operation: Operation, variable: str | None) -> Operation:
-    """Return `a BETWEEN b AND c` as comparisons and `NULLIF(a, b)` as IF, if `a` may fail.
+    """Return an operation as comparisons if Spark would compute its first operand too early.
+
+        a BETWEEN b AND c       (a >= b AND a <= c)
+        a NOT BETWEEN b AND c   (NOT (a >= b AND a <= c))
+        NULLIF(a, b)            IF((a) = (b), NULL, a)
 
     Args:
-        operation: any operation; all others are returned as they are.
-        variable: the variable whose condition has the operation, None for a measure.
+        operation: any operation. Other operations are returned as they are.
+        variable: the variable whose condition contains the operation; None for a measure.
     """
     match operation:
         case Operation("BETWEEN", (value, low, high)) if is_eager(operation, variable):
@@ -51,34 +59,36 @@ def write_out(operation: Operation, variable: str | None) -> Operation:
         case Operation("NULLIF", (first, second)) if is_eager(operation, variable):
             span = operation.span
             equal = Operation("=", ("(", first, ") = (", second, ")"), span)
-            parts = "IF(", equal, ", ", literal("NULL", span), ", ", first, ")"
-            return Operation("IF", parts, span)
-        case _:
-            return operation
+            null = literal("NULL", span)
+            return Operation("IF", ("IF(", equal, ", ", null, ", ", first, ")"), span)
+    return operation
 
 
 def is_eager(operation: Operation, variable: str | None) -> bool:
-    """Return whether the first operand may fail, and Spark computes it.
+    """Return whether the first operand of an operation can raise an error, and Spark computes it.
 
-    Spark computes only what looks at one row. An operand that calls unknown functions stays as it
-    is, because it would be computed twice.
+    Spark computes only what reads one row. An operation whose first operand calls unknown functions
+    is left alone, because the rewritten operation contains this operand twice.
     """
-    first = operation.operands[0]
-    if not is_partial(first.operations) or not calls_known_functions(first):
+    first_operand = operation.operands[0]
+    can_raise = is_partial(first_operand.operations)
+    if not can_raise or not calls_known_functions(first_operand):
         return False
     return find_one_row(operation, variable) is not None
 
 
 def compare_with_bounds(value: Scalar, low: Scalar, high: Scalar) -> Operation:
     """Return `(value >= low AND value <= high)`."""
-    parts = "(", comparison(">=", value, low), " AND ", comparison("<=", value, high), ")"
+    above_low = comparison(">=", value, low)
+    below_high = comparison("<=", value, high)
+    parts = ("(", above_low, " AND ", below_high, ")")
     return Operation("AND", parts, value.span.to(high.span))
 
 
 def calls_known_functions(scalar: Scalar) -> bool:
-    """Return whether each function is known, so that it may be called twice for a row.
+    """Return whether an expression calls only functions that may be called twice for a row.
 
-    A function of the user's may be slow, and may give another value at the second call.
+    A user's own function may be slow, and may return another value when it is called again.
     """
     if "SELECT" in scalar.operations or "?" in scalar.operations:
         return False
@@ -87,14 +97,21 @@ def calls_known_functions(scalar: Scalar) -> bool:
 
 
 def find_one_row(scalar: Scalar, variable: str | None) -> Navigation | None:
-    """Return the one row that an expression reads; None if it reads several rows or none.
+    """Return the navigation to the one row that an expression reads; None if it reads more or none.
 
-    variable: the one whose condition has the expression: `x` and `B.x` are of one row in the
-    condition of B. None for a measure.
+    In the condition of B, `x` and `B.x` both read the current row.
+
+    Args:
+        scalar: the expression.
+        variable: the variable whose condition contains the expression; None for a measure.
     """
     if not looks_at_columns_only(scalar):
         return None
-    columns = [one for one in scalar.references if isinstance(one, ColumnReference)]
-    own, here = Navigation(variable=variable), Navigation()
-    rows = {here if one.navigation == own else one.navigation for one in columns}
+    current_row = Navigation()
+    row_of_variable = Navigation(variable=variable)
+    rows = set()
+    for reference in scalar.references:
+        if isinstance(reference, ColumnReference):
+            is_current = reference.navigation == row_of_variable
+            rows.add(current_row if is_current else reference.navigation)
     return rows.pop() if len(rows) == 1 else None
