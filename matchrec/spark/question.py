@@ -1,4 +1,9 @@
-"""A question: the rules to match over a relation, one for a query, and how they are run."""
+"""A question: rules to match over a relation, and the options with which they run.
+
+A query is a question with one rule that has no name. The question knows the names and types of the
+input's columns and the settings of the session, and drafts each rule with them. `spark.execute`
+runs it.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +68,7 @@ def are_counters(value: object) -> bool:
 
 @dataclass(frozen=True)
 class Options:
-    """Settings for how a query runs: its algorithm, sorting and limits.
+    """Settings for how a query runs: its algorithm, who sorts, and limits.
 
     Attributes:
         algorithm: how the search looks for matches. "auto" chooses the algorithm that is expected
@@ -110,7 +115,7 @@ NO_OPTIONS = Options()
 
 @contextmanager
 def naming_rule(name: str) -> Iterator[None]:
-    """Let errors that are raised inside name the rule, if it has a name."""
+    """Add the name of a rule to errors that are raised inside, if it has a name."""
     try:
         yield
     except MatchRecognizeError as error:
@@ -123,21 +128,24 @@ def naming_rule(name: str) -> Iterator[None]:
 class Rule:
     """A rule, or a query, which is a rule without a name."""
 
-    name: str
+    name: str  # empty for a query
     plan: MatchPlan
-    # The text of the rule and its language, for messages that name the rule.
+    # The text of the rule and its language, which messages show. None for a rule without a text of
+    # its own.
     source: Source | None = None
     language: Language | None = None
-    # The time for which a rule is valid; None for a rule without times.
+    # The time for which the rule is valid; None for a rule without times.
     version: Version | None = None
-    # The Columns of a Pattern, as Spark prints them.
+    # If the rule is a Pattern: its conditions that are Columns of PySpark, as Spark prints them.
     columns: tuple[str, ...] = ()
 
     @contextmanager
     def naming(self) -> Iterator[None]:
-        """Let errors that are raised inside name the rule and show its text."""
-        text = nullcontext() if self.source is None else shown_in(self.source, self.language)
-        with naming_rule(self.name), text:
+        """Add the name and the text of the rule to errors that are raised inside."""
+        showing_text = (
+            nullcontext() if self.source is None else shown_in(self.source, self.language)
+        )
+        with naming_rule(self.name), showing_text:
             yield
 
 
@@ -147,17 +155,22 @@ class Question:
 
     rules: tuple[Rule, ...]
     relation: Relation
-    # The names by which the rules know the columns of the relation.
+    # The names of the relation's columns in the rules.
     columns: InputColumns
     options: Options
-    # What is used of the result.
+    # What the query around the clause uses of the result.
     use: Use = EVERYTHING
     # What happens if a rule fails in a partition.
     on_error: arguments.OnError = "raise"
 
     def resolve(self) -> Question:
-        """Rewrite each rule for the session: inline earlier measures, pad CHAR values, and rewrite
-        what the engine computes differently from Spark.
+        """Return the question with its rules rewritten for the session.
+
+        Earlier measures are inlined, CHAR values are padded, and what the engine computes
+        differently from Spark is rewritten.
+
+        Raises:
+            MatchRecognizeError: a rule is wrong.
         """
         columns = self.columns
         backend = self.backend
@@ -183,7 +196,7 @@ class Question:
 
     @property
     def backend(self) -> Backend:
-        """Return what is special about the session."""
+        """Return the backend of the session: what differs between Spark, Connect and Sail."""
         return backend_of(self.runner.spark)
 
     @cached_property
@@ -205,7 +218,7 @@ class Question:
 
     @contextmanager
     def locating_errors(self, rule: Rule) -> Iterator[None]:
-        """Turn errors of Spark that are raised inside into errors that show their place in a rule.
+        """Turn Spark's errors that are raised inside into errors that show their place in a rule.
 
         Raises:
             MatchRecognizeError: Spark or matchrec rejects something inside.
@@ -238,17 +251,18 @@ class Question:
             return draft
 
     def needs_all_rows(self, draft: Draft, plan: MatchPlan) -> bool:
-        """Return whether rows must be sent that no match needs.
+        """Return whether all rows must be sent, even those that no match needs.
 
-        Every event of a stream moves the watermark. And an engine that evaluates all parts of an
-        AND could raise an error in a filter, on rows for which Spark evaluates the first part only.
+        - Every event of a stream moves the watermark.
+        - An engine that evaluates all parts of an AND could raise an error in a filter, on rows for
+          which Spark evaluates the first part only.
         """
         if self.is_stream:
             return True
         return draft.can_raise_before_match and self.backend.evaluates_eagerly(plan)
 
     def check_sort_expressions(self, plan: MatchPlan) -> None:
-        """Let Spark analyse the expressions in PARTITION BY and ORDER BY that are no columns.
+        """Let Spark analyse the expressions in PARTITION BY and ORDER BY that are not columns.
 
         Raises one of Spark's `REFUSALS`.
         """
@@ -260,10 +274,10 @@ class Question:
         self.relation.fields(expressions)
 
     def check_lengths(self, plan: MatchPlan) -> None:
-        """Check the constants that are lengths of windows or frames.
+        """Check the constants that give the lengths of windows and frames.
 
         Raises:
-            MatchRecognizePlanError: a constant is not such a length.
+            MatchRecognizePlanError: a constant cannot be a length.
         """
         constants = find_constants(plan)
         if constants:
@@ -273,13 +287,20 @@ class Question:
             check_frame_length(plan.frame_length, self.runner)
 
     def columns_of(self, rule: Rule) -> tuple[str, ...]:
-        """Return the names of the output columns of a rule, including unused ones."""
+        """Return the names of a rule's output columns, including those that the query does not use.
+
+        Raises:
+            MatchRecognizeError: the rule is wrong.
+        """
         names = [output.name for output in self.draft(rule, RowScope.ROW).outputs]
         return tuple(name for name in names if name != NO_COLUMN)
 
     @cached_property
     def type_of_order(self) -> Callable[[str], OrderType]:
-        """Return a function that returns the type of an order column, given as SQL."""
+        """Return a function that returns the type of an order column, given as SQL.
+
+        It asks Spark once for each column.
+        """
 
         def find_order_type(text: str) -> OrderType:
             zone = self.runner.settings["spark.sql.session.timeZone"]
@@ -289,13 +310,13 @@ class Question:
 
     @cached_property
     def settings(self) -> Settings:
-        """Return the settings of the session on which conditions depend."""
+        """Return the settings of the session that change the values of conditions."""
         values = self.runner.settings
         version = version_spoken(self.runner.spark)
         settings = Settings(
-            values["spark.sql.session.timeZone"],
-            values["spark.sql.legacy.statisticalAggregate"] == "true",
-            values["spark.sql.timestampType"],
+            time_zone=values["spark.sql.session.timeZone"],
+            legacy_statistics=values["spark.sql.legacy.statisticalAggregate"] == "true",
+            timestamp_type=values["spark.sql.timestampType"],
             cuts_decimals=version >= (4, 0),
             weighs_both=version < (4, 3),
         )
@@ -308,7 +329,16 @@ class Question:
 
 
 def pad_chars(plan: MatchPlan, relation: Relation, columns: InputColumns) -> MatchPlan:
-    """Return the plan with CHAR(n) values of other rows padded like values of the row itself."""
+    """Return the plan with padding in conditions that compare CHAR(n) values of several rows.
+
+    Spark pads a constant that is compared with a CHAR(n) column, but values of the column that are
+    read on other rows are texts like any other.
+
+    Args:
+        plan: the plan of a rule.
+        relation: the input.
+        columns: the columns of the input.
+    """
     lengths = {field.name: length_of(field) for field in relation.rows.schema.fields}
     if not any(lengths.values()):
         return plan
@@ -330,12 +360,12 @@ def is_streaming(rows: DataFrame) -> bool:
 def input_columns(
     relation: Relation, alias: str | None = None, names: Sequence[str] | None = None
 ) -> InputColumns:
-    """Return the columns of a relation as the rules of a question know them.
+    """Return the names of a relation's columns as rules may write them.
 
     Args:
         relation: the relation.
-        alias: the name that qualifies the columns.
-        names: the names of the columns; None for those that Spark knows.
+        alias: the name that can qualify the columns, as in `t.price`.
+        names: the names of the columns; None for their names in Spark.
 
     Raises:
         MatchRecognizeError: Spark rejects the relation.
