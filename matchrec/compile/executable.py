@@ -1,4 +1,4 @@
-"""A compiled query: what Spark computes before the match, the task of the search, its output."""
+"""A compiled query: what Spark computes before the match, what the search gets, what is output."""
 
 from __future__ import annotations
 
@@ -16,44 +16,46 @@ from matchrec.plan.expression import Frame
 from matchrec.search.interface import NearbyCondition, Task
 from matchrec.search.strategies import Strategy
 
-# How far a query looks beyond the rows of a run, so that a partition can come in chunks.
+# How far a query looks around the rows of a run, so that a partition can be searched in chunks.
 #
-# A search decides on a starting row once it has seen the rows that it looks at. So a partition can
-# come to the engine in chunks that overlap by what conditions and measures read around a match.
+# A search can decide about a starting row as soon as it has all rows that it looks at. So a worker
+# can search a large partition in chunks, which overlap by the rows that conditions and measures
+# read before and after a match.
 
 
 @dataclass(frozen=True, slots=True)
 class Lookaround:
-    """The number of rows that are read before the first row of a run, and after its last row."""
+    """How many rows around a run are read."""
 
-    before: int
-    after: int
+    before: int  # rows before the first row of the run
+    after: int  # rows after its last row
 
 
 def find_lookaround(
     task: Task, integers: int, reads: Iterable[Read], offsets: Iterable[int] = ()
 ) -> Lookaround | None:
-    """Return how far conditions and measures look, or None if they need the whole partition.
+    """Return how far conditions and measures look around a run; None if that is not bounded.
 
     Args:
         task: the task of the search.
         integers: the number of integer columns that conditions on the run read.
         reads: what is read of each output row.
-        offsets: how far the row conditions that the worker computes look.
+        offsets: the distances from the current row at which the row conditions read that the worker
+            computes; negative for rows before.
     """
     if task.selects or task.partial is not None:
         return None
     from matchrec.search.records import compile_task
 
     guards = task.pattern.guards
-    steps = [0, *offsets]
+    all_offsets = [0, *offsets]
     if guards & GUARD_START:
-        steps.append(-1)
+        all_offsets.append(-1)  # `^` holds if there is no row before
     if guards & GUARD_END:
-        steps.append(1)
-    steps += [read.navigation.physical_offset for read in reads if isinstance(read, ReadAt)]
-    steps += compile_task(task, integers).offsets
-    return Lookaround(before=-min(steps), after=max(steps))
+        all_offsets.append(1)  # `$` holds if there is no row after
+    all_offsets += [read.navigation.physical_offset for read in reads if isinstance(read, ReadAt)]
+    all_offsets += compile_task(task, integers).offsets
+    return Lookaround(before=-min(all_offsets), after=max(all_offsets))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +63,22 @@ class Output:
     """A column of the result."""
 
     name: str
-    pieces: Pieces  # the column as SQL text over reads, which are given by their indices
-    is_measure: bool  # a measure is NULL on a row without a match
-    origin: SqlOrigin | None = None  # where the user wrote it
+    # The column as SQL. Its pieces are texts, and the indices of the reads between them.
+    pieces: Pieces
+    # Whether it is NULL on a row without a match, as measures are.
+    is_measure: bool
+    # Where the user wrote it; None for a column that nobody wrote.
+    origin: SqlOrigin | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
     """The columns that Spark computes for every row and sends, and what each of them is for.
 
-    All numbers are indices in `columns`.
+    All numbers in its fields are indices in `columns`.
     """
 
-    # All columns that are sent. If rules share them: the columns of the rules up to this one.
+    # All columns that are sent. If several rules share them: those of the rules up to this one.
     columns: tuple[RowColumn, ...]
     # The columns that this query uses.
     used: tuple[int, ...]
@@ -84,12 +89,12 @@ class Crossing:
     ranked: frozenset[int]
     # The name and the column of each partition key, for messages.
     keys: tuple[tuple[str, int], ...]
-    # The key along which the window of a match is measured, and the end of the window that begins
-    # with each row. Empty without a window; the key alone if `distance` is known.
+    # The order column along which the window of a match is measured, and the end of the window that
+    # begins with each row. Empty without a window. Only the order column if `distance` is known.
     window: tuple[int, ...] = ()
     # How far the window of a match reaches, if that is known when the query is compiled.
     distance: Distance | None = None
-    # The same two for the window between a row of a match and the next one.
+    # The same as `window` and `distance`, for the window between a row of a match and the next one.
     gap: tuple[int, ...] = ()
     gap_distance: Distance | None = None
     # The ends of all windows that begin with a row, if some of them are between neighbours in the
@@ -99,16 +104,16 @@ class Crossing:
 
 
 class ColumnAspect(Enum):
-    """What totals over all matches read of a column."""
+    """What aggregates over all matches need to know of the values of a column."""
 
-    NUMBERS = "numbers"  # its values, as numbers to add up
-    ORDER = "order"  # numbers that are in the order of its values
-    PRESENCE = "presence"  # only which of its values are NULL
+    NUMBERS = "numbers"  # the values, as numbers to add up
+    ORDER = "order"  # numbers in the order of the values
+    PRESENCE = "presence"  # only which values are NULL
 
 
 @dataclass(frozen=True, slots=True)
 class TotalledColumn:
-    """A column that totals over all matches read."""
+    """A column that aggregates over all matches read."""
 
     column: int  # its index in `Crossing.columns`
     aspect: ColumnAspect
@@ -123,6 +128,7 @@ class Sorter:
     reason: str = ""
 
     def __str__(self) -> str:
+        """Return the sentence that `explain` prints after "sorted by"."""
         if self.is_worker:
             return "the workers: Spark only brings the rows of a partition together"
         return f"Spark: {self.reason}"
@@ -137,6 +143,7 @@ class Executable:
 
     # The row pattern as text, for the name of the operator in Spark's plans.
     pattern: str
+    # What the search gets.
     task: Task
     # The algorithm that runs the task, and why it was chosen.
     strategy: Strategy
@@ -149,28 +156,29 @@ class Executable:
     used_bits: tuple[int, ...]
     # Filters. A row is sent if it passes at least one of them; all rows are sent if there are none.
     relevant: tuple[RowColumn, ...]
-    # What is read of each output row.
+    # The values that a worker returns for each output row.
     reads: tuple[Read, ...]
     # The aggregates that Spark computes over the rows of each match.
     aggregates: tuple[RowAggregate, ...]
+    # The columns of the result, as SQL over the reads and the aggregates.
     outputs: tuple[Output, ...]
-    # Whether overflow is an error.
+    # Whether the session is in ANSI mode, so that overflow is an error.
     ansi: bool
     # The number of rows in the frame of a row pattern window; None if the frame is unbounded.
     window_rows: int | None = None
-    # The columns that totals over all matches read.
+    # The columns that aggregates over all matches read.
     totalled: tuple[TotalledColumn, ...] = ()
     # The row conditions that the worker computes while it sorts the rows.
     nearby: tuple[NearbyCondition, ...] = ()
-    # Bits of `conditions`. Each of these conditions holds for some row of every partition that
-    # yields output, so a partition without such a row need not be searched.
+    # Bits of `conditions`. A partition has output only if it has a row for each of these bits, so
+    # other partitions need not be searched.
     needed: tuple[int, ...] = ()
     # Whether a partition can be searched in chunks, in the order of its rows.
     in_chunks: bool = True
 
     @property
     def lookaround(self) -> Lookaround | None:
-        """Return how many rows around a match are needed; None for the whole partition."""
+        """Return how many rows around a run are read; None if it must have the whole partition."""
         if not self.in_chunks:
             return None
         offsets = [offset for condition in self.nearby for offset in condition.offsets]
@@ -191,5 +199,5 @@ class Executable:
         return Frame(0, None if self.window_rows is None else self.window_rows - 1)
 
     def limit(self, max_steps: int) -> Executable:
-        """Return the query with a limit on the steps in one partition, see `Task.max_steps`."""
+        """Return the query with a limit on its steps in one partition: see `Task.max_steps`."""
         return replace(self, task=replace(self.task, max_steps=max_steps))
