@@ -1,27 +1,31 @@
-"""Write the queries of what Spark computes before the match: the columns and bits that it sends.
+"""Write the queries that Spark runs before the match: they compute the columns that are sent.
 
-If Spark sorts the rows, the result is sorted partitions:
+What is sent are columns of values, and columns of bits that hold the truth values of conditions.
+`worker.wire` explains their names. There are two forms of the query.
+
+If Spark sorts the rows, a `Preparation` returns sorted partitions:
 
     SELECT <SQL over one row> AS __c0, ..., <bits> AS __x0, ... FROM <the relation> [WHERE ...]
     SELECT *, row_number() OVER w AS __n, lag(__x0, 1) OVER w AS __s0, ... FROM that
     SELECT __c0, ..., <bits> AS __bits0 FROM that
 
-The inner query narrows the rows before the shuffle. The window's row_number makes Spark shuffle
-and sort by its own rules and marks where partitions start by its own notion of equal keys. If Spark
-alone can compute a value of several rows, lag and lead over the same window read the rows at a
-fixed distance, each once; all other values of neighbouring rows are computed by the workers. A
-column keeps its name from the inner query on: Spark would send a renamed one through the shuffle a
-second time.
+- The inner query narrows the rows before the shuffle.
+- The row_number makes Spark shuffle and sort by its own rules. It also marks where partitions
+  start, so that Spark decides which keys are equal.
+- If only Spark can compute a value of several rows, lag and lead over the same window read the rows
+  at a fixed distance, each of them once. The workers compute all other values of neighbouring rows.
+- A column keeps its name from the inner query on. Spark would send a renamed column through the
+  shuffle a second time.
 
-If the workers sort, it is one projection and a shuffle:
+If the workers sort the rows, an `UnsortedPreparation` makes one projection and a shuffle:
 
     SELECT <SQL over one row> AS __c0, ..., AS __x0, ... FROM <the user's relation> [WHERE ...]
     SELECT __c0, ..., <keys and order that are no __c>, <bits> AS __bits0 FROM that
     that, shuffled by the keys
 
 There is no window, so every column and every bit is computed from one row. Bits are packed before
-the shuffle, so that what the workers do not need does not go through it. If there are no bits, the
-workers make the column that marks the first row of a partition.
+the shuffle, so that only what the workers need goes through it. If there are no bits, the workers
+make the column that marks the first row of each partition.
 """
 
 from __future__ import annotations
@@ -73,21 +77,24 @@ KnownFields = Mapping[RowColumn, StructField]
 
 @dataclass(frozen=True, slots=True)
 class ColumnNames:
-    """The names of everything that Spark computes."""
+    """The names of everything that Spark computes, and the select lists that compute it."""
 
-    # For each text over one row its name: __c if it is a column that is sent, else __x.
+    # The name of each SQL text over one row, which the inner query computes: __c0, ... if it is a
+    # column that is sent, else __x0, ...
     inner: Mapping[str, str]
-    # The names of values that are read on another row, or on several rows.
+    # The name of each value that is read on another row or on several rows: __s0, ...
     others: Mapping[Shifted | Framed, str]
-    # Where the user wrote them.
+    # Where the user wrote what is computed.
     origins: Mapping[ComputedValue, SqlOrigin]
 
     def select_inner(self) -> list[SelectItem]:
-        """Return everything that is computed over one row."""
+        """Return the select list of everything that is computed over one row."""
         return [SelectItem(self.add_origin(text, text), name) for text, name in self.inner.items()]
 
     def select_others(self, window: str, frame: str) -> Iterator[SelectItem]:
-        """Yield what is read on other rows of the sorted partition, NULL if there is no such row.
+        """Yield the select list of what is read on other rows of the sorted partition.
+
+        A value on a row that does not exist is NULL.
 
         Args:
             window: the partitions and their order, as SQL.
@@ -95,33 +102,40 @@ class ColumnNames:
         """
         for value, name in self.others.items():
             if isinstance(value, Framed):
-                parts = [
-                    part if isinstance(part, str) else self.inner[part.argument]
-                    for part in value.call
-                ]
-                sql = f"{''.join(parts)} OVER ({window} {show_frame(value.frame)})"
+                call = self.write_framed_call(value)
+                sql = f"{call} OVER ({window} {show_frame(value.frame)})"
             else:
                 function = "lag" if value.offset < 0 else "lead"
                 call = f"{function}({self.inner[value.argument]}, {abs(value.offset)})"
                 sql = f"{call} OVER ({window} {frame})"
             yield SelectItem(self.add_origin(sql, value), name)
 
+    def write_framed_call(self, value: Framed) -> str:
+        """Return the call of an aggregate over a frame as SQL, without its frame."""
+        parts = [
+            part if isinstance(part, str) else self.inner[part.argument] for part in value.call
+        ]
+        return "".join(parts)
+
     def select_sent(self, columns: Iterable[RowColumn]) -> list[SelectItem]:
-        """Return the columns that are sent. A column of one row has its name from the start."""
+        """Return the select list of the columns that are sent.
+
+        A column of one row already has its name, which the inner query gave it.
+        """
         return [
             SelectItem(self.write_column(column), wire.column(index))
             for index, column in enumerate(columns)
         ]
 
     def write_column(self, column: RowColumn) -> str:
-        """Return a column as SQL over what is computed over one row and read on other rows."""
+        """Return a column as SQL over the named values."""
         if column.looks_at_one_row:
             return self.inner[column.text]
         sql = "".join(self.write_piece(piece) for piece in column.pieces)
         return self.add_origin(sql, column)
 
     def write_piece(self, piece: str | Shifted | Framed) -> str:
-        """Return a piece of a column of several rows as SQL."""
+        """Return a piece of a column of several rows as SQL over the named values."""
         if isinstance(piece, str):
             return piece
         if isinstance(piece, Framed) or piece.offset != 0:
@@ -134,13 +148,13 @@ class ColumnNames:
 
 
 def reads_other_rows(piece: str | Shifted | Framed) -> TypeGuard[Shifted | Framed]:
-    """Return whether a piece of a column is computed over the window."""
+    """Return whether a piece of a column is read on other rows, so that it needs the window."""
     return isinstance(piece, Framed) or (isinstance(piece, Shifted) and piece.offset != 0)
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """Computes the columns and bits of one draft over one relation. Spark sorts the rows."""
+    """Computes the columns and bits of one draft over a relation. Spark sorts the rows."""
 
     relation: Relation
     draft: Draft
@@ -156,7 +170,7 @@ class Preparation:
 
     @property
     def backend(self) -> Backend:
-        """Return what is special about the session."""
+        """Return the backend of the session: what differs between Spark, Connect and Sail."""
         return backend_of(self.relation.runner.spark)
 
     def dataframe(self, columns: RowColumns) -> DataFrame:
@@ -177,8 +191,9 @@ class Preparation:
     def build_query(self, columns: RowColumns) -> Template:
         """Return the query of the columns __c0, __c1, ..., then __bits0, ...
 
-        It yields sorted partitions. Irrelevant rows are left out before the sort. The bits of
-        conditions on one row are packed before it; the other bits are added after it.
+        It returns sorted partitions. Irrelevant rows are left out before the sort. The bits of
+        conditions on one row are packed before the sort. The bits of conditions on several rows are
+        packed after it, and both are joined by `|`.
         """
         conditions = self.draft.row_conditions
         origins = self.draft.origins
@@ -191,6 +206,7 @@ class Preparation:
             else "FALSE"
             for condition in conditions
         ]
+        # The first bit marks the first row of a partition, which only the window tells.
         packed_before = packed_columns(["FALSE", *tests_before], wire.bits)
         packed_texts = [packed.sql for packed in packed_before]
         names = self.name_columns(columns, conditions_of_several_rows, packed_texts)
@@ -207,7 +223,7 @@ class Preparation:
         return self.relation.over(self.number_rows(names), map(str, items))
 
     def number_rows(self, names: ColumnNames) -> Template:
-        """Return the query of the sorted rows, their numbers, and what is read on other rows."""
+        """Return the query of the sorted rows, with row numbers and what is read on other rows."""
         frame = self.backend.running_frame
         window = self.write_window(names)
         number = SelectItem(f"row_number() OVER ({window} {frame})", wire.ROW_NUMBER)
@@ -215,32 +231,36 @@ class Preparation:
         select_list = ", ".join(str(item) for item in items)
         return template(f"SELECT *, {select_list} FROM (", self.build_source(names), ")")
 
-    def fields(self, rows: Sequence[StructField], columns: RowColumns) -> KnownFields:
+    def map_fields(self, row_fields: Sequence[StructField], columns: RowColumns) -> KnownFields:
         """Return the field of each column.
 
         Args:
-            rows: the fields of the DataFrame of these columns.
+            row_fields: the fields of the DataFrame of these columns.
             columns: the columns.
         """
-        return dict(zip(columns, rows, strict=False))
+        return dict(zip(columns, row_fields, strict=False))  # the fields of bits follow
 
-    def incoming(self, _columns: RowColumns) -> Incoming:
-        """Return how a worker takes rows with these columns apart."""
+    def describe_incoming(self, _columns: RowColumns) -> Incoming:
+        """Return how rows with these columns reach a worker, and what it does to them first."""
         return Incoming()
 
     def show_ranges(self) -> str:
-        """Describe whether partitions are cut into ranges; empty if nobody would expect it."""
+        """Describe whether partitions are cut into ranges.
+
+        The text is empty if nobody would expect it.
+        """
         return ""
 
     def send(
         self, columns: RowColumns, known_fields: KnownFields, rows: DataFrame | None = None
     ) -> Sent:
-        """Return the rows with these columns.
+        """Return the rows with these columns, as they are sent to the workers.
 
         Args:
             columns: the columns.
-            known_fields: the fields of columns. If they have all columns, Spark analyses no query.
-            rows: the rows with these columns, if they have been made already.
+            known_fields: the fields of columns. If all columns are among them, Spark need not
+                analyse a query.
+            rows: the rows with these columns, if they exist already.
 
         Raises:
             MatchRecognizeUnsupportedError: the rows are a stream, and pandas would alter a column.
@@ -248,7 +268,9 @@ class Preparation:
         if rows is None:
             rows = self.dataframe(columns)
         fields = self.find_fields(columns, known_fields, rows)
-        incoming = replace(self.incoming(columns), planned=self.plan_columns(rows, columns))
+        incoming = replace(
+            self.describe_incoming(columns), planned=self.plan_columns(rows, columns)
+        )
         return Sent(encode_columns(rows), fields, incoming)
 
     def find_fields(
@@ -258,13 +280,14 @@ class Preparation:
         if not known_fields.keys() >= set(columns):
             if rows is None:
                 rows = self.dataframe(columns)
-            known_fields = self.fields(self.relation.runner.fields(rows), columns)
+            known_fields = self.map_fields(self.relation.runner.fields(rows), columns)
         return tuple(known_fields[column] for column in columns)
 
     def plan_columns(self, rows: DataFrame, columns: RowColumns) -> tuple[PlannedColumn, ...]:
         """Return the columns that are sent as they are now, for the workers to compare with.
 
-        Nothing is returned for a session that analyses a DataFrame once, when it is made.
+        A session that analyses a DataFrame only once, when it is made, returns no columns: they
+        cannot change.
         """
         runner = self.relation.runner
         if not self.backend.analyses_again:
@@ -292,7 +315,7 @@ class Preparation:
         Args:
             columns: the columns that are sent.
             conditions: the row conditions; None for all conditions of the draft.
-            texts: further SQL over one row.
+            texts: other SQL texts over one row.
         """
         if conditions is None:
             conditions = self.draft.row_conditions
@@ -362,8 +385,8 @@ class Preparation:
 
 
 @dataclass(frozen=True)
-class Unsorted(Preparation):
-    """A `Preparation` that does not sort: rows with equal keys only come to the same task."""
+class UnsortedPreparation(Preparation):
+    """A preparation whose rows the workers sort. Rows with equal keys come to the same task."""
 
     # The ranges into which partitions are cut, or the reason why they are not cut.
     ranges: Ranges | str = ""
@@ -390,7 +413,7 @@ class Unsorted(Preparation):
         return self.relation.over(self.build_source(names), map(str, items))
 
     def run_query(self, query: Template, columns: RowColumns) -> DataFrame:
-        """Return the rows of a query. The rows of a partition are in one task, in no order."""
+        """Return the rows of a query. All rows of a partition are in one task, in any order."""
         names = self.name_all_parts(columns)
         rows = super().run_query(query, columns)
         shuffle_keys = [self.write_key(names, key.text) for key in self.plan.keys]
@@ -400,9 +423,9 @@ class Unsorted(Preparation):
             shuffle_keys = [*shuffle_keys, wire.RANGE]
         return self.backend.repartition(rows, [expr(key) for key in shuffle_keys])
 
-    def fields(self, rows: Sequence[StructField], columns: RowColumns) -> KnownFields:
-        """Return the field of each column; fields of structs are put together again."""
-        fields_by_name = {field.name: field for field in rows}
+    def map_fields(self, row_fields: Sequence[StructField], columns: RowColumns) -> KnownFields:
+        """Return the field of each column. The fields of a struct are put together again."""
+        fields_by_name = {field.name: field for field in row_fields}
         for struct in self.find_structs(columns):
             struct_fields = []
             for name, part in zip(struct.fields, struct.parts, strict=True):
@@ -412,22 +435,27 @@ class Unsorted(Preparation):
                 )
             struct_type = StructType(struct_fields)
             fields_by_name[struct.name] = StructField(struct.name, struct_type, nullable=False)
-        return {column: fields_by_name[wire.column(i)] for i, column in enumerate(columns)}
+        return {column: fields_by_name[wire.column(index)] for index, column in enumerate(columns)}
 
-    def incoming(self, columns: RowColumns) -> Incoming:
+    def describe_incoming(self, columns: RowColumns) -> Incoming:
         """Return how a worker sorts rows with these columns, and puts structs together."""
         sorting = self.build_sorting(self.name_all_parts(columns))
         if not isinstance(self.ranges, str):
             sorting = replace(sorting, keys=(*sorting.keys, wire.RANGE))
-        return Incoming(sorting, self.find_structs(columns), self.backend.tasks or 1)
+        return Incoming(
+            sorting=sorting, structs=self.find_structs(columns), tasks=self.backend.tasks or 1
+        )
 
     def show_ranges(self) -> str:
-        """Describe whether partitions are cut into ranges; empty if nobody would expect it."""
+        """Describe whether partitions are cut into ranges.
+
+        The text is empty if nobody would expect it.
+        """
         if not isinstance(self.ranges, str):
             order = self.plan.order_by[0].expression.text
             return f"cut into ranges of {order} for several tasks, where no match lies"
-        could_be_expected = self.plan.within is not None or not self.plan.keys
-        if self.ranges and could_be_expected:
+        is_expected = self.plan.within is not None or not self.plan.keys
+        if self.ranges and is_expected:
             return f"one task for a partition: {self.ranges}"
         return ""
 
@@ -446,9 +474,9 @@ class Unsorted(Preparation):
 
     @cached_property
     def name_all_parts(self) -> Callable[[RowColumns], ColumnNames]:
-        """Return a function that names all columns, also the fields of structs.
+        """Return a function that names all columns, including the fields of structs.
 
-        It is called several times for the same columns, so it keeps what it has returned.
+        Callers ask several times for the same columns, so the function caches its results.
         """
         return cache(lambda columns: self.name_columns(columns, texts=find_field_texts(columns)))
 
@@ -459,7 +487,7 @@ def find_field_texts(columns: Iterable[RowColumn]) -> list[str]:
 
 
 def add_columns(items: Iterable[SelectItem], names: Iterable[str]) -> list[SelectItem]:
-    """Return the items and the columns of these names, each once."""
+    """Return a select list with the columns of some names added, if it does not have them yet."""
     items_by_name = {item.name: item for item in items}
     for name in names:
         items_by_name.setdefault(name, SelectItem(name, name))

@@ -35,7 +35,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted
 from matchrec.shortcuts import taken
 from matchrec.spark.after.aggregates import aggregate_matches
-from matchrec.spark.columns import Preparation, Unsorted
+from matchrec.spark.columns import Preparation, UnsortedPreparation
 from matchrec.spark.errors.second_look import watch_matches
 from matchrec.spark.question import Question, Rule
 from matchrec.spark.ranges import NO_WINDOW, Ranges, check_whole, cutting, find_ranges
@@ -81,6 +81,7 @@ class PreparedInput(Generic[CallerDraft]):
 
     question: Question
     demand: Demand[CallerDraft]
+    # Computes the rows of the demand in Spark.
     preparation: Preparation
     # The fields of the columns of the demand.
     fields: Mapping[RowColumn, StructField]
@@ -251,13 +252,18 @@ def find_reason_for_spark_values(question: Question, demand: Demand[CallerDraft]
 def analyse_demand(
     question: Question, demand: Demand[CallerDraft], sorter: Sorter
 ) -> PreparedInput[CallerDraft]:
-    """Prepare the rows of a demand, whose types are then known, for the one who sorts them.
+    """Let Spark analyse the rows of a demand, prepared for the workers or for Spark to sort them.
 
     Raises:
         MatchRecognizeError: Spark rejects the text of a rule, which the error names.
     """
-    kind = Unsorted if sorter.is_worker else Preparation
-    preparation = kind(question.relation, demand.joint_draft, demand.row_filters, sorter)
+    preparation_class = UnsortedPreparation if sorter.is_worker else Preparation
+    preparation = preparation_class(
+        relation=question.relation,
+        draft=demand.joint_draft,
+        row_filters=demand.row_filters,
+        sorter=sorter,
+    )
     return analyse_columns(question, demand, preparation)
 
 
@@ -274,7 +280,7 @@ def analyse_columns(
         rows = preparation.run_query(query, demand.columns)
         question.runner.analyse(rows, query)
         row_fields = question.runner.fields(rows, str(demand.columns))
-        fields = preparation.fields(row_fields, demand.columns)
+        fields = preparation.map_fields(row_fields, demand.columns)
     except REFUSALS:
         # Analyse each rule by itself to find the one that is wrong.
         for rule in question.rules:
@@ -502,7 +508,7 @@ def cut_partitions(prepared: PreparedInput[Draft], executable: Executable) -> Pr
     """
     question = prepared.question
     preparation = prepared.preparation
-    if question.is_stream or not isinstance(preparation, Unsorted):
+    if question.is_stream or not isinstance(preparation, UnsortedPreparation):
         check_whole(question, str(preparation.sorter or ""))
         return prepared
     plan = prepared.demand.joint_draft.plan
@@ -520,7 +526,7 @@ def price_ranges(result: ClauseResult) -> str:
     """
     question = result.prepared.question
     preparation = result.prepared.preparation
-    if question.is_stream or not isinstance(preparation, Unsorted):
+    if question.is_stream or not isinstance(preparation, UnsortedPreparation):
         return ""
     ranges = cutting(question, result.draft.plan, result.executable)
     if isinstance(ranges, str):
