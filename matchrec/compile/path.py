@@ -1,11 +1,14 @@
-"""Compile a plan to an executable. All steps of the path are here.
+"""Compile a plan to an executable. This module has all steps, in their order.
 
-1. `draft_query`, without types: resolve names → guard what can raise → list output columns →
-   compile the row pattern → find windows → replace NOTs by tests → split conditions → prune rows.
-2. Spark analyses the columns of the draft and tells their types.
+1. `draft_query` does what needs no types: it resolves names, guards what can raise an error, lists
+   the output columns, compiles the row pattern, finds windows, replaces NOTs by tests, splits
+   conditions, and finds rows that need not be sent. The result is a `Draft`.
+2. The caller lets Spark analyse the columns of the draft, which gives their types.
 3. `type_conditions` types the conditions that Spark does not compute. It rejects what the workers
-   cannot compute exactly, which decides whether they can sort the rows.
-4. `link_draft`: build the task of the search → turn measures into reads → choose the algorithm.
+   cannot compute exactly as Spark does. Then Spark must sort the rows, and the caller makes another
+   draft.
+4. `link_draft` turns measures into reads, builds the task of the search, and chooses its algorithm.
+   The result is an `Executable`.
 """
 
 from __future__ import annotations
@@ -75,20 +78,24 @@ from matchrec.shortcuts import taken
 class Draft:
     """A query before the types of its columns are known."""
 
-    # The plan as it runs: conditions and row gaps may have become windows, and the other way round.
+    # The plan as it runs. Conditions may have become windows, and windows conditions.
     plan: MatchPlan
     # The plan as the user wrote it, with names resolved.
     written: MatchPlan
+    # The row pattern, with tests instead of NOTs.
     pattern: CompiledPattern
+    # The conditions of variables and tests, in parts. A variable without a condition has no entry.
     conditions: tuple[SplitCondition, ...]
+    # The columns of the result.
     outputs: tuple[schema.OutputColumn, ...]
     # Filters. A row is sent if it passes at least one of them; all rows are sent if there are none.
     relevant: tuple[RowColumn, ...] = ()
-    # Truth values of rows that are no condition of a variable, computed by Spark or the worker.
+    # Truth values of rows that belong to no condition of this draft but are needed for something
+    # else, such as coverage. Spark or the worker computes them.
     observed: tuple[RowColumn | Nearby, ...] = ()
     # Which rows the conditions that Spark computes may read.
     scope: RowScope = RowScope.NEIGHBOURS
-    # Where the user wrote what Spark computes.
+    # Where the user wrote what Spark computes, for messages.
     origins: Mapping[ComputedValue, SqlOrigin] = field(default_factory=dict)
     # Whether all rows are sent, even those that no match needs.
     sends_all_rows: bool = False
@@ -97,19 +104,19 @@ class Draft:
     def row_conditions(self) -> tuple[RowColumn, ...]:
         """Return the truth values that Spark computes before the match, each once.
 
-        A stage without a condition needs none. But a variable of another pattern does: other passes
-        may ask for a TRUE that the user wrote.
+        A condition that is always true is left out for stages. It is kept for variables of other
+        patterns, because later steps look up the bit of a TRUE that the user wrote.
         """
-        conditions = [condition.before for condition in self.conditions]
+        row_tests = [condition.before for condition in self.conditions]
         if self.plan.staging is not None:
-            conditions = [condition for condition in conditions if condition != EVERYWHERE]
-        tests = (*conditions, *self.observed)
+            row_tests = [test for test in row_tests if test != EVERYWHERE]
+        tests = (*row_tests, *self.observed)
         return tuple(dict.fromkeys(test for test in tests if isinstance(test, RowColumn)))
 
     def columns(self) -> tuple[RowColumn, ...]:
         """Return every column whose type must be known to type and link the draft, each once."""
         steps = [condition.during for condition in self.conditions if condition.during is not None]
-        steps += [nearby.step for _, nearby, _ in self.nearby_tests()]
+        steps += [test.nearby.step for test in self.find_nearby_tests()]
         columns = (
             *chain.from_iterable(find_output_columns(output) for output in self.outputs),
             *chain.from_iterable(find_step_columns(step) for step in steps),
@@ -120,8 +127,11 @@ class Draft:
         )
         return tuple(dict.fromkeys(columns))
 
-    def nearby_tests(self) -> list[NearbyTest]:
-        """Return the truth values that the worker computes, conditions of variables first."""
+    def find_nearby_tests(self) -> list[NearbyTest]:
+        """Return the truth values that the worker computes before the match.
+
+        Those that belong to conditions of variables come first.
+        """
         tests = [
             NearbyTest(condition.variable, condition.nearby, condition)
             for condition in self.conditions
@@ -136,9 +146,9 @@ class Draft:
 
     @property
     def reason_for_spark_sort(self) -> str | None:
-        """Return why Spark must sort the rows: a value of several rows that only Spark computes.
+        """Return why Spark must sort the rows; None if the workers may be able to.
 
-        None if Spark computes only values of one row.
+        Spark must sort if it has to compute a value of several rows.
         """
         for column in (*self.row_conditions, *self.columns()):
             if not column.looks_at_one_row:
@@ -160,16 +170,19 @@ class Draft:
         )
 
     def prune(self) -> Draft:
-        """Return the draft with filters for the rows that need not be sent."""
+        """Return the draft with filters, so that irrelevant rows are not sent.
+
+        There are none if all rows are needed, as conditions on neighbouring rows do.
+        """
         reads_neighbours = any(condition.nearby is not None for condition in self.conditions)
         has_row_condition = any(condition.before is not None for condition in self.conditions)
         if self.sends_all_rows or reads_neighbours or not has_row_condition:
-            return replace(self, relevant=())  # conditions on neighbours need all rows
+            return replace(self, relevant=())
         filters = find_relevance_tests(self.plan, self.pattern, self.conditions)
         return replace(self, relevant=filters)
 
     def narrow(self, outputs: tuple[schema.OutputColumn, ...]) -> Draft:
-        """Return the draft with only these outputs, so that fewer rows may be needed."""
+        """Return the draft with only some of its outputs, for which fewer rows may be needed."""
         measures = tuple(measure for measure in self.plan.measures if measure in outputs)
         narrowed = replace(
             self,
@@ -181,11 +194,13 @@ class Draft:
 
 
 class NearbyTest(NamedTuple):
-    """A truth value of rows that the worker computes."""
+    """A truth value of rows that the worker computes before the match."""
 
-    name: str  # the variable whose condition it is, or else its own text; for messages
+    # For messages: the variable whose condition it belongs to, or else its text.
+    name: str
     nearby: Nearby
-    condition: SplitCondition | None  # the condition that it is a part of
+    # The condition that it is a part of; None for a truth value that is observed by itself.
+    condition: SplitCondition | None
 
 
 def draft_query(  # noqa: PLR0913 -- each is known to another caller
@@ -201,11 +216,11 @@ def draft_query(  # noqa: PLR0913 -- each is known to another caller
     Args:
         plan: the plan of the query.
         columns: the columns of the input.
-        name_of: returns the name of an output column, see `schema.output_columns`.
+        name_of: returns the name of an output column: see `schema.output_columns`.
         scope: which rows the conditions that Spark computes may read.
-        type_of_order: returns the type of an order column, given as text. Without it no condition
-            becomes a window, and ends of windows are sums.
-        use: what the query around the clause reads of its rows.
+        type_of_order: returns the type of an order column, given as text. If it is None, no
+            condition becomes a window, and the end of a window is computed as a sum.
+        use: what the query around the clause uses of its result.
 
     Raises:
         MatchRecognizeError: the query is wrong, whatever the types of its columns are.
@@ -235,10 +250,11 @@ def draft_query(  # noqa: PLR0913 -- each is known to another caller
 def find_windows(
     plan: MatchPlan, pattern: CompiledPattern, type_of_order: Callable[[str], OrderType] | None
 ) -> MatchPlan:
-    """Return the plan with its windows in the form in which they are cheapest to check.
+    """Return the plan with its windows in the form that is cheapest to check.
 
-    Lengths of windows become distances, gaps between rows become conditions if no window is needed
-    for them, and conditions that bound a match become a window.
+    1. The lengths of windows become distances, if the type of the order allows it.
+    2. Windows inside of a match become conditions, if rows alone do not tell where they end.
+    3. Conditions that bound a match become a window.
 
     Args:
         plan: the plan of the query.
@@ -254,33 +270,38 @@ def find_windows(
     return plan
 
 
-# Conditions that the worker computes for all rows before the match, because it sorts them.
+# Conditions that the worker computes for all rows before the match, after it has sorted them.
 #
-# They are typed as conditions on the run are. What would be slower than Spark's sort, or would not
-# be exactly what Spark computes, is rejected here: Spark sorts the rows of such a query.
+# They are typed like conditions on the run. A condition is rejected if computing it in the worker
+# would cost more than Spark's sort, or would not give exactly what Spark computes. Spark sorts the
+# rows of such a query.
 
 
 @dataclass(frozen=True, slots=True)
 class RowBits:
     """The bits of row conditions, of one query or of several rules that share them."""
 
-    # The bits of the conditions that Spark computes.
+    # The bit of each condition that Spark computes.
     spark: Mapping[RowColumn, int]
-    # The bits of the conditions that a worker computes, which follow Spark's. Rules that divide the
-    # partitions alike share them.
+    # The bit of each condition that a worker computes, by what identifies it: see `number_nearby`.
+    # They follow Spark's bits. Rules share them if they divide partitions in the same way.
     worker: dict[object, int] = field(default_factory=dict)
 
     @staticmethod
     def number(conditions: tuple[RowColumn, ...]) -> RowBits:
-        """Number the conditions that Spark computes."""
+        """Return the bits of the conditions that Spark computes, in their order."""
         return RowBits({condition: bit for bit, condition in enumerate(conditions)})
 
     def number_nearby(self, *key: object) -> int:
-        """Return the bit of a condition that a worker computes. Equal keys have the same bit."""
+        """Return the bit of a condition that a worker computes; a new bit for a new condition.
+
+        Args:
+            key: what identifies the condition. Conditions with equal keys have the same bit.
+        """
         return self.worker.setdefault(key, len(self.spark) + len(self.worker))
 
     def find_spark_bit(self, condition: SplitCondition) -> int | None:
-        """Return the bit of what Spark computes of a condition; None if it holds for every row."""
+        """Return the bit of what Spark computes of a condition; None if it needs no bit."""
         return None if condition.before is None else self.spark.get(condition.before)
 
 
@@ -290,14 +311,15 @@ class TypedConditions:
 
     # The types of the columns of the draft.
     types: Mapping[RowColumn, ValueType]
-    # For each variable, the part of its condition that depends on the run.
+    # By the name of the variable, the part of its condition that depends on the run.
     during: Mapping[str, RunExpression]
     # The row conditions that the worker computes, each once.
     nearby: tuple[NearbyCondition, ...]
-    # The columns that the expressions read.
+    # The columns that these expressions read.
     columns: RunColumns
+    # The bits of all row conditions.
     bits: RowBits
-    # Settings of the session.
+    # Whether the session is in ANSI mode, and its other settings.
     ansi: bool
     session: Settings
 
@@ -317,7 +339,7 @@ def type_conditions(
         types: the types of `draft.columns()`.
         ansi: whether the session is in ANSI mode.
         session: other settings of the session.
-        bits: the bits of row conditions if several rules share them.
+        bits: the bits of row conditions, if several rules share them. New ones are added.
 
     Raises:
         MatchRecognizeUnsupportedError: the types do not allow an operation.
@@ -350,16 +372,17 @@ def type_nearby_tests(draft: Draft, typer: Typer, bits: RowBits) -> tuple[Nearby
     """
     dividing_columns = find_dividing_columns(draft.plan)
     conditions: dict[tuple[int | None, RowColumn], NearbyCondition] = {}
-    for name, nearby, condition in draft.nearby_tests():
-        spark_bit = None if condition is None else bits.find_spark_bit(condition)
-        key = (spark_bit, nearby.column)
+    for test in draft.find_nearby_tests():
+        spark_bit = None if test.condition is None else bits.find_spark_bit(test.condition)
+        column = test.nearby.column
+        key = (spark_bit, column)
         if key not in conditions:
             conditions[key] = NearbyCondition(
-                expression=type_nearby(nearby, typer),
+                expression=type_nearby(test.nearby, typer),
                 row_condition=spark_bit,
-                column=nearby.column,
+                column=column,
                 bit=bits.number_nearby(dividing_columns, *key),
-                variable=name,
+                variable=test.name,
             )
     return tuple(conditions.values())
 
@@ -384,7 +407,7 @@ def type_nearby(nearby: Nearby, typer: Typer) -> RunExpression:
 
 
 def is_call(part: RunExpression) -> bool:
-    """Return whether an expression calls a function, in Python or of mathematics."""
+    """Return whether an expression is a call of a Python function or a mathematical function."""
     is_mathematical = isinstance(part, Operate) and isinstance(part.operator, MathFunction)
     return isinstance(part, Call) or is_mathematical
 
@@ -408,10 +431,10 @@ def link_draft(
     Args:
         draft: the draft of the query.
         conditions: its conditions, typed.
-        algorithm: "auto" or the name of an algorithm. One that cannot run the plan is an error, it
-            is never replaced by another.
-        crossing: the indices of columns that are sent for other rules. The columns of this query
-            are added.
+        algorithm: "auto" or the name of an algorithm. An algorithm that cannot run the plan is an
+            error. It is never replaced by another one.
+        crossing: the index of each column that is sent for other rules. The columns of this query
+            are added to it.
 
     Raises:
         MatchRecognizeError: the algorithm cannot run the plan, or a measure is not supported.
@@ -426,7 +449,7 @@ def link_draft(
         task, totalled = link_totals(plan, plan.totals, task, measures)
     strategy, reason = choose(task, algorithm)
     spark_bits = conditions.bits.spark
-    reason_for_whole = why_not(Shortcut.PIECES, plan, draft.pattern.follow)
+    reason_against_chunks = why_not(Shortcut.PIECES, plan, draft.pattern.follow)
     return Executable(
         pattern=show(plan.pattern),
         task=task,
@@ -445,7 +468,7 @@ def link_draft(
         totalled=totalled,
         nearby=conditions.nearby,
         needed=find_needed_bits(draft, conditions.bits),
-        in_chunks=taken().pieces and not reason_for_whole,
+        in_chunks=taken().pieces and not reason_against_chunks,
     )
 
 
@@ -483,9 +506,9 @@ def build_task(draft: Draft, conditions: TypedConditions) -> Task:
 
 
 def find_condition_bits(draft: Draft, conditions: TypedConditions) -> Mapping[str, int | None]:
-    """Return the bit of the row condition of each variable; None if it has none.
+    """Return the bit of the row condition of each variable; None if it has no row condition.
 
-    If the worker computes a part of the condition, the bit is the worker's.
+    If the worker computes a part of the condition, its bit stands for the whole row condition.
     """
     nearby_bits = {
         (nearby.row_condition, nearby.column): nearby.bit for nearby in conditions.nearby
@@ -500,7 +523,7 @@ def find_condition_bits(draft: Draft, conditions: TypedConditions) -> Mapping[st
 
 
 def build_absent(plan: MatchPlan, absence: Absence) -> Absent:
-    """Return an absence with the ids of its variables."""
+    """Return an absence as the search gets it, with the ids of its variables."""
     return Absent(
         variable=plan.variables.index(absence.variable),
         after=find_members(plan, absence.after),
@@ -509,17 +532,17 @@ def build_absent(plan: MatchPlan, absence: Absence) -> Absent:
 
 
 def find_members(plan: MatchPlan, names: tuple[str, ...] | None) -> frozenset[int] | None:
-    """Return the ids of all primary variables that some names stand for."""
+    """Return the ids of all primary variables that some names stand for; None for no names."""
     if names is None:
         return None
     return frozenset[int]().union(*(plan.members[name] for name in names))
 
 
 def find_needed_bits(draft: Draft, bits: RowBits) -> tuple[int, ...]:
-    """Return the bits of Spark's conditions that every partition with output needs.
+    """Return the bits of Spark's conditions without which a partition has no output.
 
-    Each of these conditions holds for some row of every partition that yields output, so a
-    partition without such a row need not be searched.
+    Each of these conditions holds for some row of every partition that has output. So a partition
+    without such a row need not be searched.
     """
     follow = draft.pattern.follow
     bits_by_name = {
@@ -542,7 +565,7 @@ def find_needed_bits(draft: Draft, bits: RowBits) -> tuple[int, ...]:
 
 
 def link_output(output: schema.OutputColumn, measures: MeasureReader) -> Output:
-    """Return an output column as SQL text over reads, which are added to `measures`."""
+    """Return an output column as SQL over reads. The reads are added to `measures`."""
     if isinstance(output, schema.RowOutput):
         return Output(output.name, (measures.row(row_column(output.text)),), is_measure=False)
     if isinstance(output, schema.TimeoutOutput):
