@@ -1,16 +1,17 @@
-"""End runs at rows that must be absent between two rows of a match, as soon as they come.
+"""Rewrite a program so that a row which must be absent between two rows of a match ends the run.
 
-A match that is built is searched for such rows. If matches are not built, the program itself must
-reject them. Each of its states is divided: a run guesses whether the row that it has just mapped is
-the last row after which the absence begins. A run that guessed wrong never becomes a match. A run
-that guessed right ends with a row that must be absent.
+Normally the search looks for such rows when it has found a match. If it adds matches up without
+building them, the program itself must reject matches with such rows. So each state is divided: a
+run guesses whether the row that it has just mapped is the last row before the absence begins. A run
+that guessed wrong never becomes a match. A run that guessed right ends with the first row that must
+be absent.
 
     A+ ~(N n) B      after an A that is not the last one:     A
-                     after the last one:                      B, and a row that is an N ends the run
+                     after the last A:                        B, and a row that is an N ends the run
 
-A state is divided into at most four for each absence, in most patterns into two after `A+` and one
-after `A`. Absences before or after a match need none of this: the first and the last row of the
-match decide them.
+Each absence divides a state into at most four; in most patterns into two after `A+`, and after `A`
+it is not divided. Absences before or after a match need no division, because the first and the last
+row of the match decide them.
 """
 
 from __future__ import annotations
@@ -42,12 +43,12 @@ from matchrec.search.interface import Absent, Task
 
 
 class Phase(Enum):
-    """How far a run is, as seen from one absence. The comments are for `A+ ~(N n) B`."""
+    """How far a run is with respect to one absence. The comments are about `A+ ~(N n) B`."""
 
-    BEFORE = 0  # no A has come
-    AGAIN = 1  # an A has come, and another A will
-    WITHIN = 2  # the last A has come, so no N may
-    AFTER = 3  # the B has come
+    BEFORE = 0  # no row is mapped to A yet
+    AGAIN = 1  # a row is mapped to A, and another one will be
+    WITHIN = 2  # the last A is mapped, so no N may follow
+    AFTER = 3  # the B is mapped
 
 
 Phases = tuple[Phase, ...]  # one for each absence
@@ -61,26 +62,28 @@ class DividedState(NamedTuple):
 
 
 class RunMove(NamedTuple):
-    """A choice that maps a row, and the state to which it leads."""
+    """A choice that maps a row, and the divided state to which it leads."""
 
     choice: Choice
     target: DividedState
 
 
-# The state of a run that cannot become a match any more.
+# The state of a run that can no longer become a match.
 DEAD_STATE = DividedState(-1, ())
 
-# Operators that always have a result.
+# Operators that never raise an error.
 SAFE_OPERATORS = (*Basic, *Comparison)
 
 
 def end_runs_at_absent_rows(task: Task) -> Task:
     """Return the task with a program whose runs end with a row that must be absent.
 
-    Only absences between two rows of a match become part of the program.
+    Only absences between two rows of a match become part of the program. The others stay in
+    `Task.absent`.
 
     Raises:
-        NotCarriedError: only the whole match shows which rows must be absent.
+        NotCarriedError: matches must be built, because only a complete match shows which rows must
+            be absent.
     """
     between = tuple(absent for absent in task.absent if is_between_rows(absent))
     if not between:
@@ -108,13 +111,16 @@ class StateDivision:
     between: tuple[Absent, ...]
     # For each divided state, the moves that map a row. The first state is the one where runs begin.
     moves: dict[DividedState, list[RunMove]] = field(default_factory=dict)
-    # The divided states in which a run can be a match.
+    # The divided states in which a run can be a complete match.
     ends: set[DividedState] = field(default_factory=set)
 
     def find_moves(self) -> None:
-        """Fill in `moves` and `ends`, beginning where runs begin.
+        """Fill in `moves` and `ends`, beginning with the state in which runs begin.
 
-        Moves to states from which no match can be reached lead to DEAD_STATE.
+        A move to a state from which no match can be reached becomes a move to DEAD_STATE.
+
+        Raises:
+            NotCarriedError: a match can end before an absence does.
         """
         waiting = [DividedState(0, (Phase.BEFORE,) * len(self.between))]
         for state in waiting:  # grows while it is read
@@ -137,7 +143,11 @@ class StateDivision:
         return set(reachable(self.ends, lambda state: sources[state]))
 
     def find_moves_from(self, state: DividedState) -> Iterator[RunMove]:
-        """Yield the moves of a state, and add it to `ends` if a run in it can be a match."""
+        """Yield the moves of a state, and add it to `ends` if a run in it can be a match.
+
+        Raises:
+            NotCarriedError: a match can end before an absence does.
+        """
         for choice in self.task.pattern.folding.choices[state.state]:
             if choice.accepts and Phase.WITHIN in state.phases:
                 raise errors.NotCarriedError(errors.ABSENT_ROWS)
@@ -156,9 +166,9 @@ class StateDivision:
                 yield RunMove(choice, DEAD_STATE)
 
     def find_next_phases(self, phase: Phase, absent: Absent, choice: Choice) -> Phases:
-        """Return the phases in which a run can be once a choice has mapped a row.
+        """Return the phases in which a run can be after a choice has mapped a row.
 
-        There are several if the run guesses, and none if no match continues with this row.
+        There are two if the run must guess, and none if no match can continue with this row.
         """
         assert absent.after is not None
         assert absent.before is not None
@@ -201,33 +211,37 @@ class StateDivision:
     def build_choices(self, state: DividedState) -> Iterator[tuple[Choice, DividedState | None]]:
         """Yield the choices of a state in the order in which they are tried, and their targets.
 
-        The row at which an absence ends may itself be one that would have to be absent before. A
-        row that is mapped earlier may not.
+        The row with which an absence ends may satisfy the condition of the absent variable. So the
+        choices that end an absence come before the choice that ends the run. A row that is mapped
+        earlier may not satisfy the condition.
+
+        Raises:
+            NotCarriedError: two absences overlap, and no order of the choices is right for both.
         """
         if state in self.ends:
             for choice in self.task.pattern.folding.choices[state.state]:
                 if choice.accepts:
                     yield choice, None
-        absences_here = find_absences_within(state.phases)
+        current_absences = find_absences_within(state.phases)
         tested: frozenset[int] = frozenset()
         moves = sorted(
             self.find_effective_moves(state),
             key=lambda move: len(find_absences_within(move.target.phases)),
         )
         for move in moves:
-            lasting = absences_here & find_absences_within(move.target.phases)
-            if not tested <= lasting:
+            continuing = current_absences & find_absences_within(move.target.phases)
+            if not tested <= continuing:
                 raise errors.NotCarriedError(errors.ABSENT_ROWS)
-            yield from self.build_endings(lasting - tested)
+            yield from self.build_endings(continuing - tested)
             yield move.choice, move.target
-            tested = lasting
-        yield from self.build_endings(absences_here - tested)
+            tested = continuing
+        yield from self.build_endings(current_absences - tested)
 
     def find_effective_moves(self, state: DividedState) -> Iterator[RunMove]:
-        """Yield the moves of a state that change what a run does.
+        """Yield the moves of a state that matter for the run.
 
-        A move to DEAD_STATE does so if a row that can be mapped may not be skipped, and no other
-        move has the same choice.
+        A move to DEAD_STATE matters if a run may not skip a row that it can map, and no other move
+        has the same choice.
         """
         moves = self.moves.get(state, [])
         live_choices = [move.choice for move in moves if move.target != DEAD_STATE]
@@ -249,7 +263,7 @@ class StateDivision:
 
 
 def find_absences_within(phases: Phases) -> frozenset[int]:
-    """Return the indices of the absences that have begun and not ended."""
+    """Return the indices of the absences that have begun and have not ended."""
     return frozenset(number for number, phase in enumerate(phases) if phase is Phase.WITHIN)
 
 
