@@ -1,11 +1,16 @@
-"""Compile NOT in a pattern that skips no rows: choices that come through a NOT get further tests.
+"""Compile NOT in a row pattern whose matches skip no rows: replace it by tests of rows.
 
-A test checks the condition of its variable and what NOT forbids. If a state can accept only if a
-NOT holds, it is divided into two states, with and without the acceptance. The row after decides
-which of them a row leads to, so this decision is a part of the test of the row that leads there.
+A choice after a NOT gets a test, which checks the condition of its variable and that the row does
+not satisfy the condition under NOT:
 
     A NOT B C      A, then C if the row does not satisfy B
-    A+ NOT B       A if the row after it does not satisfy B → a match; A if it does → go on
+
+If a NOT ends the pattern, the row after the match decides whether it is a match. A state that can
+accept only if a NOT holds is divided into two: one that accepts, and one that goes on. The test of
+the row that leads there looks at the row after it, to choose between the two:
+
+    A+ NOT B       A if the row after it does not satisfy B → a match
+                   A if the row after it satisfies B        → go on
 """
 
 from __future__ import annotations
@@ -39,38 +44,41 @@ NO_VARIABLES: VariableIds = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Restriction:
-    """What a test checks besides the condition of `variable`."""
+    """What a test checks besides the condition of a variable. Conditions are given by variable."""
 
+    # The variable to which the tested row is mapped.
     variable: int
-    # The row satisfies none of these conditions.
+    # Conditions under NOT of which the tested row must satisfy none.
     here: VariableIds = NO_VARIABLES
-    # The row after it, if there is one, satisfies none of these conditions.
+    # Conditions of which the row after it must satisfy none, if there is such a row.
     absent: VariableIds = NO_VARIABLES
-    # There is a row after it, and it satisfies at least one of these conditions.
+    # If not empty, there must be a row after it, which satisfies at least one of these conditions.
     present: VariableIds = NO_VARIABLES
 
 
 @dataclass(frozen=True, slots=True)
 class KnownState:
-    """A state of the folding, and what the tests on the way to it have shown of the next row."""
+    """A state of the folding, and what the test of the last row has shown about the next row."""
 
+    # The number of the state in the folding.
     state: int
-    # The next row, if there is one, satisfies none of these conditions.
+    # Conditions of which the next row satisfies none, if there is a next row.
     absent: VariableIds = NO_VARIABLES
-    # There is a next row, and it satisfies at least one of these conditions.
+    # If not empty, there is a next row, and it satisfies at least one of these conditions.
     present: VariableIds = NO_VARIABLES
 
 
 @dataclass(slots=True)
 class Separation:
-    """Rewrites a folding to one without NOTs, and collects the restrictions of its tests."""
+    """Rewrites a folding to one without NOTs, and collects what its tests must check."""
 
+    # The folding of the row pattern, whose choices have bits for NOTs in their guards.
     folding: Folding
     # The number of the first test. Tests are numbered after the variables.
     first_test: int
     # The first NOT in the query, for messages.
     span: Span | None
-    # The index of each restriction, in the order of the tests.
+    # What each test checks, with the index of the test.
     restrictions: dict[Restriction, int] = field(default_factory=dict)
 
     def separate(self) -> Folding:
@@ -90,7 +98,10 @@ class Separation:
         return Folding(tuple(folded_choices), tuple(program_states))
 
     def build_choices(self, source: KnownState) -> Iterator[tuple[Choice, KnownState | None]]:
-        """Yield the choices of a state with their tests, and where each of them leads."""
+        """Yield the choices of a state with their tests, and the state to which each of them leads.
+
+        A choice is yielded twice if the row after it decides where it leads.
+        """
         for choice in self.find_possible_choices(source):
             for target in self.find_targets(choice):
                 yield self.add_test(choice, source, target), target
@@ -98,7 +109,7 @@ class Separation:
                 yield replace(choice, guard=choice.guard & ANCHORS), None
 
     def find_possible_choices(self, source: KnownState) -> Iterator[Choice]:
-        """Yield the choices of a state that are possible, given what is known of the next row."""
+        """Yield the choices of a state that are possible, given what its tests have shown."""
         accepts_always = False
         for choice in self.folding.choices[source.state]:
             forbidden = forbidden_by(choice.guard)
@@ -112,10 +123,10 @@ class Separation:
                 yield choice
 
     def find_targets(self, choice: Choice) -> Iterator[KnownState]:
-        """Yield the states to which a choice leads, depending on the row after.
+        """Yield the states to which a choice leads, depending on the row after the one it maps.
 
         Raises:
-            MatchRecognizeUnsupportedError: the target can accept after different NOTs.
+            MatchRecognizeUnsupportedError: the pattern can end there with different NOTs.
         """
         if choice.target is None:
             return
@@ -132,7 +143,8 @@ class Separation:
         (forbidden,) = ends
         yield KnownState(choice.target, absent=forbidden)
         continued = KnownState(choice.target, present=forbidden)
-        if any(True for _ in self.find_possible_choices(continued)):
+        can_continue = any(True for _ in self.find_possible_choices(continued))
+        if can_continue:
             yield continued
 
     def add_test(self, choice: Choice, source: KnownState, target: KnownState) -> Choice:
@@ -151,8 +163,8 @@ class Separation:
 class NegationTest:
     """A test of the rows that are mapped to a variable."""
 
-    mapped: str  # the variable
-    definition: Definition  # what the test checks, under a name of its own
+    mapped: str  # the name of the variable
+    definition: Definition  # the name of the test, and the condition that it checks
 
 
 def compile_negations(
@@ -180,13 +192,13 @@ def compile_negations(
 
 
 def split_test(plan: MatchPlan, test: NegationTest, scope: RowScope) -> SplitCondition:
-    """Split the condition of a test into what Spark, the worker and the search compute."""
+    """Split the condition of a test into parts for Spark, the worker and the search."""
     condition = ConditionSplitter(plan, test.mapped, scope).condition(test.definition.condition)
     return replace(condition, variable=test.definition.variable)
 
 
 def find_negation_tests(plan: MatchPlan) -> tuple[NegationTest, ...]:
-    """Return the tests of a plan; there are none without a NOT in its pattern."""
+    """Return the tests of a plan. There are none if its pattern has no NOT."""
     if not negations(plan.pattern):
         return ()
     _, tests = separate_negations(plan, compile_pattern(plan))
@@ -217,7 +229,12 @@ class NegationTestBuilder:
     first_test: int
 
     def build_test(self, number: int, restriction: Restriction) -> NegationTest:
-        """Return the test for a restriction. `number` is the number of the test."""
+        """Return the test with a number, which checks the condition of its variable and more.
+
+        Args:
+            number: the number of the test.
+            restriction: what it checks besides the condition.
+        """
         variable = self.plan.variables[restriction.variable]
         parts = [
             definition.condition
@@ -235,7 +252,7 @@ class NegationTestBuilder:
     def build_absences(
         self, number: int, variables: VariableIds, mapped: str, row: Forbidden
     ) -> list[Scalar]:
-        """Return conditions: a row does not satisfy the conditions of some variables.
+        """Return conditions which say that a row does not satisfy the conditions under NOT.
 
         Args:
             number: the number of the test.
@@ -252,7 +269,13 @@ class NegationTestBuilder:
         return absences
 
     def count_rows_before(self, number: int, row: Forbidden, members: VariableIds) -> int:
-        """Return how many rows are mapped to `members` before a forbidden row, at least."""
+        """Return the least number of rows that are mapped to some variables before a forbidden row.
+
+        Args:
+            number: the number of the test.
+            row: the forbidden row: the tested row, or the row after it.
+            members: the variables.
+        """
         least = least_mapped(self.folding.choices, members)
         return min(
             least[state] + (row is Forbidden.AFTER and choice.variable in members)
