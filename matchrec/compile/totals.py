@@ -1,13 +1,18 @@
-"""Compile aggregates over all matches to totals, which the search carries along its runs.
+"""Compile aggregates over all matches to totals, so that the matches need not be built.
 
-    aggregate over all matches    of what is read in each match
-    count                         anything
-    sum, avg                      a count, a sum, a number of the first or last row of a variable
-    min, max                      all of these, a minimum, a maximum, and the value of any plain
-                                  type of such a row
+Each run carries a total of what it has read so far. When a run becomes a match, its total is added
+to the result. These aggregates can be computed in this way:
 
-A sum of the minimums of matches would need each match by itself. So would an average of averages.
-Rows that must be absent end runs, see `absences`, or are looked for when a match is found.
+    over all matches    of a value in each match
+    count               any value
+    sum, avg            a count, a sum, or a number on the first or last row of a variable
+    min, max            all of these, a minimum, a maximum, and a value of any plain type on the
+                        first or last row of a variable
+
+A sum of minimums is not among them: it needs each match by itself. Nor is an average of averages.
+
+A run ends with a row that must be absent between two rows of the match: see `absences`. Rows that
+must be absent before or after the match are looked for when a match is found.
 """
 
 from __future__ import annotations
@@ -32,8 +37,8 @@ from matchrec.plan.totals import AskedTotal, Totals
 from matchrec.search.interface import Task, TaskTotals, Total
 from matchrec.shortcuts import taken
 
-# Aggregates of one match that can be added up over all matches, and its other aggregates. The value
-# of the first or last row of a variable counts as an aggregate.
+# The aggregates of one match that runs carry. The value on the first or last row of a variable
+# counts as an aggregate. Those in ADDED can be added up over all matches.
 ADDED = ("count", "sum", "first", "last")
 EXTREMES = ("min", "max")
 
@@ -41,9 +46,15 @@ EXTREMES = ("min", "max")
 def link_totals(
     plan: MatchPlan, totals: Totals, task: Task, measures: MeasureReader
 ) -> tuple[Task, tuple[TotalledColumn, ...]]:
-    """Return the task with its totals, and the columns that these read.
+    """Return the task with its totals, and the columns that they read.
 
-    The columns are in the order of `Total.values`.
+    The columns are in the order of the numbers in `Total.values`.
+
+    Args:
+        plan: the plan of the query.
+        totals: the aggregates over all matches that it asks for.
+        task: the task of the search, without totals.
+        measures: what the output columns read. All of them are linked already.
 
     Raises:
         NotCarriedError: the matches must be built to compute the totals.
@@ -65,9 +76,13 @@ def link_totals(
 
 
 def find_each_match_once(task: Task, grouped: Grouping) -> Task:
-    """Return the task with a program in which only one run finds each match.
+    """Return the task with a program that finds each match by one run only.
 
-    Otherwise a match would be counted once for each of its runs.
+    Otherwise a match would count once for each run that finds it.
+
+    Args:
+        task: the task of the search.
+        grouped: which matches are added up together: see `Grouping`.
 
     Raises:
         NotCarriedError: the matches must be built, or no such program is known.
@@ -101,7 +116,7 @@ def has_late_matches(task: Task) -> bool:
 
 @dataclass
 class TotalLinker:
-    """Links the totals of a query, and collects the columns that they read."""
+    """Turns aggregates over all matches into totals, and collects the columns that they read."""
 
     plan: MatchPlan
     measures: MeasureReader
@@ -109,7 +124,7 @@ class TotalLinker:
     columns: dict[TotalledColumn, int] = field(default_factory=dict)
 
     def link(self, read: ReadTotal) -> Total:
-        """Return the total that the search computes for a read.
+        """Return the total that the search computes for an aggregate over all matches.
 
         Raises:
             NotCarriedError: runs do not carry this aggregate.
@@ -139,7 +154,7 @@ class TotalLinker:
         return {index: column for column, index in self.measures.columns.items()}
 
     def find_type(self, index: int | None) -> ValueType | None:
-        """Return the type of a column that is sent; None for an aggregate that counts rows."""
+        """Return the type of a column that is sent; None if rows are counted, without a column."""
         if index is None:
             return None
         return self.measures.types[self.columns_by_index[index]]
@@ -152,10 +167,12 @@ class TotalLinker:
 
 
 def find_inner_aggregate(read: ReadBasicAggregate | ReadAt) -> tuple[str, str | None]:
-    """Return the aggregate that is read in each match, and the variable of its rows.
+    """Return the aggregate that is computed in each match, and the variable of its rows.
+
+    For example, `"sum", "A"` for `sum(A.price)`, and `"last", "A"` for `LAST(A.price)`.
 
     Raises:
-        NotCarriedError: a row is read that may be mapped to another variable.
+        NotCarriedError: it reads a row at an offset, which may be mapped to another variable.
     """
     if isinstance(read, ReadBasicAggregate):
         return read.function, read.variable
@@ -166,7 +183,7 @@ def find_inner_aggregate(read: ReadBasicAggregate | ReadAt) -> tuple[str, str | 
 
 
 def choose_aspect(function: str, inside: str) -> ColumnAspect:
-    """Return what a total reads of its column.
+    """Return what a total needs to know of the values of its column.
 
     Args:
         function: the aggregate over all matches.
@@ -180,12 +197,12 @@ def choose_aspect(function: str, inside: str) -> ColumnAspect:
 
 
 def is_carried(total: AskedTotal, inside: str, type_: ValueType | None) -> bool:
-    """Return whether runs carry an aggregate over all matches, see the table above.
+    """Return whether runs can carry an aggregate over all matches: see the table above.
 
     Args:
         total: the aggregate over all matches.
         inside: the aggregate of one match.
-        type_: the type of the values; None if rows are counted.
+        type_: the type of the values in the match; None if rows are counted.
     """
     function = total.function
     if inside not in (*ADDED, *EXTREMES):
@@ -193,7 +210,7 @@ def is_carried(total: AskedTotal, inside: str, type_: ValueType | None) -> bool:
     if function == "count" or type_ is None or inside == "count":
         return True
     if total.is_double and type_.family is Family.DECIMAL:
-        return False  # the double is made of the exact sum, with all of its digits
+        return False  # the double must be rounded once, from the exact sum of all matches
     if function in ("sum", "avg"):
         return inside in ADDED and type_.family in NUMBERS and not is_wide_decimal(type_)
     if inside == "sum":
