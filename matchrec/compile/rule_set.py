@@ -1,7 +1,8 @@
-"""Join the executables of several rules over one input: their columns and conditions, each once.
+"""Join several rules over one input, so that Spark computes and sends their columns only once.
 
-Each rule has an executable, whose columns and row conditions are indices and bits of the set. A row
-is left out only if no rule needs it.
+Each rule has an executable of its own. The indices of its columns and the bits of its conditions
+are those of the set, which has every column and every condition once. A row is left out only if no
+rule needs it.
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ from matchrec.plan.text import quoted
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A rule as it is for some time. It sees the rows of this time and no others."""
+    """A rule as it is valid for some time. It sees only the rows of this time."""
 
+    # The name of the rule.
     rule: str
-    # The first value of the order at which the version is valid, and the first one at which it is
-    # not valid any more, as integers like those that workers make of the order. None: no bound.
+    # The version is valid for rows whose order value is at least `since` and less than `until`.
+    # Both are integers as workers make them of order values. None if there is no such bound.
     since: int | None = None
     until: int | None = None
 
@@ -41,7 +43,7 @@ class LinkedRule:
 
     name: str  # as messages print it
     executable: Executable
-    # The indices of the columns that divide the partitions of the set further for this rule.
+    # The indices of columns by which this rule divides the partitions of the set further.
     dividing_columns: tuple[int, ...]
     version: Version
     # Over a stream, a digest of everything that the search depends on.
@@ -55,10 +57,11 @@ class RuleSet:
     rules: tuple[LinkedRule, ...]
     # All columns that are sent, for all rules together.
     columns: tuple[RowColumn, ...]
-    # What every match has: the indices of the partition columns, of the order, and of the columns
-    # of its events, by their names in the input.
+    # The indices of the partition columns.
     keys: tuple[int, ...]
+    # The index of the first order column.
     order: int
+    # The indices of the columns that the events of a match have, by their names in the input.
     events: Mapping[str, int]
     # The row conditions that Spark computes.
     conditions: tuple[RowColumn, ...]
@@ -79,7 +82,7 @@ class SharedDrafts:
     """The drafts of all rules of a set."""
 
     drafts: Mapping[str, Draft]  # by the names of the rules
-    events: tuple[str, ...]  # the names of the columns that the rows of a match have
+    events: tuple[str, ...]  # the names of the columns that the events of a match have
 
     @property
     def plan(self) -> MatchPlan:
@@ -119,9 +122,9 @@ class SharedDrafts:
 
     @property
     def relevant(self) -> tuple[RowColumn, ...]:
-        """Return the filters of all rules; none if some rule needs all rows.
+        """Return the filters of all rules. There are none if a rule needs all rows.
 
-        A rule whose matches are consecutive rows needs all of them: rows that no measure reads are
+        A rule whose matches are consecutive rows needs all rows: those that no measure reads are
         events of its matches, too.
         """
         for draft in self.drafts.values():
@@ -132,7 +135,10 @@ class SharedDrafts:
         )
 
     def draft(self) -> Draft:
-        """Return what Spark computes for all rules, as a draft without conditions of variables."""
+        """Return a draft of everything that Spark computes for the rules.
+
+        It has no conditions of variables: the conditions of the rules are observed instead.
+        """
         origins: dict[ComputedValue, SqlOrigin] = {}
         for draft in self.drafts.values():
             origins.update(draft.origins)
@@ -153,7 +159,7 @@ def join_rules(
     crossing: Mapping[RowColumn, int],
     versions: Mapping[str, Version],
 ) -> RuleSet:
-    """Return the set of rules that were linked over the same columns.
+    """Join rules that were linked over the same columns to a set.
 
     Args:
         shared: the drafts of the rules.
