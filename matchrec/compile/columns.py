@@ -1,4 +1,8 @@
-"""Find the columns that Spark sends: what outputs, run conditions, windows and messages read."""
+"""Find the columns that Spark computes and sends, guard them, and remember where they come from.
+
+Columns are sent because outputs, conditions on the run, windows or messages read them. Each is sent
+once, whoever reads it.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +50,7 @@ from matchrec.plan.match_plan import MatchPlan, with_expressions
 from matchrec.plan.operations import is_partial, may_fail
 from matchrec.plan.text import sum_or_null
 
-# Families of types whose values have no distance, so that no window can be measured by them.
+# Families of types whose values have no distance, so that no window can be measured along them.
 WITHOUT_DISTANCE = SPARKS_OWN | {Family.STRING, Family.BINARY, Family.BOOLEAN}
 
 
@@ -56,7 +60,10 @@ def find_key_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
 
 
 def find_dividing_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
-    """Return the columns that divide partitions further, such as an equivalence test."""
+    """Return the columns that divide partitions further, as an equivalence test in SASE+ does.
+
+    Partition columns are not among them.
+    """
     keys = find_key_columns(plan)
     columns = dict.fromkeys(row_column(expression.text) for expression in plan.equal)
     return tuple(column for column in columns if column not in keys)
@@ -65,13 +72,16 @@ def find_dividing_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
 def build_crossing(
     plan: MatchPlan, types: Mapping[RowColumn, ValueType], measures: MeasureReader, run: RunColumns
 ) -> Crossing:
-    """Return the columns that are sent, each once.
+    """Return the columns that are sent, each once, and what each of them is for.
 
     Args:
         plan: the plan of the query.
         types: the types of the columns.
-        measures: the columns that measures read. The other columns are added to them.
+        measures: has the columns that measures read. All other columns are added to it.
         run: the columns that conditions on the run read.
+
+    Raises:
+        MatchRecognizeUnsupportedError: a window is not a distance along its order.
     """
     keys = find_key_columns(plan)
     window = type_window(plan, plan.within, types)
@@ -111,7 +121,7 @@ def find_output_columns(output: OutputColumn) -> Iterator[RowColumn]:
 
 
 def find_output_scalars(output: OutputColumn) -> list[Scalar]:
-    """Return the expressions over the rows of a match from which an output column is computed."""
+    """Return the expressions over the rows of a match that an output column is computed from."""
     if isinstance(output, Measure):
         return [output.value]
     if isinstance(output, TotalOutput):
@@ -123,7 +133,7 @@ def find_output_scalars(output: OutputColumn) -> list[Scalar]:
 
 
 def find_aggregate_columns(aggregate: Aggregate) -> Iterator[RowColumn]:
-    """Yield the columns that an aggregate can read, whether the engine or Spark computes it."""
+    """Yield the columns that an aggregate can read, whether the worker or Spark computes it."""
     if aggregate.frame is not None:
         yield RowColumn((framed(aggregate),))
         return
@@ -139,10 +149,10 @@ def find_aggregate_columns(aggregate: Aggregate) -> Iterator[RowColumn]:
 
 
 def find_step_columns(step: object) -> Iterator[RowColumn]:
-    """Yield the columns that a step or a condition reads, at any depth.
+    """Yield the columns that a step or a condition reads, also inside its operands.
 
     Args:
-        step: a step, a condition that consists of steps, or any value of one of their fields.
+        step: a step, a condition that has steps, or the value of any of their fields.
     """
     match step:
         case RowColumn():
@@ -160,12 +170,19 @@ def find_step_columns(step: object) -> Iterator[RowColumn]:
 def type_window(
     plan: MatchPlan, window: Within | Gap | None, types: Mapping[RowColumn, ValueType]
 ) -> tuple[RowColumn, ...]:
-    """Return the order and the end of a window as columns of one type, or nothing without a window.
+    """Return the columns of a window: the order column, and the end of the window.
 
-    They need one type to be compared: a date plus hours is a timestamp. If it is known how far the
-    window reaches, the order alone is returned.
+    They are cast to one type, so that they can be compared: a date plus hours is a timestamp. An
+    end that overflows is NULL, which the worker reports. A floating-point end never overflows.
 
-    An end that overflows is NULL, which the worker reports. A floating-point end never overflows.
+    Args:
+        plan: the plan of the query.
+        window: a window of the plan, or None.
+        types: the types of the columns.
+
+    Returns:
+        Both columns; only the order column if the distance of the window is known; nothing without
+        a window.
 
     Raises:
         MatchRecognizeUnsupportedError: the window is not a distance along this order.
@@ -195,9 +212,10 @@ def type_window(
 def type_window_ends(
     plan: MatchPlan, types: Mapping[RowColumn, ValueType]
 ) -> tuple[RowColumn, ...]:
-    """Return the ends of all windows as columns of one type, if some are between neighbours.
+    """Return the ends of all windows as columns of one type.
 
-    If some of them are timestamps, dates are cast to timestamps.
+    There are none unless the plan has windows between neighbours in its pattern. If some ends are
+    timestamps, dates are cast to timestamps.
     """
     neighbour_ends = near_columns(plan)
     if not neighbour_ends:
@@ -220,7 +238,10 @@ def type_window_ends(
 
 
 def guard_reads(plan: MatchPlan) -> MatchPlan:
-    """Return the plan with guards around what can raise: aggregates, and navigation in measures."""
+    """Return the plan with guards around what can raise an error on rows that no match has.
+
+    Aggregates get guards wherever they are written; columns get guards in measures only.
+    """
 
     def guard_scalar(scalar: Scalar, variable: str | None) -> Scalar:
         return with_references(scalar, partial(guard_reference, plan, of_measure=variable is None))
@@ -229,7 +250,7 @@ def guard_reads(plan: MatchPlan) -> MatchPlan:
 
 
 def guard_reference(plan: MatchPlan, reference: Reference, *, of_measure: bool) -> Reference:
-    """Return an aggregate, or a column that a measure reads, with a guard if it can raise."""
+    """Return a reference, with a guard if it is one that can raise: see `guard_reads`."""
     match reference:
         case ColumnReference() if of_measure:
             return guard_column(plan, reference)
@@ -239,9 +260,10 @@ def guard_reference(plan: MatchPlan, reference: Reference, *, of_measure: bool) 
 
 
 def guard_column(plan: MatchPlan, reference: ColumnReference) -> ColumnReference:
-    """Return a column that is read on a mapped row, with a guard if it can raise.
+    """Return a column that a measure reads on a mapped row, with a guard if it can raise.
 
-    A row at a distance from a mapped row may be mapped to no variable, so it gets no guard.
+    A column that is read at a distance from a mapped row gets no guard, because that row may be
+    mapped to no variable.
     """
     navigation = reference.navigation
     if navigation.physical_offset or not is_partial(reference.operations):
@@ -254,9 +276,10 @@ def guard_column(plan: MatchPlan, reference: ColumnReference) -> ColumnReference
 
 
 def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
-    """Return an aggregate with guards around its terms that can raise.
+    """Return an aggregate with guards around those of its terms that can raise.
 
-    They are computed for rows that can be mapped to its variable and that its FILTER lets pass.
+    A guarded term is computed only for rows that can be mapped to the variable of the aggregate and
+    that pass its FILTER.
     """
     mapped_condition = holds_of_rows(plan, aggregate.variable)
     row_filter = aggregate.condition
@@ -284,10 +307,10 @@ ComputedValue = str | RowColumn | Shifted | Framed  # SQL over one row, or a val
 def find_origins(
     plan: MatchPlan, conditions: Iterable[residual.SplitCondition], outputs: Iterable[OutputColumn]
 ) -> Mapping[ComputedValue, SqlOrigin]:
-    """Return the origin of everything that Spark computes before the match.
+    """Return where the user wrote what Spark computes before the match.
 
-    If several parts of a query need the same value, it has the origin of the first of them: keys
-    and order, then conditions, then measures.
+    If several parts of a query need the same value, its origin is the first of them: partition and
+    order columns come first, then conditions, then measures.
     """
     origins: dict[ComputedValue, SqlOrigin] = {}
     for expression in plan.sorted_by:
@@ -305,7 +328,7 @@ def find_origins(
 def add_origins(
     origins: dict[ComputedValue, SqlOrigin], new_origin: SqlOrigin, columns: Iterable[RowColumn]
 ) -> None:
-    """Add an origin for columns and the values from which they are computed."""
+    """Add an origin for columns, and for the values that they are computed from."""
     for column in columns:
         shifted_values = [piece for piece in column.pieces if not isinstance(piece, str)]
         for computed_value in (*texts_in(column), column, *shifted_values):
