@@ -276,7 +276,7 @@ def guard_column(plan: MatchPlan, reference: ColumnReference) -> ColumnReference
 
 
 def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
-    """Return an aggregate with guards around those of its terms that can raise.
+    """Return an aggregate with guards around the terms that can raise.
 
     A guarded term is computed only for rows that can be mapped to the variable of the aggregate and
     that pass its FILTER.

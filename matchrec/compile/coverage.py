@@ -104,8 +104,8 @@ def check_coverable(plan: MatchPlan) -> None:
 def draft_coverage(draft: Draft) -> CoverageDraft:
     """Return what coverage needs of the draft of a query.
 
-    Measures and filters are dropped. The only outputs are the columns of ORDER BY, which name a
-    starting row together with those of PARTITION BY.
+    Measures and filters are dropped. The only outputs are the columns of ORDER BY. Together with
+    the columns of PARTITION BY, which are sent in any case, they name a starting row.
 
     Args:
         draft: the draft of a query that `check_coverable` accepts.

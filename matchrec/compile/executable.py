@@ -78,7 +78,7 @@ class Crossing:
     All numbers in its fields are indices in `columns`.
     """
 
-    # All columns that are sent. If several rules share them: those of the rules up to this one.
+    # All columns that are sent. If rules share them: the columns of the rules up to this one.
     columns: tuple[RowColumn, ...]
     # The columns that this query uses.
     used: tuple[int, ...]

@@ -48,9 +48,9 @@ class Restriction:
 
     # The variable to which the tested row is mapped.
     variable: int
-    # Conditions under NOT of which the tested row must satisfy none.
+    # The tested row must not satisfy any of these conditions.
     here: VariableIds = NO_VARIABLES
-    # Conditions of which the row after it must satisfy none, if there is such a row.
+    # The row after it, if there is one, must not satisfy any of these conditions.
     absent: VariableIds = NO_VARIABLES
     # If not empty, there must be a row after it, which satisfies at least one of these conditions.
     present: VariableIds = NO_VARIABLES
@@ -62,7 +62,7 @@ class KnownState:
 
     # The number of the state in the folding.
     state: int
-    # Conditions of which the next row satisfies none, if there is a next row.
+    # The next row, if there is one, does not satisfy any of these conditions.
     absent: VariableIds = NO_VARIABLES
     # If not empty, there is a next row, and it satisfies at least one of these conditions.
     present: VariableIds = NO_VARIABLES

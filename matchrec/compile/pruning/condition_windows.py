@@ -72,8 +72,8 @@ SMALLER_LEFT = {"<": "<", "<=": "<=", ">": "<", ">=": "<="}
 # Products of INT constants must be smaller than this, so that they do not overflow.
 PRODUCT_LIMIT = 2**31
 
-# Returns whether the first scalar is the order value of the current row, and the second one that of
-# the first row of the match.
+# Returns whether the first scalar is the order value of the current row, and the second one is the
+# order value of the first row of the match.
 InOrder = Callable[[Scalar, Scalar], bool]
 
 
@@ -205,7 +205,7 @@ def read_constant(scalar: Scalar) -> Amount | None:
 LIMITS_OF_UNITS = {Family.DATE: 10**6, Family.TIMESTAMP: 2**56, Family.TIMESTAMP_NTZ: 2**56}
 LIMIT_OF_NUMBERS = 2**63 - 1
 
-# The widths of integers in bits of which a difference has the type of the order itself.
+# The widths in bits of integer order columns along which distances are measured.
 INTEGER_WIDTHS = (32, 64)
 
 
@@ -374,7 +374,7 @@ def find_condition_window(
 
 
 def can_have_condition_window(plan: MatchPlan) -> bool:
-    """Return whether a window can replace conditions of a plan, as far as its clauses tell."""
+    """Return whether the clauses of a plan allow that a window replaces conditions."""
     has_window = plan.within is not None or plan.within_rows is not None
     if has_window or plan.absences or negations(plan.pattern):
         return False
@@ -525,7 +525,7 @@ class ConditionWindow:
     def tests_first(self) -> bool:
         """Return whether the window is tested on first rows, because their conditions require it.
 
-        A first row is outside of its own window only if its order value is NULL.
+        A first row is outside of the window that begins with it only if its order value is NULL.
         """
         return all(self.implies_bound_of(name) for name in self.first_variables)
 

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from matchrec.plan.stages import Staging
 
 
-Variables = frozenset[VariableId]
-NO_FILLERS: Variables = frozenset()
+VariableIds = frozenset[VariableId]
+NO_FILLERS: VariableIds = frozenset()
 
 # For each variable with a condition, what Spark computes of it before the match; None for nothing.
 RowTests = Mapping[str, RowColumn | None]
@@ -67,7 +67,7 @@ def find_relevance_tests(
 
 
 def find_tests_with_fillers(
-    fillers: Variables, plan: MatchPlan, pattern: CompiledPattern, tests: RowTests
+    fillers: VariableIds, plan: MatchPlan, pattern: CompiledPattern, tests: RowTests
 ) -> tuple[RowColumn, ...]:
     """Return the filters if some variables are fillers, or nothing if all rows may matter.
 
@@ -88,7 +88,7 @@ def find_tests_with_fillers(
     return tuple(filters) if are_matches_same_without(plan, pattern, fillers) else ()
 
 
-def reads_fillers(plan: MatchPlan, fillers: Variables, tests: RowTests) -> bool:
+def reads_fillers(plan: MatchPlan, fillers: VariableIds, tests: RowTests) -> bool:
     """Return whether a condition or a measure may read or count rows of fillers.
 
     The condition of a filler does not count: it reads the row itself and no other.
@@ -161,7 +161,7 @@ def all_runs_can_skip(pattern: CompiledPattern) -> bool:
 
 def find_loops(
     plan: MatchPlan, pattern: CompiledPattern, conditions: tuple[SplitCondition, ...]
-) -> Variables:
+) -> VariableIds:
     """Return the variables whose rows leave a run where it was, and whose conditions read one row.
 
     Spark must compute the whole condition.
@@ -182,7 +182,7 @@ def reads_one_row(condition: SplitCondition) -> bool:
     return is_computed_by_spark and test is not None and test.looks_at_one_row
 
 
-def find_staying(folded: Folded) -> Variables:
+def find_staying(folded: Folded) -> VariableIds:
     """Return the variables whose rows always leave a run where it was, and never begin a run.
 
     For example, X and Y in `A X*? B Y* C`, but not X in `A X* B X C`.
@@ -201,7 +201,9 @@ def find_staying(folded: Folded) -> Variables:
     return frozenset(staying - moving)
 
 
-def are_matches_same_without(plan: MatchPlan, pattern: CompiledPattern, fillers: Variables) -> bool:
+def are_matches_same_without(
+    plan: MatchPlan, pattern: CompiledPattern, fillers: VariableIds
+) -> bool:
     """Return whether the matches are the same without the rows that only fillers can take.
 
     Args:
@@ -232,7 +234,7 @@ def may_end_early(folded: Folded) -> bool:
     return False
 
 
-def takes_any_row(folded: Folded, free: Variables) -> bool:
+def takes_any_row(folded: Folded, free: VariableIds) -> bool:
     """Return whether every run can take any row and is then where it was.
 
     A match must not begin with such a row, and must not end where it could go on: without the row
@@ -267,7 +269,7 @@ def list_steps(choices: tuple[Choice, ...]) -> list[tuple[VariableId | None, int
     return [(choice.variable, choice.target) for choice in choices]
 
 
-def may_read_filler(plan: MatchPlan, reference: Reference, fillers: Variables) -> bool:
+def may_read_filler(plan: MatchPlan, reference: Reference, fillers: VariableIds) -> bool:
     """Return whether a reference may read or count a row of a filler.
 
     A column of the first or the last row of the match does not: these are never fillers.
