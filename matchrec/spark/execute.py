@@ -1,11 +1,12 @@
 """Execute a question: prepare its rows in Spark, match them in the workers, project the result.
 
-Everything is built at once, so that every user error surfaces, and no job runs.
+`execute` is where a query begins. It builds the whole DataFrame at once and runs no job, so that
+every mistake in the query is reported when the user writes it.
 
-1. Draft the rules, and choose who sorts the rows: `prepare`.
-2. Link the drafts to executables: `PreparedInput.link`.
-3. Send the rows to the workers, which match them: `match_rows`.
-4. Compute the columns of the result over what the workers read: `project`.
+1. `prepare` drafts the rules, chooses who sorts the rows, and types the conditions.
+2. `PreparedInput.link` links the draft of each rule to an executable.
+3. `match_rows` sends the rows to the workers, which match them.
+4. `project` lets Spark compute the columns of the result over what the workers read.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ from matchrec.worker import wire
 from matchrec.worker.matching import QueryWorker
 from matchrec.worker.wire import SelectItem
 
-# The draft that a caller makes for itself: a Draft, a CoverageDraft or SharedDrafts.
+# What a caller keeps of the drafts it makes: a Draft, a CoverageDraft or SharedDrafts.
 CallerDraft = TypeVar("CallerDraft")
 
 # Returns which rows the conditions of a plan that Spark computes may read.
@@ -59,7 +60,7 @@ ScopeOf = Callable[[MatchPlan], RowScope]
 class Demand(Generic[CallerDraft]):
     """What a question needs from Spark, once its rules are drafted."""
 
-    # What the caller made of the drafts, for the caller itself.
+    # What the caller keeps of the drafts. Nothing in this module reads it.
     caller_draft: CallerDraft
     # The draft of each rule, by its name.
     rule_drafts: Mapping[str, Draft]
@@ -71,7 +72,7 @@ class Demand(Generic[CallerDraft]):
     row_filters: tuple[str, ...] = ()
 
 
-# Drafts the rules of a question.
+# Drafts the rules of a question, given which rows their conditions may read in Spark.
 MakeDemand = Callable[[ScopeOf], Demand[CallerDraft]]
 
 
@@ -144,8 +145,8 @@ class PreparedInput(Generic[CallerDraft]):
 def prepare(question: Question, make_demand: MakeDemand[CallerDraft]) -> PreparedInput[CallerDraft]:
     """Prepare the rows of a question, and decide who sorts them.
 
-    The workers compute conditions that read neighbouring rows, whoever sorts. Only if they cannot
-    does Spark compute them, over the window that sorts the rows.
+    The workers compute conditions that read neighbouring rows, whoever sorts the rows. If they
+    cannot, Spark computes these conditions, over the window by which it sorts the rows.
 
     Args:
         question: the rules and their relation.
@@ -164,7 +165,7 @@ def prepare(question: Question, make_demand: MakeDemand[CallerDraft]) -> Prepare
         try:
             return type_rules(untyped)
         except MatchRecognizeError as error:
-            # The types are not for the workers. Spark may be able to compute with them.
+            # The workers cannot compute with these types, but perhaps Spark can.
             if question.workers_must_sort and not question.has_versions:
                 raise
             reason = error.message
@@ -188,7 +189,7 @@ def prepare_stream(
     for rule in question.rules:
         with rule.naming():
             check_plan(rule.plan)
-    # A search for contiguous matches reads neighbours itself.
+    # If matches are contiguous, the search itself reads the neighbouring rows.
     demand = make_demand(lambda plan: RowScope.NEIGHBOURS if plan.selects else RowScope.ROW)
     preparation = EventPreparation(question.relation, demand.joint_draft)
     return type_rules(analyse_columns(question, demand, preparation))
@@ -196,11 +197,13 @@ def prepare_stream(
 
 # Who sorts the rows of each partition.
 #
-# Spark's sort is the largest part of what a query costs besides sending the rows. A worker sorts in
-# compiled code: Spark then only shuffles, and no window follows. It can do so if it reproduces the
-# order and the equality of the types exactly, and if nothing is needed of several rows that only
-# Spark can compute. The keys, the form of the conditions and their types decide this, before
-# anything is linked.
+# Besides sending the rows, Spark's sort is the largest cost of a query. A worker sorts in compiled
+# code, so that Spark only shuffles the rows and computes no window. Two things must hold:
+#
+# - The worker orders and compares values of the types of keys and order exactly as Spark does.
+# - No value of several rows is needed that only Spark can compute.
+#
+# The keys, the form of the conditions and their types decide this, before anything is linked.
 
 
 def choose_sorter(question: Question, demand: Demand[CallerDraft]) -> Sorter:
@@ -238,10 +241,11 @@ def choose_spark(question: Question, reason: str) -> Sorter:
 
 
 def find_reason_for_spark_values(question: Question, demand: Demand[CallerDraft]) -> str | None:
-    """Return why Spark must compute what reads neighbouring rows; None if only types can tell.
+    """Return why Spark must compute conditions on neighbouring rows.
 
-    This is so for values of several rows that the workers do not know, and for rows that cross in
-    pandas, which would alter some columns that only conditions on neighbouring rows read.
+    None if nothing but the types of columns can prevent the workers from computing them. Spark must
+    compute them if they have values that the workers do not know, or if rows are sent through
+    pandas, which would alter some columns that only these conditions read.
     """
     if question.options.transport == "pandas":
         return "only Spark sorts rows that cross in pandas"
@@ -313,9 +317,9 @@ def type_rules(prepared: PreparedInput[CallerDraft]) -> PreparedInput[CallerDraf
 
 
 def depends_on_settings(draft: Draft) -> bool:
-    """Return whether matchrec computes anything that depends on settings of the session.
+    """Return whether the workers compute anything that depends on settings of the session.
 
-    Reading them takes a call to the session, which other queries do without.
+    Other queries do not read the settings, because that takes a call to the session.
     """
     for condition in draft.conditions:
         if condition.during is not None or condition.nearby is not None:
@@ -332,17 +336,18 @@ def depends_on_settings(draft: Draft) -> bool:
 
 @dataclass(frozen=True)
 class ClauseResult:
-    """The DataFrame of a clause, and what it was made from, which explains it."""
+    """The DataFrame of a clause, and how it was made, which `explain` shows."""
 
     dataframe: DataFrame
     executable: Executable
     prepared: PreparedInput[Draft]
-    # Why each match is built although only aggregates over all matches are needed; else empty.
+    # Why every match is built although only aggregates over all matches are needed. Empty if no
+    # match is built, or if matches are needed.
     built: str = ""
 
     @property
     def draft(self) -> Draft:
-        """Return the draft of the clause: its plan as it runs, and as it was written."""
+        """Return the draft of the clause, which has its plan as it runs and as it was written."""
         return self.prepared.demand.joint_draft
 
 
@@ -388,11 +393,11 @@ def demand_single_rule(
 
 
 def find_key_filters(plan: MatchPlan, question: Question) -> tuple[str, ...]:
-    """Return tests of partition columns that every used row of the result passes, as SQL.
+    """Return tests on partition columns, as SQL, that the query makes on the result anyway.
 
-    Rows that fail them need not be sent. Floating-point columns have no tests: rows of one
-    partition may have different NaNs, and some sessions hold one of them to be less than all
-    numbers, and the other greater.
+    Input rows that fail them need not be sent. Floating-point columns have no tests, because rows
+    of one partition may have different NaNs: some sessions order one NaN before all numbers, and
+    another one after them.
     """
     if not question.use.keys or not taken().keys:
         return ()
@@ -412,7 +417,7 @@ def find_key_filters(plan: MatchPlan, question: Question) -> tuple[str, ...]:
 def divide_outputs(
     prepared: PreparedInput[Draft],
 ) -> tuple[tuple[OutputColumn, ...], tuple[OutputColumn, ...]]:
-    """Return the output columns that the query around the clause uses, and all others."""
+    """Return the output columns that the query around the clause uses, and its other columns."""
     use = prepared.question.use
     outputs = prepared.demand.joint_draft.outputs
     if not taken().columns:
@@ -427,7 +432,7 @@ def divide_outputs(
 def narrow(
     prepared: PreparedInput[Draft], outputs: tuple[OutputColumn, ...]
 ) -> PreparedInput[Draft]:
-    """Return the prepared rows of a query that has only some of its output columns."""
+    """Return the prepared rows of a query for only some of its output columns."""
     draft = prepared.demand.joint_draft.narrow(outputs)
     demand = demand_single_rule(prepared.question, draft, draft)
     preparation = replace(prepared.preparation, draft=draft)
@@ -435,7 +440,7 @@ def narrow(
 
 
 def check_outputs(prepared: PreparedInput[Draft]) -> None:
-    """Let errors in output columns surface that nobody uses, over no rows.
+    """Check output columns that nobody uses, over no rows, so that their errors are raised, too.
 
     Raises:
         MatchRecognizeError: matchrec rejects a column.
@@ -473,7 +478,13 @@ def execute_prepared(prepared: PreparedInput[Draft]) -> ClauseResult:
 def analyse_result(
     question: Question, executable: Executable, result: DataFrame, schema: StructType
 ) -> DataFrame:
-    """Return a result, analysed, whose columns Spark computes over reads with this schema.
+    """Let Spark analyse a result whose columns it computes over reads, and return the result.
+
+    Args:
+        question: the question.
+        executable: the query.
+        result: the result.
+        schema: the schema of the reads.
 
     Raises one of Spark's `REFUSALS`.
     """
@@ -487,7 +498,7 @@ def computes_in_spark(executable: Executable) -> bool:
 
 
 def is_computed(output: Output) -> bool:
-    """Return whether Spark computes an output column: it is more than one or several reads."""
+    """Return whether Spark computes an output column, which does not consist of reads alone."""
     return not all(isinstance(piece, int) for piece in output.pieces)
 
 
@@ -502,7 +513,7 @@ def find_sql_origins(executable: Executable) -> dict[str, SqlOrigin]:
 
 
 def cut_partitions(prepared: PreparedInput[Draft], executable: Executable) -> PreparedInput[Draft]:
-    """Return the prepared rows, with partitions cut into ranges if no match can span two of them.
+    """Return the prepared rows, with partitions cut into ranges if that is possible and pays.
 
     Raises as `find_ranges`.
     """
@@ -520,9 +531,9 @@ def cut_partitions(prepared: PreparedInput[Draft], executable: Executable) -> Pr
 
 
 def price_ranges(result: ClauseResult) -> str:
-    """Return what cutting partitions into ranges would save, or "" if they cannot be cut.
+    """Describe what cutting partitions into ranges would save; "" if they cannot be cut.
 
-    Runs a job that counts rows.
+    It runs a job that counts rows.
     """
     question = result.prepared.question
     preparation = result.prepared.preparation
@@ -581,7 +592,7 @@ def match_rows(prepared: PreparedInput[Draft], executable: Executable) -> Matche
 def project(
     relation: Relation, executable: Executable, matched: DataFrame, token: str = ""
 ) -> DataFrame:
-    """Compute the columns of the result.
+    """Return the result: compute its columns over what the workers read.
 
     Args:
         relation: the input of the query.
@@ -620,7 +631,10 @@ class ResultItemBuilder:
         return [self.build_item(output) for output in self.executable.outputs]
 
     def build_item(self, output: Output) -> SelectItem:
-        """Return an output column. On an unmatched row every measure is NULL."""
+        """Return an output column as an item of the select list.
+
+        On an unmatched row, every measure is NULL.
+        """
         is_alone = len(output.pieces) == 1
         pieces = [self.write_piece(piece, is_alone=is_alone) for piece in output.pieces]
         text = with_origin("".join(pieces), output.origin)
