@@ -107,6 +107,13 @@ def collect_partition(question: Question, target: Target) -> CollectedPartition:
         return PartitionCollector(question, draft, target).collect()
 
 
+def find_irrelevant_rows(filters: list[BoolArray]) -> frozenset[int]:
+    """Return the rows that pass none of some filters; none if there are no filters."""
+    if not filters:
+        return frozenset()
+    return frozenset(np.flatnonzero(~np.logical_or.reduce(filters)).tolist())
+
+
 @dataclass(frozen=True)
 class PartitionCollector:
     """Collects the partition of a target."""
@@ -159,10 +166,6 @@ class PartitionCollector:
         test_columns = other_columns[len(self.orders) :]
         places = self.read_places(order_columns, table.num_rows)
         is_asked, is_before, *is_relevant = [as_integers(array) != 0 for array in test_columns]
-        if is_relevant:
-            is_irrelevant = ~np.logical_or.reduce(is_relevant)
-        else:
-            is_irrelevant = np.zeros(table.num_rows, np.bool_)
         return CollectedPartition(
             relation=question.relation,
             plan=draft.plan,
@@ -174,7 +177,7 @@ class PartitionCollector:
             orders=tuple(question.columns.name(text) or text for text in self.orders),
             places=places,
             asked=self.find_asked_rows(places, is_asked, int(is_before.sum())),
-            irrelevant=frozenset(np.flatnonzero(is_irrelevant).tolist()),
+            irrelevant=find_irrelevant_rows(is_relevant),
         )
 
     def read_places(self, order_columns: list[pa.Array], row_count: int) -> Places:

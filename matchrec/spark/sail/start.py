@@ -143,6 +143,10 @@ def start_spark(
     builder = builder.config("spark.ui.showConsoleProgress", "false")
     if memory is not None:
         builder = builder.config(MEMORY, memory)
+    zone = zone_of_environment()
+    if engine == SPARK and zone is not None and zone.startswith(("+", "-")):
+        # Java calls such a zone GMT+03:00, a name that pytz, and so `toPandas`, does not know.
+        builder = builder.config(TIME_ZONE, zone)
     for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
