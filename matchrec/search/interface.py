@@ -1,4 +1,9 @@
-"""What an algorithm is asked and what it promises."""
+"""What a search is asked to do: the task, and the limits on what it may hold in memory.
+
+A `Task` is a compiled query without columns, SQL or Spark: a row pattern, numbered conditions and
+the options of the clause. `compile.path` builds it, `strategies.choose` picks the strategy that
+runs it, and it is pickled and sent to the workers.
+"""
 
 from __future__ import annotations
 
@@ -17,34 +22,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """When a row may be mapped to a variable: both parts must be true; an absent part is true.
+    """When a row may be mapped to a variable: both parts must be true. A missing part is true."""
 
-    row_condition: index of a row condition (a bit of `Partitions.satisfied`).
-    run_condition: what depends on the run.
-    """
-
+    # Index of a row condition, which is a bit of `Partitions.satisfied`.
     row_condition: int | None = None
+    # The part that depends on the run: on the rows mapped so far.
     run_condition: RunExpression | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class NearbyCondition:
-    """A row condition that looks at rows at a fixed distance.
+    """A row condition that reads rows at a fixed distance, such as `price > PREV(price)`.
 
-    expression: over the columns of run conditions; its navigations are physical ones from each row.
-    row_condition: the one of Spark's that must hold as well, or None. column: what Spark would
-    compute. bit: of `Partitions.satisfied`, in which it is noted. variable: the first one whose
-    condition it is, for messages; of none, it itself.
+    The worker computes it before the search if the worker sorts the rows.
     """
 
+    # Reads the columns of run conditions. Its navigations are physical ones from the row itself.
     expression: RunExpression
+    # Index of a row condition of Spark's that must hold as well.
     row_condition: int | None
+    # The column that Spark would compute instead.
     column: RowColumn
+    # The bit of `Partitions.satisfied` in which the result is stored.
     bit: int
+    # For messages: the first variable that has this condition; the condition's text if none has.
     variable: str
 
     @property
     def offsets(self) -> Iterator[int]:
+        """Yield the distance of each row that the condition reads; PREV is negative."""
         for part in parts_of(self.expression):
             if isinstance(part, ReadValue) and part.navigation is not None:
                 yield part.navigation.physical_offset
@@ -52,144 +58,183 @@ class NearbyCondition:
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """No row in a part of a match may satisfy the condition of `variable`, an id.
+    """A negation: no row in one part of a match may satisfy the condition of a variable.
 
-    after, before: ids of the variables whose last and first row enclose that part, both exclusive.
-    after None: rows before the match whose window holds the match's last row. before None: rows
-    after the match that are in its window.
+    The part is between two rows of the match, or before or after the match within its window:
+
+        PATTERN (A NOT C B)   after={A}, before={B}   no C between the last A and the first B
+        PATTERN (NOT C A B)   after=None              no C before the match
+        PATTERN (A B NOT C)   before=None             no C after the match
     """
 
+    # Id of the variable.
     variable: int
+    # Ids of the variables whose last row comes just before the part. None: the part consists of the
+    # rows before the match whose window contains the last row of the match.
     after: frozenset[int] | None
+    # Ids of the variables whose first row comes just after the part. None: the part consists of the
+    # rows after the match that are in its window.
     before: frozenset[int] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """What a task over stages has besides its pattern: see `plan.stages.Staging`."""
+    """What a task over a pattern of stages has in addition: see `plan.stages.Staging`."""
 
+    # Which matches are left out; None keeps all.
     skip: Skip | None = None
+    # Whether runs whose window ends are output as well.
     timeouts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """An aggregate over all matches of a number or a row that is read in each of them.
+    """An aggregate over all matches, of a value that each match has.
 
-    over: count, sum, min or max. inside: one of these, or first or last, of the rows of `members`.
-    values: which of the columns it reads that are there for totals, None of a count of rows.
-    floats: whether these are the bits of doubles.
+    `sum(FIRST(A.price))` over all matches has over="sum", inside="first" and members={A}.
     """
 
+    # The aggregate over the matches: count, sum, min or max.
     over: str
+    # How a match's value is computed from its rows of `members`: one of the above, first or last.
     inside: str
+    # Ids of the variables whose rows are read.
     members: frozenset[int]
+    # Index of the column that is read, among those that only totals read; None for a count of rows.
     values: int | None
+    # Whether the column holds the bits of doubles.
     floats: bool
 
     @property
     def is_of_a_row(self) -> bool:
+        """Return whether the result is the value of one row, so that this row can be named."""
         return self.over in ("min", "max") and self.inside not in ("count", "sum")
 
 
 @dataclass(frozen=True, slots=True)
 class TaskTotals:
-    """What is asked of all matches instead of the matches, and by what these are grouped."""
+    """The aggregates over all matches of a task that outputs these instead of the matches."""
 
     asked: tuple[Total, ...]
+    # By what the matches are grouped.
     grouped: clauses.Grouping
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One compiled query, as an algorithm sees it.
+    """One compiled query, as a search sees it. It can be pickled."""
 
-    pattern: its row pattern, compiled. conditions: by variable id. members: variable ids of every
-    union variable and of every primary one, by name. absent: what must not be. closing: the id
-    whose condition must hold of a match as a whole, when its last row has been mapped. windowed:
-    whether matches keep to windows, `Partitions.window_end`. stages: of a pattern of stages, which
-    say themselves what may be skipped; conditions are then asked before a row is mapped. partial:
-    which runs come out beside the matches. max_steps: how often conditions on the run may be asked
-    in a partition, without event selection. chained: whether matches that share rows may come as
-    chains of them, see `matches.Chains`; an algorithm need not do so. totals: what is added up over
-    all matches, of which none comes out then. most_matches: how many come out of a partition, those
-    with the least numbers; None for all. Picklable.
-    """
-
+    # The row pattern.
     pattern: CompiledPattern
+    # The condition of each variable, by its id.
     conditions: tuple[Condition, ...]
+    # The ids of the primary variables of every variable, primary or union, by name.
     members: dict[str, frozenset[int]]
+    # Where the search goes on after a match.
     after_match: clauses.AfterMatchSkip = clauses.AfterMatchSkip()
+    # Which rows a run may skip.
     selection: clauses.EventSelection = clauses.EventSelection.STRICT_CONTIGUITY
+    # Which matches of a starting row are output.
     output: clauses.MatchOutput = clauses.MatchOutput.PREFERRED
+    # Negations.
     absent: tuple[Absent, ...] = ()
+    # Id of the variable whose condition must hold for the whole match. It is evaluated after the
+    # last row has been mapped.
     closing: int | None = None
+    # Whether a match must fit into the window of its first row: see `Partitions.window_end`.
     windowed: bool = False
+    # Set for a pattern of stages. The pattern itself then says which rows may be skipped, and the
+    # condition on a row is evaluated before the row is mapped.
     stages: Staged | None = None
+    # Which runs are output in addition to the matches.
     partial: clauses.PartialMatches | None = None
+    # How often conditions on the run may be evaluated in a partition. It does not apply to searches
+    # with event selection.
     max_steps: int | None = None
+    # Whether matches that share rows may be returned as chains: see `matches.Chains`. A strategy
+    # need not do so.
     chained: bool = False
+    # Aggregates over all matches. If set, no match is output.
     totals: TaskTotals | None = None
+    # How many matches of a partition are output, those with the lowest numbers; None for all.
     most_matches: int | None = None
 
     def __hash__(self) -> int:
+        """Hash the parts that tell most tasks apart; `members` is a dict and has no hash."""
         return hash((self.pattern, self.conditions, self.after_match, self.output))
 
     @property
     def variables(self) -> tuple[str, ...]:
+        """Return the names of the variables, by id."""
         return self.pattern.program.variables
 
     @property
     def selects(self) -> bool:
-        """Whether more is asked for than one match of consecutive rows for each starting row."""
+        """Return whether the task needs a search with event selection.
+
+        It does if it asks for more than one match of consecutive rows for each starting row.
+        """
         return clauses.goes_beyond_preferred(self.selection, self.output, self.absent, self.closing)
 
     @property
     def skip(self) -> Skip | None:
-        """The skip strategy of a pattern of stages, None where it leaves no match out."""
+        """Return the skip strategy of a pattern of stages; None if it leaves out no match."""
         return None if self.stages is None else self.stages.skip
 
     @property
     def waits(self) -> tuple[int | None, ...]:
-        """By state that in which a run waits that skips a row, None where it may not."""
+        """Return, for each state, the state in which a run waits after it skips a row.
+
+        None for a state in which no row may be skipped.
+        """
         folding = self.pattern.folding
         if self.stages is not None:
             return folding.waits
-        strict = self.selection is clauses.EventSelection.STRICT_CONTIGUITY
-        return tuple(None if strict else state for state in range(len(folding.choices)))
+        is_strict = self.selection is clauses.EventSelection.STRICT_CONTIGUITY
+        return tuple(None if is_strict else state for state in range(len(folding.choices)))
 
     @property
     def looks_only_at_data(self) -> bool:
+        """Return whether no condition depends on the run."""
         return all(condition.run_condition is None for condition in self.conditions)
 
     def calls(self) -> Iterator[Call]:
+        """Yield the parts of conditions on the run that Python computes."""
         for condition in self.conditions:
             if condition.run_condition is not None:
-                parts = parts_of(condition.run_condition)
-                yield from (part for part in parts if isinstance(part, Call))
+                for part in parts_of(condition.run_condition):
+                    if isinstance(part, Call):
+                        yield part
 
     @property
     def shares_rows(self) -> bool:
-        """Whether matches overlap, and how one goes on from a row does not depend on its start."""
-        overlap = self.after_match.to is not clauses.SkipTo.PAST_LAST_ROW
-        plain = self.output is clauses.MatchOutput.PREFERRED and self.looks_only_at_data
-        return overlap and plain and not (self.windowed or self.selects or self.partial)
+        """Return whether overlapping matches can share their rows.
+
+        They can if the way a match goes on from a row does not depend on where it started.
+        """
+        overlaps = self.after_match.to is not clauses.SkipTo.PAST_LAST_ROW
+        is_preferred = self.output is clauses.MatchOutput.PREFERRED
+        depends_on_start = (
+            not self.looks_only_at_data or self.windowed or self.selects or self.partial is not None
+        )
+        return overlaps and is_preferred and not depends_on_start
 
 
-# Bytes: of one array of all live runs, or of the matches that one row completes.
+# Bytes that one array of all live runs may take in a stream, or the matches that one row completes.
 MOST_IN_STREAM = 1 << 27
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How much a search may hold.
+    """How much a search may hold in memory."""
 
-    rows, matches: mapped rows and matches in one `Matches`. memory: how many rows the memory of a
-    search is for at first, a power of two; it grows as needed. most: bytes that an array of a
-    search over a stream may take, see `memory.may_take`; None where all rows are there at once.
-    """
-
+    # Mapped rows in one `Matches`.
     rows: int = 1 << 20
+    # Matches in one `Matches`.
     matches: int = 1 << 18
+    # Number of rows for which the working arrays are made at first, a power of two. They grow as
+    # needed.
     memory: int = 1 << 10
+    # Bytes that an array of a search over a stream may take: see `memory.may_take`. None if the
+    # rows are not those of a stream.
     most: int | None = None
