@@ -1,6 +1,7 @@
-"""Partitions: what an engine sees of the data, sorted columns of many partitions in flat arrays.
+"""Partitions: the rows that a search sees, as sorted columns of many partitions in flat arrays.
 
-And the engine's form of WITHIN: where the window of a match ends that starts at a row.
+The functions at the end compute WITHIN as a search needs it: for each row, where the window of a
+match that starts at it ends.
 """
 
 from __future__ import annotations
@@ -21,16 +22,20 @@ WordArray = npt.NDArray[np.uint64]
 
 
 def at(values: npt.NDArray[Any], index: IntArray, otherwise: int) -> npt.NDArray[Any]:
-    """values[index], `otherwise` where the index is -1."""
+    """Return `values[index]`, with `otherwise` where the index is -1."""
     if not len(values):
         return np.full((len(index), *values.shape[1:]), otherwise, values.dtype)
-    known = (index >= 0).reshape(-1, *[1] * (values.ndim - 1))
-    return np.where(known, values[index], otherwise)
+    has_index = (index >= 0).reshape(-1, *[1] * (values.ndim - 1))
+    return np.where(has_index, values[index], otherwise)
 
 
 def starts_of(sizes: BoolArray | IntArray) -> IntArray:
-    """int64[k + 1], where the values of each start, then how many there are; of marks, how many
-    come before each.
+    """Return int64[k + 1], where each of k groups starts in a flat array, then the total size.
+
+    The sizes may be marks; then it is how many marks come before each position.
+
+    >>> starts_of(np.array([2, 0, 3])).tolist()
+    [0, 2, 2, 5]
     """
     starts = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes, out=starts[1:])
@@ -38,119 +43,152 @@ def starts_of(sizes: BoolArray | IntArray) -> IntArray:
 
 
 def ranges(first: IntArray, sizes: IntArray) -> IntArray:
-    """So many positions from each first one on, range after range."""
+    """Return the positions of ranges, range after range, by their first positions and sizes.
+
+    >>> ranges(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
     shifts = np.repeat(first - starts_of(sizes)[:-1], sizes)
     return np.asarray(shifts + np.arange(len(shifts)), np.int64)
 
 
-NO_EDGE = 2**62  # after every row: the partition is whole
+NO_EDGE = 2**62  # after every row: all rows of the partition are present
 
 
 class Frontier(NamedTuple):
-    """How far the search of each of p partitions has come, where rows come in pieces.
+    """How far the search of each of p partitions has come if their rows arrive in pieces.
 
-    start: int64[p], row position of the next starting row; until: int64[p], the row before which
-    matches begin. edge: int64[p], no search may look at the partition's rows from here on; NO_EDGE
-    where the partition is whole. number: int64[p], how many matches were found in the partition,
-    and steps how often conditions on the run were asked there.
-    The search of a partition moves start, number and steps as it comes to its end.
-
-    A search that may take the row at the edge ends there without a decision, and begins again at
-    its starting row when there are more rows. What is found without it is found whatever comes:
+    A search that might take the row at the edge stops there undecided. It begins again at its
+    starting row when there are more rows. A match that is found without the row at the edge is a
+    match whatever comes later:
 
         PATTERN (A B+)   rows A B B   the loop may take the row at the edge: undecided
-        PATTERN (A B)    rows A B     a match, as nothing preferred may take it
+        PATTERN (A B)    rows A B     a match, because no preferred run may take that row
 
-    Cost: that of the rows from the first undecided starting row on, each time.
+    So the rows from the first undecided starting row on are searched again each time.
+
+    A search updates `start`, `number` and `steps` of a partition when it comes to the end of it.
     """
 
+    # int64[p], row position of the next starting row.
     start: IntArray
+    # int64[p], matches begin before this row.
     until: IntArray
+    # int64[p], the first row of the partition that is not present yet; NO_EDGE if none is missing.
     edge: IntArray
+    # int64[p], how many matches were found in the partition.
     number: IntArray
+    # int64[p], how often conditions on the run were evaluated in the partition.
     steps: IntArray
 
     @staticmethod
     def of(
         starts: IntArray, start: int = 0, edge: int = NO_EDGE, number: int = 0, steps: int = 0
     ) -> Frontier:
-        """That of partitions of which the first may have begun before, and the last may go on.
+        """Return the frontier of partitions of which the first may continue, and the last go on.
 
-        starts: as in `Partitions`. start, number, steps: of the first one; edge: of the last one.
+        Args:
+            starts: see `Partitions`.
+            start: the next starting row of the first partition.
+            edge: the edge of the last partition.
+            number: how many matches of the first partition were found before.
+            steps: how often conditions on the run were evaluated in the first partition before.
         """
         count = len(starts) - 1
-        own = [starts[:-1], starts[1:], np.full(count, NO_EDGE), np.zeros(count), np.zeros(count)]
-        found = Frontier(*(column.astype(np.int64) for column in own))
+        frontier = Frontier(
+            start=starts[:-1].astype(np.int64),
+            until=starts[1:].astype(np.int64),
+            edge=np.full(count, NO_EDGE, np.int64),
+            number=np.zeros(count, np.int64),
+            steps=np.zeros(count, np.int64),
+        )
         if count:
-            found.start[0], found.number[0], found.steps[0] = start, number, steps
-            found.edge[-1] = edge
-        return found
+            frontier.start[0] = start
+            frontier.number[0] = number
+            frontier.steps[0] = steps
+            frontier.edge[-1] = edge
+        return frontier
 
     @property
     def goes_on(self) -> bool:
+        """Return whether rows of some partition are still missing."""
         return bool((self.edge != NO_EDGE).any())
 
     def let_grow(self, starts: IntArray, window_end: IntArray) -> IntArray:
-        """The ends of windows, one row later of those that end with rows after which more come."""
-        ends = np.where(self.edge != NO_EDGE, starts[1:], -1)
-        return np.asarray(window_end + (window_end == np.repeat(ends, np.diff(starts))), np.int64)
+        """Return the ends of windows, moved on by one row if later rows may be in the window.
+
+        That is so for a window that ends with the last row that is present of a partition.
+        """
+        missing_from = np.where(self.edge != NO_EDGE, starts[1:], -1)
+        may_grow = window_end == np.repeat(missing_from, np.diff(starts))
+        return np.asarray(window_end + may_grow, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class Partitions:
-    """Whole partitions, one after the other, each in its order.
+    """Whole partitions, one after the other, each in its order. n rows, p partitions."""
 
-    starts: int64[p + 1], row position of each partition's first row, then the number of rows n.
-    satisfied: uint64[n, w], bit c of a row (word c // 64) says that row condition c is true there;
-    one word at least.
-    columns, valid: int64[c, n] and bool[c, n], the columns that run conditions read, first so many
-    `integers`, then floats as their bits; last those that totals over all matches read, likewise.
-    Not valid where the value is NULL.
-    window_end: int64[n], for a match that starts at a row, the first row that is outside of its
-    window; None without a window. It never decreases within a partition. Where more rows come that
-    may be in it, it is after the row that follows those that are here.
-    ends: int64[1 + w, n], when windows end that begin with a row, that of the match first, then
-    those between neighbours; None where no run comes out at the end of a window between
-    neighbours.
-    frontier: where some partition's rows are not all of its rows, or have been searched before;
-    None where all are whole. Only a search without event selection keeps to it.
-    ranked: by integer column, the values of which the column has the ranks, from rank 1 on, where
-    Python computes with them.
-    """
-
+    # int64[p + 1], row position of each partition's first row, then the number of rows n.
     starts: IntArray
+    # uint64[n, w], at least one word. Bit c of a row, in word c // 64, tells whether the row
+    # satisfies row condition c.
     satisfied: WordArray
+    # int64[c, n], the columns that run conditions read: the integer ones, then floats as their
+    # bits. After them come the columns that only totals over all matches read, likewise.
     columns: IntArray
+    # bool[c, n], false where the value is NULL.
     valid: BoolArray
+    # How many of `columns` are the integer columns of run conditions.
     integers: int
+    # int64[n], for a match that starts at a row, the first row outside its window; None without a
+    # window. It never decreases within a partition. If rows are still missing that may be in the
+    # window, it is the row after the one that follows the last row: see `Frontier.let_grow`.
     window_end: IntArray | None = None
+    # int64[1 + w, n], when the windows end that begin with a row: the window of the match first,
+    # then those between neighbours. None if no run is output when a window between neighbours ends.
     ends: IntArray | None = None
+    # Set if rows of some partition are missing, or have been searched before; None if all
+    # partitions are complete. Only a search without event selection keeps to it.
     frontier: Frontier | None = None
+    # By integer column, the values whose ranks the column holds, from rank 1 on, if Python computes
+    # with the values.
     ranked: Mapping[int, Sequence[object]] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
+        """Return the number of rows n."""
         return int(self.starts[-1])
 
     def only(self, partition: int) -> Partitions:
-        """One of them by itself. It has no frontier."""
+        """Return one of the partitions by itself. It has no frontier."""
         begin, end = self.starts[partition : partition + 2].tolist()
         rows = slice(begin, end)
-        starts, columns = np.array([0, end - begin], np.int64), self.columns[:, rows]
-        own = starts, self.satisfied[rows], columns, self.valid[:, rows], self.integers
-        window_end = None if self.window_end is None else self.window_end[rows] - begin
-        ends = None if self.ends is None else self.ends[:, rows]
-        return Partitions(*own, window_end, ends, ranked=self.ranked)
+        return Partitions(
+            starts=np.array([0, end - begin], np.int64),
+            satisfied=self.satisfied[rows],
+            columns=self.columns[:, rows],
+            valid=self.valid[:, rows],
+            integers=self.integers,
+            window_end=None if self.window_end is None else self.window_end[rows] - begin,
+            ends=None if self.ends is None else self.ends[:, rows],
+            ranked=self.ranked,
+        )
 
 
 @allocating
 def window_ends(
     starts: IntArray, keys: IntArray, valid: BoolArray, bounds: IntArray, bounds_valid: BoolArray
 ) -> IntArray:
-    """int64[n], for each row the first row of its partition whose key is not below its bound.
+    """Return int64[n], for each row the first row of its partition whose key reaches its bound.
 
-    keys: the first ORDER BY key, ascending; bounds: the key plus the window's length. A row whose
-    key is NULL is in no window, not even its own. One pass: bounds ascend as keys do.
+    It takes one pass, because bounds ascend as keys do.
+
+    Args:
+        starts: see `Partitions`.
+        keys: the first ORDER BY key, ascending.
+        valid: false where the key is NULL. Such a row is in no window, not even its own.
+        bounds: the key plus the length of the window.
+        bounds_valid: false where the bound is NULL.
     """
     ends = np.empty(len(keys), np.int64)
     for partition in range(len(starts) - 1):
@@ -168,10 +206,16 @@ def window_ends(
 def ends_by_distance(
     starts: IntArray, keys: npt.NDArray[np.generic], valid: BoolArray, limit: float
 ) -> IntArray:
-    """int64[n], for each row the first row of its partition further from it than `limit`.
+    """Return int64[n], for each row the first row of its partition that is too far from it.
 
-    keys: uint64 or float64, ascending, with a limit of that type. A row whose key is NULL, or is at
-    no distance from itself, is in no window, not even its own. One pass, as in `window_ends`.
+    It takes one pass, as `window_ends` does.
+
+    Args:
+        starts: see `Partitions`.
+        keys: uint64 or float64, ascending.
+        valid: false where the key is NULL. Such a row is in no window, not even its own; nor is a
+            row whose distance from itself is not a number.
+        limit: the greatest distance in the window, of the keys' type.
     """
     ends = np.empty(len(keys), np.int64)
     for partition in range(len(starts) - 1):
@@ -186,6 +230,6 @@ def ends_by_distance(
 
 
 def ends_after(starts: IntArray, rows: int) -> IntArray:
-    """int64[n], for each row the row `rows` rows on, or the end of its partition."""
+    """Return int64[n], for each row the row that is `rows` rows later, or its partition's end."""
     ends = np.repeat(starts[1:], np.diff(starts))
     return np.minimum(np.arange(rows, rows + len(ends)), ends)
