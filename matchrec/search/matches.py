@@ -1,8 +1,8 @@
-"""Matches: what an engine answers, in flat arrays; and the failure that depends on the data.
+"""Matches: what a search returns, in flat arrays; and the error that depends on the data.
 
-Here is also where a skip strategy leads from matches that are found already. To add a strategy,
-give it a line in `plan.clauses.SkipTo`, its words in a front end, and a case. What the engine does
-about it follows: all searches ask `kernels.starts`.
+AFTER MATCH SKIP over matches that have been found already is here as well. To add a skip strategy,
+add a member to `plan.clauses.SkipTo`, its syntax and a test case. All searches go on by
+`kernels.starts`, so nothing needs to change here unless its target is a new kind of row.
 """
 
 from __future__ import annotations
@@ -28,136 +28,164 @@ from matchrec.search.partitions import BoolArray, IntArray, ranges
 
 @dataclass(frozen=True, slots=True)
 class Chains:
-    """How matches share mapped rows: each match is a chain of them, and chains may join.
+    """How matches share mapped rows: each match is a chain of mapped rows, and chains may join."""
 
-    first: int64[m], index of each match's first mapped row, -1 of an empty match. following:
-    int32[k], index of the mapped row after each one, which is less than its own; -1 at the end.
-    """
-
+    # int64[m], index of each match's first mapped row; -1 for an empty match.
     first: IntArray
+    # int32[k], index of the mapped row after each one, which is less than its own; -1 at the end.
     following: npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
 class Pointers:
-    """The pointers of some partitions, g in all; one leads to another that stands before it.
+    """The g pointers of the graph of all matches. Each leads to an earlier one: see `graph`."""
 
-    before: int64[g], index of the pointer that it leads to, -1 at the start of a run.
-    completes: bool[g], whether a match ends here. digits: int32[d], the version numbers, one after
-    the other; that of pointer i is digits[offsets[i] : offsets[i + 1]].
-    """
-
+    # int64[g], index of the pointer that each one leads to; -1 at the start of a run.
     before: IntArray
+    # bool[g], whether a match ends here.
     completes: BoolArray
+    # The version number of pointer i is digits[offsets[i] : offsets[i + 1]].
     offsets: IntArray
+    # int32[d], the digits of all version numbers.
     digits: npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Matches of some partitions, in the order in which they were found; k rows are mapped in all.
+    """m matches of some partitions, in the order in which they were found, with k mapped rows."""
 
-    partition: int64[m], index of each match's partition.
-    number: int64[m], match number in its partition, from 1, empty matches counted.
-    start: int64[m], row position of the starting row.
-    offsets: int64[m + 1]; match i has offsets[i + 1] - offsets[i] rows, from start[i] on.
-    classifiers: int16[k], variable id of each mapped row, match after match.
-    excluded: bool[k], true for rows matched inside an exclusion.
-    rows: int64[k], position of each mapped row; None where every match is its first row and those
-    that follow it. pointers: of the graph of all matches, in which each pointer stands as a match
-    of one row. completed: int64[m], with event selection the row at which each match is complete;
-    None of preferred ones, which nobody ranks by it.
-    kind: int64[m], whether it is one, or a run whose window has ended: see `automaton.program`.
-    chains: where matches share mapped rows, which then come in no order, and offsets only say how
-    long matches are; only a task that asks for it gets such.
-    totals: int64[m, w], what is known of the matches of each group, which stands as a match of one
-    row: see `kernels.totals`.
-    """
-
+    # int64[m], index of each match's partition.
     partition: IntArray
+    # int64[m], match number in its partition, from 1. Empty matches count.
     number: IntArray
+    # int64[m], row position of the starting row.
     start: IntArray
+    # int64[m + 1], match i has the mapped rows offsets[i] .. offsets[i + 1] - 1.
     offsets: IntArray
+    # int16[k], variable id of each mapped row, match after match.
     classifiers: npt.NDArray[np.int16]
+    # bool[k], true for rows matched inside an exclusion.
     excluded: BoolArray
+    # int64[k], position of each mapped row; None if every match is its first row and the rows that
+    # follow it.
     rows: IntArray | None = None
+    # Set for the graph of all matches, in which each pointer counts as a match of one row.
     pointers: Pointers | None = None
+    # int64[m], with event selection the row at which each match is complete; None for preferred
+    # matches, because nothing ranks them by it.
     completed: IntArray | None = None
+    # int64[m], a match, or a run whose window has ended: see `automaton.program`.
     kind: IntArray | None = None
+    # Set if matches share mapped rows. Then mapped rows are in no order, and offsets only give the
+    # lengths of matches. Only a task that asks for chains gets them.
     chains: Chains | None = None
+    # int64[m, w], the aggregates over all matches of each group, which counts as a match of one
+    # row: see `kernels.totals`.
     totals: IntArray | None = None
 
     @property
     def count(self) -> int:
+        """Return the number of matches m."""
         return len(self.start)
 
     @property
     def mapped_rows(self) -> IntArray:
+        """Return int64[k], the position of every mapped row."""
         if self.rows is not None:
             return self.rows
         return ranges(self.start, np.diff(self.offsets))
 
 
 def of_one_row(partition: IntArray, row: IntArray, classifiers: npt.NDArray[np.int16]) -> Matches:
-    """What is no match, each as a match of one row: pointers of a graph, groups of matches."""
-    one_each, excluded = np.arange(len(row) + 1, dtype=np.int64), np.zeros(len(row), np.bool_)
-    return Matches(partition, one_each[1:], row, one_each, classifiers, excluded, row)
+    """Return things that are not matches as matches of one row: pointers or groups of matches."""
+    offsets = np.arange(len(row) + 1, dtype=np.int64)
+    return Matches(
+        partition=partition,
+        number=offsets[1:],
+        start=row,
+        offsets=offsets,
+        classifiers=classifiers,
+        excluded=np.zeros(len(row), np.bool_),
+        rows=row,
+    )
 
 
-@cache  # a stream asks key after key
+@cache  # a stream calls this for every key
 def no_matches() -> Matches:
+    """Return no matches, as a search with event selection does."""
     none = np.zeros(0, np.int64)
-    return replace(of_one_row(none, none, np.zeros(0, np.int16)), completed=none, kind=none)
+    matches = of_one_row(none, none, np.zeros(0, np.int16))
+    return replace(matches, completed=none, kind=none)
 
 
 class Numbering:
-    """Counts matches over several chunks. found: those of the first partition before."""
+    """Numbers the matches of each partition over several chunks.
+
+    Args:
+        found: how many matches of the first partition came before.
+    """
 
     def __init__(self, found: int = 0) -> None:
-        self.partition = 0
-        self.found = found
+        self.partition = 0  # the partition of the last match
+        self.found = found  # the last number in it
 
     def number_matches(self, matches: Matches) -> Matches:
-        """Number matches that come in order of partition; a run whose window has ended has -1."""
+        """Number matches that are in order of partition.
+
+        A run whose window has ended is not a match and gets -1.
+        """
         if not matches.count:
             return matches
         kind = A_MATCH if matches.kind is None else matches.kind
         is_match = np.full(matches.count, kind == A_MATCH)
-        first = np.searchsorted(matches.partition, matches.partition, side="left")
+        first_of_partition = np.searchsorted(matches.partition, matches.partition, side="left")
         counted = is_match.astype(np.int64)
-        before: IntArray = np.cumsum(counted) - counted
-        number: IntArray = before + counted - before[first]
+        count_before: IntArray = np.cumsum(counted) - counted
+        number: IntArray = count_before + counted - count_before[first_of_partition]
         number[matches.partition == self.partition] += self.found
-        self.partition, self.found = int(matches.partition[-1]), int(number[-1])
+        self.partition = int(matches.partition[-1])
+        self.found = int(number[-1])
         return replace(matches, number=np.where(is_match, number, -1))
 
 
-class RunFailure(Exception):  # noqa: N818 -- not a user's error yet: the runtime words that one
-    """A search, or what is read of its matches, ended by its rows.
+class RunFailure(Exception):  # noqa: N818 -- the worker turns it into an error for the user
+    """A search, or reading its matches, has failed because of the rows.
 
-    message, fields: of the user's error, which has the place of the row besides. row: row position,
-    of the match's starting row for SKIP, of the candidate row for a condition, of the row up to
-    which a sum is.
+    Args:
+        message: the user's error.
+        row: position of the row that the error names. For AFTER MATCH SKIP, it is the match's
+            starting row; for a condition, the candidate row; for a sum, the last row added.
+        fields: what the message needs, apart from the location of the row.
     """
 
     def __init__(
         self, message: Message[MatchRecognizeRunError], row: int, fields: Mapping[str, object]
     ) -> None:
         super().__init__(message, row, fields)
-        self.message, self.row, self.fields = message, row, fields
+        self.message = message
+        self.row = row
+        self.fields = fields
 
     def error(self, place: RowPlace) -> MatchRecognizeRunError:
+        """Return the error for the user. `place` says where `row` is, in the user's terms."""
         return self.message(place=place, **self.fields)
 
 
 def skip_rule(to: SkipTo) -> SkipRule:
-    return SkipRule(to.end is End.LAST, to.past)
+    """Return a skip strategy as kernels read it."""
+    return SkipRule(backwards=to.end is End.LAST, past=to.past)
 
 
 def find_targets(
     variable: str | None, members: Mapping[str, frozenset[int]], mapped: IntArray
 ) -> BoolArray:
-    """bool[k], which of the variables `mapped` a strategy counts from: all where it names none."""
+    """Return bool[k], which variables AFTER MATCH SKIP can go to.
+
+    Args:
+        variable: the variable that the strategy names, primary or union; None for all.
+        members: ids of primary variables, by the name of a variable.
+        mapped: int64[k], ids of the variables to look at.
+    """
     if variable is None:
         return np.ones(len(mapped), np.bool_)
     return np.isin(mapped, list(members[variable]))
@@ -166,12 +194,20 @@ def find_targets(
 def next_starts(
     skip: AfterMatchSkip | Skip, members: Mapping[str, frozenset[int]], matches: Matches
 ) -> IntArray:
-    """int64[m], the row from which the search goes on after each match, or `kernel.NO_ROW`."""
+    """Return int64[m], the row from which the search goes on after each match.
+
+    It is `kernel.NO_ROW` if the match has no row to which the strategy could go.
+    """
     variables = np.arange(int(matches.classifiers.max(initial=0)) + 1)
     is_target = find_targets(skip.variable, members, variables)
-    found = np.empty(matches.count, np.int64)
-    start, offsets = map(np.ascontiguousarray, (matches.start, matches.offsets))
-    mapped = np.ascontiguousarray(matches.classifiers)
-    rows = None if matches.rows is None else np.ascontiguousarray(matches.rows)
-    kernel.next_starts(skip_rule(skip.to), is_target, start, offsets, mapped, rows, found)
-    return found
+    start_after = np.empty(matches.count, np.int64)
+    kernel.next_starts(
+        skip_rule(skip.to),
+        is_target,
+        np.ascontiguousarray(matches.start),
+        np.ascontiguousarray(matches.offsets),
+        np.ascontiguousarray(matches.classifiers),
+        None if matches.rows is None else np.ascontiguousarray(matches.rows),
+        start_after,
+    )
+    return start_after
