@@ -1,7 +1,7 @@
-"""Row conditions over rows at a fixed distance, computed for all rows before they are searched.
+"""Row conditions that read rows at a fixed distance, computed for all rows before the search.
 
-Spark computes them over the window that sorts the rows; where the worker sorts them, it does. To an
-engine they are row conditions as any other.
+If Spark sorts the rows, it computes them over the window that sorts; if the worker sorts them, it
+is done here. To a search they are row conditions like any other.
 """
 
 from __future__ import annotations
@@ -19,58 +19,82 @@ from matchrec.search.partitions import BoolArray, Partitions, WordArray
 
 
 def satisfy_nearby(partitions: Partitions, conditions: tuple[NearbyCondition, ...]) -> Partitions:
-    """The partitions with such conditions among those that rows satisfy; in place, if they have
-    room for them.
+    """Return the partitions with these conditions among those that rows satisfy.
 
-    Only for rows that a search may look at, whose neighbours are here. Raises RunFailure.
+    The bits are set in place if the words of `partitions.satisfied` have room for them. They are
+    set only for rows that a search may look at, whose neighbours are all present.
+
+    Raises:
+        RunFailure: a condition cannot be computed for a row.
     """
-    known = partitions.satisfied
+    satisfied = partitions.satisfied
     words = 1 + max((condition.bit // 64 for condition in conditions), default=0)
-    if words > known.shape[1]:
-        satisfied = np.zeros((partitions.rows, words), np.uint64)
-        satisfied[:, : known.shape[1]] = known
-        partitions = replace(partitions, satisfied=satisfied)
+    if words > satisfied.shape[1]:
+        wider = np.zeros((partitions.rows, words), np.uint64)
+        wider[:, : satisfied.shape[1]] = satisfied
+        partitions = replace(partitions, satisfied=wider)
     set_nearby_bits(partitions, conditions)
     return partitions
 
 
 def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition]) -> None:
-    """Note in place which rows satisfy some conditions. Raises RunFailure."""
-    for vectors in vectors_of(partitions).blocks() if conditions else ():
-        rows = partitions.satisfied[vectors.begin : vectors.end]
+    """Set the bits of conditions in place, for the rows that a search may look at.
+
+    Raises:
+        RunFailure: a condition cannot be computed for a row.
+    """
+    if not conditions:
+        return
+    for vectors in split_searched_rows(partitions).blocks():
+        satisfied = partitions.satisfied[vectors.begin : vectors.end]
         for condition in conditions:
-            asked = rows_with(rows, condition.row_condition)
+            rows = rows_with(satisfied, condition.row_condition)
             try:
-                found = vectors.holds(condition.expression, asked)
+                holds = vectors.holds(condition.expression, rows)
             except RowFailure as failure:
                 message, row = failure.args
                 raise RunFailure(message, row, {"variable": condition.variable}) from failure
             word, bit = divmod(condition.bit, 64)
-            rows[:, word] |= np.left_shift(found, bit, dtype=np.uint64)
+            satisfied[:, word] |= np.left_shift(holds, bit, dtype=np.uint64)
 
 
 def rows_that_satisfy(partitions: Partitions, condition: NearbyCondition) -> BoolArray:
-    """bool[n], of all rows, also those that no search may look at yet. It cannot fail."""
-    found = np.zeros(partitions.rows, np.bool_)
-    asked = np.ones(partitions.rows, np.bool_)
-    for vectors in vectors_of(replace(partitions, frontier=None)).blocks():
+    """Return bool[n], which rows satisfy a condition that cannot fail.
+
+    Unlike `satisfy_nearby`, it looks at all rows, also at those that no search may look at yet.
+    """
+    satisfies = np.zeros(partitions.rows, np.bool_)
+    all_rows = np.ones(partitions.rows, np.bool_)
+    for vectors in split_searched_rows(replace(partitions, frontier=None)).blocks():
         rows = slice(vectors.begin, vectors.end)
-        found[rows] = vectors.holds(condition.expression, asked[rows])
-    return found
+        satisfies[rows] = vectors.holds(condition.expression, all_rows[rows])
+    return satisfies
 
 
-def vectors_of(partitions: Partitions) -> Vectors:
-    values, valid, count = partitions.columns, partitions.valid, partitions.integers
-    floats = values[count:].view(np.float64)
-    columns = {Kind.INTEGER: (values, valid), Kind.FLOATING: (floats, valid[count:])}
-    begin, end = 0, partitions.rows
-    if partitions.frontier is not None and len(partitions.frontier.start):
-        begin = int(partitions.frontier.start[0])
-        end = max(begin, min(end, int(partitions.frontier.edge[-1])))
+def split_searched_rows(partitions: Partitions) -> Vectors:
+    """Return what evaluates conditions block by block, for the rows that a search may look at."""
+    values = partitions.columns
+    valid = partitions.valid
+    integers = partitions.integers
+    floats = values[integers:].view(np.float64)
+    columns = {Kind.INTEGER: (values, valid), Kind.FLOATING: (floats, valid[integers:])}
+    begin = 0
+    end = partitions.rows
+    frontier = partitions.frontier
+    if frontier is not None and len(frontier.start):
+        begin = int(frontier.start[0])
+        end = max(begin, min(end, int(frontier.edge[-1])))
     return Vectors(columns, partitions.starts, begin, end)
 
 
 def rows_with(satisfied: WordArray, bit: int | None) -> BoolArray:
+    """Return bool[n], which rows satisfy a row condition; all if `bit` is None.
+
+    Args:
+        satisfied: see `Partitions`.
+        bit: index of the row condition.
+    """
     if bit is None:
         return np.ones(len(satisfied), np.bool_)
-    return np.asarray(satisfied[:, bit // 64] & np.uint64(1 << bit % 64) != 0)
+    word, bit_of_word = divmod(bit, 64)
+    return np.asarray(satisfied[:, word] & np.uint64(1 << bit_of_word) != 0)
