@@ -1,7 +1,9 @@
-"""Runs that come out beside the matches: live where their window, or their partition, ends.
+"""Runs that are output in addition to the matches: SHOW TIMEOUT AND UNFINISHED MATCHES.
 
-Goes in: a task, its partitions, and the matches that an algorithm has found. Comes out: the matches
-and, of starting rows that begin none, the most preferred run that is live at the end.
+1. Any strategy finds the matches (`with_runs` gets them and passes them on).
+2. `find_starts` finds the starting rows that the search came to and that begin no match.
+3. `PartialSearch` finds, for each of these, the most preferred run that is live where its window
+   or its partition ends.
 """
 
 from __future__ import annotations
@@ -25,63 +27,97 @@ from matchrec.search.records import prepare_input
 from matchrec.search.search import PathSearch
 
 
-def find_starts(task: Task, partitions: Partitions, begun: IntArray, until: IntArray) -> Wanted:
-    """The starting rows that a search comes to, where it finds no match and looks for a run.
-
-    begun, until: of all matches, the starting row, and the row from which the search goes on,
-    before which a match covers all.
-    """
-    partial = task.partial
-    assert partial is not None
-    starts, size = partitions.starts, partitions.rows + 1
-    here = np.bincount(begun, minlength=size)
-    covered = np.cumsum(here - np.bincount(until, minlength=size))[:-1]
-    before = np.cumsum(here) - here
-    first, upper = (np.repeat(border, np.diff(starts)) for border in (starts[:-1], starts[1:]))
-    end = upper if partitions.window_end is None else partitions.window_end
-    open_at_end = partial.unfinished & (end == upper)
-    wanted = (covered == 0) & (end > np.arange(len(end))) & (open_at_end | partial.timed_out)
-    kind = np.where(wanted, np.where(open_at_end, UNFINISHED, TIMED_OUT), NOTHING)
-    return Wanted(kind, before[:-1] - before[first])
-
-
 def with_runs(
-    found: Iterator[Matches], task: Task, partitions: Partitions, room: Room
+    chunks: Iterator[Matches], task: Task, partitions: Partitions, room: Room
 ) -> Iterator[Matches]:
-    """The matches of a task in chunks, as they are found, then all runs. Raises RunFailure."""
-    begun, until = ([np.zeros(0, np.int64)] for _ in range(2))
-    for matches in found:
-        upper = partitions.starts[matches.partition + 1]
-        begun.append(matches.start)
-        until.append(np.minimum(next_starts(task.after_match, task.members, matches), upper))
+    """Yield the matches of a task in chunks, as they are found, then all runs, numbered -1.
+
+    Args:
+        chunks: the matches of the task.
+        task: a task that outputs runs.
+        partitions: its rows.
+        room: how much a chunk may hold.
+
+    Raises:
+        RunFailure: a search has failed because of the rows.
+    """
+    match_starts = [np.zeros(0, np.int64)]
+    next_rows = [np.zeros(0, np.int64)]
+    for matches in chunks:
+        partition_end = partitions.starts[matches.partition + 1]
+        next_row = next_starts(task.after_match, task.members, matches)
+        match_starts.append(matches.start)
+        next_rows.append(np.minimum(next_row, partition_end))
         yield replace(matches, kind=np.full(matches.count, A_MATCH))
-    starts = find_starts(task, partitions, np.concatenate(begun), np.concatenate(until))
+    starts = find_starts(task, partitions, np.concatenate(match_starts), np.concatenate(next_rows))
     for runs in PartialSearch(task, partitions, room, starts).find_matches():
         yield replace(runs, number=np.full(runs.count, -1))
 
 
+def find_starts(
+    task: Task, partitions: Partitions, match_starts: IntArray, next_rows: IntArray
+) -> Wanted:
+    """Return the starting rows that a search comes to and that begin no match.
+
+    Args:
+        task: a task that outputs runs.
+        partitions: its rows.
+        match_starts: int64[m], the starting row of each match.
+        next_rows: int64[m], the row from which the search goes on after each match. No run begins
+            between the two.
+    """
+    partial = task.partial
+    assert partial is not None
+    starts = partitions.starts
+    size = partitions.rows + 1
+    begin_here = np.bincount(match_starts, minlength=size)
+    end_here = np.bincount(next_rows, minlength=size)
+    is_covered = np.cumsum(begin_here - end_here)[:-1] != 0
+    matches_before = np.cumsum(begin_here) - begin_here
+
+    sizes = np.diff(starts)
+    partition_begin = np.repeat(starts[:-1], sizes)
+    partition_end = np.repeat(starts[1:], sizes)
+    end = partition_end if partitions.window_end is None else partitions.window_end
+    is_unfinished = partial.unfinished & (end == partition_end)
+    has_window = end > np.arange(len(end))
+    is_wanted = ~is_covered & has_window & (is_unfinished | partial.timed_out)
+    kind = np.where(is_wanted, np.where(is_unfinished, UNFINISHED, TIMED_OUT), NOTHING)
+    return Wanted(kind=kind, number=matches_before[:-1] - matches_before[partition_begin])
+
+
 class PartialSearch(PathSearch):
-    """The path of one run, with what is remembered of the runs before it."""
+    """One run at a time, for the runs from some starting rows: see `kernels.skipping`.
+
+    By its rules no choice accepts. Instead, a run is found if it is live where its window ends.
+
+    Args:
+        task: a task that outputs runs.
+        partitions: its rows.
+        room: how much a chunk may hold.
+        starts: the starting rows, and what a run from each of them is.
+    """
 
     kernel = staticmethod(search_live_runs)
 
     def __init__(self, task: Task, partitions: Partitions, room: Room, starts: Wanted) -> None:
-        limit = None if task.selects or task.looks_only_at_data else task.max_steps
-        plain = replace(task, output=MatchOutput.PREFERRED, max_steps=limit)
-        super().__init__(plain, prepare_input(plain, partitions), room)
+        max_steps = None if task.selects or task.looks_only_at_data else task.max_steps
+        preferred = replace(task, output=MatchOutput.PREFERRED, max_steps=max_steps)
+        super().__init__(preferred, prepare_input(preferred, partitions), room)
         self.starts = starts
-        # no run is a match but one that is live where its window ends
-        program = self.rules.program[self.rules.program[:, layout.TARGET] != layout.ACCEPT]
+        accepts = self.rules.program[:, layout.TARGET] == layout.ACCEPT
+        program = self.rules.program[~accepts]
         first = np.searchsorted(program[:, layout.SOURCE], np.arange(len(self.rules.first)))
         ends = np.array(live_states(task.pattern.folding.choices), np.int64)
         self.rules = self.rules._replace(program=program, first=first, ends=ends)
 
     @property
     def keeps_states(self) -> bool:
+        """Return whether some failures cannot be remembered."""
         compiled = self.arrays.compiled
         return compiled.linked is not None and not compiled.remembers_all
 
     @property
     def hooks(self) -> tuple[Any, Any]:
-        """No negation, as no match is looked for, and the starting rows."""
+        """Return no negation, because no match is looked for, and the starting rows."""
         return None, self.starts
