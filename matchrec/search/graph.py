@@ -1,20 +1,31 @@
 """The graph of all matches: the pointers of the shared buffer, with Dewey version numbers.
 
-An entry is an event in the stack of a state; a pointer leads from it to the entry selected before,
-labelled with the version of its run in that state. Runs that share events share pointers. Versions
-as told along the tree of pointers, in which the ways on from a pointer are in the order of their
-rows, a row that leaves a loop before the same row taken by it:
+An entry is an event in the stack of a state. A pointer leads from it to the entry selected before
+it, and is labelled with the version of its run in that state. Runs that share events share
+pointers, so the versions say which pointers belong to the same run.
 
-    the k-th start is k
-    after a pointer, the run waits: in the same state if that is a loop, else in the next one,
-    where its version has a further digit 0
-    each way on has the version in which the run waits then; if the run goes on waiting beside it,
-    what waits counts its last digit up
-    a way on that leaves a loop, or takes a row in a loop that goes on waiting beside it, appends 0
+Versions are numbered along the tree of pointers. The pointers that lead to the same pointer are in
+the order of their rows; a row that leaves a loop comes before the same row taken by the loop.
 
-A version v is compatible with v' if v' is not longer, its digits but the last are those of v, and
-its last is not greater. From a pointer, exactly one pointer of the entry that it leads to has a
-version compatible with its own, also where rows may be skipped at will.
+1. The k-th start of a partition has version k.
+2. After a pointer the run waits: in the same state if that is a loop, otherwise in the next state,
+   where its version gets another digit 0.
+3. Each pointer that follows has the version with which the run waits at that time. If the run also
+   goes on waiting, its own version then counts up its last digit.
+4. A pointer that leaves a loop appends a digit 0, and so does one that takes a row in a loop while
+   the run goes on waiting as well.
+
+For example, with the states a[1], a[i] (a loop) and b:
+
+    e1 in a[1]   1               the first start
+    e2 in a[i]   1.0     to e1   the run waits in a[i], with another digit
+    e3 in a[i]   1.0     to e2   the run waits in the same state
+    e4 in b      1.0.0   to e3   leaves the loop
+    e4 in a[i]   1.1     to e3   the same row taken by the loop: the second sibling
+
+A version v is compatible with v' if v' is not longer, all digits of v' but the last are those of v,
+and the last digit of v' is not greater. From a pointer, exactly one pointer of the entry that it
+leads to has a compatible version, even if any row may be skipped.
 
 Source: SASE+, "The shared versioned match buffer". The paper states compatibility for v' a prefix
 of v, or of equal length; a run that has waited and then leaves its state needs both at once.
@@ -28,52 +39,78 @@ import numpy.typing as npt
 from matchrec.jit.decorators import allocating
 from matchrec.search.partitions import BoolArray, IntArray
 
-Versions = tuple[IntArray, npt.NDArray[np.int32]]  # where the digits of each begin and end; digits
+# The digits of version i are digits[offsets[i] : offsets[i + 1]].
+Versions = tuple[IntArray, npt.NDArray[np.int32]]
 
 
-def versions_of(
-    partition: IntArray, row: IntArray, state: IntArray, before: IntArray, loops: BoolArray
+def number_versions(
+    partition: IntArray, row: IntArray, state: IntArray, before: IntArray, is_loop: BoolArray
 ) -> Versions:
-    """The versions of pointers. partition, row, state: of the entry of each. loops: whether a state
-    is one; states are numbered in the pattern's order.
+    """Return the versions of pointers, as offsets and digits.
+
+    Args:
+        partition: int64[g], the partition of each pointer's entry.
+        row: int64[g], its row.
+        state: int64[g], its state. States are numbered in the order of the pattern.
+        before: int64[g], the pointer to which each one leads; -1 at the start of a run.
+        is_loop: by state, whether it is a loop.
     """
-    started = before >= 0
-    waiting = np.where(loops[state], state, state + 1)[before]
-    stays = started & loops[state] & (state == waiting)
-    order = np.lexsort((stays, row, before, partition)).astype(np.int64)
-    rank, last = siblings(order, partition, before)
-    entered = started & ~loops[state[before]]
-    left = started & (state != waiting)
-    appended = left | (stays & ~last)
-    longer = np.where(started, entered.astype(np.int64) + appended, 1)
-    return digits_of(before, rank, entered, longer)
+    has_started = before >= 0
+    # The state in which the run of the pointer before waits.
+    waiting = np.where(is_loop[state], state, state + 1)[before]
+    stays_in_loop = has_started & is_loop[state] & (state == waiting)
+    order = np.lexsort((stays_in_loop, row, before, partition)).astype(np.int64)
+    rank, is_last = rank_siblings(order, partition, before)
+    enters_state = has_started & ~is_loop[state[before]]
+    leaves_loop = has_started & (state != waiting)
+    appends_digit = leaves_loop | (stays_in_loop & ~is_last)
+    added = np.where(has_started, enters_state.astype(np.int64) + appends_digit, 1)
+    return digits_of(before, rank, enters_state, added)
 
 
-def siblings(order: IntArray, partition: IntArray, before: IntArray) -> tuple[IntArray, BoolArray]:
-    """The place of each pointer among those that lead to the same one, and whether it is the last:
-    of starts among those of their partition. order: by partition, then by `before`.
+def rank_siblings(
+    order: IntArray, partition: IntArray, before: IntArray
+) -> tuple[IntArray, BoolArray]:
+    """Rank each pointer among its siblings: the pointers that lead to the same one.
+
+    The starts of a partition are siblings too.
+
+    Args:
+        order: int64[g], the pointers, sorted by partition and `before`, then as siblings follow.
+        partition: see `number_versions`.
+        before: see `number_versions`.
+
+    Returns:
+        int64[g], the rank from 0; and bool[g], whether the pointer is the last sibling.
     """
-    rank, last = np.empty(len(order), np.int64), np.ones(len(order), np.bool_)
-    places, keys = np.arange(len(order)), np.stack([partition, before])[:, order]
-    other = (np.diff(keys, axis=1) != 0).any(axis=0)
-    first = np.maximum.accumulate(np.where(np.append(True, other), places, 0))
-    rank[order] = places - first
-    last[order[:-1]] = other
-    return rank, last
+    rank = np.empty(len(order), np.int64)
+    is_last = np.ones(len(order), np.bool_)
+    indices = np.arange(len(order))
+    keys = np.stack([partition, before])[:, order]
+    differs_from_previous = (np.diff(keys, axis=1) != 0).any(axis=0)
+    first = np.maximum.accumulate(np.where(np.append(True, differs_from_previous), indices, 0))
+    rank[order] = indices - first
+    is_last[order[:-1]] = differs_from_previous
+    return rank, is_last
 
 
 @allocating
-def digits_of(before: IntArray, rank: IntArray, entered: BoolArray, longer: IntArray) -> Versions:
-    """The versions, from those of the pointers before.
+def digits_of(
+    before: IntArray, rank: IntArray, enters_state: BoolArray, added: IntArray
+) -> Versions:
+    """Return the versions of pointers, each from the version of the pointer before.
 
-    entered: whether the run waits in another state, with a further digit. longer: how much longer
-    the version is than the one before it.
+    Args:
+        before: int64[g], the pointer to which each one leads, an earlier one; -1 at a start.
+        rank: int64[g], the rank of a pointer among its siblings, which is added to a digit.
+        enters_state: bool[g], whether the run waits in another state, with another digit.
+        added: int64[g], how many digits the version has more than the one before.
     """
     offsets = np.zeros(len(before) + 1, np.int64)
     for pointer in range(len(before)):
         former = before[pointer]
         length = offsets[former + 1] - offsets[former] if former >= 0 else 0
-        offsets[pointer + 1] = offsets[pointer] + length + longer[pointer]
+        offsets[pointer + 1] = offsets[pointer] + length + added[pointer]
     digits = np.zeros(offsets[-1], np.int32)
     for pointer in range(len(before)):
         begin, former = offsets[pointer], before[pointer]
@@ -82,12 +119,12 @@ def digits_of(before: IntArray, rank: IntArray, entered: BoolArray, longer: IntA
             continue
         length = offsets[former + 1] - offsets[former]
         digits[begin : begin + length] = digits[offsets[former] : offsets[former + 1]]
-        digits[begin + length - (0 if entered[pointer] else 1)] += rank[pointer]
+        digits[begin + length - (0 if enters_state[pointer] else 1)] += rank[pointer]
     return offsets, digits
 
 
 def is_compatible(version: tuple[int, ...], other: tuple[int, ...]) -> bool:
-    """Whether a pointer of version `other` may be followed from one of `version`.
+    """Return whether a run goes from a pointer of version `version` to one of version `other`.
 
     >>> is_compatible((1, 0, 0), (1, 0)), is_compatible((1, 1), (1, 0)), is_compatible((2, 0), (1,))
     (True, True, True)

@@ -1,12 +1,14 @@
 """Event selection: rows may be skipped, and all matches may be asked for.
 
-Goes in: a task and its partitions, as arrays. Comes out: matches in order, each once, numbered, and
-only those that a skip strategy leaves. `find_matches` begins a search, of one run at a time or of
-all runs at once; a search of all runs can be stopped, and its live runs taken out and put back.
+`find_matches` runs the search of a task and returns its matches in order, each once and numbered,
+without those that a skip strategy leaves out. The search follows one run at a time (`MatchSearch`)
+or all runs at once (`RunsSearch`). The second kind can be stopped; its live runs can then be taken
+out and put back, as a stream needs it.
 
-`release_matches` decides while a search goes on, as soon as possible: that is when no live run
-began before a match and may still become one. What was decided before counts as start bounds with
-the rows at which they were set.
+`release_matches` applies a skip strategy while the search goes on. A match can be released as soon
+as no live run that began before it can still become a match. A released match sets a *start bound*:
+no later match may begin before that row. So a decision is a pair, the row at which the match was
+released and the start bound from then on.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import numpy as np
 from matchrec.automaton.program import A_MATCH
 from matchrec.errors.run import failures
 from matchrec.plan.clauses import MatchOutput
-from matchrec.search.graph import versions_of
+from matchrec.search.graph import number_versions
 from matchrec.search.interface import Room, Task
 from matchrec.search.kernels import breadth_first, layout
 from matchrec.search.kernels.order import (
@@ -56,148 +58,211 @@ from matchrec.search.search import (
     needs_release_times,
 )
 
+# Matches in order
+
 
 def sort_matches(matches: Matches, *, by_start: bool = False) -> Matches:
-    """Sort matches by partition, kind, completing row, first row (`by_start`: that before the
-    completing one), positions, variables; each comes once.
+    """Sort matches, and return equal ones once.
+
+    They are sorted by partition, kind, completing row, first row, row positions, then variables.
+
+    Args:
+        matches: matches of event selection.
+        by_start: whether the first row counts before the completing row.
     """
     assert matches.rows is not None
     assert matches.completed is not None
     if matches.count < 2:
         return matches
     assert matches.kind is not None
-    times = [matches.completed, matches.start]
-    keys = np.stack([matches.partition, matches.kind, *(times[::-1] if by_start else times)])
+    if by_start:
+        keys = np.stack([matches.partition, matches.kind, matches.start, matches.completed])
+    else:
+        keys = np.stack([matches.partition, matches.kind, matches.completed, matches.start])
     order = np.lexsort(keys[::-1]).astype(np.int64)
     keys = keys[:, order]
-    new = np.flatnonzero((keys[:, 1:] != keys[:, :-1]).any(axis=0)) + 1
-    groups = np.concatenate([[0], new, [matches.count]]).astype(np.int64)
+    # Groups of matches with equal keys: only in these do rows and variables decide.
+    begins_group = (keys[:, 1:] != keys[:, :-1]).any(axis=0)
+    later_groups = np.flatnonzero(begins_group) + 1
+    groups = np.concatenate([[0], later_groups, [matches.count]]).astype(np.int64)
     if len(groups) <= matches.count:
-        again = np.zeros(matches.count, np.bool_)
-        found = MappedRows(matches.offsets, matches.rows, matches.classifiers)
-        if not mark_equal(groups, order, again, found):
-            settle_ties(groups, order, np.empty_like(order), found)
-            mark_equal(groups, order, again, found)
-        order = order[~again]
+        is_repeated = np.zeros(matches.count, np.bool_)
+        mapped = MappedRows(matches.offsets, matches.rows, matches.classifiers)
+        if not mark_equal(groups, order, is_repeated, mapped):
+            settle_ties(groups, order, np.empty_like(order), mapped)
+            mark_equal(groups, order, is_repeated, mapped)
+        order = order[~is_repeated]
     return take_matches(matches, order)
 
 
 def take_matches(matches: Matches, order: IntArray) -> Matches:
-    if len(order) == matches.count and bool(np.all(order[1:] > order[:-1])):
+    """Return the matches with these indices, in this order."""
+    is_all_in_order = len(order) == matches.count and bool(np.all(order[1:] > order[:-1]))
+    if is_all_in_order:
         return matches
     lengths = np.diff(matches.offsets)[order]
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    kept: dict[str, Any] = {name: own[order] for name, own in columns_of(matches, OF_MATCHES)}
-    before = np.repeat(matches.offsets[:-1][order] - offsets[:-1], lengths)
-    places = np.arange(offsets[-1]) + before
-    kept |= {name: own[places] for name, own in columns_of(matches, OF_ROWS)}
-    return replace(matches, offsets=offsets, **kept)
+    columns: dict[str, Any] = {
+        name: column[order] for name, column in columns_of(matches, MATCH_COLUMNS)
+    }
+    # where each mapped row was before
+    shifts = np.repeat(matches.offsets[:-1][order] - offsets[:-1], lengths)
+    indices = np.arange(offsets[-1]) + shifts
+    columns |= {name: column[indices] for name, column in columns_of(matches, ROW_COLUMNS)}
+    return replace(matches, offsets=offsets, **columns)
 
 
-OF_MATCHES = ("partition", "number", "start", "completed", "kind", "totals")
-OF_ROWS = ("classifiers", "excluded", "rows")
+# Fields of `Matches` with an element for each match, and for each mapped row.
+MATCH_COLUMNS = ("partition", "number", "start", "completed", "kind", "totals")
+ROW_COLUMNS = ("classifiers", "excluded", "rows")
 
 
 def columns_of(matches: Matches, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    found = ((name, getattr(matches, name)) for name in names)
-    return ((name, column) for name, column in found if column is not None)
+    """Yield name and array of those of the fields that are not None."""
+    for name in names:
+        column = getattr(matches, name)
+        if column is not None:
+            yield name, column
 
 
 def number_chunks(task: Task, ordered: Iterator[Matches]) -> Iterator[Matches]:
-    """Number the matches of sorted chunks, and drop those that are not asked for."""
+    """Number the matches of sorted chunks, and drop those that the task does not output."""
     numbering = Numbering()
     for matches in ordered:
         yield first_matches(task, numbering.number_matches(matches))
 
 
 def first_matches(task: Task, numbered: Matches) -> Matches:
+    """Return the matches of each partition that the task outputs, by their numbers."""
     if task.most_matches is None:
         return numbered
     return filter_matches(numbered, numbered.number <= task.most_matches)
 
 
-def filter_matches(matches: Matches, kept: BoolArray) -> Matches:
-    return take_matches(matches, np.flatnonzero(kept))
+def filter_matches(matches: Matches, is_kept: BoolArray) -> Matches:
+    """Return the matches that are marked."""
+    return take_matches(matches, np.flatnonzero(is_kept))
 
 
 def concatenate(parts: Sequence[Matches]) -> Matches:
-    first, *others = parts = [part for part in parts if part.count] or parts[:1]
-    if not others:
+    """Return the matches of several parts, one part after the other."""
+    parts = [part for part in parts if part.count] or parts[:1]
+    first = parts[0]
+    if len(parts) == 1:
         return first
     sizes = [part.offsets[-1] for part in parts]
-    before = np.cumsum([0, *sizes[:-1]])
-    offsets = [part.offsets[:-1] + add for part, add in zip(parts, before, strict=True)]
-    merged: dict[str, Any] = {
+    rows_before = np.cumsum([0, *sizes[:-1]])
+    offsets = [part.offsets[:-1] + rows for part, rows in zip(parts, rows_before, strict=True)]
+    columns: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts])
-        for name, _ in columns_of(first, (*OF_MATCHES, *OF_ROWS))
+        for name, _ in columns_of(first, (*MATCH_COLUMNS, *ROW_COLUMNS))
     }
-    ends = np.concatenate([*offsets, [sum(sizes)]]).astype(np.int64)
-    return replace(first, offsets=ends, **merged)
+    all_offsets = np.concatenate([*offsets, [sum(sizes)]]).astype(np.int64)
+    return replace(first, offsets=all_offsets, **columns)
+
+
+# Skip strategies
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """The matches that are released, in order; those that are held; the bounds still needed, from
-    the last one on that was set before the row to stop at.
+    """What a skip strategy has decided on the matches that were held or found."""
 
-    settled: runs that began before this row can no longer be released.
-    """
-
+    # The matches that are released, in order.
     matches: Matches
+    # The matches that must wait for a run that began earlier.
     held: Matches
+    # int64[b, 2], the start bounds that are still needed: the last one that was set before the row
+    # at which the search stopped, and those after it.
     start_bounds: IntArray
+    # Runs that began before this row can no longer be released.
     settled: int
 
 
 def release_matches(task: Task, found: Matches, position: SearchPosition) -> Release:
-    """Decide on the matches that were held or have been found: of each partition those that are
-    kept, then the runs that timed out. Raises RunFailure.
+    """Decide on the matches that were held or have been found.
+
+    Of each partition, the released ones are the matches that are kept, then the runs that timed
+    out. A run that timed out is released unless it began before the start bound of that time.
+
+    Args:
+        task: a task with a skip strategy.
+        found: the matches, and the runs that timed out.
+        position: where the search has stopped.
+
+    Raises:
+        RunFailure: a match has no row to which the strategy could skip.
     """
     assert found.kind is not None
     ranked = sort_matches(filter_matches(found, found.kind == A_MATCH), by_start=True)
-    outcome, bounds = decide(task, ranked, position)
-    bounds = np.concatenate([position.start_bounds, bounds[outcome == KEPT]])
-    partial = sort_matches(filter_matches(found, found.kind != A_MATCH))
-    assert partial.completed is not None
-    before = np.searchsorted(bounds[:, 0], partial.completed, side="left") - 1
-    in_time = partial.start >= at(bounds[:, 1], before, -1)
-    whole = filter_matches(ranked, outcome == KEPT)
-    released = concatenate([whole, filter_matches(partial, in_time)])
-    released = take_matches(released, np.argsort(released.partition, kind="stable"))
+    outcome, new_bounds = decide(task, ranked, position)
+    bounds = np.concatenate([position.start_bounds, new_bounds[outcome == KEPT]])
+    kept = filter_matches(ranked, outcome == KEPT)
     held = filter_matches(ranked, outcome == HELD)
-    last = int(np.searchsorted(bounds[:, 0], position.stop, side="left")) - 1
-    settled = int(bounds[last, 1]) if last >= 0 else -1
-    return Release(released, held, bounds[max(0, last) :], settled)
+
+    timed_out = sort_matches(filter_matches(found, found.kind != A_MATCH))
+    assert timed_out.completed is not None
+    bound_index = np.searchsorted(bounds[:, 0], timed_out.completed, side="left") - 1
+    is_in_bounds = timed_out.start >= at(bounds[:, 1], bound_index, -1)
+
+    released = concatenate([kept, filter_matches(timed_out, is_in_bounds)])
+    released = take_matches(released, np.argsort(released.partition, kind="stable"))
+    last_bound = int(np.searchsorted(bounds[:, 0], position.stop, side="left")) - 1
+    return Release(
+        matches=released,
+        held=held,
+        start_bounds=bounds[max(0, last_bound) :],
+        settled=int(bounds[last_bound, 1]) if last_bound >= 0 else -1,
+    )
 
 
 def decide(task: Task, ranked: Matches, position: SearchPosition) -> tuple[IntArray, IntArray]:
-    """int64[m], which matches are kept or held, and int64[m, 2], the start bound after each one, of
-    matches in the order of their first rows. Raises RunFailure.
+    """Decide on each match whether it is kept, held or left out.
+
+    Args:
+        task: a task with a skip strategy.
+        ranked: matches in the order of their first rows.
+        position: where the search has stopped.
+
+    Returns:
+        int64[m], KEPT, HELD or 0 for each match; and int64[m, 2], the start bound after it.
+
+    Raises:
+        RunFailure: a match has no row to which the strategy could skip.
     """
     skip = task.skip
     assert skip is not None
     assert ranked.completed is not None
-    outcome, bounds = np.zeros(ranked.count, np.int64), np.full((ranked.count + 1, 2), -1)
+    outcome = np.zeros(ranked.count, np.int64)
+    # The bound before the first match, then the bound after each match.
+    bounds = np.full((ranked.count + 1, 2), -1)
     if not ranked.count:
         return outcome, bounds[1:]
-    bounds[: len(position.start_bounds[-1:])] = position.start_bounds[-1:]
+    last_bound = position.start_bounds[-1:]
+    bounds[: len(last_bound)] = last_bound
     target = next_starts(skip, task.members, ranked)
-    start, completed = map(np.ascontiguousarray, (ranked.start, ranked.completed))
-    matches = Ranked(int(position.starts[ranked.partition[0]]), start, completed, target)
+    matches = Ranked(
+        lower=int(position.starts[ranked.partition[0]]),
+        start=np.ascontiguousarray(ranked.start),
+        completed=np.ascontiguousarray(ranked.completed),
+        target=target,
+    )
     position = position._replace(first_rows=np.sort(position.first_rows))
     missed = mark_kept(matches, position, skip.fails_on_miss, outcome, bounds)
     if missed >= 0:
-        is_first = target[missed] != NO_ROW  # that of the match
-        message = failures.stage_is_first if is_first else failures.stage_missed
-        raise RunFailure(message, int(start[missed]), {"stage": skip.variable})
+        is_first_row = target[missed] != NO_ROW  # the target is the match's own first row
+        message = failures.stage_is_first if is_first_row else failures.stage_missed
+        raise RunFailure(message, int(matches.start[missed]), {"stage": skip.variable})
     return outcome, bounds[1:]
 
+
+# One run at a time
 
 LARGE_CHUNK = 1 << 16  # mapped rows
 
 
 class MatchSearch(PathSearch):
-    """One run at a time, for the matches that are asked for."""
+    """One run at a time, for the preferred match or for all matches: see `kernels.skipping`."""
 
     kernel = staticmethod(search_matches)
     keeps_states = False
@@ -206,24 +271,37 @@ class MatchSearch(PathSearch):
 def find_matches(
     algorithm: str, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
 ) -> Iterator[Matches]:
-    """The matches of a task in order, numbered. Raises RunFailure.
+    """Yield the matches of a task in order, numbered.
 
-    Preferred ones are found in the order of their starting rows; by all runs at once, when they are
-    complete, those of a chunk in some order. By one run at a time all of them are held to be put in
-    order, unless a skip strategy decides on them.
+    Preferred matches are found in the order of their starting rows. All runs at once find all
+    matches when they are complete, those of a chunk in some order. One run at a time finds them in
+    another order, so all of them are held to be sorted, unless a skip strategy decides on them.
+
+    Args:
+        algorithm: "backtracking" for one run at a time, "breadth_first" for all runs at once.
+        task: a task with event selection.
+        arrays: the task and its partitions, as kernels read them.
+        room: how much a chunk may hold.
+        counters: see `KernelSearch`.
+
+    Raises:
+        RunFailure: the search has failed because of the rows.
     """
     one_at_a_time = algorithm == "backtracking"
     if task.output is MatchOutput.PREFERRED:
-        preferred = MatchSearch if one_at_a_time else BreadthFirstSearch
-        return number_chunks(task, preferred(task, arrays, room, counters).find_matches())
+        search_class = MatchSearch if one_at_a_time else BreadthFirstSearch
+        return number_chunks(task, search_class(task, arrays, room, counters).find_matches())
     if task.skip is not None:
         chunks = skip_runs(algorithm, task, arrays, room, counters)
         return number_chunks(task, in_large_chunks(chunks))
     if one_at_a_time:
-        one = MatchSearch(task, arrays, room, counters)
-        one.progress.match_limit = layout.NO_LIMIT  # found in no order of ends
-        found = list(one.find_matches())
-        return number_chunks(task, iter([sort_matches(concatenate(found))] if found else []))
+        match_search = MatchSearch(task, arrays, room, counters)
+        # The first ones found need not be the first ones complete.
+        match_search.progress.match_limit = layout.NO_LIMIT
+        chunks_found = list(match_search.find_matches())
+        if not chunks_found:
+            return number_chunks(task, iter([]))
+        return number_chunks(task, iter([sort_matches(concatenate(chunks_found))]))
     if task.totals is not None:
         return TotalsSearch(task, arrays, room, counters).find_matches()
     search = RunsSearch(task, arrays, room, counters)
@@ -235,21 +313,26 @@ def find_matches(
 def skip_runs(
     algorithm: str, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
 ) -> Iterator[Matches]:
-    """The matches that a skip strategy leaves, by first rows. Raises RunFailure."""
+    """Yield the matches that a skip strategy keeps, by first rows; arguments as `find_matches`.
+
+    Raises:
+        RunFailure: the search has failed because of the rows.
+    """
     if algorithm == "backtracking":
         search = MatchSearch(task, arrays, room, counters)
-        return ReleasingSearch(search, (room, room)).find_matches()
-    soon, rarely = (at_most(room, most) for most in (ROOM, LARGE_ROOM))
-    runs = RunsSearch(task, arrays, soon, counters)
+        return ReleasingSearch(search, room, room).find_matches()
+    small = at_most(room, ROOM)
+    large = at_most(room, LARGE_ROOM)
+    runs = RunsSearch(task, arrays, small, counters)
     if not needs_release_times(task):
         runs.progress.alone = READS_ALONE * arrays.rows.starts[-1]
-    return ReleasingSearch(runs, (soon, rarely)).find_matches()
+    return ReleasingSearch(runs, small, large).find_matches()
 
 
-def in_large_chunks(found: Iterator[Matches]) -> Iterator[Matches]:
-    """The matches in fewer chunks: to make output rows of a chunk takes time by itself."""
+def in_large_chunks(chunks: Iterator[Matches]) -> Iterator[Matches]:
+    """Yield the matches in fewer chunks: each chunk has a cost of its own when it is output."""
     held: list[Matches] = []
-    for matches in found:
+    for matches in chunks:
         held.append(matches)
         if sum(int(chunk.offsets[-1]) for chunk in held) >= LARGE_CHUNK:
             yield concatenate(held)
@@ -258,32 +341,34 @@ def in_large_chunks(found: Iterator[Matches]) -> Iterator[Matches]:
         yield concatenate(held)
 
 
-# All runs at once where all matches are asked for.
+# All runs at once, for all matches
 #
-# The live runs, which may still go on where a search stops, can be taken out and put back.
+# The live runs, which may still go on when a search stops, can be taken out and put back.
 
 
 @dataclass(frozen=True, slots=True)
 class LiveRuns:
-    """Live runs, int64[r, RUN_SIZE], each with its registers, int64[r, q], and the nodes that they
-    lead to, int64[n, NODE_SIZE]: see `Work`.
-    """
+    """The live runs of a search that has stopped, with all that they need to go on."""
 
+    # int64[r, RUN_SIZE], see `layout.Work`.
     runs: IntArray
+    # int64[r, q], the registers of each run.
     registers: IntArray
+    # int64[n, NODE_SIZE], the nodes of the buffer to which the runs lead.
     nodes: IntArray
 
-    def keep(self, kept: BoolArray) -> LiveRuns:
-        return LiveRuns(self.runs[kept], self.registers[kept], self.nodes)
+    def keep(self, is_kept: BoolArray) -> LiveRuns:
+        """Return the runs that are marked. All nodes stay."""
+        return LiveRuns(self.runs[is_kept], self.registers[is_kept], self.nodes)
 
     @property
     def starts(self) -> IntArray:
-        """int64[r], the latest first row of what each run stands for."""
+        """Return int64[r], the latest first row of the runs that each run stands for."""
         return self.runs[:, layout.RUN_START]
 
     @property
     def last_rows(self) -> IntArray:
-        """int64[r], the row that each run has mapped last: of merged ones the same."""
+        """Return int64[r], the row that each run has mapped last. Merged runs have the same."""
         node = self.runs[:, layout.RUN_NODE].copy()
         while (joins := self.joins[node]).any():
             node[joins] = self.nodes[node[joins], layout.NODE_BEFORE]
@@ -291,48 +376,66 @@ class LiveRuns:
 
     @property
     def joins(self) -> BoolArray:
+        """Return bool[n], which nodes are joins and have no row."""
         return np.asarray(self.nodes[:, layout.NODE_CHOICE] == layout.JOIN)
 
     @property
     def first_rows(self) -> IntArray:
-        first = (self.nodes[:, layout.NODE_BEFORE] < 0) & ~self.joins
-        return np.asarray(self.nodes[first, layout.NODE_ROW], np.int64)
+        """Return the rows with which the runs begin, unsorted."""
+        is_first = (self.nodes[:, layout.NODE_BEFORE] < 0) & ~self.joins
+        return np.asarray(self.nodes[is_first, layout.NODE_ROW], np.int64)
 
-    def needed_rows(self, positions: IntArray, extremes: Extremes) -> IntArray:
-        """Every row that the runs need. positions: of registers that hold a row or less than 0."""
-        found: list[IntArray] = []
+    def needed_rows(self, row_registers: IntArray, extremes: Extremes) -> IntArray:
+        """Return every row that the runs need; arguments as `change_rows`."""
+        needed: list[IntArray] = []
 
         def note(rows: IntArray) -> IntArray:
-            found.append(rows)
+            """Note the rows, and leave them as they are."""
+            needed.append(rows)
             return rows
 
-        self.change_rows(note, positions, extremes)
-        return np.concatenate(found)
+        self.change_rows(note, row_registers, extremes)
+        return np.concatenate(needed)
 
     def change_rows(
-        self, change: Callable[[IntArray], IntArray], positions: IntArray, extremes: Extremes
+        self, change: Callable[[IntArray], IntArray], row_registers: IntArray, extremes: Extremes
     ) -> LiveRuns:
-        runs, registers, nodes = self.runs.copy(), self.registers.copy(), self.nodes.copy()
+        """Return the runs with other row positions.
+
+        Args:
+            change: returns the new positions of rows.
+            row_registers: the registers that hold a row, or a negative number.
+            extremes: the extremes that a node holds as rows.
+        """
+        runs = self.runs.copy()
+        registers = self.registers.copy()
+        nodes = self.nodes.copy()
+        has_row = ~self.joins
         runs[:, layout.RUN_START] = change(runs[:, layout.RUN_START])
-        nodes[~self.joins, layout.NODE_ROW] = change(nodes[~self.joins, layout.NODE_ROW])
+        nodes[has_row, layout.NODE_ROW] = change(nodes[has_row, layout.NODE_ROW])
         nodes[:, layout.NODE_START] = change(nodes[:, layout.NODE_START])
-        held = registers[:, positions]
+        held = registers[:, row_registers]
         held[held >= 0] = change(held[held >= 0])
-        registers[:, positions] = held
+        registers[:, row_registers] = held
         for extreme in extremes:
-            known = extreme.held(nodes)
-            nodes[known, extreme.row] = change(nodes[known, extreme.row])
+            has_extreme = extreme.held(nodes)
+            nodes[has_extreme, extreme.row] = change(nodes[has_extreme, extreme.row])
         return LiveRuns(runs, registers, nodes)
 
 
-ROOM = Room(rows=1 << 16, matches=1 << 12)  # after which it is decided what is released
-LARGE_ROOM = Room(rows=1 << 19, matches=1 << 15)  # where no run waits, and many are released
-MANY = 1 / 8
-READS_ALONE = 8  # of a row, on average, while runs of one starting row are followed alone
+# The room after which a search with a skip strategy decides on its matches, by `ReleasingSearch`.
+ROOM = Room(rows=1 << 16, matches=1 << 12)
+LARGE_ROOM = Room(rows=1 << 19, matches=1 << 15)  # if no run waits, and many are released
+MANY = 1 / 8  # of the matches that were found
+# How often a row may be read, on average, while the runs of one starting row are followed alone.
+READS_ALONE = 8
 
 
 class RunsSearch(BufferSearch):
-    """The runs and the shared buffer of their rows, and the path of a match that is written out."""
+    """All runs at once, for all matches: see `kernels.breadth_first`.
+
+    Besides the runs and the buffer, it works in the path of the match that is written out.
+    """
 
     kernel = staticmethod(breadth_first.search)
 
@@ -340,64 +443,91 @@ class RunsSearch(BufferSearch):
         self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
     ) -> None:
         super().__init__(task, arrays, room, counters)
-        # the last row is followed by the end of the partition, if that ends runs that come out
+        # If runs are output that are live at the end of the partition, that end is one more step
+        # after the last row.
         until = arrays.rows.starts[1:] + self.rules.flushes
         arrays.rows.frontier.until[:] = until
 
     @property
     def shapes(self) -> Shapes:
-        path = self.sizes[layout.PATH_FULL]
-        way: Shapes = {"path": ((layout.PATH_SIZE, path), np.int64), "ways": ((path, 2), np.int64)}
-        return super().shapes | way
+        """Return the arrays of `BufferSearch`, the path, and the joins still to be unwound."""
+        length = self.sizes[layout.PATH_FULL]
+        arrays: Shapes = {
+            "path": ((layout.PATH_SIZE, length), np.int64),
+            "ways": ((length, 2), np.int64),
+        }
+        return super().shapes | arrays
 
     def live_runs(self) -> LiveRuns:
-        work, progress = self.work, self.progress
-        bank, count = int(progress.bank), int(progress.count)
-        runs, nodes = work.runs[bank, :count].copy(), work.nodes[: progress.nodes].copy()
-        return LiveRuns(runs, work.registers[1 + bank :: 2][:count].copy(), nodes)
+        """Return a copy of the live runs, and of the nodes in the buffer."""
+        work = self.work
+        bank = int(self.progress.bank)
+        count = int(self.progress.count)
+        return LiveRuns(
+            runs=work.runs[bank, :count].copy(),
+            registers=work.registers[1 + bank :: 2][:count].copy(),
+            nodes=work.nodes[: self.progress.nodes].copy(),
+        )
 
     def restore(self, live: LiveRuns) -> None:
+        """Go on with these runs and their nodes."""
         needed = {layout.RUNS_FULL: 2 * len(live.runs), layout.NODES_FULL: 4 * len(live.nodes)}
         for status, least in needed.items():
             while self.sizes[status] < least:
                 self.sizes[status] *= 2
         self.make_room()
-        work, bank, count = self.work, self.progress.bank, len(live.runs)
+        work = self.work
+        bank = self.progress.bank
+        count = len(live.runs)
         work.runs[bank, :count] = live.runs
         work.registers[1 + bank :: 2][:count] = live.registers
         work.nodes[: len(live.nodes)] = live.nodes
-        work.progress.count, work.progress.nodes = count, len(live.nodes)
+        work.progress.count = count
+        work.progress.nodes = len(live.nodes)
 
     def find_graph(self) -> Iterator[Matches]:
+        """Yield the pointers of all matches, each as a match of one row: see `graph`.
+
+        Raises:
+            RunFailure: the search has failed because of the rows.
+        """
         for _ in self.find_matches():
             pass  # no match is written out
         self.prune()
         nodes = self.work.nodes[: self.work.progress.nodes]
-        row, choice = nodes[:, layout.NODE_ROW].copy(), nodes[:, layout.NODE_CHOICE]
+        row = nodes[:, layout.NODE_ROW].copy()
+        choice = nodes[:, layout.NODE_CHOICE].copy()
+        before = nodes[:, layout.NODE_BEFORE].copy()
+        completes = nodes[:, layout.NODE_OTHER] == layout.COMPLETES
         partition = np.searchsorted(self.arrays.rows.starts, row, side="right") - 1
         program = self.rules.program
         variable = program[choice, layout.VARIABLE].astype(np.int16)
-        completes = nodes[:, layout.NODE_OTHER] == layout.COMPLETES
-        before = nodes[:, layout.NODE_BEFORE].copy()
-        again = program[program[:, layout.AGAIN] != 0, layout.VARIABLE]
-        loops = np.isin(np.arange(len(self.task.variables)), again)
-        versions = versions_of(partition, row, variable.astype(np.int64), before, loops)
+        looping_variables = program[program[:, layout.AGAIN] != 0, layout.VARIABLE]
+        is_loop = np.isin(np.arange(len(self.task.variables)), looping_variables)
+        # In this graph, each variable is a state.
+        state = variable.astype(np.int64)
+        versions = number_versions(partition, row, state, before, is_loop)
         pointers = Pointers(before, completes, *versions)
         yield replace(of_one_row(partition, row, variable), pointers=pointers)
 
 
+# Totals over all matches
+
+
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """Where a node has an extreme that is the value of a row: the columns with the number of ways
-    on which it is known, roughly, with the value and the row. values: see `TotalArrays`.
-    """
+    """A total whose value is that of a row, and the columns of a node that hold it."""
 
+    # The column with the number of ways on which the value is known, as a double.
     known: int
+    # The columns with the value, and with the row that has it.
     value: int
     row: int
+    # Index of the column of `TotalArrays.values` from which the value comes.
     values: int
 
     def held(self, nodes: IntArray) -> BoolArray:
+        """Return bool[n], which nodes hold a value."""
         return np.asarray(nodes[:, self.known] != 0)
 
 
@@ -405,50 +535,76 @@ Extremes = tuple[Extreme, ...]
 
 
 def extremes_of(task: Task, begin: int = layout.NODE_SIZE) -> Extremes:
-    """The extremes of nodes of a task as rows. begin: the first word of totals, 0 of a group."""
-    asked = () if task.totals is None else task.totals.asked
-    places = (begin + NUMBER + OF_A_TOTAL * number for number in range(len(asked)))
-    return tuple(
-        Extreme(place + KNOWN + 2, place + VALUE, place + VALUE + ROW, total.values)
-        for place, total in zip(places, asked, strict=True)
-        if total.is_of_a_row and total.values is not None
-    )
+    """Return the totals of a task whose values are those of rows.
+
+    Args:
+        task: any task.
+        begin: the first column that belongs to totals: that of a node, or 0 for a group.
+    """
+    if task.totals is None:
+        return ()
+    extremes = []
+    for index, total in enumerate(task.totals.asked):
+        if total.is_of_a_row and total.values is not None:
+            first = begin + NUMBER + OF_A_TOTAL * index
+            extremes.append(
+                Extreme(
+                    known=first + KNOWN + 2,
+                    value=first + VALUE,
+                    row=first + VALUE + ROW,
+                    values=total.values,
+                )
+            )
+    return tuple(extremes)
 
 
 def node_size(task: Task) -> int:
+    """Return how many columns a node has in a search for all matches."""
     return layout.NODE_SIZE + (0 if task.totals is None else words_of(len(task.totals.asked)))
 
 
 class TotalsSearch(RunsSearch):
-    """All runs at once, of which only what is added up over all matches comes out."""
+    """All runs at once, for aggregates over all matches. No match is written out."""
 
     @property
     def shapes(self) -> Shapes:
+        """Return the arrays of `RunsSearch`, with totals in each node."""
         size = self.sizes[layout.NODES_FULL], node_size(self.task)
         return super().shapes | {"nodes": (size, np.int64)}
 
     def grow(self, status: int) -> None:
-        """Only live runs need their nodes, so nodes are dropped first."""
-        size = self.sizes[status]
+        """Grow as any search does, but prune the nodes first: only live runs need theirs."""
         if status == layout.NODES_FULL:
             self.prune()
-            nodes, runs = int(self.progress.nodes), int(self.progress.count)
+            nodes = int(self.progress.nodes)
+            runs = int(self.progress.count)
             assert self.arrays.totals is not None
-            if 2 * nodes + 4 * self.arrays.totals.widest * (runs + self.rules.starts) <= size:
+            new_nodes = 2 * self.arrays.totals.widest * (runs + self.rules.starts)
+            if 2 * (nodes + new_nodes) <= self.sizes[status]:
                 return
         super(BufferSearch, self).grow(status)
 
     def restore(self, live: LiveRuns) -> None:
-        """Go on with these runs; extremes are compared as numbers that these rows have."""
-        totals, nodes = self.arrays.totals, live.nodes.copy()
+        """Go on with these runs and their nodes.
+
+        Extremes are compared by numbers, which may be ranks among the rows that are present. So
+        each node gets the number that its row has now.
+        """
+        totals = self.arrays.totals
+        nodes = live.nodes.copy()
         assert totals is not None
         for extreme in extremes_of(self.task):
             held = extreme.held(nodes)
-            nodes[held, extreme.value] = totals.values[extreme.values, nodes[held, extreme.row]]
+            rows = nodes[held, extreme.row]
+            nodes[held, extreme.value] = totals.values[extreme.values, rows]
         super().restore(replace(live, nodes=nodes))
 
     def find_matches(self) -> Iterator[Matches]:
-        """The groups that have a match, each one as a match of one row. Raises RunFailure."""
+        """Yield the groups that have a match, each as a match of one row.
+
+        Raises:
+            RunFailure: the search has failed because of the rows.
+        """
         for _ in super().find_matches():
             pass  # no match is written out
         totals = self.arrays.totals
@@ -456,52 +612,73 @@ class TotalsSearch(RunsSearch):
         group = np.flatnonzero(totals.groups[:, WAYS + 2])
         starts = self.arrays.rows.starts
         if totals.grouped == layout.BY_PARTITION:
-            partition, row = group, starts[group]
+            partition = group
+            row = starts[group]
         else:
-            partition, row = np.searchsorted(starts, group, side="right") - 1, group
+            partition = np.searchsorted(starts, group, side="right") - 1
+            row = group
         groups = of_one_row(partition, row, np.zeros(len(group), np.int16))
         yield replace(groups, totals=totals.groups[group])
 
 
 @dataclass(slots=True)
 class ReleasingSearch:
-    """A search with a skip strategy: it holds no match for longer than until that is decided, and
-    drops runs that can no longer be released.
+    """A search with a skip strategy.
 
-    To decide takes time by itself, so it is done rarely while no run waits and many matches are
-    released, or few are found that are not; but else soon, as most runs are to be dropped then.
-
-    rooms: after which it is decided soon, and rarely. held: matches that wait. start_bounds: see
-    `SearchPosition`.
+    It holds matches only until they are decided on, and drops runs that can no longer be released.
+    Each decision has a cost of its own. So decisions are rare if no run waits and many of the
+    matches found are released, or if runs of one starting row are followed alone. Otherwise they
+    are frequent, because then most runs will be dropped.
     """
 
     search: MatchSearch | RunsSearch
-    rooms: tuple[Room, Room]
+    # The room of a chunk, after which it decides, if decisions are frequent.
+    small_room: Room
+    # The same if decisions are rare.
+    large_room: Room
+    # Matches that wait.
     held: Matches = field(default_factory=no_matches)
+    # See `SearchPosition`.
     start_bounds: IntArray = field(default_factory=lambda: np.zeros((0, 2), np.int64))
 
     def find_matches(self) -> Iterator[Matches]:
-        """What is released, partition by partition, by first rows. Raises RunFailure."""
+        """Yield the released matches, partition by partition, by first rows.
+
+        Raises:
+            RunFailure: the search has failed because of the rows.
+        """
         waits = (self.search.rules.waits >= 0).any()
-        for found in self.search.find_matches():
-            released = self.release(found)
+        for matches in self.search.find_matches():
+            released = self.release(matches)
             yield released
-            # few matches are left out where the runs of one starting row are followed alone
-            many = not waits and released.count >= MANY * found.count
-            self.search.room = self.rooms[many or bool(self.search.progress.alone)]
+            releases_many = not waits and released.count >= MANY * matches.count
+            # If the runs of one starting row are followed alone, few matches are left out.
+            is_rare = releases_many or bool(self.search.progress.alone)
+            self.search.room = self.large_room if is_rare else self.small_room
         yield self.release(no_matches())
 
     def release(self, found: Matches) -> Matches:
-        search, task = self.search, self.search.task
+        """Return those of the matches held or found that can be released now.
+
+        Raises:
+            RunFailure: a match has no row to which the strategy could skip.
+        """
+        search = self.search
         runs = search if isinstance(search, RunsSearch) else None
+        first_rows = np.zeros(0, np.int64)
         if runs is not None:
             runs.prune()
-        first_rows = np.zeros(0, np.int64) if runs is None else runs.live_runs().first_rows
-        stop, starts = int(search.progress.start), search.arrays.rows.starts
-        last_live, matches = search.work.last_live, concatenate([self.held, found])
-        position = SearchPosition(stop, first_rows, last_live, self.start_bounds, starts)
-        release = release_matches(task, matches, position)
-        self.held, self.start_bounds = release.held, release.start_bounds
+            first_rows = runs.live_runs().first_rows
+        position = SearchPosition(
+            stop=int(search.progress.start),
+            first_rows=first_rows,
+            last_live=search.work.last_live,
+            start_bounds=self.start_bounds,
+            starts=search.arrays.rows.starts,
+        )
+        release = release_matches(search.task, concatenate([self.held, found]), position)
+        self.held = release.held
+        self.start_bounds = release.start_bounds
         if runs is not None and not search.progress.alone:
             live = runs.live_runs()
             runs.restore(live.keep(live.starts >= release.settled))

@@ -27,7 +27,7 @@ def test_little_is_held(skip: str) -> None:
     room = Room(matches=10)
     arrays = prepare_input(task, partitions)
     search = selection.RunsSearch(task, arrays, room, None)
-    skipping, most, count = selection.ReleasingSearch(search, (room, room)), 0, 0
+    skipping, most, count = selection.ReleasingSearch(search, room, room), 0, 0
     for matches in skipping.find_matches():
         count += matches.count
         most = max(most, skipping.held.count)
