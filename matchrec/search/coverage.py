@@ -1,15 +1,16 @@
-"""Finds matches, and counts how far each starting row came that begins none.
+"""Find matches, and count how far the starting rows came that begin none.
 
-One search, whichever algorithm would run the query: the depth-first ones of both algorithms, which
-count on the way. Where matches are contiguous these are the preferred ones. Where rows may be
-skipped or all matches are asked for, every row is a starting row, whatever AFTER MATCH says, and
-one match of it is enough.
+This is a search of its own, whichever algorithm would run the query: it uses the depth-first
+kernels, which count on the way. Without event selection it returns the preferred matches. If rows
+may be skipped or all matches are asked for, every row is a starting row, whatever AFTER MATCH says,
+and one match of it is enough.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,34 +18,35 @@ import numpy as np
 from matchrec.automaton.closure import UNREACHABLE
 from matchrec.automaton.occurrences import Occurrences
 from matchrec.search.interface import Condition, Room, Staged, Task
-from matchrec.search.kernels import counting as own
-from matchrec.search.kernels import depth_first, layout
+from matchrec.search.kernels import counting, depth_first, layout
 from matchrec.search.kernels.counting import END_SIZE, KNOWN_TRAIL, RunCounts
 from matchrec.search.kernels.skipping import search_matches
 from matchrec.search.matches import Matches
 from matchrec.search.partitions import IntArray, Partitions
-from matchrec.search.records import SearchInput, negation_of, prepare_input, word_and_mask
+from matchrec.search.records import SearchInput, build_negation_arrays, find_bit, prepare_input
 from matchrec.search.search import PathSearch
 
-WORD = 64
+WORD = 64  # bits
 NO_START = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Coverable:
-    """A task, and what its choices and conditions are to the one who wrote the query.
-
-    occurrences: those that its choices take. parts: of each variable's condition, the row
-    conditions that it is made of by their index, None for all that depends on the run.
-    """
+    """A task, and what its choices and conditions are in the query as the user wrote it."""
 
     task: Task
+    # The variables in PATTERN, each time they occur, and the occurrence that each choice takes.
     occurrences: Occurrences
+    # For each variable, the parts of its condition: an index of a row condition, or None for all
+    # that depends on the run.
     parts: tuple[tuple[int | None, ...], ...]
 
 
 class Counts(NamedTuple):
-    """What is counted, see `RunCounts`. Searches of several pieces add to it; notes are of one."""
+    """What is counted: see `RunCounts` for each array.
+
+    The searches of several chunks add to the same counts, but each needs notes of its own.
+    """
 
     came: IntArray
     ended: IntArray
@@ -54,102 +56,164 @@ class Counts(NamedTuple):
 
     @classmethod
     def of(cls, coverable: Coverable) -> Counts:
-        occurrences, parts = coverable.occurrences, sum(map(len, coverable.parts))
-        count = len(occurrences.variables)
+        """Return counts of nothing, without notes."""
+        occurrences = coverable.occurrences
+        occurrence_count = len(occurrences.variables)
+        choice_count = len(occurrences.taken)
+        part_count = sum(map(len, coverable.parts))
         return cls(
-            np.zeros(count, np.int64),
-            np.zeros((len(occurrences.taken) + 1, own.REASONS), np.int64),
-            np.zeros((count + 1, parts), np.int64),
-            np.array([UNREACHABLE, -1], np.int64),
-            np.zeros((0, own.NOTE_SIZE), np.int64),
+            came=np.zeros(occurrence_count, np.int64),
+            ended=np.zeros((choice_count + 1, counting.REASONS), np.int64),
+            parts_false=np.zeros((occurrence_count + 1, part_count), np.int64),
+            best=np.array([UNREACHABLE, NO_START], np.int64),
+            notes=np.zeros((0, counting.NOTE_SIZE), np.int64),
         )
 
 
 def find_matches(
     coverable: Coverable, counts: Counts, partitions: Partitions, room: Room | None = None
 ) -> Iterator[Matches]:
-    """Matches in chunks; starting rows are counted on the way. Raises RunFailure."""
+    """Yield matches in chunks, and count the starting rows on the way.
+
+    Args:
+        coverable: the task.
+        counts: to which the search adds.
+        partitions: the rows to search.
+        room: how much a chunk may hold.
+
+    Raises:
+        RunFailure: the search has failed because of the rows.
+    """
     return CoverageSearch(coverable, counts, partitions, room or Room()).find_matches()
 
 
 def note_starts(coverable: Coverable, partitions: Partitions) -> IntArray:
-    """The nearest run of each starting row without a match, see `RunCounts`. Raises RunFailure."""
-    notes = np.zeros((partitions.rows, own.NOTE_SIZE), np.int64)
-    notes[:, own.NOTE_REMAINING] = own.NOTHING_NOTED
-    for _ in find_matches(coverable, Counts.of(coverable)._replace(notes=notes), partitions):
-        pass
+    """Return the nearest run of each starting row without a match: `notes` of `RunCounts`.
+
+    Raises:
+        RunFailure: the search has failed because of the rows.
+    """
+    notes = np.zeros((partitions.rows, counting.NOTE_SIZE), np.int64)
+    notes[:, counting.NOTE_REMAINING] = counting.NOTHING_NOTED
+    counts = Counts.of(coverable)._replace(notes=notes)
+    for _ in find_matches(coverable, counts, partitions):
+        pass  # the notes are written on the way
     return notes
 
 
 class CoverageSearch(PathSearch):
-    """The path of the one run, and what is counted and kept for that.
+    """One run at a time, with what is counted: see `kernels.counting`.
 
-    That is beside each row of the path the nearest run from there on; with event selection the
-    trail of the run, and the nearest run of the starting row.
+    Beside each row of the path, it keeps the nearest run from that row on. With event selection, it
+    keeps the trail of the run, and the nearest run of the starting row.
     """
 
-    def __init__(self, coverable: Coverable, counts: Counts, rows: Partitions, room: Room) -> None:
+    def __init__(
+        self, coverable: Coverable, counts: Counts, partitions: Partitions, room: Room
+    ) -> None:
         task = coverable.task
-        # what times out is no match
+        # A run that times out is not a match.
         task = replace(task, partial=None, stages=task.stages and Staged())
         self.kernel = search_matches if task.selects else depth_first.search
-        arrays = prepare_input(task, rows, selects=task.selects)
-        self.words = -(-max(1, len(coverable.occurrences.variables)) // WORD)
-        self.counting = new_counting(coverable, counts, arrays)
+        arrays = prepare_input(task, partitions, selects=task.selects)
+        self.trail_words = -(-max(1, len(coverable.occurrences.variables)) // WORD)
+        self.counting = build_run_counts(coverable, counts, arrays)
         super().__init__(task, arrays, room)
         if self.keeps_states or task.selects:
-            # a failure found where equal runs were left out would not tell the nearest run
+            # A remembered failure may come from runs that left out equal ones. It would not tell
+            # the nearest run.
             self.remember_nothing()
 
     def make_room(self) -> None:
+        """Make the arrays as large as `sizes` says, those for counting as well."""
         super().make_room()
-        rows, states = self.sizes[layout.PATH_FULL], 8 * self.work.memo.shape[1]
-        known = self.sizes[layout.MEMO_FULL], states, KNOWN_TRAIL + self.words
-        trails = np.zeros((rows + 1, self.words), np.int64)
-        ends, found = np.empty((rows + 1, END_SIZE), np.int64), np.empty(known, np.int64)
-        self.counting = self.counting._replace(trails=trails, ends=ends, known=found)
+        depths = self.sizes[layout.PATH_FULL] + 1
+        memo_bits = 8 * self.work.memo.shape[1]
+        known_shape = self.sizes[layout.MEMO_FULL], memo_bits, KNOWN_TRAIL + self.trail_words
+        self.counting = self.counting._replace(
+            trails=np.zeros((depths, self.trail_words), np.int64),
+            ends=np.empty((depths, END_SIZE), np.int64),
+            known=np.empty(known_shape, np.int64),
+        )
 
     @property
     def hooks(self) -> tuple[Any, Any]:
-        return super().hooks[0], self.counting
+        """Return the registers or the negation, and what is counted; see `KernelSearch.hooks`."""
+        registers_or_negation, _ = super().hooks
+        return registers_or_negation, self.counting
 
     @property
     def keeps_states(self) -> bool:
-        """Where the ways multiply, and not all failures can be remembered; with event selection
-        not where an absence depends on the run: then runs differ by where their rows are.
+        """Return whether the computation states that a starting row has reached are kept.
+
+        Without event selection they are if the ways through the pattern multiply and not all
+        failures can be remembered. With event selection they are, unless a negation between two
+        rows of the match depends on the run: then runs also differ in where their rows are.
         """
         task = self.task
         if not task.selects:
             multiplies = task.pattern.is_exponentially_ambiguous
             return multiplies and not self.arrays.compiled.remembers_all
-        between = [one for one in task.absent if None not in (one.after, one.before)]
-        return len(between) == len(self.counting.between.absent)
+        absences_between = [
+            absence
+            for absence in task.absent
+            if absence.after is not None and absence.before is not None
+        ]
+        return len(absences_between) == len(self.counting.between.absent)
 
 
-def new_counting(coverable: Coverable, counts: Counts, arrays: SearchInput) -> RunCounts:
-    found, program, between = coverable.occurrences, arrays.rules.program, None
-    if coverable.task.selects:  # the absences whose conditions depend on the data only
-        negation = negation_of(coverable.task, arrays.compiled, arrays.rows.satisfied)
-        absent = negation.absent
-        at_once = absent[:, layout.ABSENT_KIND] == layout.IN_THE_MIDDLE
-        at_once &= absent[:, layout.ABSENT_CODE] == absent[:, layout.ABSENT_CODE_END]
-        members, following = negation.members[at_once], negation.following[at_once]
-        between = negation._replace(absent=absent[at_once], members=members, following=following)
-    nearer = [choice for each in found.nearer for choice in each]
-    first = np.cumsum([0, *map(len, found.nearer)])
-    remaining, nearer_first, ways, taken = (
-        np.array(values, np.int64) for values in (found.remaining, first, nearer, found.taken)
+def build_run_counts(coverable: Coverable, counts: Counts, arrays: SearchInput) -> RunCounts:
+    """Return what the kernels read and write to count runs. `make_room` sets the size of the rest.
+
+    Args:
+        coverable: the task.
+        counts: to which the search adds.
+        arrays: the task and its partitions, as kernels read them.
+    """
+    occurrences = coverable.occurrences
+    program = arrays.rules.program
+    parts_first, parts = build_parts(coverable)
+    empty = np.empty((0, 0), np.int64)
+    return RunCounts(
+        remaining=np.array(occurrences.remaining, np.int64),
+        nearer_first=np.cumsum([0, *map(len, occurrences.nearer)]).astype(np.int64),
+        nearer=np.array(list(chain.from_iterable(occurrences.nearer)), np.int64),
+        taken=np.array(occurrences.taken, np.int64),
+        targets=program[:, layout.TARGET].copy(),
+        asked=program[:, layout.TEST].copy(),
+        parts_first=parts_first,
+        parts=parts,
+        came=counts.came,
+        ended=counts.ended,
+        parts_false=counts.parts_false,
+        best=counts.best,
+        notes=counts.notes,
+        trails=empty,
+        ends=empty,
+        known=np.empty((0, 0, 0), np.int64),
+        between=find_absences_on_data(coverable, arrays) if coverable.task.selects else None,
     )
-    parts_first, parts = parts_of(coverable)
-    nothing = np.empty((0, 0), np.int64)
-    targets, asked = program[:, layout.TARGET].copy(), program[:, layout.TEST].copy()
-    choices = taken, targets, asked, parts_first, parts
-    kept = nothing, nothing, np.empty((0, 0, 0), np.int64)
-    return RunCounts(remaining, nearer_first, ways, *choices, *counts, *kept, between)
 
 
-def parts_of(coverable: Coverable) -> tuple[IntArray, IntArray]:
-    parts = [part for parts in coverable.parts for part in parts]
-    rows = [(*word_and_mask(Condition(part)), NO_START) for part in parts]
+def find_absences_on_data(coverable: Coverable, arrays: SearchInput) -> layout.NegationArrays:
+    """Return the negations between rows of a match whose conditions depend on the data only.
+
+    These can be decided as soon as the row after them is mapped.
+    """
+    negation = build_negation_arrays(coverable.task, arrays.compiled, arrays.rows.satisfied)
+    absent = negation.absent
+    is_between = absent[:, layout.ABSENT_KIND] == layout.IN_THE_MIDDLE
+    has_no_code = absent[:, layout.ABSENT_CODE] == absent[:, layout.ABSENT_CODE_END]
+    is_on_data = is_between & has_no_code
+    return negation._replace(
+        absent=absent[is_on_data],
+        members=negation.members[is_on_data],
+        following=negation.following[is_on_data],
+    )
+
+
+def build_parts(coverable: Coverable) -> tuple[IntArray, IntArray]:
+    """Return `parts_first` and `parts` of `RunCounts`."""
+    rows = [(*find_bit(Condition(part)), NO_START) for parts in coverable.parts for part in parts]
     first = np.cumsum([0, *map(len, coverable.parts)])
-    return first.astype(np.int64), np.array(rows, np.int64).reshape(-1, own.PART_SIZE)
+    return first.astype(np.int64), np.array(rows, np.int64).reshape(-1, counting.PART_SIZE)

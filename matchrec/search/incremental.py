@@ -1,8 +1,13 @@
-"""Search a partition whose rows come little by little: breadth-first, stopped and resumed.
+"""Search a partition whose rows arrive little by little: all runs at once, stopped and resumed.
 
-The live runs, their registers and the shared buffer are those of a search over all rows; between
-two calls they are kept with the rows that they still lead to. The end of the rows that are there is
-not the end of the partition: only a window that has ended by the clock ends runs.
+1. `FurtherSearch.find_matches` searches the new rows of a call, and ends runs whose windows have
+   ended.
+2. `FurtherSearch.answer` returns the state for the next call, and which rows must be kept for it.
+
+The live runs, their registers and the shared buffer are those of a search over all rows. Between
+two calls they are stored as a `SearchState`, with the rows to which they still lead. The last row
+that is present is not the end of the partition: a run ends only when its window has ended by the
+clock (the watermark).
 """
 
 from __future__ import annotations
@@ -22,7 +27,13 @@ from matchrec.search.kernels import layout
 from matchrec.search.kernels.order import SearchPosition
 from matchrec.search.matches import Matches, Numbering, no_matches
 from matchrec.search.partitions import BoolArray, IntArray, Partitions, at
-from matchrec.search.records import SearchInput, compile_task, plain, prepare_input, rows_of
+from matchrec.search.records import (
+    SearchInput,
+    build_row_arrays,
+    compile_task,
+    prepare_input,
+    to_read_only,
+)
 from matchrec.search.selection import (
     LiveRuns,
     Release,
@@ -40,39 +51,60 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class SearchState:
-    """A partition's search between two calls; rows are positions among those that are kept.
+    """The search of a partition between two calls.
 
-    done: how many rows have been searched. numbered: the last match number. numbers: int64[k], of
-    the rows that are kept, as they came, from 0. start_bounds: int64[b, 2], the number of the row
-    at which a match was released, and of the row before which no match may begin from then on.
-    held: matches that wait for runs that began earlier; they are complete at the numbers of rows.
+    Rows are positions among the k rows that are kept, unless they are *numbers*: the rows of the
+    partition are numbered from 0 as they arrive.
     """
 
+    # How many rows of the partition have been searched.
     done: int
+    # The last match number.
     numbered: int
+    # int64[k], the numbers of the rows that are kept.
     numbers: IntArray
     live_runs: LiveRuns
+    # int64[b, 2], see `selection`: the number of the row at which a match was released, and the
+    # number of the row before which no match may begin from then on.
     start_bounds: IntArray
+    # Matches that wait for runs that began earlier. `completed` holds numbers of rows.
     held: Matches
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing has been begun that is not at its end."""
+        """Return whether there is no live run and no match that waits."""
         return not len(self.live_runs.runs) and not self.held.count
 
 
 def new_state(registers: int, columns: int = layout.NODE_SIZE) -> SearchState:
-    """Of a partition without rows. registers: of a run. columns: of a node."""
-    sizes = layout.RUN_SIZE, registers, columns
-    live = LiveRuns(*(np.empty((0, size), np.int64) for size in sizes))
-    none = np.zeros(0, np.int64)
-    return SearchState(0, 0, none, live, np.zeros((0, 2), np.int64), no_matches())
+    """Return the state of a partition without rows.
+
+    Args:
+        registers: how many registers a run has.
+        columns: how many columns a node has.
+    """
+    return SearchState(
+        done=0,
+        numbered=0,
+        numbers=np.zeros(0, np.int64),
+        live_runs=LiveRuns(
+            runs=np.empty((0, layout.RUN_SIZE), np.int64),
+            registers=np.empty((0, registers), np.int64),
+            nodes=np.empty((0, columns), np.int64),
+        ),
+        start_bounds=np.zeros((0, 2), np.int64),
+        held=no_matches(),
+    )
 
 
-HELD = tuple(f.name for f in fields(Matches) if getattr(no_matches(), f.name) is not None)
+# The fields of `Matches` that matches which wait have.
+HELD = tuple(
+    field.name for field in fields(Matches) if getattr(no_matches(), field.name) is not None
+)
 
 
 def arrays_of(state: SearchState) -> dict[str, Array]:
+    """Return a state as arrays by name, as they are stored. `state_of` is the inverse."""
     arrays: dict[str, Array] = {
         "counts": np.array([state.done, state.numbered], np.int64),
         "numbers": state.numbers,
@@ -85,11 +117,17 @@ def arrays_of(state: SearchState) -> dict[str, Array]:
 
 
 def state_of(arrays: Mapping[str, Array]) -> SearchState:
-    kept: dict[str, Any] = {name: arrays[f"held.{name}"] for name in HELD}
-    held = replace(no_matches(), **kept)
+    """Return the state that `arrays_of` has turned into arrays."""
+    held_columns: dict[str, Any] = {name: arrays[f"held.{name}"] for name in HELD}
     done, numbered = arrays["counts"].tolist()
-    live = LiveRuns(arrays["runs"], arrays["registers"], arrays["nodes"])
-    return SearchState(done, numbered, arrays["numbers"], live, arrays["start bounds"], held)
+    return SearchState(
+        done=done,
+        numbered=numbered,
+        numbers=arrays["numbers"],
+        live_runs=LiveRuns(arrays["runs"], arrays["registers"], arrays["nodes"]),
+        start_bounds=arrays["start bounds"],
+        held=replace(no_matches(), **held_columns),
+    )
 
 
 ROOM = Room(rows=1 << 14, matches=1 << 10, memory=1 << 6, most=MOST_IN_STREAM)
@@ -98,158 +136,250 @@ TO_THE_END = -1  # no row to stop at: the partition is at its end
 
 @dataclass(frozen=True, slots=True)
 class SearchCall:
-    """The rows of one call, and where the search stops.
+    """The n rows of one call, and where the search stops."""
 
-    partitions: one, the rows that are kept, then new ones. stop: the row to stop at; the conditions
-    of absences may look at those from there on. ended: bool[n], whether a window that begins with a
-    row has ended by the clock, though rows in it may come after `stop`. needed: the first row from
-    which on all are kept, at most `stop`. near: bool[w, n], whether a window between neighbours
-    that begins with a row has ended by the clock; None without such windows.
-    """
-
+    # One partition: the rows that were kept, then the new ones.
     partitions: Partitions
+    # The row before which the search stops. The conditions of negations may look at later rows.
     stop: int
+    # bool[n], whether the window that begins with a row has ended by the clock, though rows in it
+    # may come after `stop`.
     ended: BoolArray
+    # All rows from this one on are kept. It is at most `stop`.
     needed: int
+    # bool[w, n], whether a window between neighbours that begins with a row has ended by the clock;
+    # None without such windows.
     near: BoolArray | None = None
 
 
 class FurtherSearch:
-    """The search of a call's new rows, which also ends the runs whose windows have ended. live: the
-    runs that are live once all matches have come. last_live: when runs were last live.
+    """The search of the new rows of a call. It also ends the runs whose windows have ended.
+
+    `live` are the runs that are live, and `last_live` says when runs were last live, once all
+    matches have been yielded.
+
+    Args:
+        task: a task with event selection.
+        state: the state of the search before this call.
+        call: the rows, and where the search stops.
     """
 
     def __init__(self, task: Task, state: SearchState, call: SearchCall) -> None:
-        self.task, self.state, self.call = task, state, call
-        self.arrays = arrays = prepare_input(task, call.partitions)
-        if arrays.totals is not None and call.partitions.window_end is not None:
-            # windows that end with the rows that are here may end apart from each other further on
-            apart = plain(np.arange(call.partitions.rows), np.int64)
-            self.arrays = replace(arrays, totals=arrays.totals._replace(apart=apart))
-        self.live, self.last_live = state.live_runs, np.zeros(0, np.int64)
-        new = np.arange(state.done, state.done + len(call.ended) - len(state.numbers))
-        self.numbers = np.concatenate([state.numbers, new])
+        self.task = task
+        self.state = state
+        self.call = call
+        self.arrays = separate_windows(prepare_input(task, call.partitions), call)
+        self.live = state.live_runs
+        self.last_live = np.zeros(0, np.int64)
+        new_rows = len(call.ended) - len(state.numbers)
+        new_numbers = np.arange(state.done, state.done + new_rows)
+        self.numbers = np.concatenate([state.numbers, new_numbers])
         self.numbering = Numbering(state.numbered)
-        self.release = Release(no_matches(), no_matches(), state.start_bounds, -1)
+        self.release = Release(
+            matches=no_matches(), held=no_matches(), start_bounds=state.start_bounds, settled=-1
+        )
 
     def find_matches(self) -> Iterator[Matches]:
-        """The matches in chunks, numbered: without a skip strategy as they are found, as there may
-        be many of a few rows. Raises RunFailure.
+        """Yield the matches in chunks, numbered.
+
+        Without a skip strategy they are yielded as they are found, because a few rows may have many
+        matches.
+
+        Raises:
+            RunFailure: the search has failed because of the rows.
         """
-        task, found = self.task, self.find_all()
-        if task.skip is None:
-            chunks = found if task.totals is not None else map(sort_matches, found)
-        else:
+        task = self.task
+        found = self.find_all()
+        chunks: Iterator[Matches]
+        if task.skip is not None:
             self.release = self.decide(list(found))
             chunks = iter([self.release.matches])
+        elif task.totals is not None:
+            chunks = found
+        else:
+            chunks = map(sort_matches, found)
         for matches in chunks:
             yield first_matches(task, self.numbering.number_matches(matches))
 
     def find_all(self) -> Iterator[Matches]:
-        task, arrays, stop = self.task, self.arrays, self.call.stop
+        """Yield the matches of the new rows, then those of runs whose windows have ended."""
+        task = self.task
+        arrays = self.arrays
+        stop = self.call.stop
         start = len(self.state.numbers)
         if stop > start:
-            search = resume(task, arrays, self.live, (start, stop))
+            search = resume(task, arrays, self.live, start, stop)
             yield from search.find_matches()
             search.prune()
-            self.live, self.last_live = search.live_runs(), search.work.last_live
-        live = self.live
-        is_out = arrays.rows.window_end[live.starts] <= stop
-        ended = np.asarray(self.call.ended[live.starts] & is_out, np.bool_)
-        if self.call.near is not None:
-            waiting, window = windows_between(task, live)
-            ended[waiting] |= self.call.near[window, live.last_rows[waiting]]
-        if not ended.any():
+            self.live = search.live_runs()
+            self.last_live = search.work.last_live
+        has_ended = self.find_ended_runs()
+        if not has_ended.any():
             return
         if arrays.rules.flushes:
-            search = resume(task, arrays, live.keep(ended), (stop, TO_THE_END))
+            search = resume(task, arrays, self.live.keep(has_ended), stop, TO_THE_END)
             yield from search.find_matches()
-            later, before = search.work.last_live, self.last_live
-            self.last_live = np.maximum(later, before) if len(before) else later
-        self.live = compact(task, arrays, live.keep(~ended), self.call)
+            last_live = search.work.last_live
+            if len(self.last_live):
+                last_live = np.maximum(last_live, self.last_live)
+            self.last_live = last_live
+        self.live = compact(task, arrays, self.live.keep(~has_ended), self.call)
+
+    def find_ended_runs(self) -> BoolArray:
+        """Return bool[r], the live runs whose windows have ended."""
+        live = self.live
+        call = self.call
+        is_window_past = self.arrays.rows.window_end[live.starts] <= call.stop
+        has_ended = np.asarray(call.ended[live.starts] & is_window_past, np.bool_)
+        if call.near is not None:
+            waiting, window = windows_between(self.task, live)
+            has_ended[waiting] |= call.near[window, live.last_rows[waiting]]
+        return has_ended
 
     def decide(self, found: list[Matches]) -> Release:
-        """Release what a skip strategy has decided on, with rows as numbers. Raises RunFailure."""
-        state, numbers, stop = self.state, self.numbers, self.call.stop
-        shift, (row, bound) = state.done - len(state.numbers), state.start_bounds.T
-        bound = np.where(bound >= 0, np.searchsorted(numbers, bound), -1)
-        bounds = np.stack([row - shift, bound], axis=1)
+        """Apply a skip strategy to the matches that waited or were found.
+
+        Returns:
+            What is decided, with start bounds and completing rows as numbers of rows.
+
+        Raises:
+            RunFailure: a match has no row to which the strategy could skip.
+        """
+        state = self.state
+        shift = state.done - len(state.numbers)  # a new row's number minus its position
         assert state.held.completed is not None
         waiting = replace(state.held, completed=state.held.completed - shift)
-        live, starts = (self.live.first_rows, self.last_live), np.zeros(1, np.int64)
-        position = SearchPosition(stop, *live, bounds, starts)
+        position = SearchPosition(
+            stop=self.call.stop,
+            first_rows=self.live.first_rows,
+            last_live=self.last_live,
+            start_bounds=self.to_positions(state.start_bounds, shift),
+            starts=np.zeros(1, np.int64),
+        )
         release = release_matches(self.task, concatenate([waiting, *found]), position)
         assert release.held.completed is not None
         held = replace(release.held, completed=release.held.completed + shift)
-        row, bound = release.start_bounds.T
-        # the row after all others has a number too
-        following = np.append(numbers, numbers[-1] + 1 if len(numbers) else shift)
-        bounds = np.stack([row + shift, at(following, bound, -1)], axis=1)
+        bounds = self.to_numbers(release.start_bounds, shift)
         return replace(release, held=held, start_bounds=bounds)
 
+    def to_positions(self, bounds: IntArray, shift: int) -> IntArray:
+        """Return start bounds as positions of rows; -1 stays -1."""
+        row, bound = bounds.T
+        bound = np.where(bound >= 0, np.searchsorted(self.numbers, bound), -1)
+        return np.stack([row - shift, bound], axis=1)
+
+    def to_numbers(self, bounds: IntArray, shift: int) -> IntArray:
+        """Return start bounds as numbers of rows, the inverse of `to_positions`."""
+        row, bound = bounds.T
+        # The row after all others has a number too.
+        next_number = self.numbers[-1] + 1 if len(self.numbers) else shift
+        numbers = np.append(self.numbers, next_number)
+        return np.stack([row + shift, at(numbers, bound, -1)], axis=1)
+
     def answer(self) -> tuple[SearchState, IntArray]:
-        """What the next call needs, once all matches have come: the state of the search, and the
-        positions of the rows before `stop` that must be there, ascending.
+        """Return what the next call needs. It is called once all matches have been yielded.
+
+        Returns:
+            The state of the search; and int64[k], the positions of the rows before `stop` that must
+            be kept, ascending.
         """
-        task, arrays, call, state = self.task, self.arrays, self.call, self.state
-        live, held, last = self.live, self.release.held, self.numbering.found
-        after = live.keep(live.starts >= self.release.settled)
-        if len(after.runs) < len(live.runs):
-            after = compact(task, arrays, after, call)
-        if task.most_matches is not None and last >= task.most_matches:
+        task = self.task
+        arrays = self.arrays
+        state = self.state
+        live = self.live
+        held = self.release.held
+        last_number = self.numbering.found
+
+        can_be_released = live.starts >= self.release.settled
+        if not can_be_released.all():
+            live = compact(task, arrays, live.keep(can_be_released), self.call)
+        if task.most_matches is not None and last_number >= task.most_matches:
             held = no_matches()
-            after = compact(task, arrays, live.keep(np.zeros(len(live.runs), np.bool_)), call)
-        linked, extremes = arrays.compiled.linked, extremes_of(task)
-        held_rows = [n for n, one in linked.meanings if isinstance(one, RowOf)] if linked else []
-        registers = np.array(held_rows, np.int64)
-        needed = after.needed_rows(registers, extremes), held.start, held.rows
-        kept = find_kept_rows(needed, call, whole=bool(task.absent))
-        places = np.full(len(self.numbers), -1, np.int64)
-        places[kept] = np.arange(len(kept))
+            no_runs = np.zeros(len(self.live.runs), np.bool_)
+            live = compact(task, arrays, self.live.keep(no_runs), self.call)
+
+        row_registers = find_row_registers(arrays)
+        extremes = extremes_of(task)
+        needed = live.needed_rows(row_registers, extremes), held.start, held.rows
+        kept = find_kept_rows(needed, self.call, keep_between=bool(task.absent))
+
+        new_positions = np.full(len(self.numbers), -1, np.int64)
+        new_positions[kept] = np.arange(len(kept))
         assert held.rows is not None
-        then = SearchState(
-            done=state.done + call.stop - len(state.numbers),
-            numbered=last,
+        new_state = SearchState(
+            done=state.done + self.call.stop - len(state.numbers),
+            numbered=last_number,
             numbers=self.numbers[kept],
-            live_runs=after.change_rows(places.__getitem__, registers, extremes),
+            live_runs=live.change_rows(new_positions.__getitem__, row_registers, extremes),
             start_bounds=self.release.start_bounds,
-            held=replace(held, start=places[held.start], rows=places[held.rows]),
+            held=replace(held, start=new_positions[held.start], rows=new_positions[held.rows]),
         )
-        return then, kept
+        return new_state, kept
+
+
+def separate_windows(arrays: SearchInput, call: SearchCall) -> SearchInput:
+    """Return arrays by whose totals no two runs merge that begin with different rows.
+
+    Windows that end with the last row that is present may end at different rows later, so equal
+    ends of windows do not make two runs equal.
+    """
+    if arrays.totals is None or call.partitions.window_end is None:
+        return arrays
+    apart = to_read_only(np.arange(call.partitions.rows), np.int64)
+    return replace(arrays, totals=arrays.totals._replace(apart=apart))
+
+
+def find_row_registers(arrays: SearchInput) -> IntArray:
+    """Return the registers that hold rows."""
+    linked = arrays.compiled.linked
+    meanings = linked.meanings if linked else ()
+    registers = [register for register, meaning in meanings if isinstance(meaning, RowOf)]
+    return np.array(registers, np.int64)
 
 
 def find_possible_starts(task: Task, partitions: Partitions) -> BoolArray:
-    """bool[n], false where the conditions on a row say that no run begins with it."""
+    """Return bool[n], false if the row conditions say that no run begins with a row."""
     compiled = compile_task(task, partitions.integers)
     rules = compiled.rules
-    ways = rules.program[: rules.first[rules.starts]]
-    if (ways[:, layout.TARGET] < 0).any():
+    first_choices = rules.program[: rules.first[rules.starts]]
+    if (first_choices[:, layout.TARGET] < 0).any():
         return np.ones(partitions.rows, np.bool_)
-    satisfied = rows_of(partitions, compiled, selects=True).satisfied
-    found = np.zeros(partitions.rows, np.bool_)
-    for word, mask in ways[:, [layout.WORD, layout.MASK]].tolist():
-        found |= satisfied[:, word] & mask == mask
-    return found
+    satisfied = build_row_arrays(partitions, compiled, selects=True).satisfied
+    may_begin = np.zeros(partitions.rows, np.bool_)
+    for word, mask in first_choices[:, [layout.WORD, layout.MASK]].tolist():
+        may_begin |= satisfied[:, word] & mask == mask
+    return may_begin
 
 
 def windows_between(task: Task, live: LiveRuns) -> tuple[IntArray, IntArray]:
-    """The runs that wait in a window between neighbours, and which one it is."""
-    near = np.array(task.pattern.folding.near, np.int64)[live.runs[:, layout.RUN_STATE]]
-    waiting = np.flatnonzero(near != NOT_NEAR)
-    return waiting, near[waiting]
+    """Return the runs that wait in a window between neighbours, and the index of that window."""
+    window_by_state = np.array(task.pattern.folding.near, np.int64)
+    window = window_by_state[live.runs[:, layout.RUN_STATE]]
+    waiting = np.flatnonzero(window != NOT_NEAR)
+    return waiting, window[waiting]
 
 
 def compact(task: Task, arrays: SearchInput, live: LiveRuns, call: SearchCall) -> LiveRuns:
-    search = resume(task, arrays, live, (call.stop, call.stop))
+    """Return the runs without the nodes to which none of them leads."""
+    search = resume(task, arrays, live, call.stop, call.stop)
     search.prune()
     return search.live_runs()
 
 
-def resume(task: Task, arrays: SearchInput, live: LiveRuns, rows: tuple[int, int]) -> RunsSearch:
-    """A search that goes on with live runs. rows: where it goes on, and where it stops."""
-    search = (RunsSearch if task.totals is None else TotalsSearch)(task, arrays, ROOM)
-    start, stop = rows
-    search.progress.start = arrays.rows.frontier.start[0] = start
+def resume(task: Task, arrays: SearchInput, live: LiveRuns, start: int, stop: int) -> RunsSearch:
+    """Return a search that goes on with live runs.
+
+    Args:
+        task: a task with event selection.
+        arrays: the task and its partition, as kernels read them.
+        live: the runs.
+        start: the row from which the search goes on.
+        stop: the row before which it stops, or TO_THE_END.
+    """
+    search_class = RunsSearch if task.totals is None else TotalsSearch
+    search = search_class(task, arrays, ROOM)
+    search.progress.start = start
+    arrays.rows.frontier.start[0] = start
     search.restore(live)
     if stop != TO_THE_END:
         search.progress.goes_on = 1
@@ -257,25 +387,39 @@ def resume(task: Task, arrays: SearchInput, live: LiveRuns, rows: tuple[int, int
     return search
 
 
-def find_kept_rows(needed: Iterable[IntArray | None], call: SearchCall, *, whole: bool) -> IntArray:
-    """The rows before `stop` that are needed further on, ascending. whole: those between, too."""
-    keep = np.zeros(len(call.ended) + 1, np.bool_)
+def find_kept_rows(
+    needed: Iterable[IntArray | None], call: SearchCall, *, keep_between: bool
+) -> IntArray:
+    """Return the rows before `call.stop` that are needed later, ascending.
+
+    Args:
+        needed: rows that are needed.
+        call: the rows, and the row from which on all are kept.
+        keep_between: whether the rows after the first needed one are kept as well. Negations need
+            them.
+    """
+    is_kept = np.zeros(len(call.ended) + 1, np.bool_)
     for rows in needed:
-        keep[rows] = True
-    first = np.flatnonzero(keep)[:1] if whole else np.zeros(0, np.int64)
-    keep[min([call.needed, *first]) :] = True
-    return np.flatnonzero(keep[: call.stop])
+        is_kept[rows] = True
+    all_from = call.needed
+    if keep_between and is_kept.any():
+        all_from = min(all_from, int(np.flatnonzero(is_kept)[0]))
+    is_kept[all_from:] = True
+    return np.flatnonzero(is_kept[: call.stop])
 
 
 def keeps_values(task: Task, columns: frozenset[int]) -> bool:
-    """Whether a run keeps values of some integer columns, apart from the rows that have them."""
+    """Return whether a run keeps values of these integer columns, and not only their rows.
+
+    Such a value is a sum, a minimum or a maximum in a register.
+    """
     if not columns:
         return False
     linked = compile_task(task, 1 + max(columns)).linked
-    kept = [meaning for _, meaning in linked.meanings] if linked else []
+    meanings = [meaning for _, meaning in linked.meanings] if linked else []
     return any(
         isinstance(meaning, Reduced)
         and meaning.operation in (op.SUM_INTEGER, op.MIN_INTEGER, op.MAX_INTEGER)
         and meaning.column in columns
-        for meaning in kept
+        for meaning in meanings
     )

@@ -1,7 +1,12 @@
-"""A task over some partitions, as the records that kernels read.
+"""Turn a task and its partitions into the records of arrays that the kernels read.
+
+1. `compile_task` makes the arrays of the query: the choices of each state and the code of the
+   conditions on the run. Equal tasks share them.
+2. `prepare_input` adds the arrays of the partitions, negations and totals.
 
 With event selection no array is missing: without conditions on the run, a row of registers is
-empty; without a window, it ends with the partition. Other searches have None for what they leave.
+empty; without a window, it ends with the partition. Other searches have None for what they do not
+need, so that the compiler leaves it out.
 """
 
 from __future__ import annotations
@@ -33,50 +38,33 @@ if TYPE_CHECKING:
     from matchrec.conditions.evaluate.python_calls import PythonCalls
 
 
-def negation_of(task: Task, compiled: CompiledTask, satisfied: IntArray) -> layout.NegationArrays:
-    count, rows = len(task.absent), len(satisfied)
-    absent = np.zeros((count, layout.ABSENT_SIZE), np.int64)
-    members = np.zeros((count, 2, len(task.variables)), np.bool_)
-    following = np.full((count, rows + 1), rows, np.int64)
-    for place, absence in enumerate(task.absent):
-        kind = layout.AT_THE_END if absence.before is None else layout.IN_THE_MIDDLE
-        kind = layout.AT_THE_BEGINNING if absence.after is None else kind
-        absent[place] = kind, *code_of(absence.variable, compiled)
-        for side, ids in enumerate((absence.after, absence.before)):
-            members[place, side, list(ids or ())] = True
-        word, mask = word_and_mask(task.conditions[absence.variable])
-        here = np.where(satisfied[:, word] & mask == mask, np.arange(rows), rows)
-        following[place, :rows] = np.minimum.accumulate(here[::-1])[::-1]
-    closing = np.zeros((0 if task.closing is None else 1, layout.CLOSING_SIZE), np.int64)
-    if task.closing is not None:
-        bit = word_and_mask(task.conditions[task.closing])
-        closing[0] = *bit, *code_of(task.closing, compiled)
-    return layout.NegationArrays(absent, members, closing, following)
-
-
-def code_of(variable: int, compiled: CompiledTask) -> tuple[int, int]:
-    return compiled.linked.code[variable] if compiled.linked else (0, 0)
-
-
 @dataclass(frozen=True, slots=True)
 class SearchInput:
-    """A task over some partitions, as the kernels read them. ends: see `Partitions`.
+    """A task over some partitions, as the kernels read them."""
 
-    selects: whether with event selection. python: what Python computes for conditions on the run;
-    None without such.
-    """
-
+    # Whether the search is one with event selection.
     selects: bool
+    # The arrays of the task, which equal tasks share.
     compiled: CompiledTask
+    # The same as `compiled.rules`, without what this search does not need.
     rules: layout.Rules
     rows: layout.RowArrays
+    # None if the task has no negation.
     negation: layout.NegationArrays | None
+    # The ends of windows: see `Partitions.ends`.
     ends: IntArray | None
+    # Computes the calls in conditions on the run. None without such conditions.
     python: PythonCalls | None
+    # None if the task outputs matches.
     totals: layout.TotalArrays | None = None
 
     def show_to_python(self, work: Callable[[], layout.Work]) -> None:
-        """Let what Python computes see the runs and the match of a search. work: as it is now."""
+        """Let the functions that Python computes read the runs and the match of a search.
+
+        Args:
+            work: returns what the search works in at the time of the call. The search replaces
+                these arrays as it grows.
+        """
         if self.python is None:
             return
         progress = work().progress
@@ -87,11 +75,22 @@ class SearchInput:
 
 
 def prepare_input(task: Task, partitions: Partitions, *, selects: bool = True) -> SearchInput:
+    """Return the arrays of a task and its partitions.
+
+    Args:
+        task: the task of a query.
+        partitions: the rows to search.
+        selects: whether they are for a search with event selection.
+    """
     compiled = compile_task(task, partitions.integers)
-    linked, rules = compiled.linked, compiled.rules
-    rows = rows_of(partitions, compiled, selects=selects)
-    is_tested = task.absent or task.closing is not None
-    negation = negation_of(task, compiled, rows.satisfied) if is_tested else None
+    linked = compiled.linked
+    rules = compiled.rules
+    rows = build_row_arrays(partitions, compiled, selects=selects)
+
+    negation = None
+    if task.absent or task.closing is not None:
+        negation = build_negation_arrays(task, compiled, rows.satisfied)
+
     python = None
     if linked is not None:
         from matchrec.conditions.evaluate.python_calls import PythonCalls  # loads all functions
@@ -99,71 +98,135 @@ def prepare_input(task: Task, partitions: Partitions, *, selects: bool = True) -
         source = RowValues(rows.columns, rows.valid, partitions.ranked)
         python = PythonCalls(linked, source)
         rows = rows._replace(mathematics=python.mathematics, python=python.pointer)
+
     if not selects:
         rules = rules._replace(accepts=None, goes_on=None, waits=None, ends=None)
         if linked is None:
             rules = rules._replace(instructions=None, live_first=None, live=None)
-    totals = totals_of(task, partitions, compiled, rows.window_end)
-    return SearchInput(selects, compiled, rules, rows, negation, partitions.ends, python, totals)
+
+    return SearchInput(
+        selects=selects,
+        compiled=compiled,
+        rules=rules,
+        rows=rows,
+        negation=negation,
+        ends=partitions.ends,
+        python=python,
+        totals=build_total_arrays(task, partitions, compiled, rows.window_end),
+    )
 
 
-def totals_of(
+def build_row_arrays(
+    partitions: Partitions, compiled: CompiledTask, *, selects: bool
+) -> layout.RowArrays:
+    """Return the partitions as kernels read them.
+
+    Args:
+        partitions: the rows to search.
+        compiled: the task that is run on them.
+        selects: whether they are for a search with event selection. Such a search does not keep to
+            the frontier of the partitions, so it gets a new one.
+    """
+    starts = to_read_only(partitions.starts, np.int64)
+    reads_columns = selects or compiled.linked is not None
+    frontier = partitions.frontier
+    if selects or frontier is None:
+        frontier = Frontier.of(partitions.starts)
+    window_end = partitions.window_end
+    if window_end is None:
+        sizes = np.diff(starts)
+        window_end = np.repeat(starts[1:], sizes if selects else 0)
+    return layout.RowArrays(
+        starts=starts,
+        frontier=frontier,
+        satisfied=to_read_only(partitions.satisfied, np.uint64).view(np.int64),
+        window_end=to_read_only(window_end, np.int64),
+        begins=to_read_only(np.empty(0), np.bool_),  # see `search.beginnings`
+        columns=to_read_only(partitions.columns, np.int64) if reads_columns else None,
+        valid=to_read_only(partitions.valid, np.bool_) if reads_columns else None,
+        mathematics=NO_CALLBACK if selects else None,
+        python=NO_CALLBACK if selects else None,
+    )
+
+
+def build_negation_arrays(
+    task: Task, compiled: CompiledTask, satisfied: IntArray
+) -> layout.NegationArrays:
+    """Return what a match as a whole is tested by, as kernels read it.
+
+    Args:
+        task: a task with negations or a closing condition.
+        compiled: the same task, compiled.
+        satisfied: int64[n, w], the row conditions that each row satisfies.
+    """
+    count = len(task.absent)
+    rows = len(satisfied)
+    absent = np.zeros((count, layout.ABSENT_SIZE), np.int64)
+    members = np.zeros((count, 2, len(task.variables)), np.bool_)
+    following = np.full((count, rows + 1), rows, np.int64)
+    for index, absence in enumerate(task.absent):
+        if absence.after is None:
+            kind = layout.AT_THE_BEGINNING
+        elif absence.before is None:
+            kind = layout.AT_THE_END
+        else:
+            kind = layout.IN_THE_MIDDLE
+        absent[index] = kind, *find_code(absence.variable, compiled)
+        for side, variables in enumerate((absence.after, absence.before)):
+            members[index, side, list(variables or ())] = True
+        word, mask = find_bit(task.conditions[absence.variable])
+        is_satisfied = satisfied[:, word] & mask == mask
+        # for each row the first row from there on that satisfies the condition
+        satisfying = np.where(is_satisfied, np.arange(rows), rows)
+        following[index, :rows] = np.minimum.accumulate(satisfying[::-1])[::-1]
+    closing = np.zeros((0 if task.closing is None else 1, layout.CLOSING_SIZE), np.int64)
+    if task.closing is not None:
+        bit = find_bit(task.conditions[task.closing])
+        closing[0] = *bit, *find_code(task.closing, compiled)
+    return layout.NegationArrays(absent, members, closing, following)
+
+
+def find_code(variable: int, compiled: CompiledTask) -> tuple[int, int]:
+    """Return begin and end of the instructions of a variable's condition; equal if it has none."""
+    return compiled.linked.code[variable] if compiled.linked else (0, 0)
+
+
+def build_total_arrays(
     task: Task, partitions: Partitions, compiled: CompiledTask, window_end: IntArray
 ) -> layout.TotalArrays | None:
-    """What is added up over all matches, as the kernels read it; None where matches come out."""
+    """Return the aggregates over all matches, as kernels read them; None if a task has none."""
     if task.totals is None:
         return None
-    asked, grouped = task.totals.asked, task.totals.grouped
+    asked = task.totals.asked
+    grouped = task.totals.grouped
     members = np.zeros((len(asked), len(task.variables)), np.bool_)
     codes = np.zeros((len(asked), ASKED_SIZE), np.int64)
-    for place, total in enumerate(asked):
-        members[place, list(total.members)] = True
-        codes[place] = CODES[total.over], CODES[total.inside], number_of(total.values), total.floats
-    own = len(partitions.columns) - 1 - max((number_of(one.values) for one in asked), default=-1)
-    groups = len(partitions.starts) - 1 if grouped is Grouping.PARTITION else partitions.rows
+    for index, total in enumerate(asked):
+        members[index, list(total.members)] = True
+        over, inside = CODES[total.over], CODES[total.inside]
+        codes[index] = over, inside, to_number(total.values), total.floats
+
+    # the columns that only totals read are the last ones
+    last_column = max((to_number(total.values) for total in asked), default=-1)
+    first_column = len(partitions.columns) - 1 - last_column
+
+    if grouped is Grouping.PARTITION:
+        group_count = len(partitions.starts) - 1
+    else:
+        group_count = partitions.rows
     by_start = grouped is Grouping.START or any(absence.after is None for absence in task.absent)
     apart = np.arange(partitions.rows) if by_start else window_end
     return layout.TotalArrays(
         asked=codes,
         members=members,
-        values=plain(partitions.columns[own:], np.int64),
-        valid=plain(partitions.valid[own:], np.bool_),
+        values=to_read_only(partitions.columns[first_column:], np.int64),
+        valid=to_read_only(partitions.valid[first_column:], np.bool_),
         variables=compiled.rules.program[:, layout.VARIABLE].copy(),
-        apart=plain(apart, np.int64),
-        groups=np.zeros((groups, words_of(len(asked))), np.int64),
+        apart=to_read_only(apart, np.int64),
+        groups=np.zeros((group_count, words_of(len(asked))), np.int64),
         grouped=list(Grouping).index(grouped),
         widest=1 + int(np.diff(compiled.rules.first).max()),
     )
-
-
-def rows_of(partitions: Partitions, compiled: CompiledTask, *, selects: bool) -> layout.RowArrays:
-    starts, window_end = plain(partitions.starts, np.int64), partitions.window_end
-    reads = selects or compiled.linked is not None
-    frontier = partitions.frontier
-    if selects or frontier is None:
-        frontier = Frontier.of(partitions.starts)
-    if window_end is None:
-        window_end = np.repeat(starts[1:], np.diff(starts) if selects else 0)
-    return layout.RowArrays(
-        starts,
-        frontier,
-        plain(partitions.satisfied, np.uint64).view(np.int64),
-        plain(window_end, np.int64),
-        plain(np.empty(0), np.bool_),  # see `search.beginnings`
-        plain(partitions.columns, np.int64) if reads else None,
-        plain(partitions.valid, np.bool_) if reads else None,
-        NO_CALLBACK if selects else None,
-        NO_CALLBACK if selects else None,
-    )
-
-
-def accepting_guards(program: IntArray, states: int) -> IntArray:
-    """int64[s]: the weakest guard under which a run that arrives in a state accepts, or -1."""
-    guards = np.full(states, -1, np.int64)
-    accepting = program[program[:, layout.TARGET] == layout.ACCEPT]
-    for guard in (GUARD_END, 0):  # the weakest last
-        guards[accepting[accepting[:, layout.GUARD] == guard, layout.SOURCE]] = guard
-    return guards
 
 
 # A task as the arrays that kernels read.
@@ -171,18 +234,18 @@ def accepting_guards(program: IntArray, states: int) -> IntArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CompiledTask:
-    """A task without its names. Equal tasks share one object, so what is made for one serves all.
+    """The arrays of a task, without its names. Equal tasks share one object: see `compile_task`."""
 
-    rules: as kernels with event selection read them. linked: what depends on the run, None where
-    nothing does. remembers_all: whether failures are remembered in all states reached twice.
-    """
-
+    # As kernels with event selection read them.
     rules: layout.Rules
+    # The conditions on the run, linked; None if no condition depends on the run.
     linked: LinkedConditions | None
+    # Whether failures are remembered in all states that can be reached twice.
     remembers_all: bool
 
     @property
     def offsets(self) -> tuple[int, ...]:
+        """Return how far from a row of the run, or from the candidate row, conditions read."""
         if self.linked is None:
             return ()
         code = self.linked.all_code
@@ -190,25 +253,41 @@ class CompiledTask:
 
     @property
     def registers(self) -> int:
+        """Return how many registers a run has."""
         return len(self.linked.initial) if self.linked else 0
 
 
 def compile_task(task: Task, integers: int) -> CompiledTask:
-    """The arrays of a task over `integers` integer columns; of a known one, the same again."""
+    """Return the arrays of a task over `integers` integer columns.
+
+    An equal task gets the same object again, so what is computed for one serves all.
+    """
     return make_arrays(task, integers, merging=taken().merging)
 
 
-@lru_cache(maxsize=1024)  # a worker asks batch after batch, a stream key after key
+@lru_cache(maxsize=1024)  # a worker calls this for every batch, a stream for every key
 def make_arrays(task: Task, integers: int, *, merging: bool) -> CompiledTask:
+    """Build the arrays of a task, see `compile_task`.
+
+    Args:
+        task: the task of a query.
+        integers: how many integer columns its conditions on the run read.
+        merging: whether equal runs may merge. Tests switch it off.
+    """
     first, program = number_choices(task)
+    state_count = len(first) - 1
     skip = task.skip or task.after_match
     variables = program[:, layout.VARIABLE]
     program[:, layout.IS_TARGET] = find_targets(skip.variable, task.members, variables)
-    remembered = program[:, layout.MEMO].copy()
-    linked = _link(task, program, integers)
-    (waits, ends_of_runs), states = _waiting(task), len(first) - 1
-    flushes = bool(ends_of_runs.any())
-    looking = program[program[:, layout.TARGET] != layout.ACCEPT, layout.SOURCE]
+
+    memo_numbers = program[:, layout.MEMO].copy()
+    linked = link_run_conditions(task, program, integers)
+    remembers_all = bool(np.array_equal(program[:, layout.MEMO], memo_numbers))
+
+    waits, ends = find_waiting_states(task)
+    flushes = bool(ends.any())
+    maps_further_rows = program[:, layout.TARGET] != layout.ACCEPT
+    going_on = program[maps_further_rows, layout.SOURCE]
     rules = layout.Rules(
         first=first,
         program=program,
@@ -219,54 +298,90 @@ def make_arrays(task: Task, integers: int, *, merging: bool) -> CompiledTask:
         starts=task.pattern.folding.starts,
         tests_before_mapping=task.stages is not None,
         flushes=flushes,
-        accepts=accepting_guards(program, states),
-        goes_on=np.isin(np.arange(states), looking).astype(np.int64),
+        accepts=find_accepting_guards(program, state_count),
+        goes_on=np.isin(np.arange(state_count), going_on).astype(np.int64),
         waits=waits,
-        ends=ends_of_runs,
+        ends=ends,
         instructions=linked.instructions if linked else np.empty((0, 5), np.int64),
-        live_first=linked.live_first if linked else np.zeros(states + 1, np.int64),
+        live_first=linked.live_first if linked else np.zeros(state_count + 1, np.int64),
         live=linked.live_registers if linked else np.empty(0, np.int64),
     )
-    remembers_all = bool(np.array_equal(program[:, layout.MEMO], remembered))
     return CompiledTask(rules, linked, remembers_all)
 
 
-def _link(task: Task, program: IntArray, integers: int) -> LinkedConditions | None:
-    """The conditions on the run, linked; each choice of `program` says where its instructions are.
+def find_accepting_guards(program: IntArray, state_count: int) -> IntArray:
+    """Return int64[s], the weakest guard under which a run that enters a state accepts, or -1."""
+    guards = np.full(state_count, -1, np.int64)
+    accepting = program[program[:, layout.TARGET] == layout.ACCEPT]
+    for guard in (GUARD_END, 0):  # the weakest one last, as it overwrites the other
+        guards[accepting[accepting[:, layout.GUARD] == guard, layout.SOURCE]] = guard
+    return guards
 
-    No failure is remembered that a register decides.
+
+def link_run_conditions(task: Task, program: IntArray, integers: int) -> LinkedConditions | None:
+    """Link the conditions on the run, and write into `program` where each choice's code is.
+
+    Failures that a register decides must not be remembered, so their choices lose the memo number.
+
+    Args:
+        task: the task of a query.
+        program: the choices, as `number_choices` returns them. It is changed.
+        integers: how many integer columns the conditions read.
+
+    Returns:
+        The linked conditions; None if no condition depends on the run.
     """
     if task.looks_only_at_data:
         return None
-    folding, target, test = task.pattern.folding, program[:, layout.TARGET], program[:, layout.TEST]
-    maps, asks = target >= 0, test >= 0
-    last = [absent.variable for absent in task.absent]
-    last += [] if task.closing is None else [task.closing]
-    asked = [last if any(c.accepts for c in ways) else [] for ways in folding.choices]
-    before = program[asks & (bool(folding.waits) | ~maps)]
-    for state, variable in before[:, [layout.SOURCE, layout.TEST]].tolist():
-        asked[state] = [*asked[state], variable]
-    own = layout.TEST if task.stages is None else layout.VARIABLE  # of stages, before mapping
-    rows = program[maps][:, [layout.SOURCE, layout.VARIABLE, layout.TARGET, own]]
-    moves = tuple(Move(*row) for row in rows.tolist())
+    folding = task.pattern.folding
+    target = program[:, layout.TARGET]
+    test = program[:, layout.TEST]
+    maps_row = target >= 0
+    has_test = test >= 0
+
+    # By state, the variables whose conditions read the registers of a run in it: those that are
+    # tested when the match is complete, and those that are tested before a row is mapped.
+    tested_at_end = [absent.variable for absent in task.absent]
+    if task.closing is not None:
+        tested_at_end.append(task.closing)
+    tested = [
+        list(tested_at_end) if any(choice.accepts for choice in choices) else []
+        for choices in folding.choices
+    ]
+    is_tested_before_mapping = has_test & (bool(folding.waits) | ~maps_row)
+    for choice in program[is_tested_before_mapping]:
+        tested[int(choice[layout.SOURCE])].append(int(choice[layout.TEST]))
+
+    # Stages are tested before the row is mapped, so nothing more is tested once it is.
+    tested_after_mapping = layout.TEST if task.stages is None else layout.VARIABLE
+    columns = [layout.SOURCE, layout.VARIABLE, layout.TARGET, tested_after_mapping]
+    moves = tuple(Move(*row) for row in program[maps_row][:, columns].tolist())
+
     conditions = [condition.run_condition for condition in task.conditions]
-    linked = link_conditions(conditions, task.members, integers, moves, asked)
-    program[maps, layout.STEPS : layout.STEPS_END + 1] = np.reshape(linked.steps, (-1, 2))
+    linked = link_conditions(conditions, task.members, integers, moves, tested)
+    program[maps_row, layout.STEPS : layout.STEPS_END + 1] = np.reshape(linked.steps, (-1, 2))
     code = np.reshape(linked.code, (-1, 2))
-    program[asks, layout.CODE : layout.CODE_END + 1] = code[test[asks]]
-    live = np.diff(linked.live_first) > 0
-    forgotten = np.flatnonzero(maps)[live[target[maps]]]
-    program[forgotten, layout.MEMO] = layout.NOT_REMEMBERED
+    program[has_test, layout.CODE : layout.CODE_END + 1] = code[test[has_test]]
+
+    has_live_registers = np.diff(linked.live_first) > 0
+    mapping_choices = np.flatnonzero(maps_row)
+    is_decided_by_register = has_live_registers[target[maps_row]]
+    program[mapping_choices[is_decided_by_register], layout.MEMO] = layout.NOT_REMEMBERED
     return linked
 
 
-def _waiting(task: Task) -> tuple[IntArray, IntArray]:
-    """`waits` and `ends` of a compiled task: beside all matches live runs may come out."""
-    folding, waits = task.pattern.folding, np.array(list(map(number_of, task.waits)), np.int64)
+def find_waiting_states(task: Task) -> tuple[IntArray, IntArray]:
+    """Return `waits` and `ends` of `layout.Rules`.
+
+    If all matches are searched and runs that time out are output as well, a run whose window ends
+    is output in each state that is live.
+    """
+    folding = task.pattern.folding
+    waits = np.array([to_number(state) for state in task.waits], np.int64)
     if task.stages is None:
         times_out = task.partial is not None and task.output is MatchOutput.ALL
-        live = live_states(folding.choices) if times_out else np.zeros(len(waits))
-        return waits, np.where(live, TIMED_OUT, 0).astype(np.int64)
+        is_live = live_states(folding.choices) if times_out else np.zeros(len(waits))
+        return waits, np.where(is_live, TIMED_OUT, 0).astype(np.int64)
     ends = np.array(folding.ends, np.int64)
     if not task.stages.timeouts:
         ends[ends >= TIMED_OUT] = 0
@@ -274,54 +389,77 @@ def _waiting(task: Task) -> tuple[IntArray, IntArray]:
 
 
 def number_choices(task: Task) -> tuple[IntArray, IntArray]:
-    """`first` and `program` of `layout.Rules`, without what conditions on the run need."""
-    folded = task.pattern.folding.choices
-    choices = [choice for state in folded for choice in state]
-    first = np.cumsum([0, *map(len, folded)]).astype(np.int64)
-    source = np.repeat(np.arange(len(folded)), np.diff(first))
-    twice = np.array(reached_twice(folded)) | task.selects  # where rows may be skipped, any can be
-    memo = [*np.where(twice, np.cumsum(twice) - 1, layout.NOT_REMEMBERED), layout.NOT_REMEMBERED]
+    """Return `first` and `program` of `layout.Rules`, without the code of conditions on the run.
+
+    Every state that can be reached twice gets a memo number. With event selection, that is every
+    state, because rows may be skipped.
+    """
+    choices_by_state = task.pattern.folding.choices
+    choices = [choice for state in choices_by_state for choice in state]
+    first = np.cumsum([0, *map(len, choices_by_state)]).astype(np.int64)
+    source = np.repeat(np.arange(len(choices_by_state)), np.diff(first))
+
+    is_reached_twice = np.array(reached_twice(choices_by_state)) | task.selects
+    memo_numbers = np.where(
+        is_reached_twice, np.cumsum(is_reached_twice) - 1, layout.NOT_REMEMBERED
+    )
+    # the last one is for choices without a target, which is -1
+    memo = [*memo_numbers, layout.NOT_REMEMBERED]
+
     program = np.zeros((len(choices), layout.CHOICE_SIZE), np.int64)
     columns: dict[int, Sequence[int] | IntArray] = {
         layout.SOURCE: source,
-        layout.TARGET: [number_of(c.effect or c.target) for c in choices],
-        layout.VARIABLE: [number_of(c.variable) for c in choices],
-        layout.GUARD: [c.guard for c in choices],
-        layout.MEMO: [memo[number_of(c.target)] for c in choices],
-        layout.TEST: [number_of(c.variable if c.test is None else c.test) for c in choices],
-        layout.EXCLUDED: [c.excluded for c in choices],
-        layout.AGAIN: [c.again for c in choices],
-        layout.BLOCKS: [c.blocks for c in choices],
+        layout.TARGET: [to_number(choice.effect or choice.target) for choice in choices],
+        layout.VARIABLE: [to_number(choice.variable) for choice in choices],
+        layout.GUARD: [choice.guard for choice in choices],
+        layout.MEMO: [memo[to_number(choice.target)] for choice in choices],
+        layout.TEST: [
+            to_number(choice.variable if choice.test is None else choice.test) for choice in choices
+        ],
+        layout.EXCLUDED: [choice.excluded for choice in choices],
+        layout.AGAIN: [choice.again for choice in choices],
+        layout.BLOCKS: [choice.blocks for choice in choices],
     }
     for column, values in columns.items():
         program[:, column] = values
+
     if task.stages is None:
-        again = program[:, layout.AGAIN] != 0
-        skips_at_will = task.selection is EventSelection.SKIP_TILL_ANY_MATCH
-        blocks = again | ~np.isin(source, source[again])
-        program[:, layout.BLOCKS] = 0 if skips_at_will else blocks
+        if task.selection is EventSelection.SKIP_TILL_ANY_MATCH:
+            program[:, layout.BLOCKS] = 0
+        else:
+            # In a loop only the choice that stays in it keeps a row from being skipped.
+            again = program[:, layout.AGAIN] != 0
+            program[:, layout.BLOCKS] = again | ~np.isin(source, source[again])
+
     for choice in program:
-        if (test := choice[layout.TEST]) >= 0:
-            choice[[layout.WORD, layout.MASK]] = word_and_mask(task.conditions[test])
+        test = choice[layout.TEST]
+        if test >= 0:
+            choice[[layout.WORD, layout.MASK]] = find_bit(task.conditions[test])
     return first, program
 
 
-def number_of(one: int | None) -> int:
-    """A number as the kernels' arrays have it, -1 for none."""
-    return -1 if one is None else int(one)
+def to_number(value: int | None) -> int:
+    """Return a number as the arrays of the kernels hold it: -1 for None."""
+    return -1 if value is None else int(value)
 
 
-def word_and_mask(condition: Condition) -> tuple[int, int]:
-    """Where the bit of a row condition is; mask 0 where there is none."""
+def find_bit(condition: Condition) -> tuple[int, int]:
+    """Return the word and the mask of a row condition in `satisfied`; mask 0 if it has none.
+
+    The mask is signed, as the words are int64 in kernels.
+    """
     if condition.row_condition is None:
         return 0, 0
-    bit = np.uint64(1 << condition.row_condition % 64)
-    return condition.row_condition // 64, int(bit.astype(np.int64))
+    word, bit = divmod(condition.row_condition, 64)
+    mask = np.uint64(1 << bit)
+    return word, int(mask.astype(np.int64))
 
 
-def plain(array: npt.NDArray[Any], dtype: type) -> npt.NDArray[Any]:
-    """A contiguous array of `dtype`, as kernels take it, copied only if it must be. It cannot be
-    written to, so that kernels need no other code for arrays that never could.
+def to_read_only(array: npt.NDArray[Any], dtype: type) -> npt.NDArray[Any]:
+    """Return a contiguous array of `dtype`, as kernels take it. It is copied only if it must be.
+
+    The result cannot be written to: then kernels need no other machine code for arrays that never
+    could, such as those that Arrow made.
     """
-    found: npt.NDArray[Any] = read_only(np.ascontiguousarray(array, dtype))
-    return found
+    array_for_kernels: npt.NDArray[Any] = read_only(np.ascontiguousarray(array, dtype))
+    return array_for_kernels
