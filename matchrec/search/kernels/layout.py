@@ -1,13 +1,17 @@
 """The records that kernels read, work in and write; the columns and indices of their arrays.
 
-The arrays travel in a few records, so that a function says what it needs in one word. What only
+Arrays travel in a few records, so that a function can name what it needs in one word. What only
 some searches need is None for the others: a record with another None is compiled as a kernel of its
-own, without what would use it. Such a function takes what may be None beside the record, as a
-hook, because the compiler leaves out what follows from an argument that is None, not from a field.
+own, without the code that would use it. A function that depends on whether something is None takes
+it as an argument of its own, a *hook*, because the compiler leaves out what follows from an
+argument that is None, but not what follows from a field that is None.
 
-*Contiguous* is a search that skips no row and finds one match of a starting row; with *event
-selection* rows may be skipped, or more is asked for. There no array is missing: without conditions
-on the run, a row of registers is empty; without a window, it ends with the partition.
+A search is *contiguous* if it skips no row and finds one match of a starting row. With *event
+selection*, rows may be skipped, or more is asked for. With event selection no array is missing:
+without conditions on the run, a row of registers is empty; without a window, the window ends with
+the partition.
+
+In comments n is the number of rows, p of partitions, s of states, c of choices, v of variables.
 """
 
 from __future__ import annotations
@@ -24,66 +28,73 @@ from matchrec.search.partitions import BoolArray, Frontier, IntArray
 
 ByteArray = npt.NDArray[np.uint8]
 ChoiceArray = npt.NDArray[np.int32]
-RunArray = Any  # an array, or None where a search needs none
-Hook = Any  # an array or a record, or None where a search does nothing about it
+RunArray = Any  # an array, or None if a search does not need it
+Hook = Any  # an array or a record, or None if a search does not have the feature
 
 
 class SkipRule(NamedTuple):
-    """AFTER MATCH SKIP: `past` rows beyond the first target, `backwards` the last: see `starts`."""
+    """AFTER MATCH SKIP: see `starts`."""
 
+    # Whether the search goes on from the last target, not from the first one.
     backwards: bool
+    # How many rows after the target the search goes on.
     past: int
 
 
 class Rules(NamedTuple):
-    """The query.
+    """The query."""
 
-    first: int64[s + 1], the choices of state s are rows first[s] .. first[s + 1] of `program`.
-    program: int64[c, 16], columns as below. output: which matches come out, a code below. forgets:
-    whether failures hold only until the next match, as conditions read its number. instructions,
-    live_first, live: see `conditions.evaluate.kernels.machine` and `kernels.mapping`.
-
-    Of event selection: merge_runs: whether runs may merge, of which the graph shows every one.
-    starts: how many of the states, from 0 on, begin a run. tests_before_mapping: whether a
-    condition is asked before the row is mapped. flushes: whether a run comes out as its window
-    ends. accepts: int64[s], the guard under which a run that arrives in a state is a match, or -1.
-    goes_on: int64[s], whether a run in a state may map further rows, or is there to be completed.
-    waits: int64[s], the state in which a run waits that skips a row, -1 where it may not. ends:
-    int64[s], what a run is whose window or partition ends in a state, 0 or a FOUND_KIND.
-    """
-
+    # int64[s + 1], state i has the choices first[i] .. first[i + 1] - 1 of `program`.
     first: IntArray
+    # int64[c, 16], the choices; see the columns below.
     program: IntArray
+    # AFTER MATCH SKIP, or the skip strategy of stages.
     skip: SkipRule
+    # Which matches are output: a code below.
     output: int
+    # Whether failures hold only until the next match, because conditions read the match number.
     forgets: bool
+
+    # With event selection:
+    # Whether equal runs may merge. The graph of all matches shows each of them.
     merge_runs: bool
+    # The states 0 .. starts - 1 are those in which a run begins.
     starts: int
+    # Whether a condition is evaluated before the row is mapped.
     tests_before_mapping: bool
+    # Whether some runs are output when their windows end.
     flushes: bool
+    # int64[s], the guard under which a run that enters a state is a match; -1 if it is not.
     accepts: RunArray
+    # int64[s], whether a run in a state may map further rows, or waits to be completed.
     goes_on: RunArray
+    # int64[s], the state in which a run waits after it skips a row; -1 if it may not skip one.
     waits: RunArray
+    # int64[s], what a run is output as if its window or partition ends in a state: 0 for nothing,
+    # or a kind of `automaton.program`.
     ends: RunArray
+
+    # Conditions on the run: see `conditions.evaluate.kernels.machine`.
     instructions: RunArray
+    # State i has the live registers live[live_first[i] : live_first[i + 1]]: see `mapping`.
     live_first: RunArray
     live: RunArray
 
 
 class RowArrays(NamedTuple):
-    """The partitions. starts: int64[p + 1]. satisfied: int64[n, w], as in `Partitions`.
+    """The partitions. They are as in `Partitions` unless a comment says otherwise."""
 
-    frontier: how far each search has come, which moves it.
-    window_end: int64[n], see `Partitions`; contiguous searches without a window have int64[0].
-    begins: bool[n], whether a match may begin with a row; bool[0] where any may.
-    columns, valid, mathematics, python: see `conditions.evaluate.kernels.machine`.
-    """
-
+    # int64[p + 1].
     starts: IntArray
+    # How far the search of each partition has come. Searches update it.
     frontier: Frontier
+    # int64[n, w], the words of `Partitions.satisfied`, signed.
     satisfied: IntArray
+    # int64[n]; int64[0] for a contiguous search without a window.
     window_end: IntArray
+    # bool[n], whether a match may begin with a row; bool[0] if any row may begin one.
     begins: BoolArray
+    # What conditions on the run read: see `conditions.evaluate.kernels.machine`.
     columns: RunArray
     valid: RunArray
     mathematics: Any
@@ -91,245 +102,283 @@ class RowArrays(NamedTuple):
 
 
 class NegationArrays(NamedTuple):
-    """What a match as a whole is tested by; None where it is not.
+    """What a match as a whole is tested by; None if nothing tests it. It has a absences."""
 
-    absent: int64[a, 3], columns below. members: bool[a, 2, v], the variables before that part and
-    after it. closing: int64[0 or 1, 4], the condition of the match as a whole. following:
-    int64[a, n + 1], the next row from a row on that satisfies the row condition of an absence.
-    """
-
+    # int64[a, 3], the absences: see the columns below.
     absent: IntArray
+    # bool[a, 2, v], the variables before and after the part of the match where nothing may be.
     members: BoolArray
+    # int64[0 or 1, 4], the condition of the match as a whole: see the columns below.
     closing: IntArray
+    # int64[a, n + 1], from each row on, the next row that satisfies the row condition of an absence
     following: IntArray
 
 
 class TotalArrays(NamedTuple):
-    """What is added up over all matches, see `kernels.totals`; None where they come out.
+    """What is added up over t aggregates of all matches; None if matches are output.
 
-    asked: int64[t, 4], what each total is. members: bool[t, v], the variables that it reads.
-    values, valid: int64[c, n] and bool[c, n], the columns that it reads, a float as its bits.
-    variables: int64[k], of each choice. apart: int64[n], runs are equal only where it is the same
-    for their first rows. groups: int64[g, w], what is known of the matches of each group. grouped:
-    by what, a code below. widest: how many ways on a state has at most.
+    See `kernels.totals`.
     """
 
+    # int64[t, 4], what each aggregate is: see the columns in `totals`.
     asked: IntArray
+    # bool[t, v], the variables whose rows it reads.
     members: BoolArray
+    # int64[k, n], the k columns that are read, floats as their bits.
     values: IntArray
+    # bool[k, n], false where the value is NULL.
     valid: BoolArray
+    # int64[c], the variable of each choice.
     variables: IntArray
+    # int64[n], two runs are equal only if it is the same for their first rows.
     apart: IntArray
+    # int64[g, w], the totals of the matches of each group.
     groups: IntArray
+    # By what matches are grouped: a code below.
     grouped: int
+    # The largest number of ways in which a run can go on from one row to the next.
     widest: int
 
 
 class Wanted(NamedTuple):
-    """The starting rows of live runs. int64[n] each: what a run is that is live at the end of its
-    window, `NOTHING` where none is sought; how many matches of the partition came before.
-    """
+    """The starting rows from which live runs are sought."""
 
+    # int64[n], what a run that is live at the end of its window is output as; NOTHING if none is
+    # sought from a row.
     kind: IntArray
+    # int64[n], how many matches of the partition came before the row.
     number: IntArray
 
 
 class Progress(Protocol):
     """What a kernel keeps between calls: a record of int64, which `new_progress` makes."""
 
-    number: int  # matches found in the partition; conditions on the run read it
-    partition: int  # the partition being searched
-    lower: int  # its first row
-    upper: int  # the row after its last one, after the edge if that is not here
-    edge: int  # the first row that no search may look at, `NO_EDGE` where all are here
-    until: int  # the row before which matches begin, the edge at most
-    goes_on: int  # whether runs are kept at its end, as more rows come: see `incremental`
-    start: int  # the next starting row
-    matches: int  # matches in the output
-    mapped: int  # rows in the output
-    needed: int  # rows that what is full must hold
-    row: int  # where a failure showed
-    choice: int  # of the condition that failed
-    memo_from: int  # remembered failures count from this row on
-    memo_to: int  # and before this one
-    memo_window: int  # the end of the window for which they are remembered
-    best_start: int  # the first row of the best match so far, or -1
-    best_end: int  # the row after its last one; with event selection its last one
-    best_node: int  # its last node
-    best_length: int  # how many rows it has
-    runs: int  # runs that go on to the next row, or computation states in a table
-    nodes: int  # nodes in the buffer
-    bank: int  # of the runs before the row
-    count: int  # of these runs; where matches are found in turn, 0 unless it is to go on with them
-    next_row: int  # then the row
-    merged: int  # how many runs went on from the last row that merged them
-    stamp: int  # a number of its own for each row of each search
-    horizon: int  # up to which row it is known where acceptances are
-    step_count: int  # how often conditions on the run were evaluated in the partition
-    step_limit: int  # and how often at most
-    match_limit: int  # how many matches of a partition are sought at most
-    known: int  # how the match goes on that is about to be written out, see `kernels.chained`
-    completed: int  # of the match to be written out next: see `found`
+    # Matches found in the partition; conditions on the run read it.
+    number: int
+    # The partition that is searched, and its first row.
+    partition: int
+    lower: int
+    # The row after the partition's last one; after the edge if that is not present.
+    upper: int
+    # The first row that no search may look at; `NO_EDGE` if all are present.
+    edge: int
+    # Matches begin before this row, which is the edge at most.
+    until: int
+    # Whether runs are kept at the end of the rows, because more will arrive: see `incremental`.
+    goes_on: int
+    # The next starting row.
+    start: int
+    # Matches, and mapped rows, in the output.
+    matches: int
+    mapped: int
+    # How many rows an array that is full must hold.
+    needed: int
+    # The row and the choice of the condition that failed.
+    row: int
+    choice: int
+    # Remembered failures count from the first of these rows on, and before the second.
+    memo_from: int
+    memo_to: int
+    # The end of the window for which failures are remembered.
+    memo_window: int
+    # The first row of the best match so far, or -1.
+    best_start: int
+    # The row after its last one; with event selection, its last row.
+    best_end: int
+    # Its last node, and how many rows it has.
+    best_node: int
+    best_length: int
+    # How many runs go on to the next row, or computation states are in the table.
+    runs: int
+    # How many nodes are in the buffer.
+    nodes: int
+    # Which half of `Work.runs` has the runs before the row.
+    bank: int
+    # How many runs these are. Searches for preferred matches set it to 0 unless they are to go on
+    # with these runs when they are called again.
+    count: int
+    # If they are, the row with which they go on.
+    next_row: int
+    # How many runs went on from the last row at which equal runs merged.
+    merged: int
+    # A number for each row of each search, which tells entries of the table that count from others.
+    stamp: int
+    # Up to which row distances to acceptance are known: see `distances`.
+    horizon: int
+    # How often conditions on the run were evaluated in the partition, and how often they may be.
+    step_count: int
+    step_limit: int
+    # How many matches of a partition are sought.
+    match_limit: int
+    # How the match that is about to be written out goes on: see `chained`.
+    known: int
+    # At which row the match that is written out next is complete, and what it is: see `found`.
+    completed: int
     match_kind: int
-    alone: int  # up to how many reads runs of one starting row are followed alone
-    alone_from: int  # that row
-    unfinished_in: int  # the last partition of which an unfinished run has come out
+    # How many reads of rows there may be while runs of one starting row are followed alone, 0 if
+    # they are not; and that row.
+    alone: int
+    alone_from: int
+    # The last partition of which an unfinished run has been output.
+    unfinished_in: int
 
 
 PROGRESS = np.dtype((np.record, [(field, np.int64) for field in Progress.__annotations__]))
 
 
 def new_progress() -> Progress:
-    """All of it 0; a kernel writes to it."""
+    """Return a progress of zeros that a kernel can write to."""
     progress: Progress = np.zeros(1, PROGRESS)[0]
     return progress
 
 
 class Fields(ctypes.Structure):
-    """What a kernel keeps, as Python reads it several times as fast."""
+    """The fields of a progress, which Python reads several times as fast as numpy's record."""
 
     _fields_ = tuple((field, ctypes.c_int64) for field in Progress.__annotations__)
 
 
 def fields_of(progress: Progress) -> Progress:
+    """Return a progress that shares its memory with another one and is fast to read in Python."""
     fields: Any = Fields.from_buffer(cast("Any", progress).base)
     return cast("Progress", fields)
 
 
 class FoundArrays(NamedTuple):
-    """The output. found: int64[f, m + 1], what is known of each match, rows as below.
+    """The output, with room for m matches and k mapped rows."""
 
-    taken: int32[k], the choice taken at each mapped row, match after match. rows: int64[k], their
-    positions; None where rows follow each other.
-    """
-
+    # int64[f, m + 1], what is known of each match: see the rows below.
     found: IntArray
+    # int32[k], the choice by which each row is mapped, match after match.
     taken: ChoiceArray
+    # int64[k], positions of the mapped rows; None if the rows of a match follow each other.
     rows: RunArray = None
 
 
 class Work(NamedTuple):
-    """What a search works in; None where it needs no such.
-
-    output: where matches are written, made for each chunk. counters: int64[COUNTERS], of what is
-    done and need not be done again. registers, stack: see `conditions.evaluate.kernels.machine`.
-
-    Of a search that goes back: path: int32[p], the choice taken at each row; with event selection
-    int64[5, p], a match's rows and choices, those of the best match so far, and whether the row at
-    a depth may be skipped and how many matches were before it. memo: uint8[r, b], remembered
-    failures: see `kernels.mapping`. known: int32[r, s], what is known of states and rows: see
-    `distances` and `chained`. best_before: int32[p], see `distances`.
-
-    Of a search that follows all runs at once: runs: int64[2, r, 3], those before this row and those
-    after it, in turn, in the order in which depth-first search would come to them; where all
-    matches are sought the start is the latest first row of the runs that one stands for. nodes: the
-    shared buffer, int32[n, 2 or 3] for preferred matches; for all of them int64[n, 5], a pointer
-    from each selected row to the one before, for every run that selects it; a join where runs have
-    merged leads to the ends of both. ways: int64[q, 2], joins whose other side is still to be
-    unwound, and how many rows come after them. last_live: int64[n or 0], for each row the last at
-    which a run is live that began there, if that is needed.
-
-    table: hash table of computation states: see `kernels.mapping`; where the state alone tells
-    them, int64[s, 2] by state.
-    """
+    """What a search works in. What it does not need is None."""
 
     progress: Progress
+    # `FoundArrays`, made for each chunk.
     output: Any = None
+    # int64[COUNTERS], what has been done and need not be done again.
     counters: RunArray = None
+    # Of conditions on the run: see `conditions.evaluate.kernels.machine`.
     registers: RunArray = None
     stack: RunArray = None
+
+    # One run at a time:
+    # int32[d], the choice taken at each depth. With event selection int64[5, d]: see the rows of
+    # `path` below.
     path: RunArray = None
+    # uint8[r, b], the failures that are remembered: see `mapping`.
     memo: RunArray = None
+    # int32[r, s], what is known of states and rows: see `distances` and `chained`.
     known: RunArray = None
+    # int32[d], see `distances`.
     best_before: RunArray = None
+
+    # All runs at once:
+    # int64[2, r, 3], the runs before the row and those after it. They swap halves at each row.
+    # They are in the order in which depth-first search would come to them. If all matches are
+    # sought, a run may stand for several that merged, and its start is the latest of theirs.
     runs: RunArray = None
+    # A hash table of computation states: see `mapping`. If the state alone tells them apart, it is
+    # int64[s, 2], by state.
     table: RunArray = None
+    # The shared buffer: a pointer from each selected row to the one before, for every run that
+    # selects it. int32[n, 2 or 3] for preferred matches. For all matches int64[n, 5], where a join
+    # leads to the ends of two runs that have merged.
     nodes: RunArray = None
+    # int64[q, 2], joins whose other side is still to be unwound, and how many rows come after them.
     ways: RunArray = None
+    # int64[n or 0], for each row the last row at which a run is live that began there, if needed.
     last_live: RunArray = None
 
 
-# Columns of `program`: the choices of all states one after the other, in preferment order within a
-# state; state 0 starts.
+# Columns of `program`: the choices of all states, state after state, in preferment order within a
+# state. A search begins in state 0.
 SOURCE = 0
-TARGET = 1  # a state, ACCEPT, or below that what a row does that is not mapped
-VARIABLE = 2  # -1 where the choice accepts
+TARGET = 1  # a state, ACCEPT, or an effect of a row that is not mapped
+VARIABLE = 2  # -1 if the choice accepts
 GUARD = 3  # see `automaton.closure`
-MEMO = 4  # a number for the target where its failures are worth remembering
-WORD = 5  # the row condition: `satisfied[row, WORD] & MASK == MASK`; mask 0 needs nothing
+MEMO = 4  # the memo number of the target, if its failures are worth remembering
+WORD = 5  # the row condition: `satisfied[row, WORD] & MASK == MASK`; mask 0 is always true
 MASK = 6
-IS_TARGET = 7  # whether AFTER MATCH SKIP goes to rows mapped by this choice
-STEPS = 8  # instructions: what mapping the row does to the registers
+IS_TARGET = 7  # whether AFTER MATCH SKIP can go to rows mapped by this choice
+STEPS = 8  # begin and end of the instructions by which mapping the row changes the registers
 STEPS_END = 9
-CODE = 10  # and the condition that then must hold
+CODE = 10  # begin and end of the instructions of the condition that must then hold
 CODE_END = 11
-BLOCKS = 12  # whether a row that can be taken by it may not be skipped
-TEST = 13  # the variable whose condition is asked, -1 for none
-EXCLUDED = 14
-AGAIN = 15  # whether it takes one more row of the loop over one variable that the state is in
+BLOCKS = 12  # whether a row that this choice can map may not be skipped
+TEST = 13  # the variable whose condition must hold, -1 for none
+EXCLUDED = 14  # whether rows are mapped inside an exclusion
+AGAIN = 15  # whether it maps one more row of the loop over one variable that the state is in
 CHOICE_SIZE = 16
 
 NO_LIMIT = 2**62
 ACCEPT = -1  # the target of a choice that accepts
 NOT_REMEMBERED = -1  # the memo number of a target whose failures are not remembered
 
-# What a row does that is not mapped, in place of a choice's target: see `automaton.closure.Effect`.
+# Effects of a row that is not mapped, instead of a choice's target: see `automaton.closure.Effect`.
 ENDS, STOPS, _, COMPLETES_HERE, TIMES_OUT, CUTS = map(int, Effect)
 
-# Which matches come out, in the order of `MatchOutput`.
+# Which matches are output, in the order of `MatchOutput`.
 PREFERRED, LONGEST, ALL, NON_OVERLAPPING, GRAPH = range(len(MatchOutput))
 
-# Rows of `found`; the last two are those of event selection: the row at which a match is complete,
-# and what it is, see `automaton.program`: a match, or a run whose window has ended.
+# Rows of `found`. The last two are for event selection: the row at which a match is complete, and
+# whether it is a match or a run whose window has ended, see `automaton.program`.
 FOUND_PARTITION, FOUND_NUMBER, FOUND_START, FOUND_OFFSET = range(4)
 FOUND_COMPLETED, FOUND_KIND, FOUND_SIZE = range(4, 7)
 
-# What a kernel returns.
+# The statuses that a kernel returns.
 DONE = 0
-OUTPUT_FULL = 1  # take the matches away
+OUTPUT_FULL = 1  # the matches must be taken away
 PATH_FULL = 2
 MEMO_FULL = 3
 RUNS_FULL = 4
-NODES_FULL = 5  # before a row
-SKIP_TO_NO_ROW = 6  # failures: at progress.partition, progress.row
+NODES_FULL = 5  # returned between two rows
+SKIP_TO_NO_ROW = 6  # from here on failures, at progress.partition and progress.row
 SKIP_TO_FIRST_ROW = 7
-CONDITION_FAILED = 6  # added to what `evaluate.kernels.machine.holds` answers, which gives one of:
+CONDITION_FAILED = 6  # added to the answer of `evaluate.kernels.machine.holds`, it is one of these:
 OVERFLOW = 8
 DIVISION_BY_ZERO = 9
 FUNCTION_FAILED = 10
-MORE_ROWS = 11  # the search from progress.start has come to the edge of the rows that are here
-TOO_MANY_STEPS = 12  # conditions on the run were evaluated more often than allowed; as MORE_ROWS
+MORE_ROWS = 11  # the search from progress.start has come to the edge of the rows that are present
+TOO_MANY_STEPS = 12  # conditions on the run were evaluated too often in the search from there
 
-# Columns of `runs`, in preferment order. A run whose condition failed waits for what is preferred
-# to it: its state is minus a status, its node a choice, its start the row.
+# Columns of `runs`, in preferment order. A run whose condition failed waits until all runs that are
+# preferred to it have died: its state is minus a status, its node the choice, its start the row.
 RUN_STATE, RUN_NODE, RUN_START, RUN_SIZE = range(4)
 
-# Columns of `table`: an entry counts if its stamp is that of the row, or of the starting row. From
-# TABLE_REGISTERS on there are the live ones.
+# Columns of `table`. An entry counts if its stamp is that of the row or the starting row. The live
+# registers begin at TABLE_REGISTERS.
 TABLE_STAMP, TABLE_ENTRY, TABLE_STATE, TABLE_KEY, TABLE_REGISTERS = range(5)
 
-# Columns of `nodes`. Where one preferred match is sought there are two, with the row three.
-NODE_CHOICE = 0  # by which the row was mapped, JOIN for a join
-NODE_BEFORE = 1  # the node of the row before, or -1; of a join, its first side
-NODE_ROW = 2  # where rows may be skipped
-NODE_OTHER = 3  # of a join, its second side
-NODE_START = 4  # the latest first row of what ends here
+# Columns of `nodes`. For preferred matches there are two, or three if rows may be skipped.
+NODE_CHOICE = 0  # by which the row was mapped; JOIN for a join
+NODE_BEFORE = 1  # the node of the row before, or -1; the first side of a join
+NODE_ROW = 2
+NODE_OTHER = 3  # the second side of a join
+NODE_START = 4  # the latest first row of the runs that lead here
 NODE_SIZE = 5
 JOIN = -1
-COMPLETES = -2  # in place of another side: a match ends here, which the graph of all matches keeps
+COMPLETES = -2  # as NODE_OTHER: a match ends here, which the graph of all matches keeps
 
-# Rows of `path` with event selection: those of choices come after those of rows.
+# Rows of `path` with event selection. Choices follow rows, as `write_match` relies on. The best
+# ones are those of the best match so far. A mark is 4 times how many matches were found before a
+# depth, plus whether the row there may be skipped.
 PATH_ROWS, PATH_CHOICES, PATH_BEST_ROWS, PATH_BEST_CHOICES, PATH_MARKS, PATH_SIZE = range(6)
 
-# By what matches are grouped: their partition, the row with which they start or end.
+# By what matches are grouped: their partition, or the row with which they start or end.
 BY_PARTITION, BY_START, BY_END = range(len(Grouping))
 
-# Columns of `absent`.
+# Columns of `absent`: where nothing may be, and the condition on the run.
 ABSENT_KIND, ABSENT_CODE, ABSENT_CODE_END, ABSENT_SIZE = range(4)
 IN_THE_MIDDLE, AT_THE_BEGINNING, AT_THE_END = range(3)
 
 # Columns of `closing`.
 CLOSING_WORD, CLOSING_MASK, CLOSING_CODE, CLOSING_CODE_END, CLOSING_SIZE = range(5)
 
-# What `counters` count; READS is how often a run has looked at a row.
+# What `counters` count. READS is how often a run has looked at a row.
 READS, RUNS_CREATED, MOST_LIVE, FORKS, MERGES, NODES_CREATED, NODES_PRUNED, COUNTERS = range(8)
