@@ -19,7 +19,7 @@ from matchrec.automaton.program import A_MATCH, NOTHING, TIMED_OUT, UNFINISHED
 from matchrec.plan.clauses import MatchOutput
 from matchrec.search.interface import Room, Task
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.layout import Wanted
+from matchrec.search.kernels.layout import RunStarts
 from matchrec.search.kernels.skipping import search_live_runs
 from matchrec.search.matches import Matches, next_starts
 from matchrec.search.partitions import IntArray, Partitions
@@ -56,7 +56,7 @@ def with_runs(
 
 def find_starts(
     task: Task, partitions: Partitions, match_starts: IntArray, next_rows: IntArray
-) -> Wanted:
+) -> RunStarts:
     """Return the starting rows that a search comes to and that begin no match.
 
     Args:
@@ -83,7 +83,7 @@ def find_starts(
     has_window = end > np.arange(len(end))
     is_wanted = ~is_covered & has_window & (is_unfinished | partial.timed_out)
     kind = np.where(is_wanted, np.where(is_unfinished, UNFINISHED, TIMED_OUT), NOTHING)
-    return Wanted(kind=kind, number=matches_before[:-1] - matches_before[partition_begin])
+    return RunStarts(kind=kind, number=matches_before[:-1] - matches_before[partition_begin])
 
 
 class PartialSearch(PathSearch):
@@ -100,7 +100,7 @@ class PartialSearch(PathSearch):
 
     kernel = staticmethod(search_live_runs)
 
-    def __init__(self, task: Task, partitions: Partitions, room: Room, starts: Wanted) -> None:
+    def __init__(self, task: Task, partitions: Partitions, room: Room, starts: RunStarts) -> None:
         max_steps = None if task.selects or task.looks_only_at_data else task.max_steps
         preferred = replace(task, output=MatchOutput.PREFERRED, max_steps=max_steps)
         super().__init__(preferred, prepare_input(preferred, partitions), room)

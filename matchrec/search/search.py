@@ -315,9 +315,9 @@ class KernelSearch(ABC):
             classifiers=np.empty(mapped, np.int16),
             excluded=np.zeros(mapped, np.bool_),
         )
-        self.look_up(layout.VARIABLE, output.taken, matches.classifiers)
+        self.look_up(layout.VARIABLE, output.choices, matches.classifiers)
         if self.rules.program[:, layout.EXCLUDED].any():
-            self.look_up(layout.EXCLUDED, output.taken, matches.excluded)
+            self.look_up(layout.EXCLUDED, output.choices, matches.excluded)
         if not self.arrays.selects:
             return matches
         is_preferred = self.task.output is MatchOutput.PREFERRED  # nothing ranks these
@@ -674,12 +674,12 @@ class ChainedSearch(KernelSearch):
         """Return an empty output, and forget the chains that lead into the one before."""
         self.progress.memo_to = self.progress.start
         nodes = self.new_array(np.empty, (chained.CHAIN_SIZE, rows), np.int32)
-        return super().output(matches, 0)._replace(taken=nodes)
+        return super().output(matches, 0)._replace(choices=nodes)
 
     def matches(self, output: layout.FoundArrays) -> Matches:
         """Return the matches in an output, as chains."""
-        nodes = output.taken[:, : self.progress.mapped]
-        matches = super().matches(output._replace(taken=nodes[chained.CHAIN_CHOICE]))
+        nodes = output.choices[:, : self.progress.mapped]
+        matches = super().matches(output._replace(choices=nodes[chained.CHAIN_CHOICE]))
         first = output.found[chained.FOUND_FIRST, : matches.count]
         return replace(
             matches,

@@ -1,14 +1,19 @@
-"""The shared versioned match buffer: rows of all runs as pointers to the row selected before.
+"""The shared versioned match buffer: the rows of all runs as pointers to the row selected before.
 
-A pointer leads to the very pointer that its run made before, not to an entry of a stack, so no
-version is needed to follow it: what the paper tells apart by Dewey numbers are different
-pointers. Runs that part share what they have selected before; where runs merge, a join leads to
-both. The numbers themselves are made for the compressed output. A node leads to earlier ones.
+A *node* is such a pointer. It leads to the very node that its run made before, not to an entry of a
+stack, so no version is needed to follow it: pointers that the paper tells apart by Dewey numbers
+are different nodes here. The numbers themselves are computed for the graph of all matches, by
+`search.graph`.
 
-Where one preferred match is sought no node is a join, and none has more columns than it needs.
+Runs that part share the nodes before they part. If runs merge, a *join* leads to the nodes of both:
 
-Source: SASE+, "The shared versioned match buffer", "Merging equivalent runs", "Memory
-management".
+    A1 <- B2 <- join(B2, C2) <- D3      two matches, A1 B2 D3 and A1 C2 D3
+    A1 <- C2 <-
+
+A node comes after those that it leads to. If one preferred match is sought, no node is a join, and
+nodes have fewer columns.
+
+Source: SASE+, "The shared versioned match buffer", "Merging equivalent runs", "Memory management".
 """
 
 from __future__ import annotations
@@ -20,37 +25,40 @@ from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import Progress, RunArray
 from matchrec.search.partitions import IntArray
 
+# Marks of nodes in `compact`; 0 for a node that is kept, then its new number.
 DEAD = -1
-IN_A_MATCH = 1
+IN_A_MATCH = 1  # and so are all before it, whatever their windows are
 
 
 @spliced
-def put_run(made: IntArray, state: int, node: int, start: int) -> None:
-    made[layout.RUN_STATE] = state
-    made[layout.RUN_NODE] = node
-    made[layout.RUN_START] = start
+def put_run(run: IntArray, state: int, node: int, start: int) -> None:
+    """Write a run into a row of `runs`."""
+    run[layout.RUN_STATE] = state
+    run[layout.RUN_NODE] = node
+    run[layout.RUN_START] = start
 
 
 @spliced
 def add_node(
     choice: int, row: int, before: int, other: int, start: int, nodes: IntArray, progress: Progress
 ) -> int:
-    """The number of a new node, or -1 where there is no room."""
+    """Add a node, and return its number, or -1 if there is no room."""
     node = progress.nodes
     if node == nodes.shape[0]:
         return -1
-    made = nodes[node]
-    made[layout.NODE_CHOICE] = choice
-    made[layout.NODE_ROW] = row
-    made[layout.NODE_BEFORE] = before
-    made[layout.NODE_OTHER] = other
-    made[layout.NODE_START] = start
+    new_node = nodes[node]
+    new_node[layout.NODE_CHOICE] = choice
+    new_node[layout.NODE_ROW] = row
+    new_node[layout.NODE_BEFORE] = before
+    new_node[layout.NODE_OTHER] = other
+    new_node[layout.NODE_START] = start
     progress.nodes = node + 1
     return int(node)
 
 
 @inner
 def count_rows(nodes: IntArray, node: int) -> int:
+    """Return how many rows lead to a node, its own included."""
     length = 0
     while node >= 0:
         length += 1
@@ -59,10 +67,10 @@ def count_rows(nodes: IntArray, node: int) -> int:
 
 
 @inner
-def unwind(nodes: IntArray, node: int, column: int, to: Any, begin: int, length: int) -> None:
-    """Write a column of the `length` nodes that end at `node`, from `begin` on."""
+def unwind(nodes: IntArray, node: int, column: int, values: Any, begin: int, length: int) -> None:
+    """Write a column of the `length` nodes that end at `node` to an array, from `begin` on."""
     for index in range(begin + length - 1, begin - 1, -1):
-        to[index] = nodes[node, column]
+        values[index] = nodes[node, column]
         node = nodes[node, layout.NODE_BEFORE]
 
 
@@ -76,12 +84,21 @@ def compact(
     moved: IntArray,
     progress: Progress,
 ) -> None:
-    """Keep the nodes that a run still reaches inside its window, or a match that is kept.
+    """Drop the nodes that no live run and no kept match reaches, and move the others together.
 
-    window_end, counters: None where one preferred match is sought; of that the best one so far is
-    kept. moved: as long as the nodes, scratch.
+    For all matches, a run reaches a node only if the node's window has not ended before `row`. One
+    pass from the end marks the nodes that are kept; one pass from the start moves them. A join of
+    which one side is left becomes that side.
 
-    One pass back marks and one pass forth slides. A join with one side left is that side.
+    Args:
+        row: the last row that was searched.
+        window_end: see `RowArrays`; None if one preferred match is sought, of which the best one so
+            far is kept.
+        counters: see `Work`; None likewise.
+        runs: see `Work`.
+        nodes: see `Work`.
+        moved: as long as the nodes; what it holds does not matter.
+        progress: has the number of nodes, which is updated.
     """
     count, bank = progress.nodes, progress.bank
     for node in range(count):
@@ -102,34 +119,34 @@ def compact(
                     moved[before] = 0
             else:
                 other = nodes[node, layout.NODE_OTHER]
-                kept_whole = moved[node] == IN_A_MATCH or other == layout.COMPLETES
-                if before >= 0 and kept_whole:
+                is_in_match = moved[node] == IN_A_MATCH or other == layout.COMPLETES
+                if before >= 0 and is_in_match:
                     moved[before] = IN_A_MATCH
                 elif before >= 0 and not is_expired(nodes, before, row, window_end):
                     moved[before] = max(moved[before], 0)
                 if other >= 0 and not is_expired(nodes, other, row, window_end):
                     moved[other] = 0
-    kept = 0
+    kept_count = 0
     for node in range(count):
         if moved[node] == DEAD:
             continue
         before = nodes[node, layout.NODE_BEFORE]
         before = moved[before] if before >= 0 else DEAD
         for column in range(nodes.shape[1]):
-            nodes[kept, column] = nodes[node, column]
-        nodes[kept, layout.NODE_BEFORE] = before
+            nodes[kept_count, column] = nodes[node, column]
+        nodes[kept_count, layout.NODE_BEFORE] = before
         if window_end is not None:
             other = nodes[node, layout.NODE_OTHER]
             other = moved[other] if other >= 0 else other
             if nodes[node, layout.NODE_CHOICE] == layout.JOIN and min(before, other) == DEAD:
                 moved[node] = max(before, other)
                 continue
-            nodes[kept, layout.NODE_OTHER] = other
-        moved[node] = kept
-        kept += 1
-    progress.nodes = kept
+            nodes[kept_count, layout.NODE_OTHER] = other
+        moved[node] = kept_count
+        kept_count += 1
+    progress.nodes = kept_count
     if window_end is not None:
-        counters[layout.NODES_PRUNED] += count - kept
+        counters[layout.NODES_PRUNED] += count - kept_count
     for run in range(progress.count):
         if runs[bank, run, layout.RUN_STATE] >= 0:
             runs[bank, run, layout.RUN_NODE] = moved[runs[bank, run, layout.RUN_NODE]]
@@ -139,5 +156,5 @@ def compact(
 
 @spliced
 def is_expired(nodes: IntArray, node: int, row: int, window_end: IntArray) -> bool:
-    """Whether the window of all that ends at a node has ended before `row`."""
+    """Return whether the windows of all runs that lead to a node have ended before `row`."""
     return bool(window_end[nodes[node, layout.NODE_START]] <= row)

@@ -1,20 +1,25 @@
-"""How far starting rows come that begin no match: what is counted of each, and by what.
+"""Count how far the starting rows come that begin no match, and why they come no further.
 
-A starting row is told by one of its runs, the *nearest*: the one after which a match needed the
-fewest rows more, of several the one with the most rows, of several the most preferred one.
+A starting row is represented by one of its runs, the *nearest*: the one after which a match needs
+the fewest rows more; of several the one with the most rows; of several the most preferred one.
 
-A search keeps the nearest run from each row of its path on. Going back, it compares that with the
-nearest run from the row before on.
+    PATTERN (A B C D), rows A B X
 
-    ends[d]    of the nearest run after d rows: its state, how far it came, the choice of its last
-               row, NO_CHOICE where it has none from here on, the row after that, and, where they
-               are known, the row before which it ended, past the last one if that did not, and why
-    trails[d]  the occurrences that its rows took from here on, as bits
-    known      what has been found out beside a failure that is remembered
+    row 0: the nearest run is A0 B1; it needs 2 rows more, and ended because C was false on row 2
 
-What comes after a state and row where no row is skipped does not depend on how these were reached,
-so it is remembered with their failure; but where a run ends at once, its last row is the one by
-which it came there. Each way ends where nothing that would have brought it nearer was true.
+The kernel that counts is a depth-first search. It keeps the nearest run from each row of its path
+on. When it goes back a row, it compares that run, with the row put before it, with the nearest one
+from the row before.
+
+    ends[d]    the nearest run after d rows: its state; how far it came; the choice of its last row,
+               or NO_CHOICE if it has no row from here on; the row after that; and, if they are
+               known, the row before which it ended (past the last row if it did not end) and why
+    trails[d]  the occurrences of variables in PATTERN that its rows took from here on, as bits
+    known      what has been found out, beside each failure that is remembered
+
+If no row is skipped, what follows a state and a row does not depend on how they were reached, so it
+is remembered with their failure. Only if a run ends there at once, its last row is the one by which
+it came there. A run ends where no condition is true that would have brought it nearer to a match.
 """
 
 from typing import Any, NamedTuple
@@ -29,58 +34,63 @@ from matchrec.search.partitions import IntArray
 
 
 class RunCounts(NamedTuple):
-    """What is counted, and what a search keeps for it.
+    """What is counted, and what a search keeps for it."""
 
-    remaining: int64[s], how many rows a match needs from a state at least. nearer_first:
-    int64[s + 1], the choices by which it would need fewer are entries of `nearer`. taken, targets,
-    asked: int64[c], of each choice its occurrence in PATTERN, its target, and the variable whose
-    condition is asked. parts_first: int64[v + 1], the parts of a variable's condition are rows of
-    `parts`, int64[k, 3].
-
-    Counts: came: int64[o], starting rows by occurrence. ended: int64[c + 1, 5], by choice, then
-    reason. parts_false: int64[o + 1, k], by occurrence. In the last two the first entry is that of
-    starting rows without any row. best: int64[2], the nearest run of all that began no match.
-    notes: int64[n, 5], of each starting row that began none its nearest run, if somebody asks.
-
-    Kept: trails: int64[p + 1, t], ends: int64[p + 1, 6], known: int64[r, b, 2 + t]. between: with
-    event selection, those absences that are decided when a row is mapped; never None there, as no
-    kernel is without.
-    """
-
+    # int64[s], how many rows a match needs at least from a state on.
     remaining: IntArray
+    # State i has the choices nearer[nearer_first[i] : nearer_first[i + 1]], by which a match would
+    # need fewer rows.
     nearer_first: IntArray
     nearer: IntArray
-    taken: IntArray
+    # int64[c], for each choice the occurrence of a variable in PATTERN that a row takes by it, its
+    # target, and the variable whose condition is tested.
+    occurrences: IntArray
     targets: IntArray
-    asked: IntArray
+    tested: IntArray
+    # The condition of variable i has the parts parts[parts_first[i] : parts_first[i + 1]], int64[3]
+    # each: see the columns below.
     parts_first: IntArray
     parts: IntArray
+
+    # What is counted:
+    # int64[o], starting rows by occurrence that their nearest run, or match, took.
     came: IntArray
+    # int64[c + 1, 5], starting rows by the last choice of the nearest run, then by the reason why
+    # it ended. The first entry is for starting rows whose runs have no row.
     ended: IntArray
+    # int64[o + 1, k], how often each part of a condition was false, by the last occurrence. The
+    # first entry is for starting rows whose runs have no row.
     parts_false: IntArray
+    # int64[2], the nearest run of all.
     best: IntArray
+    # int64[n, 5], the nearest run of each starting row without a match; int64[0, 5] if not wanted.
     notes: IntArray
-    trails: IntArray
-    ends: IntArray
-    known: IntArray
+
+    # What the search keeps, see above:
+    trails: IntArray  # of type int64[d + 1, t]
+    ends: IntArray  # of type int64[d + 1, 6]
+    known: IntArray  # of type int64[r, b, 2 + t], see the columns below
+    # `NegationArrays`, with event selection: the negations that are decided when a row is mapped.
+    # It is never None then, so that there is one kernel only.
     between: Any
 
 
-# Why a run ended, columns of `ended`: no condition that would have brought it nearer to a match was
-# true; there was no further row; or none in its window; or only an anchor could have held; where
-# rows may be skipped, something was there that must not be.
+# Why a run ended, as columns of `ended`. FALSE: no condition was true that would have brought it
+# nearer to a match. NO_ROW: the partition has no other row. OUT_OF_WINDOW: its window has none.
+# ANCHORED: only an anchor would have had to hold. FORBIDDEN: a negation forbids how it went on.
 FALSE, NO_ROW, OUT_OF_WINDOW, ANCHORED, FORBIDDEN, REASONS = range(6)
 
-# Columns of `parts`: as in `program`, mask 0 is what depends on the run; for which starting row it
-# was counted last, as two choices of a state may be of one variable.
+# Columns of `parts`. Word and mask are as in `program`; mask 0 stands for all that depends on the
+# run. PART_START is the starting row for which it was counted last, because two choices of a state
+# may have the same variable.
 PART_WORD, PART_MASK, PART_START, PART_SIZE = range(4)
 
 # Indices of `best`.
 BEST_REMAINING, BEST_START = range(2)
 
-# Columns of `notes`: how many rows a match still needed, NOTHING_NOTED of other rows; the choice of
-# the last row and one, 0 without any; why it ended; the row after that; the parts that were false,
-# of which the first 63 have a bit.
+# Columns of `notes`: how many rows a match still needed, or NOTHING_NOTED; the choice of the last
+# row plus one, or 0 without a row; why the run ended; the row after its last one; bits of the parts
+# that were false, for the first 63.
 NOTE_REMAINING, NOTE_CHOICE, NOTE_REASON, NOTE_ROW, NOTE_PARTS, NOTE_SIZE = range(6)
 NOTED_PARTS = 63
 NOTHING_NOTED = -1
@@ -96,8 +106,10 @@ UNKNOWN = -1
 
 
 @inlined
-def begin(depth: int, state: int, row: int, length: int, until: int, counting: RunCounts) -> None:
-    """The nearest run from a state and row on, before any choice is tried: it ends here."""
+def begin_nearest(
+    depth: int, state: int, row: int, length: int, until: int, counting: RunCounts
+) -> None:
+    """Begin with the nearest run from a state at a row: it ends here until a choice is tried."""
     end = counting.ends[depth]
     end[END_STATE] = state
     end[END_LENGTH] = length
@@ -111,65 +123,70 @@ def begin(depth: int, state: int, row: int, length: int, until: int, counting: R
 
 @inlined
 def is_nearer(depth: int, state: int, length: int, counting: RunCounts) -> bool:
-    """Whether a run that ends in a state is nearer than the nearest one from `depth` on so far."""
+    """Return whether a run that ends in a state is nearer than the nearest one from `depth` on."""
     end = counting.ends[depth]
-    known, remaining = counting.remaining[end[END_STATE]], counting.remaining[state]
-    return bool(remaining < known or (remaining == known and length > end[END_LENGTH]))
+    nearest_remaining, remaining = counting.remaining[end[END_STATE]], counting.remaining[state]
+    return bool(
+        remaining < nearest_remaining
+        or (remaining == nearest_remaining and length > end[END_LENGTH])
+    )
 
 
 @inlined
-def put_before(depth: int, choice: int, counting: RunCounts) -> None:
+def prepend_row(depth: int, choice: int, counting: RunCounts) -> None:
     """Put a row that `choice` maps before the nearest run from `depth` on."""
     if counting.ends[depth, END_CHOICE] == NO_CHOICE:
         counting.ends[depth, END_CHOICE] = choice
-    taken = counting.taken[choice]
-    counting.trails[depth, taken >> 6] |= np.int64(1) << (taken & 63)
+    occurrence = counting.occurrences[choice]
+    counting.trails[depth, occurrence >> 6] |= np.int64(1) << (occurrence & 63)
 
 
 @inlined
-def go_back(depth: int, choice: int, counting: RunCounts) -> None:
-    """Compare the nearest run from the next row on with that from `depth` on."""
+def keep_nearer(depth: int, choice: int, counting: RunCounts) -> None:
+    """Keep the nearest run from the next row on as the one from `depth` on, if it is nearer."""
     ends, trails, after = counting.ends, counting.trails, depth + 1
     if is_nearer(depth, ends[after, END_STATE], ends[after, END_LENGTH], counting):
         for column in range(END_SIZE):
             ends[depth, column] = ends[after, column]
         for word in range(trails.shape[1]):
             trails[depth, word] = trails[after, word]
-        put_before(depth, choice, counting)
+        prepend_row(depth, choice, counting)
 
 
 @inlined
-def recall(depth: int, choice: int, bit: int, row: int, counting: RunCounts) -> None:
-    """As `go_back`, where the nearest run from the state and row on is remembered."""
-    found = counting.known[row & (counting.known.shape[0] - 1), bit]
-    end, last = found[KNOWN_ROW], found[KNOWN_CHOICE]
+def recall_nearest(depth: int, choice: int, bit: int, row: int, counting: RunCounts) -> None:
+    """Do as `keep_nearer`, for a state and row whose nearest run is remembered."""
+    entry = counting.known[row & (counting.known.shape[0] - 1), bit]
+    end, last = entry[KNOWN_ROW], entry[KNOWN_CHOICE]
     state = counting.targets[choice if last == NO_CHOICE else last]
     if is_nearer(depth, state, end, counting):
-        begin(depth, state, end, end, end + 1, counting)
+        begin_nearest(depth, state, end, end, end + 1, counting)
         counting.ends[depth, END_CHOICE] = last
         for word in range(counting.trails.shape[1]):
-            counting.trails[depth, word] = found[KNOWN_TRAIL + word]
-        put_before(depth, choice, counting)
+            counting.trails[depth, word] = entry[KNOWN_TRAIL + word]
+        prepend_row(depth, choice, counting)
 
 
 @inlined
 def remember_nearest(depth: int, bit: int, row: int, counting: RunCounts) -> None:
-    found = counting.known[row & (counting.known.shape[0] - 1), bit]
-    found[KNOWN_CHOICE] = counting.ends[depth, END_CHOICE]
-    found[KNOWN_ROW] = counting.ends[depth, END_ROW]
+    """Remember the nearest run from `depth` on, beside the failure of a state at a row."""
+    entry = counting.known[row & (counting.known.shape[0] - 1), bit]
+    entry[KNOWN_CHOICE] = counting.ends[depth, END_CHOICE]
+    entry[KNOWN_ROW] = counting.ends[depth, END_ROW]
     for word in range(counting.trails.shape[1]):
-        found[KNOWN_TRAIL + word] = counting.trails[depth, word]
+        entry[KNOWN_TRAIL + word] = counting.trails[depth, word]
 
 
 @inlined
 def ends_here(depth: int, counting: RunCounts) -> bool:
-    """Whether the nearest run from `depth` on has no row more, and where it ended is not known."""
+    """Return whether the nearest run from `depth` on ends here, at a row that is not known yet."""
     end = counting.ends[depth]
     return bool(end[END_CHOICE] == NO_CHOICE and end[END_UNTIL] == UNKNOWN)
 
 
 @inlined
 def note_reason(reason: int, depth: int, counting: RunCounts) -> None:
+    """Note why the nearest run from `depth` on ends, if it ends here."""
     if ends_here(depth, counting):
         counting.ends[depth, END_REASON] = reason
 
@@ -180,13 +197,14 @@ def count_match(length: int, choices: ChoiceArray, counting: RunCounts) -> None:
     for word in range(counting.trails.shape[1]):
         counting.trails[0, word] = 0
     for index in range(length):
-        taken = counting.taken[choices[index]]
-        counting.trails[0, taken >> 6] |= np.int64(1) << (taken & 63)
+        occurrence = counting.occurrences[choices[index]]
+        counting.trails[0, occurrence >> 6] |= np.int64(1) << (occurrence & 63)
     count_trail(0, counting)
 
 
 @inner
 def count_trail(trail: int, counting: RunCounts) -> None:
+    """Count the occurrences in a trail."""
     for occurrence in range(counting.came.shape[0]):
         word = counting.trails[trail, occurrence >> 6]
         counting.came[occurrence] += (word >> (occurrence & 63)) & 1
@@ -196,10 +214,10 @@ def count_trail(trail: int, counting: RunCounts) -> None:
 def count_start(
     otherwise: int, end: int, rules: Rules, rows: RowArrays, progress: Progress, counting: RunCounts
 ) -> None:
-    """Count where the nearest run of a starting row ended, what ended it, and the parts of that.
+    """Count where the nearest run of a starting row ended, why, and which conditions were false.
 
-    otherwise: the reason where no choice would have brought it nearer. end: the row before which
-    runs of the starting row end.
+    `otherwise` is the reason if no choice would have brought the run nearer. `end` is the row
+    before which runs of the starting row end.
     """
     nearest = counting.ends[0]
     choice, state, until = nearest[END_CHOICE], nearest[END_STATE], nearest[END_UNTIL]
@@ -233,23 +251,25 @@ def count_start(
 def count_parts(
     other: int, until: int, rules: Rules, rows: RowArrays, progress: Progress, counting: RunCounts
 ) -> None:
-    """Count which parts of a choice's condition were true of none of the rows before `until`."""
+    """Count which parts of a choice's condition were true on none of the rows before `until`."""
     parts, start, first = counting.parts, progress.start, counting.ends[0, END_ROW]
     choice = counting.ends[0, END_CHOICE]
-    place = 0 if choice == NO_CHOICE else counting.taken[choice] + 1
-    asked = counting.asked[other]
+    occurrence = 0 if choice == NO_CHOICE else counting.occurrences[choice] + 1
+    variable = counting.tested[other]
     word, mask = rules.program[other, layout.WORD], rules.program[other, layout.MASK]
-    for part in range(counting.parts_first[asked], counting.parts_first[asked + 1]):
-        on_run = parts[part, PART_MASK] == 0  # to blame where all else was true of one of them
-        one_word = word if on_run else parts[part, PART_WORD]
-        one_mask = mask if on_run else parts[part, PART_MASK]
+    for part in range(counting.parts_first[variable], counting.parts_first[variable + 1]):
+        is_on_run = (
+            parts[part, PART_MASK] == 0
+        )  # it is false if all else was true on one of the rows
+        part_word = word if is_on_run else parts[part, PART_WORD]
+        part_mask = mask if is_on_run else parts[part, PART_MASK]
         holds = False
-        at = first
-        while at < until and not holds:
-            holds = rows.satisfied[at, one_word] & one_mask == one_mask
-            at += 1
-        if until > first and holds == on_run and parts[part, PART_START] != start:
+        row = first
+        while row < until and not holds:
+            holds = rows.satisfied[row, part_word] & part_mask == part_mask
+            row += 1
+        if until > first and holds == is_on_run and parts[part, PART_START] != start:
             parts[part, PART_START] = start
-            counting.parts_false[place, part] += 1
+            counting.parts_false[occurrence, part] += 1
             if part < NOTED_PARTS and counting.notes.shape[0] > 0:
                 counting.notes[start, NOTE_PARTS] |= np.int64(1) << part

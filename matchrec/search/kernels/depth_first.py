@@ -1,20 +1,36 @@
-"""Depth-first search in preferment order: the first way that reaches acceptance is the match.
+"""Depth-first search in preferment order: the first run that accepts is the match.
 
-`path` holds the choice taken at each row and is the only stack: going back a row, the search tries
-the choices after the one in the path. registers[d] is the computation state after d rows, so going
-back restores it. A pair of state and row whose choices are all exhausted has failed for every
-starting row, unless what comes depends on the registers; where it can be reached again, that is
-remembered, with windows for the starting rows whose windows end together. Where there are windows
-and conditions depend on the data only, `distances` takes the place of this kernel.
+It is used for the preferred match of consecutive rows, by the strategies `Memoised` and `Plain`,
+and to count how far starting rows come. If conditions depend on the data only and there are
+windows, `distances` is used instead.
 
-With `counting` the search also tells how far each starting row came that begins no match; without,
-nothing of that is compiled. Where the ways through the pattern multiply and no failure can be
-remembered, as conditions depend on the run, it keeps the computation states that a starting row has
-seen: equal ones have the same future.
+1. Try the choices of the state in preferment order. The first one by which the row can be mapped
+takes the run to the next row.
+2. If a choice accepts, the path is the match.
+3. If no choice is left, go back one row and try the choices after the one in the path.
 
-Cost: rows x choices where conditions depend on the data only; exponential at worst where they
-depend on the run. Counting: times the words of a trail. Sources: SASE+, "Backtracking algorithm"
-and "Merging equivalent runs"; failures are remembered as in RE2's BitState.
+`path` holds the choice taken at each row and is the only stack. registers[d] is the computation
+state after d rows, so going back restores it.
+
+    PATTERN (A B+ C)   rows A B B X
+
+    row 0 A, row 1 B, row 2 B, row 3: neither B nor C
+    back to row 2: C does not hold; back to row 1: C does not hold; back to row 0: no match
+
+A pair of a state and a row whose choices have all been tried has failed. It fails for every
+starting row, unless what follows depends on the registers. If the pair can be reached again, the
+failure is remembered; with windows, it is remembered for starting rows whose windows end together.
+
+With `counting`, the search also tells how far each starting row came that begins no match. Without
+it, nothing of that is compiled. If the ways through the pattern multiply and no failure can be
+remembered, because conditions depend on the run, it keeps the computation states that a starting
+row has reached: equal ones have the same future.
+
+Cost: rows x choices if conditions depend on the data only; exponential at worst if they depend on
+the run. Counting: that, times the words of a trail.
+
+Sources: SASE+, "Backtracking algorithm" and "Merging equivalent runs"; failures are remembered as
+in RE2's BitState.
 """
 
 import numpy as np
@@ -24,11 +40,11 @@ from matchrec.jit.decorators import spliced
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.counting import (
     ANCHORED,
-    begin,
+    begin_nearest,
     count_match,
     count_start,
-    go_back,
-    recall,
+    keep_nearer,
+    recall_nearest,
     remember_nearest,
 )
 from matchrec.search.kernels.layout import Hook, RowArrays, Rules, Work
@@ -56,6 +72,7 @@ from matchrec.search.kernels.starts import (
 
 @spliced
 def search_start(rules: Rules, rows: RowArrays, work: Work, registers: Hook, counting: Hook) -> int:
+    """Write out the match at progress.start, and set the next starting row; return a status."""
     progress = work.progress
     bound = begin_start(rows.window_end, progress)
     length = find_match(bound, rules, rows, work, registers, counting)
@@ -78,10 +95,11 @@ search = searching(search_start)
 def find_match(
     bound: int, rules: Rules, rows: RowArrays, work: Work, registers: Hook, counting: Hook
 ) -> int:
-    """Length of the preferred match at progress.start, NO_MATCH, or NO_MATCH - status.
+    """Return the length of the preferred match at progress.start, NO_MATCH, or NO_MATCH - status.
 
-    One loop over choices, forward and back, so that all of it stays in machine registers. Where two
-    `if` stand in place of one `and`, the first leaves out what is not counted.
+    `bound` is the row before which a match ends. All is one loop over choices, forward and back, so
+    that its variables stay in machine registers. Where there are two nested `if` instead of an
+    `and`, the first one leaves out code that is not needed without counting.
     """
     first, program, satisfied = rules.first, rules.program, rows.satisfied
     path, memo, progress = work.path, work.memo, work.progress
@@ -91,12 +109,12 @@ def find_match(
     choice = first[0]
     tried_further = False  # whether the search has been beyond this pair of state and row
     if counting is not None:
-        begin(np.int64(0), state, row, row, row + 1, counting)
+        begin_nearest(np.int64(0), state, row, row, row + 1, counting)
         progress.stamp += 1
         progress.runs = 0
     while True:
-        last = first[state + 1]
-        while choice < last:
+        end_of_choices = first[state + 1]
+        while choice < end_of_choices:
             guard = program[choice, layout.GUARD]
             if guard == 0 or is_anchored(guard, row, progress):
                 if program[choice, layout.TARGET] == layout.ACCEPT:
@@ -107,22 +125,24 @@ def find_match(
                 if row < bound and satisfied[row, program[choice, layout.WORD]] & mask == mask:
                     bit = program[choice, layout.MEMO]
                     failed = bit >= 0 and has_failed(memo, progress, bit, row + 1)
-                    asked = not failed
+                    is_evaluated = not failed
                     if counting is not None:
-                        asked = True  # what has failed may come nearer from here
-                    if asked:
+                        is_evaluated = True  # a run that fails may still come nearer from here
+                    if is_evaluated:
                         answer = np.int64(HOLDS)
                         if registers is not None:
-                            answer = np.int64(ask(choice, row, failed, rules, rows, work, counting))
+                            answer = np.int64(
+                                evaluate_choice(choice, row, failed, rules, rows, work, counting)
+                            )
                             if answer < 0:
                                 return int(answer)
                         if answer == HOLDS and not failed:
                             break
                         if counting is not None:
                             if answer == HOLDS:
-                                recall(row - start, choice, bit, row + 1, counting)
+                                recall_nearest(row - start, choice, bit, row + 1, counting)
             choice += 1
-        if choice < last:
+        if choice < end_of_choices:
             if row - start == path.shape[0]:
                 return NO_MATCH - layout.PATH_FULL
             path[row - start] = choice
@@ -131,7 +151,7 @@ def find_match(
             choice = first[state]
             tried_further = False
             if counting is not None:
-                begin(row - start, state, row, row, row + 1, counting)
+                begin_nearest(row - start, state, row, row, row + 1, counting)
             continue
         if row == start:
             return NO_MATCH
@@ -144,20 +164,23 @@ def find_match(
             if counting is not None:
                 remember_nearest(row + 1 - start, bit, row + 1, counting)
         if counting is not None:
-            go_back(row - start, choice, counting)
+            keep_nearer(row - start, choice, counting)
         state = program[choice, layout.SOURCE]
         choice += 1
         tried_further = True
 
 
 @spliced
-def ask(
+def evaluate_choice(
     choice: int, row: int, failed: bool, rules: Rules, rows: RowArrays, work: Work, counting: Hook
 ) -> int:
-    """Whether the condition on the run lets a choice map a row.
+    """Return whether the condition on the run lets a choice map a row.
 
-    HOLDS, HOLDS_NOT, or NO_MATCH - status. HOLDS_NOT, too, of a run with the same future as one
-    before it. failed: whether it is known that no match follows: then an error is none.
+    If `failed`, it is known that no match follows, and an error does not count.
+
+    Returns:
+        HOLDS, HOLDS_NOT or NO_MATCH - status. HOLDS_NOT as well if a run with the same future came
+        before.
     """
     progress, program = work.progress, rules.program
     depth = row - progress.start

@@ -1,19 +1,25 @@
-"""Matches by how far acceptance is, where conditions depend on the data only.
+"""Search by distance to acceptance, if conditions depend on the data only.
 
-`known` says how many rows a run in a state is away from an acceptance, from a row on: from the
-nearest one, for preferred matches inside windows, or from the farthest one, for the longest match
-of each starting row. It is found out when it is asked for, depth first. The search then steps row
-by row to the first choice from which the goal can be reached, and never goes back.
+It is used for preferred matches inside windows (`Windowed`) and for the longest match of each
+starting row (`LongestByDistances`).
 
-*Nearest*: the goal is the window's end or a row before it. A distance holds for every starting row.
-It is found out no further than to a horizon after the window's end: a window that ends after that
-sets a new one, twice as far, and then only what was too far is asked again. So each pair of state
-and row is looked at a few times, however long the windows are.
+`known` holds how many rows a run in a state, at a row, is away from an acceptance: from the nearest
+one for preferred matches, from the farthest one for longest matches. A distance is found out when
+it is needed, depth first. The search then goes row by row to the first choice from which the goal
+can be reached, and never goes back.
 
-*Farthest*: the goal is where the longest match ends. The horizon is where the window does, and a
+    PATTERN (A B* C)   rows A B B C   distances in the loop of B: 3 at row 1, 2 at row 2, 1 at row 3
+
+*Nearest*: the goal is the end of the window or a row before it. A distance holds for every starting
+row. It is found out only up to a horizon after the end of the window. A window that ends after the
+horizon sets a new one, twice as far, and then only what was too far is found out again. So each
+pair of a state and a row is looked at a few times, however long the windows are.
+
+*Farthest*: the goal is where the longest match ends. The horizon is the end of the window, and a
 distance holds for the starting rows whose windows end together.
 
-Cost: rows x choices, and the rows of the matches; farthest, in windows, times the rows of a window.
+Cost: rows x choices, and the rows of the matches. For farthest ones in windows, times the rows of a
+window.
 """
 
 import numpy as np
@@ -29,22 +35,23 @@ from matchrec.search.kernels.starts import (
     UNKNOWN,
     begin_start,
     go_on_without,
-    note,
+    note_value,
     searching,
     write_path,
 )
 
-NEVER = 2**31 - 1  # no acceptance can be reached, of nearest ones
-NONE = -1  # the same, of farthest ones
-TOO_FAR = NEVER - 1  # none up to the horizon, or rows from the edge on decide
-NONE_FROM_HERE = UNKNOWN - 1  # NONE_FROM_HERE - k is kept of a state: none up to k rows on
+NEVER = 2**31 - 1  # nearest: no acceptance can be reached
+NONE = -1  # farthest: no acceptance can be reached
+TOO_FAR = NEVER - 1  # there is no acceptance up to the horizon, or rows from the edge on decide
+NONE_FROM_HERE = UNKNOWN - 1  # NONE_FROM_HERE - k is noted: there is none in the next k rows
 
 
 @spliced
 def search_start(rules: Rules, rows: RowArrays, work: Work, _registers: None, _counts: None) -> int:
+    """Write out the match at progress.start, and set the next starting row; return a status."""
     length = find_goal(rules, rows, work)
     if length >= 0:
-        length = np.int64(walk(length, rules, rows, work))
+        length = np.int64(follow_distances(length, rules, rows, work))
     if length < 0:
         return go_on_without(length, work.progress)
     return write_path(length, rules, work)
@@ -55,8 +62,9 @@ search = searching(search_start)
 
 @spliced
 def find_goal(rules: Rules, rows: RowArrays, work: Work) -> int:
-    """The row before which the match ends, or of nearest ones its window; or NO_MATCH, NO_ROOM, or
-    UNDECIDED, where rows from `edge` on decide: these are below 0.
+    """Return the row before which the match ends, or for nearest ones its window.
+
+    NO_MATCH, NO_ROOM, or UNDECIDED if rows from the edge on decide. These are negative.
     """
     progress = work.progress
     start, edge = progress.start, progress.edge
@@ -67,7 +75,7 @@ def find_goal(rules: Rules, rows: RowArrays, work: Work) -> int:
             progress.horizon = min(end, 2 * bound - start + 16)
         return int(bound)
     progress.horizon = begin_start(rows.window_end, progress)
-    away = measure(np.int64(0), start, rules, rows, work)
+    away = get_distance(np.int64(0), start, rules, rows, work)
     if away == NO_ROOM:
         return NO_ROOM
     if away == TOO_FAR:
@@ -76,10 +84,11 @@ def find_goal(rules: Rules, rows: RowArrays, work: Work) -> int:
 
 
 @spliced
-def walk(goal: int, rules: Rules, rows: RowArrays, work: Work) -> int:
-    """Length of the preferred match at progress.start that ends at `goal`; nearest: or before it.
+def follow_distances(goal: int, rules: Rules, rows: RowArrays, work: Work) -> int:
+    """Return the length of the preferred match at progress.start that ends at `goal`, or before it.
 
-    Its choices are in `path`. NO_MATCH where there is none; NO_ROOM; UNDECIDED.
+    It ends at the goal if the longest match is sought. Its choices are written to `path`. NO_MATCH
+    if there is none; NO_ROOM; UNDECIDED.
     """
     first, program, satisfied = rules.first, rules.program, rows.satisfied
     path, progress = work.path, work.progress
@@ -105,7 +114,7 @@ def walk(goal: int, rules: Rules, rows: RowArrays, work: Work) -> int:
             mask = program[choice, layout.MASK]
             if satisfied[row, program[choice, layout.WORD]] & mask != mask:
                 continue
-            away = measure(target, row + 1, rules, rows, work)
+            away = get_distance(target, row + 1, rules, rows, work)
             if away == NO_ROOM:
                 return NO_ROOM
             if away == TOO_FAR and goal > edge:
@@ -117,22 +126,27 @@ def walk(goal: int, rules: Rules, rows: RowArrays, work: Work) -> int:
         if chosen < 0:
             return NO_MATCH
         if row - start == path.shape[0]:
-            return no_room(row, progress)
+            return note_needed_rows(row, progress)
         path[row - start] = chosen
         row += 1
         state = program[chosen, layout.TARGET]
 
 
 @inlined
-def measure(state: int, row: int, rules: Rules, rows: RowArrays, work: Work) -> int:
-    """How many rows a run in `state` at `row` is away from the acceptance, or NO_ROOM."""
-    away = look(state, row, rules, work)
-    return explore(state, row, rules, rows, work) if away == UNKNOWN else away
+def get_distance(state: int, row: int, rules: Rules, rows: RowArrays, work: Work) -> int:
+    """Return how many rows a run in `state` at `row` is away from acceptance, or NO_ROOM."""
+    away = look_up_distance(state, row, rules, work)
+    return find_distance(state, row, rules, rows, work) if away == UNKNOWN else away
 
 
 @inner
-def explore(state: int, row: int, rules: Rules, rows: RowArrays, work: Work) -> int:
-    """How many rows a run in `state` at `row` is away, where it is unknown; or NO_ROOM."""
+def find_distance(state: int, row: int, rules: Rules, rows: RowArrays, work: Work) -> int:
+    """Find how many rows a run in `state` at `row` is away from acceptance; or return NO_ROOM.
+
+    It is called if the distance is unknown. It goes depth first, so that all distances behind a
+    pair of a state and a row are known when the search leaves the pair. `path` and `best_before`
+    are its stack.
+    """
     first, program, satisfied = rules.first, rules.program, rows.satisfied
     path, before, progress = work.path, work.best_before, work.progress
     longest = rules.output == layout.LONGEST
@@ -142,7 +156,7 @@ def explore(state: int, row: int, rules: Rules, rows: RowArrays, work: Work) -> 
     choice = first[state]
     best = nothing
     if row - start >= path.shape[0]:
-        return no_room(row, progress)
+        return note_needed_rows(row, progress)
     while True:
         while choice < first[state + 1]:
             mask = program[choice, layout.MASK]
@@ -153,10 +167,10 @@ def explore(state: int, row: int, rules: Rules, rows: RowArrays, work: Work) -> 
                 target = program[choice, layout.TARGET]
                 away = np.int64(0)
                 if target != layout.ACCEPT:
-                    away = np.int64(look(target, row + 1, rules, work))
+                    away = np.int64(look_up_distance(target, row + 1, rules, work))
                     if away == UNKNOWN:
                         break
-                    away = np.int64(one_more(away, longest))
+                    away = np.int64(distance_from_row_before(away, longest))
                 best = max(best, away) if longest else min(best, away)
             choice += 1
         if choice < first[state + 1]:
@@ -164,42 +178,50 @@ def explore(state: int, row: int, rules: Rules, rows: RowArrays, work: Work) -> 
             before[row - start] = best
             row += 1
             if row - start == path.shape[0]:
-                return no_room(row, progress)
+                return note_needed_rows(row, progress)
             state = program[choice, layout.TARGET]
             choice = first[state]
             best = nothing
             continue
-        kept = best if best != TOO_FAR else NONE_FROM_HERE - (progress.horizon - row)
-        note(work.known, progress, state, row, kept)
+        noted = best if best != TOO_FAR else NONE_FROM_HERE - (progress.horizon - row)
+        note_value(work.known, progress, state, row, noted)
         if row == begin:
             return int(best)
         row -= 1
         choice = path[row - start]
         state = program[choice, layout.SOURCE]
-        away, known = one_more(best, longest), np.int64(before[row - start])
-        best = max(known, away) if longest else min(known, away)
+        away, distance_before = (
+            distance_from_row_before(best, longest),
+            np.int64(before[row - start]),
+        )
+        best = max(distance_before, away) if longest else min(distance_before, away)
         choice += 1
 
 
 @inlined
-def no_room(row: int, progress: Progress) -> int:
+def note_needed_rows(row: int, progress: Progress) -> int:
+    """Say how many rows the arrays must hold, and return NO_ROOM."""
     progress.needed = row + 2 - progress.start
     return NO_ROOM
 
 
 @inlined
-def one_more(away: int, longest: bool) -> int:
+def distance_from_row_before(away: int, longest: bool) -> int:
+    """Return the distance from one row before."""
     return away if away >= TOO_FAR or (longest and away == NONE) else away + 1
 
 
 @inlined
-def look(state: int, row: int, rules: Rules, work: Work) -> int:
-    """What is known of a state and row: a distance, that there is none, TOO_FAR or UNKNOWN."""
+def look_up_distance(state: int, row: int, rules: Rules, work: Work) -> int:
+    """Return what is known of a state at a row without looking at later rows.
+
+    A distance, that there is none (NEVER or NONE), TOO_FAR or UNKNOWN.
+    """
     first, program = rules.first, rules.program
-    known, progress = work.known, work.progress
+    known_distances, progress = work.known, work.progress
     longest = rules.output == layout.LONGEST
     if row < progress.memo_to:
-        away = known[row & (known.shape[0] - 1), state]
+        away = known_distances[row & (known_distances.shape[0] - 1), state]
         if away >= 0 or (longest and away == NONE):
             return int(away)
         if row - away + NONE_FROM_HERE == progress.horizon:

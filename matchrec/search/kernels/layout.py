@@ -140,7 +140,7 @@ class TotalArrays(NamedTuple):
     widest: int
 
 
-class Wanted(NamedTuple):
+class RunStarts(NamedTuple):
     """The starting rows from which live runs are sought."""
 
     # int64[n], what a run that is live at the end of its window is output as; NOTHING if none is
@@ -250,7 +250,7 @@ class FoundArrays(NamedTuple):
     # int64[f, m + 1], what is known of each match: see the rows below.
     found: IntArray
     # int32[k], the choice by which each row is mapped, match after match.
-    taken: ChoiceArray
+    choices: ChoiceArray
     # int64[k], positions of the mapped rows; None if the rows of a match follow each other.
     rows: RunArray = None
 

@@ -1,7 +1,7 @@
 """What is done with a finished match: it is tested as a whole, and written out.
 
-A run that shares its rows leads from its last pointer to its matches: to one, or where runs have
-merged to one for each.
+A run of a search that goes back has its match in `path`. A run that shares its rows with others
+leads from its last node to its matches: to one, or, if runs have merged, to one for each of these.
 
 Source: SASE+, "The shared versioned match buffer" (retrieval) and "Merging equivalent runs".
 """
@@ -29,15 +29,21 @@ from matchrec.search.kernels.mapping import OnRun, is_anchored, note_failure, on
 from matchrec.search.kernels.starts import add_match, has_room
 from matchrec.search.partitions import IntArray
 
-FORBIDDEN = -1  # what `is_match` answers of a path that is only as a whole no match
+FORBIDDEN = -1  # `is_match`: it would be a match, but a test of it as a whole fails
 
-# For what is asked less often than whether a row may be mapped.
+# For conditions that are evaluated less often than those on mapping a row: compiled once, not at
+# each call.
 holds_apart = inner(holds.py_func)  # type: ignore[attr-defined]
 
 
 @spliced
-def closes(row: int, place: int, negation: Hook, satisfied: IntArray, on_run: OnRun) -> int:
-    """Whether the run at `place`, whose last row is `row`, is a match: HOLDS or another answer."""
+def satisfies_closing(
+    row: int, slot: int, negation: Hook, satisfied: IntArray, on_run: OnRun
+) -> int:
+    """Return whether the run in `slot`, whose last row is `row`, satisfies the closing condition.
+
+    HOLDS, HOLDS_NOT or an error.
+    """
     closing = negation.closing
     if closing.shape[0] == 0:
         return HOLDS
@@ -45,26 +51,26 @@ def closes(row: int, place: int, negation: Hook, satisfied: IntArray, on_run: On
     if satisfied[row, closing[0, layout.CLOSING_WORD]] & mask != mask:
         return HOLDS_NOT
     begin, end = closing[0, layout.CLOSING_CODE], closing[0, layout.CLOSING_CODE_END]
-    return evaluate(begin, end, place, row, on_run)
+    return evaluate_code(begin, end, slot, row, on_run)
 
 
 @spliced
-def evaluate(begin: int, end: int, place: int, row: int, on_run: OnRun) -> int:
-    """What the instructions begin .. end - 1 answer of the registers at `place`: HOLDS, HOLDS_NOT
-    or an error.
-    """
+def evaluate_code(begin: int, end: int, slot: int, row: int, on_run: OnRun) -> int:
+    """Run the instructions begin .. end - 1 on a slot: HOLDS, HOLDS_NOT or an error."""
     instructions, registers, stack = on_run.instructions, on_run.registers, on_run.stack
-    return int(holds_apart(instructions, begin, end, registers[place], row, on_run.given, stack))
+    return int(
+        holds_apart(instructions, begin, end, registers[slot], row, on_run.machine_input, stack)
+    )
 
 
 @spliced
 def lacks_absent(
-    first: int, length: int, place: int, negation: Hook, rules: Rules, rows: RowArrays, work: Work
+    first: int, length: int, slot: int, negation: Hook, rules: Rules, rows: RowArrays, work: Work
 ) -> int:
-    """Whether nothing is there that must not be: HOLDS or another answer.
+    """Return whether a match satisfies all negations: HOLDS, HOLDS_NOT or an error.
 
-    The match is in `path` from column `first` on, its registers are at `place`. Of what is asked
-    for before and after it, its first and its last row are enough.
+    The match is in `path` from column `first` on, its registers are in `slot`. Negations before and
+    after the match read only its first and its last row.
     """
     absent, following, on_run = negation.absent, negation.following, on_run_of(rules, rows, work)
     program, window_end, path = rules.program, rows.window_end, work.path
@@ -74,7 +80,7 @@ def lacks_absent(
         begin, end = enclosed_rows(index, first, length, lower, negation, program, window_end, path)
         row = following[index, begin] if begin < end else end
         while row < end:
-            answer = evaluate(code, code_end, place, row, on_run)
+            answer = evaluate_code(code, code_end, slot, row, on_run)
             if answer != HOLDS_NOT:
                 return HOLDS_NOT if answer == HOLDS else answer
             row = following[index, row + 1]
@@ -92,7 +98,11 @@ def enclosed_rows(
     window_end: IntArray,
     path: IntArray,
 ) -> tuple[int, int]:
-    """The rows among which an absence is looked for: the first, and the one after the last."""
+    """Return the rows in which an absence is looked for: the first, and the one after the last.
+
+    For a negation between two rows of the match, the rows lie between the last row of the variables
+    before it and the next row of the variables after it. (0, 0) if the match lacks one of the two.
+    """
     members, kind = negation.members, negation.absent[index, layout.ABSENT_KIND]
     last = first + length - 1
     start, end = path[layout.PATH_ROWS, first], path[layout.PATH_ROWS, last]
@@ -101,21 +111,30 @@ def enclosed_rows(
     if kind == layout.AT_THE_BEGINNING:
         return first_with_window(window_end, lower, start, end), start
     choices = path[layout.PATH_CHOICES]
-    at = last
-    while at >= first and not members[index, 0, program[choices[at], layout.VARIABLE]]:
-        at -= 1
-    after = at
-    at += 1
-    while at <= last and not members[index, 1, program[choices[at], layout.VARIABLE]]:
-        at += 1
-    if after < first or at > last:
+    index_in_path = last
+    while (
+        index_in_path >= first
+        and not members[index, 0, program[choices[index_in_path], layout.VARIABLE]]
+    ):
+        index_in_path -= 1
+    last_before = index_in_path
+    index_in_path += 1
+    while (
+        index_in_path <= last
+        and not members[index, 1, program[choices[index_in_path], layout.VARIABLE]]
+    ):
+        index_in_path += 1
+    if last_before < first or index_in_path > last:
         return 0, 0
-    return path[layout.PATH_ROWS, after] + 1, path[layout.PATH_ROWS, at]
+    return path[layout.PATH_ROWS, last_before] + 1, path[layout.PATH_ROWS, index_in_path]
 
 
 @inner
 def first_with_window(window_end: IntArray, begin: int, end: int, row: int) -> int:
-    """The first of the rows begin .. end - 1 whose window holds `row`, else `end`."""
+    """Return the first of the rows begin .. end - 1 whose window contains `row`, or else `end`.
+
+    It is a binary search, because ends of windows never go back.
+    """
     while begin < end:
         middle = (begin + end) // 2
         if window_end[middle] > row:
@@ -127,7 +146,10 @@ def first_with_window(window_end: IntArray, begin: int, end: int, row: int) -> i
 
 @inner
 def keep_better(first: int, length: int, path: IntArray, progress: Progress) -> None:
-    """Make the match in `path` the best one, unless one is there whose rows come before its own."""
+    """Make the match in `path` the best one, unless the best one comes before it.
+
+    See `comes_before`.
+    """
     best_length = progress.best_length
     if progress.best_start >= 0 and not comes_before(path, first, length, best_length):
         return
@@ -140,6 +162,10 @@ def keep_better(first: int, length: int, path: IntArray, progress: Progress) -> 
 
 @spliced
 def comes_before(path: IntArray, first: int, length: int, best_length: int) -> bool:
+    """Return whether the match in `path` comes before the best one.
+
+    It does if its row is earlier where they first differ, or if its rows begin the other one.
+    """
     index = np.int64(0)
     while index < length and index < best_length:
         if path[layout.PATH_ROWS, first + index] != path[layout.PATH_BEST_ROWS, index]:
@@ -150,6 +176,7 @@ def comes_before(path: IntArray, first: int, length: int, best_length: int) -> b
 
 @spliced
 def write_path(which: int, length: int, work: Work) -> int:
+    """Add the match in row `which` of `path` to the output; return DONE or OUTPUT_FULL."""
     return write_match(which, np.int64(0), length, work.path, work.progress, work.output)
 
 
@@ -157,13 +184,16 @@ def write_path(which: int, length: int, work: Work) -> int:
 def write_match(
     which: int, first: int, length: int, path: IntArray, progress: Progress, output: FoundArrays
 ) -> int:
-    """Add the match in row `which` of `path`, from column `first` on; DONE or OUTPUT_FULL."""
+    """Add a match to the output; return DONE or OUTPUT_FULL.
+
+    It is in row `which` of `path`, from column `first` on; its choices are in the row after that.
+    """
     found, match, mapped = output.found, progress.matches, progress.mapped
     if not has_room(length, output, progress):
         return layout.OUTPUT_FULL
     rows, choices = path[which, first : first + length], path[which + 1, first : first + length]
     to_rows = output.rows[mapped : mapped + length]
-    to_choices = output.taken[mapped : mapped + length]
+    to_choices = output.choices[mapped : mapped + length]
     for index in range(length):
         to_rows[index] = rows[index]
         to_choices[index] = choices[index]
@@ -176,50 +206,51 @@ def write_match(
 
 @spliced
 def unwind_matches(
-    node: int, row: int, place: int, rules: Rules, rows: RowArrays, work: Work, negation: Hook
+    node: int, row: int, slot: int, rules: Rules, rows: RowArrays, work: Work, negation: Hook
 ) -> int:
-    """Write out, or compare with the best, each match that ends at `node` with its row `row`.
+    """Write out each match that ends at `node`, or compare it with the best one; DONE or a status.
 
-    A match is written to `path` from its end: what comes after a join serves both of its sides.
-    One whose window has ended is left out. DONE or a status.
+    `row` is the last row of the matches, and `slot` has their registers. A match is written to
+    `path` from its end, so that what comes after a join serves both of its sides. A match whose
+    window has ended is left out.
     """
     nodes, path, ways, window_end = work.nodes, work.path, work.ways, rows.window_end
-    progress, asked, output = work.progress, rules.output, work.output
+    progress, output_kind, output = work.progress, rules.output, work.output
     size = path.shape[1]
     ways[0, 0], ways[0, 1] = node, 0
     top = np.int64(1)
     while top > 0:
         top -= 1
-        at, length = ways[top, 0], ways[top, 1]
-        expired = is_expired(nodes, at, row, window_end)
-        while at >= 0 and not expired:
-            choice = nodes[at, layout.NODE_CHOICE]
+        at_node, length = ways[top, 0], ways[top, 1]
+        expired = is_expired(nodes, at_node, row, window_end)
+        while at_node >= 0 and not expired:
+            choice = nodes[at_node, layout.NODE_CHOICE]
             if choice != layout.JOIN:
                 if length == size:
                     return layout.PATH_FULL
                 length += 1
-                path[layout.PATH_ROWS, size - length] = nodes[at, layout.NODE_ROW]
+                path[layout.PATH_ROWS, size - length] = nodes[at_node, layout.NODE_ROW]
                 path[layout.PATH_CHOICES, size - length] = choice
-                at = nodes[at, layout.NODE_BEFORE]
+                at_node = nodes[at_node, layout.NODE_BEFORE]
                 continue
             if top == ways.shape[0]:
                 return layout.PATH_FULL
-            ways[top, 0], ways[top, 1] = nodes[at, layout.NODE_OTHER], length
+            ways[top, 0], ways[top, 1] = nodes[at_node, layout.NODE_OTHER], length
             top += 1
-            at = nodes[at, layout.NODE_BEFORE]
-            expired = is_expired(nodes, at, row, window_end)
+            at_node = nodes[at_node, layout.NODE_BEFORE]
+            expired = is_expired(nodes, at_node, row, window_end)
         if expired:
             continue
         if negation is not None:
-            answer = lacks_absent(size - length, length, place, negation, rules, rows, work)
+            answer = lacks_absent(size - length, length, slot, negation, rules, rows, work)
             if answer == HOLDS_NOT:
                 continue
             if answer != HOLDS:
                 return layout.CONDITION_FAILED + answer
-        if asked == layout.GRAPH:
+        if output_kind == layout.GRAPH:
             nodes[node, layout.NODE_OTHER] = layout.COMPLETES
             continue
-        if asked == layout.NON_OVERLAPPING:
+        if output_kind == layout.NON_OVERLAPPING:
             keep_better(size - length, length, path, progress)
             continue
         status = write_match(layout.PATH_ROWS, size - length, length, path, progress, output)
@@ -229,7 +260,7 @@ def unwind_matches(
 
 
 @spliced
-def complete(kind: int, row: int, depth: int, work: Work) -> int:
+def write_completed(kind: int, row: int, depth: int, work: Work) -> int:
     """Write out the path as what `kind` says, complete at a row; DONE or OUTPUT_FULL."""
     work.progress.completed = row
     work.progress.match_kind = kind
@@ -240,9 +271,12 @@ def complete(kind: int, row: int, depth: int, work: Work) -> int:
 def is_match(
     choice: int, row: int, depth: int, rules: Rules, rows: RowArrays, work: Work, negation: Hook
 ) -> int:
-    """Whether the path is a match whose last row is the one before `row`, and none is better.
+    """Return whether the path is a match that ends before `row`, and no better one is known.
 
-    HOLDS, HOLDS_NOT, FORBIDDEN if only as a whole it is none, or a status.
+    Returns:
+        HOLDS; HOLDS_NOT; FORBIDDEN if it is not a match only because of a test of it as a whole; or
+        a
+        status.
     """
     path, progress = work.path, work.progress
     guard = rules.program[choice, layout.GUARD]
@@ -257,7 +291,9 @@ def is_match(
         if last > progress.best_end or (last == progress.best_end and start != progress.best_start):
             return HOLDS_NOT
     if negation is not None:
-        answer = closes(last, depth, negation, rows.satisfied, on_run_of(rules, rows, work))
+        answer = satisfies_closing(
+            last, depth, negation, rows.satisfied, on_run_of(rules, rows, work)
+        )
         if answer == HOLDS:
             answer = lacks_absent(0, depth, depth, negation, rules, rows, work)
         if answer == HOLDS_NOT:
@@ -269,10 +305,10 @@ def is_match(
 
 @spliced
 def keep_match(row: int, depth: int, rules: Rules, work: Work) -> int:
-    """Write out the path as a match, or make it the best one; DONE or OUTPUT_FULL."""
+    """Write out the path as a match, or make it the best one; return DONE or OUTPUT_FULL."""
     path, progress = work.path, work.progress
     if rules.output == layout.ALL:
-        return complete(A_MATCH, row - 1, depth, work)
+        return write_completed(A_MATCH, row - 1, depth, work)
     if row - 1 != progress.best_end:
         progress.best_start = -1
     keep_better(0, depth, path, progress)

@@ -1,13 +1,18 @@
-"""The order of matches, which of them are equal, and which a skip strategy leaves.
+"""The order of matches, which of them are equal, and which of them a skip strategy keeps.
 
 A skip strategy goes over the matches of a partition in the order of their first rows.
-A match is kept if it does not begin before the start bound, the next start of the matches kept
-before it; then it moves the bound to its own next start. It is released when no run is live that
-began before it. That matters to runs whose window ends meanwhile: they are kept if they do not
-begin before the bound of that time.
 
-So where no run comes out because its window has ended, what is kept can be found from one starting
-row after the other: no match that begins before the next start of one that is kept matters.
+1. A match is kept if it does not begin before the start bound: the next start of the matches kept
+before it. Then it moves the bound to its own next start.
+2. It is released when no run is live that began before it. Until then it is held.
+3. A run whose window ends is kept if it does not begin before the start bound of that time.
+
+    SKIP PAST LAST ROW, matches by rows: 0-3, 1-2, 4-5
+
+    0-3 is kept, and the bound becomes 4; 1-2 begins before it and is left out; 4-5 is kept
+
+If no run is output when its window ends, kept matches can be found from one starting row after the
+other, because a match that begins before the next start of a kept one does not matter.
 
 Source: Flink CEP, "After Match Skip Strategy".
 """
@@ -25,56 +30,77 @@ from matchrec.search.partitions import BoolArray, IntArray
 
 
 class MappedRows(NamedTuple):
-    """Mapped rows as in `matches.Matches`. mapped: the variable of each, in a search the choice."""
+    """The mapped rows of matches, as in `matches.Matches`."""
 
     offsets: IntArray
     rows: IntArray
+    # The variable of each row; in a search, the choice.
     mapped: npt.NDArray[np.signedinteger[Any]]
 
 
 @kernel
-def mark_equal(groups: IntArray, order: IntArray, again: BoolArray, matches: MappedRows) -> bool:
-    """Mark in `again` each match that equals the one before it; false where one is out of order.
+def mark_equal(
+    groups: IntArray, order: IntArray, is_repeated: BoolArray, matches: MappedRows
+) -> bool:
+    """Mark each match that equals the one before it.
 
-    Group g has the matches order[groups[g]] .. order[groups[g + 1]] - 1.
+    Args:
+        groups: group g has the matches order[groups[g]] .. order[groups[g + 1] - 1].
+        order: indices of matches.
+        is_repeated: bool, by index in `order`, which is filled.
+        matches: the rows of the matches.
+
+    Returns:
+        False if a match is out of order; then not all are marked.
     """
     for group in range(groups.shape[0] - 1):
-        for place in range(groups[group] + 1, groups[group + 1]):
-            found = compare(order[place - 1], order[place], matches, None)
-            if found > 0:
+        for index in range(groups[group] + 1, groups[group + 1]):
+            comparison = compare(order[index - 1], order[index], matches, None)
+            if comparison > 0:
                 return False
-            again[place] = found == 0
+            is_repeated[index] = comparison == 0
     return True
 
 
 @kernel
 def settle_ties(groups: IntArray, order: IntArray, spare: IntArray, matches: MappedRows) -> None:
-    """Sort the matches of each group by row positions, then by variables. spare: like `order`."""
+    """Sort the matches of each group by row positions, then by variables, by merging.
+
+    Searches find most matches in that order, so it is seldom needed.
+
+    Args:
+        groups: see `mark_equal`.
+        order: indices of matches, which are sorted in place.
+        spare: as long as `order`; what it holds does not matter.
+        matches: the rows of the matches.
+    """
     for group in range(groups.shape[0] - 1):
         begin, end = groups[group], groups[group + 1]
         width = 1
         while width < end - begin:
             for left in range(begin, end, 2 * width):
                 middle, right = min(left + width, end), min(left + 2 * width, end)
-                one, other = left, middle
-                for place in range(left, right):
-                    if other == right or (
-                        one < middle and compare(order[one], order[other], matches, None) <= 0
+                left_index, right_index = left, middle
+                for index in range(left, right):
+                    if right_index == right or (
+                        left_index < middle
+                        and compare(order[left_index], order[right_index], matches, None) <= 0
                     ):
-                        spare[place] = order[one]
-                        one += 1
+                        spare[index] = order[left_index]
+                        left_index += 1
                     else:
-                        spare[place] = order[other]
-                        other += 1
-            for place in range(begin, end):
-                order[place] = spare[place]
+                        spare[index] = order[right_index]
+                        right_index += 1
+            for index in range(begin, end):
+                order[index] = spare[index]
             width *= 2
 
 
 @spliced
 def compare(left: int, right: int, matches: MappedRows, program: Hook) -> int:
-    """Negative, zero or positive, by row positions, then by variables. program: where matches have
-    choices, what says of which variables these are.
+    """Compare two matches by row positions, then by variables: negative, zero or positive.
+
+    If matches have choices instead of variables, `program` has the variables of the choices.
     """
     offsets, rows, mapped = matches.offsets, matches.rows, matches.mapped
     first, second = offsets[left], offsets[right]
@@ -96,58 +122,68 @@ def compare(left: int, right: int, matches: MappedRows, program: Hook) -> int:
 
 
 class Ranked(NamedTuple):
-    """Matches by partition, by first row, then in the order of completion.
+    """Matches sorted by partition, by first row, then in the order of completion."""
 
-    lower: the first row of the first partition. target: int64[m], the next start, or NO_ROW.
-    """
-
+    # The first row of the first partition.
     lower: int
+    # int64[m], the first row of each match, and the row at which it is complete.
     start: IntArray
     completed: IntArray
+    # int64[m], the next start after each match, or NO_ROW.
     target: IntArray
 
 
 class SearchPosition(NamedTuple):
-    """Where a search has stopped. All rows are positions.
+    """Where a search has stopped. All rows are positions."""
 
-    stop: the row that comes next. first_rows: int64[r], with which live runs begin; a search of one
-    starting row after the other has none. last_live: int64[n or 0], for each row the last at which
-    a run was live that began there, since the search went on, if it matters when matches are
-    released. start_bounds: int64[b, 2], at which rows bounds were set, and the bounds; those of a
-    partition mean nothing to the next. starts: of the partitions.
-    """
-
+    # The row that comes next.
     stop: int
+    # int64[r], with which live runs begin; empty if starting rows are searched one after the other.
     first_rows: IntArray
+    # int64[n or 0], for each row the last row, since the search went on, at which a run was live
+    # that began there; if it matters when matches are released.
     last_live: IntArray
+    # int64[b, 2], the rows at which start bounds were set, and the bounds.
     start_bounds: IntArray
+    # int64[p + 1], see `Partitions`.
     starts: IntArray
 
 
-# What becomes of a match; nothing where it is left out.
+# What is decided on a match; 0 if it is left out.
 KEPT = 1
 HELD = 2
 
 
 @kernel
 def mark_kept(
-    ranked: Ranked, at: SearchPosition, fails_on_miss: bool, outcome: IntArray, bounds: IntArray
+    ranked: Ranked,
+    position: SearchPosition,
+    fails_on_miss: bool,
+    outcome: IntArray,
+    bounds: IntArray,
 ) -> int:
-    """Note which matches are kept and which are held; the first one that misses its target, or -1.
+    """Decide which matches are kept and which are held.
 
-    at: with sorted first rows.
+    Args:
+        ranked: the matches.
+        position: where the search has stopped, with sorted first rows.
+        fails_on_miss: whether a match without a target is a failure.
+        outcome: int64[m], is set to KEPT or HELD; it stays 0 for a match that is left out.
+        bounds: int64[m + 1, 2], the row at which a match is released, and the start bound from then
+            on. The first entry is given, the others are filled. Bounds of one partition do not hold
+            in the next one.
 
-    bounds: int64[m + 1, 2], the row at which a match is released, and the start bound from then on;
-    the first are those from before. Those of one partition are no bounds in the next one.
+    Returns:
+        The first match that misses its target, or -1.
     """
     start, target = ranked.start, ranked.target
-    first_rows, last_live = at.first_rows, at.last_live
-    former, earliest = ranked.lower, np.int64(0)
+    first_rows, last_live = position.first_rows, position.last_live
+    last_kept_start, live_index = ranked.lower, np.int64(0)
     for match in range(start.shape[0]):
         first, time, bound = start[match], bounds[match, 0], bounds[match, 1]
-        while earliest < first_rows.shape[0] and first_rows[earliest] < bound:
-            earliest += 1
-        limit = first_rows[earliest] if earliest < first_rows.shape[0] else at.stop
+        while live_index < first_rows.shape[0] and first_rows[live_index] < bound:
+            live_index += 1
+        limit = first_rows[live_index] if live_index < first_rows.shape[0] else position.stop
         if first >= bound and first > limit:
             outcome[match] = HELD
         elif first >= bound:
@@ -156,9 +192,9 @@ def mark_kept(
             outcome[match] = KEPT
             time = max(time, ranked.completed[match])
             if last_live.shape[0] > 0:
-                for row in range(max(former, bound), first):
+                for row in range(max(last_kept_start, bound), first):
                     time = max(time, last_live[row])
-            former = first
+            last_kept_start = first
             bound = max(bound, target[match])
         bounds[match + 1, 0] = time
         bounds[match + 1, 1] = bound
@@ -167,48 +203,52 @@ def mark_kept(
 
 @spliced
 def next_row_alone(end: int, matches: int, rules: Rules, work: Work) -> None:
-    """Set the row that comes next, the runs of one starting row being followed alone.
+    """Set the row that comes next while the runs of one starting row are followed alone.
 
-    That is the next start of its first match that has one behind the starting row, as no run of its
-    is needed after that. Without such a match it is the row after the starting row, as soon as no
-    run is left. Where runs have looked at rows too often, all are followed at once from there on:
-    those of several starting rows may merge.
+    It is the next start of the first match that has one after its starting row, because no run of
+    that starting row is needed then. Without such a match, it is the row after the starting row, as
+    soon as no run is live. If runs have read rows too often, all are followed at once from there
+    on, because runs of several starting rows may merge.
 
-    matches: how many there were before the last row. end: of the rows.
+    `end` is the row after the last one, and `matches` is how many matches there were before the
+    last row.
     """
     progress, start = work.progress, work.progress.alone_from
-    onward = first_next_start(matches, rules.skip, rules.program, progress, work.output)
-    if onward <= start:
+    next_row = first_next_start(matches, rules.skip, rules.program, progress, work.output)
+    if next_row <= start:
         if progress.count > 0 and progress.start < end:
             return
-        onward = start + 1
+        next_row = start + 1
         if work.counters[layout.READS] > progress.alone:
             progress.alone = 0
     progress.count = 0
-    progress.start = onward
+    progress.start = next_row
 
 
 @inner
 def first_next_start(
     matches: int, skip: layout.SkipRule, program: IntArray, progress: Progress, output: FoundArrays
 ) -> int:
-    """The next start of the first of some matches that has one behind its own; NO_ROW if none has.
+    """Return the next start of the first match that has one after its own start, or NO_ROW.
 
-    They are those from number `matches` on, which begin together and are complete together.
+    It looks at the matches from number `matches` on, which begin together and are complete
+    together.
     """
-    is_target, choices, rows = program[:, layout.IS_TARGET], output.taken, output.rows
-    found = MappedRows(output.found[layout.FOUND_OFFSET], rows, choices)
-    onward, first, differ = np.int64(NO_ROW), -1, False
+    is_target, choices, rows = program[:, layout.IS_TARGET], output.choices, output.rows
+    mapped = MappedRows(output.found[layout.FOUND_OFFSET], rows, choices)
+    next_row, first, differ = np.int64(NO_ROW), -1, False
     for last in range(2):
         if last == 1 and not differ:
             break
         for match in range(matches, progress.matches):
-            begin, end = found.offsets[match], found.offsets[match + 1]
-            own = rows[begin:end]
-            row = np.int64(next_start(skip, is_target, choices[begin:end], own[0], own))
-            if row <= own[0]:
+            begin, end = mapped.offsets[match], mapped.offsets[match + 1]
+            match_rows = rows[begin:end]
+            row = np.int64(
+                next_start(skip, is_target, choices[begin:end], match_rows[0], match_rows)
+            )
+            if row <= match_rows[0]:
                 continue
-            differ |= first >= 0 and row != onward
-            if first < 0 or (last == 1 and compare(match, first, found, program) < 0):
-                onward, first = row, match
-    return int(onward)
+            differ |= first >= 0 and row != next_row
+            if first < 0 or (last == 1 and compare(match, first, mapped, program) < 0):
+                next_row, first = row, match
+    return int(next_row)

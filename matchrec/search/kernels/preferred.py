@@ -1,31 +1,43 @@
 """All runs at once, row by row, for the preferred match: one pass over the rows for all starts.
 
-Runs are kept in preferment order, and those of earlier starting rows come first, so the first one
-that accepts beats all after it, and the match is final when no run before it lives. Until a run
-has accepted, each row starts a run of its own, the least preferred one.
+It is used by the strategies `Merging` and `LongestOfAllRuns`, and for preferred matches that skip
+rows.
 
-What was reached after the best match and died has failed; that is remembered, because the next
-search comes there again. A failing condition ends the search only when all runs before it died:
-depth-first search would not have met it earlier. With windows, whose ends never go back, a run that
-began later lives longer: runs merge where their windows end together, and nothing is remembered.
+Runs are kept in preferment order, those of earlier starting rows first. So the first run that
+accepts beats all runs after it, and its match is final when no run before it is live. Until a run
+has accepted, each row starts a run of its own, which is the least preferred one.
 
-With `waits` rows may be skipped: a run goes on waiting after all that it does with a row, and it
-accepts only on the row after its last one. Without, nothing of that is compiled.
+    PATTERN (A B* C | A), rows A B B X
 
-Where the longest match of a starting row is asked for, a run that accepts beats those of later
-starting rows only, and the others of its own row go on until all of them died.
+    row 0 A     runs: the loop of B; and A alone, which accepts after row 0
+    row 1 B     the loop goes on; it is before the best match, so that is not final
+    row 3 X     the loop dies: the match is row 0, and the next search begins at row 1
 
-A condition that fails (overflow, division by zero) waits in the place of its run: what is preferred
-to it may still match.
+What was reached after the best match and died has failed. That is remembered, because the next
+search comes there again. With windows, a run that began later lives longer, as ends of windows
+never go back. Then runs merge only if their windows end together, and no failure is remembered.
 
-Rows of all runs are nodes of a shared buffer that point back to the row before. Runs that part
-share the nodes before they part; each node has one predecessor, as there is one preferred way to a
-computation state. A node comes after its predecessor, also where the living ones slide together.
+A condition that raises an error (overflow, division by zero) takes the place of its run and waits,
+because what is preferred to it may still match. The error ends the search only when all runs before
+it have died: depth-first search would not have met it earlier.
 
-Cost: rows x choices where conditions depend on the data only, in windows times the rows of a
-window, else rows x runs; runs of equal computation states merge. Sources: SASE+, "Basic algorithm",
-"Merging equivalent runs" and "The shared versioned match buffer"; with nothing that depends on the
-run, it is the machine of Pike and Thompson.
+With `waits`, rows may be skipped. A run then goes on waiting after all else that it does with a
+row, and it accepts only on the row after its last one. Without `waits`, nothing of that is
+compiled.
+
+If the longest match of a starting row is sought, a run that accepts beats only the runs of later
+starting rows, and the other runs of its own starting row go on until all of them have died.
+
+The rows of all runs are nodes of a shared buffer, which point back to the row before. Runs that
+part share the nodes before they part. Each node has one predecessor, because there is one preferred
+way to a computation state. A node comes after its predecessor, and it still does after `compact`
+has moved the live nodes together.
+
+Cost: rows x choices if conditions depend on the data only, in windows times the rows of a window;
+otherwise rows x runs, where runs of equal computation states merge.
+
+Sources: SASE+, "Basic algorithm", "Merging equivalent runs" and "The shared versioned match
+buffer". If nothing depends on the run, it is the machine of Pike and Thompson.
 """
 
 from typing import NamedTuple
@@ -55,26 +67,30 @@ from matchrec.search.kernels.mapping import (
 from matchrec.search.kernels.starts import finish_match, has_room, searching
 from matchrec.search.partitions import IntArray
 
-# What `expand` answers, beside the statuses of `layout`.
+# What `expand_run` returns, apart from the statuses of `layout`.
 GOES_ON = 0
 CUTS_OFF = -1  # no less preferred run matters any more
 
 
 class Run(NamedTuple):
-    """A run: a row of `runs`, and the place of its registers. bank: of the runs after the row."""
+    """A run: a row of `runs`, and where its registers are."""
 
     state: int
-    node: int
+    node: int  # of the row that it has mapped last, or -1
     start: int
-    place: int
-    bank: int
+    slot: int  # the slot of its registers
+    bank: int  # the half of `runs` for the runs after the row
 
 
 @spliced
-def expand(
+def expand_run(
     run: Run, row: int, rules: Rules, rows: RowArrays, work: Work, registers: Hook, waits: Hook
 ) -> int:
-    """Add what follows from a run at `row` to the runs after it; GOES_ON, CUTS_OFF or a status."""
+    """Add what follows from a run at `row` to the runs after it.
+
+    Returns:
+        GOES_ON, CUTS_OFF or a status.
+    """
     first, program, satisfied = rules.first, rules.program, rows.satisfied
     runs, nodes, progress = work.runs, work.nodes, work.progress
     longest = rules.output == layout.LONGEST
@@ -90,7 +106,8 @@ def expand(
             continue
         target = program[choice, layout.TARGET]
         if target == layout.ACCEPT and longest:
-            # runs of one start come one after the other, none is of a later one than the best match
+            # Runs of one starting row come one after the other, and none of these began later
+            # than the best match.
             if progress.best_start != run.start or progress.best_end < row:
                 progress.best_start = run.start
                 progress.best_end = row
@@ -117,30 +134,30 @@ def expand(
             bit = layout.NOT_REMEMBERED
         if bit >= 0 and has_failed(work.memo, progress, bit, row + 1):
             continue
-        place = progress.runs
-        if place == runs.shape[1]:
+        new_run = progress.runs
+        if new_run == runs.shape[1]:
             return layout.RUNS_FULL
         if registers is not None:
             if waits is None:
                 if takes_too_many_steps(progress):
                     return layout.TOO_MANY_STEPS
-            after = 1 + 2 * place + bank
+            new_slot = 1 + 2 * new_run + bank
             on_run = on_run_of(rules, rows, work)
-            answer = ask_run(choice, run.place, after, row, rules, on_run)
+            answer = ask_run(choice, run.slot, new_slot, row, rules, on_run)
             if answer == HOLDS_NOT:
                 continue
             if answer != HOLDS:
                 progress.row = row
-                failed = -(layout.CONDITION_FAILED + answer)
-                return wait(failed, choice, run.start, runs, progress)
+                failed_status = -(layout.CONDITION_FAILED + answer)
+                return wait_with_failure(failed_status, choice, run.start, runs, progress)
         if waits is not None:
             blocked |= program[choice, layout.BLOCKS]
         node = progress.nodes
-        put_run(runs[bank, place], target, node, run.start)
+        put_run(runs[bank, new_run], target, node, run.start)
         if has_twin(bank, row, bound, rules, work, registers, waits):
             continue
-        remembered = bit < 0 or progress.best_start < 0
-        if not remembered and not remember_failure(work.memo, progress, bit, row + 1):
+        needs_no_memo = bit < 0 or progress.best_start < 0
+        if not needs_no_memo and not remember_failure(work.memo, progress, bit, row + 1):
             return layout.MEMO_FULL
         nodes[node, layout.NODE_CHOICE] = choice
         nodes[node, layout.NODE_BEFORE] = run.node
@@ -158,13 +175,13 @@ def expand(
 def skip_row(run: Run, bound: int, rules: Rules, work: Work, registers: Hook, waits: Hook) -> int:
     """Add the run as it is to the runs after the row: GOES_ON or RUNS_FULL."""
     runs, progress = work.runs, work.progress
-    place, bank = progress.runs, run.bank
-    if place == runs.shape[1]:
+    new_run, bank = progress.runs, run.bank
+    if new_run == runs.shape[1]:
         return layout.RUNS_FULL
-    copy_registers(run.place, 1 + 2 * place + bank, registers)
-    put_run(runs[bank, place], waits[run.state], run.node, run.start)
-    last = work.nodes[run.node, layout.NODE_ROW]
-    if not has_twin(bank, last, bound, rules, work, registers, waits):
+    copy_registers(run.slot, 1 + 2 * new_run + bank, registers)
+    put_run(runs[bank, new_run], waits[run.state], run.node, run.start)
+    last_row = work.nodes[run.node, layout.NODE_ROW]
+    if not has_twin(bank, last_row, bound, rules, work, registers, waits):
         progress.runs += 1
     return GOES_ON
 
@@ -173,20 +190,23 @@ def skip_row(run: Run, bound: int, rules: Rules, work: Work, registers: Hook, wa
 def has_twin(
     bank: int, row: int, bound: int, rules: Rules, work: Work, registers: Hook, waits: Hook
 ) -> bool:
-    """Whether a run has the future of the one added next, which mapped `row`; if not, note it."""
+    """Return whether a run has the same future as the one that is added next; if not, note it.
+
+    `row` is the row that it has mapped last, `bound` the end of its window.
+    """
     runs, progress, table = work.runs, work.progress, work.table
-    place, stamp = progress.runs, progress.stamp
-    state = runs[bank, place, layout.RUN_STATE]
+    new_run, stamp = progress.runs, progress.stamp
+    state = runs[bank, new_run, layout.RUN_STATE]
     if registers is None:
-        known = table[state, layout.TABLE_STAMP] == stamp
-        known = known and table[state, layout.TABLE_ENTRY] == bound
+        has_come = table[state, layout.TABLE_STAMP] == stamp
+        has_come = has_come and table[state, layout.TABLE_ENTRY] == bound
         table[state, layout.TABLE_STAMP] = stamp
         table[state, layout.TABLE_ENTRY] = bound
-        return bool(known)
+        return bool(has_come)
     if not rules.merge_runs:
         return False
-    own, live = registers[1 + 2 * place + bank], live_in(state, rules)
-    twin = find_equal(state, bound, own, live, place, stamp, table)
+    run_registers, live = registers[1 + 2 * new_run + bank], live_in(state, rules)
+    twin = find_equal(state, bound, run_registers, live, new_run, stamp, table)
     if waits is None:
         return twin != NONE
     if twin == NONE:
@@ -197,7 +217,9 @@ def has_twin(
 
 
 @inner
-def wait(state: int, choice: int, start: int, runs: IntArray, progress: Progress) -> int:
+def wait_with_failure(
+    state: int, choice: int, start: int, runs: IntArray, progress: Progress
+) -> int:
     """Keep a run whose condition has failed after the runs preferred to it, or fail with the last.
 
     It cuts off all runs after it, so only one is ever kept; progress.row says where it has failed.
@@ -215,6 +237,7 @@ def wait(state: int, choice: int, start: int, runs: IntArray, progress: Progress
 
 @spliced
 def search_start(rules: Rules, rows: RowArrays, work: Work, registers: Hook, waits: Hook) -> int:
+    """Find the next match, write it out, and set the next starting row; return a status."""
     status = find_match(rules, rows, work, registers, waits)
     if status != layout.DONE or work.progress.best_start < 0:
         return int(status)
@@ -226,7 +249,11 @@ search = searching(search_start)
 
 @spliced
 def write_best(rules: Rules, work: Work, waits: Hook) -> int:
-    """Write out the best match, as `finish_match`: DONE, OUTPUT_FULL or a failure."""
+    """Write out the best match, and skip.
+
+    Returns:
+        DONE, OUTPUT_FULL or a failure of AFTER MATCH SKIP.
+    """
     progress, nodes, output = work.progress, work.nodes, work.output
     node, start, mapped = progress.best_node, progress.best_start, progress.mapped
     length = progress.best_end - start
@@ -235,7 +262,7 @@ def write_best(rules: Rules, work: Work, waits: Hook) -> int:
     if not has_room(length, output, progress):
         progress.start = start
         return layout.OUTPUT_FULL
-    unwind(nodes, node, layout.NODE_CHOICE, output.taken, mapped, length)
+    unwind(nodes, node, layout.NODE_CHOICE, output.choices, mapped, length)
     if waits is not None:
         unwind(nodes, node, layout.NODE_ROW, output.rows, mapped, length)
         output.found[layout.FOUND_KIND, progress.matches] = A_MATCH
@@ -246,11 +273,14 @@ def write_best(rules: Rules, work: Work, waits: Hook) -> int:
 
 @spliced
 def find_match(rules: Rules, rows: RowArrays, work: Work, registers: Hook, waits: Hook) -> int:
-    """Find the first match from progress.start on that begins before `until`. DONE or a status.
+    """Find the first match from progress.start on that begins before progress.until.
 
-    It is progress.best_.... Where there is none, progress.start is the row after all starts.
-    After NODES_FULL the search goes on where it was, after another status it begins again from the
-    first starting row that lives.
+    It is in the fields progress.best_... If there is none, progress.start is the row after all
+    starts. After NODES_FULL, the search goes on where it was. After another status, it begins again
+    from the first starting row that has a live run.
+
+    Returns:
+        DONE or another status.
     """
     runs, progress = work.runs, work.progress
     longest = rules.output == layout.LONGEST
@@ -289,22 +319,23 @@ def find_match(rules: Rules, rows: RowArrays, work: Work, registers: Hook, waits
             if longest and 0 <= progress.best_start < run.start:
                 break
             if run.state < 0:
-                answer = np.int64(wait(run.state, run.node, run.start, runs, progress))
+                answer = np.int64(wait_with_failure(run.state, run.node, run.start, runs, progress))
             else:
-                answer = np.int64(expand(run, row, rules, rows, work, registers, waits))
+                answer = np.int64(expand_run(run, row, rules, rows, work, registers, waits))
             if answer != GOES_ON:
                 break
         if waits is not None:
             work.counters[layout.READS] += count + begins
             work.counters[layout.RUNS_CREATED] += progress.runs
-            most = max(work.counters[layout.MOST_LIVE], progress.runs)
-            work.counters[layout.MOST_LIVE] = most
+            most_live = max(work.counters[layout.MOST_LIVE], progress.runs)
+            work.counters[layout.MOST_LIVE] = most_live
         if answer > GOES_ON:
             break
         progress.bank = 1 - bank
         count = progress.runs
         row += 1
-    # back to the first starting row that lives; what is remembered of it is no failure yet
+    # Go back to the first starting row that has a live run. What is remembered from there on may
+    # not have failed.
     if count > 0:
         row = runs[progress.bank, 0, layout.RUN_START]
     elif progress.best_start >= 0:

@@ -1,16 +1,32 @@
-"""Depth-first search where rows may be skipped or all matches are asked for: one run at a time.
+"""One run at a time, if rows may be skipped or all matches are asked for.
 
-From each starting row the search goes depth first: the choices that a row satisfies in preferment
-order, then skipping it. `path` is the stack of what is postponed: going back, the search tries what
-comes after the choice in it. registers[d] is the computation state after d rows. Where what comes
-depends on the data only, a state and row that have led to no match are remembered.
+It is used by the strategy `SelectionByOneRun`, for live runs (`partial`), to count how far starting
+rows come (`coverage`), and, run by Python, for traces.
 
-Two kernels, at the end, go from starting row to starting row. What only `counting` needs is
-compiled for it alone.
+From each starting row the search goes depth first. In a state at a row, it
 
-Cost: exponential at worst; rows are read again for each way that leads past them. Where computation
-states are kept, that of those that differ. Sources: SASE+, "Backtracking algorithm", "Merging
-equivalent runs".
+1. tries the choices in preferment order; the first one by which the row can be mapped takes the run
+to the next row;
+2. otherwise skips the row, if that is allowed;
+3. otherwise goes back to the last row that was mapped, and tries what comes after its choice.
+
+    SEQ(A a, B b) with skip till any match, rows A B B
+
+    row 0 A, row 1 B: match A0 B1
+    back to row 1: skip it; row 2 B: match A0 B2
+    back to row 2: skip it; no row is left; back to row 0: no other choice
+
+`path` is the stack of what is still to be tried. registers[d] is the computation state after d
+rows. If what follows depends on the data only, a pair of a state and a row that has led to no match
+is remembered.
+
+The two kernels at the end go from starting row to starting row. Code that only `counting` needs is
+compiled only with it.
+
+Cost: exponential at worst; rows are read again by each run that comes past them. If computation
+states are kept, it is the number of different states.
+
+Sources: SASE+, "Backtracking algorithm", "Merging equivalent runs".
 """
 
 from typing import NamedTuple
@@ -26,15 +42,15 @@ from matchrec.search.kernels.counting import (
     END_STATE,
     END_UNTIL,
     UNKNOWN,
-    begin,
+    begin_nearest,
     count_match,
     count_start,
     ends_here,
-    go_back,
     is_nearer,
+    keep_nearer,
     note_reason,
 )
-from matchrec.search.kernels.layout import Hook, RowArrays, Rules, Wanted, Work
+from matchrec.search.kernels.layout import Hook, RowArrays, Rules, RunStarts, Work
 from matchrec.search.kernels.mapping import (
     forget,
     has_failed,
@@ -47,18 +63,18 @@ from matchrec.search.kernels.mapping import (
 )
 from matchrec.search.kernels.matches import (
     FORBIDDEN,
-    complete,
     is_match,
     keep_match,
     lacks_absent,
+    write_completed,
     write_path,
 )
 from matchrec.search.kernels.starts import begin_at, begin_start, searching, skip_match
 from matchrec.search.partitions import IntArray
 
 BLOCKED = 1  # the run may not skip the row
-STOPPED = 3  # nor go on with it, it may only be completed by it
-ACCEPTED = -1  # what `search_from` answers where it is over, beside a status
+STOPPED = 3  # the run may neither skip the row nor go on with it, only be completed by it
+ACCEPTED = -1  # `search_from` returns it if the search is over
 
 
 @spliced
@@ -72,15 +88,18 @@ def search_from(
     counting: Hook,
     tracing: Hook,
 ) -> int:
-    """Search from progress.start and state `first` on: DONE, a status, or ACCEPTED if it is over.
+    """Search from progress.start in state `first`; `end` is the row before which runs end.
 
-    Then progress.best_length is how many rows the path has. It is over at the preferred match, or
-    with `counting` at any match, and without one the nearest run is kept. With `tracing` what is
-    asked is written down, and no match is written out. end: the row before which runs end.
+    The search is over at the preferred match; with `counting`, at any match. Then
+    progress.best_length is how many rows the path has. If there is no match, `counting` has the
+    nearest run. With `tracing`, each test is recorded, and no match is written out.
 
-    One loop over choices, forward, over skipped rows, and back, so that what it keeps from row to
-    row is in machine registers. Where two `if` stand in place of one `and`, the first leaves out
-    what is not asked for.
+    All is one loop over choices, forward, over skipped rows, and back, so that its variables stay
+    in machine registers. Where there are two nested `if` instead of an `and`, the first one leaves
+    out code that is not needed without counting or tracing.
+
+    Returns:
+        DONE; ACCEPTED if the search is over; or another status.
     """
     program, path, progress = rules.program, work.path, work.progress
     states, goes_on, waits, ends = rules.first, rules.goes_on, rules.waits, rules.ends
@@ -91,18 +110,18 @@ def search_from(
     status = np.int64(layout.DONE)
     if counting is not None:
         if first == 0 or is_nearer(depth, state, depth, counting):
-            begin(depth, state, row, depth, np.int64(UNKNOWN), counting)
+            begin_nearest(depth, state, row, depth, np.int64(UNKNOWN), counting)
     while True:
-        last, kind = states[state + 1], ends[state]
+        end_of_choices, kind = states[state + 1], ends[state]
         if last_live.shape[0] > 0:
             last_live[start] = max(last_live[start], row)
         best = progress.best_start
         if best >= 0:
-            # What completes earlier is better, or with the same start the least positions.
+            # A match that is complete earlier is better; with the same start, earlier positions.
             end = min(end, progress.best_end + int(best == start))
-        at = Position(row, end, state, choice, depth, blocked, matches)
-        tried = try_choices(at, rules, rows, work, negation, counting, tracing)
-        choice, blocked, matches, status = tried
+        position = Position(row, end, state, choice, depth, blocked, matches)
+        result = try_choices(position, rules, rows, work, negation, counting, tracing)
+        choice, blocked, matches, status = result
         if tracing is not None:
             if tracing.is_full:
                 status = ACCEPTED
@@ -112,13 +131,13 @@ def search_from(
         if status != layout.DONE:
             return status
         reads += 1
-        if choice < last:
+        if choice < end_of_choices:
             depth, row = depth + 1, row + 1
             if depth > deepest:
                 deepest = depth
             state = program[choice, layout.TARGET]
             if counting is not None:
-                begin(depth, state, row, depth, np.int64(UNKNOWN), counting)
+                begin_nearest(depth, state, row, depth, np.int64(UNKNOWN), counting)
             blocked = np.int64(0 if goes_on[state] else BLOCKED)
             choice = states[state]
             continue
@@ -135,7 +154,7 @@ def search_from(
                 break
             if tracing is not None:
                 tracing.note_end(kind, row, depth)
-            elif complete(kind, row, depth, work) != layout.DONE:
+            elif write_completed(kind, row, depth, work) != layout.DONE:
                 return layout.OUTPUT_FULL
             matches += 1
         if counting is not None:
@@ -147,14 +166,14 @@ def search_from(
         row, choice = path[layout.PATH_ROWS, depth], path[layout.PATH_CHOICES, depth]
         marks = path[layout.PATH_MARKS, depth]
         if counting is not None:
-            go_back(depth, choice, counting)
+            keep_nearer(depth, choice, counting)
         bit = program[choice, layout.MEMO]
         if marks >> 2 == matches and bit >= 0:
             if not remember_failure(work.memo, progress, bit, row + 1):
                 return layout.MEMO_FULL
         state, blocked, choice = program[choice, layout.SOURCE], marks & 3, choice + 1
         forks += 1
-    counters = work.counters  # the search went back for each fork
+    counters = work.counters  # the search has gone back once for each fork
     counters[layout.READS] += reads
     counters[layout.FORKS] += forks
     counters[layout.RUNS_CREATED] += forks + 1
@@ -164,24 +183,20 @@ def search_from(
 
 
 class Position(NamedTuple):
-    """Where a run is: on a row, in a state, about to try a choice.
-
-    end: the row before which it ends. depth: how many rows it has mapped. blocked: whether it may
-    skip the row. matches: how many were found from its starting row.
-    """
+    """Where a run is: on a row, in a state, about to try a choice."""
 
     row: int
-    end: int
+    end: int  # the row before which the run ends
     state: int
     choice: int
-    depth: int
-    blocked: int
-    matches: int
+    depth: int  # how many rows the run has mapped
+    blocked: int  # 0 if the run may skip the row, or else BLOCKED or STOPPED
+    matches: int  # how many matches were found from the starting row
 
 
 @spliced
 def try_choices(
-    at: Position,
+    position: Position,
     rules: Rules,
     rows: RowArrays,
     work: Work,
@@ -191,15 +206,17 @@ def try_choices(
 ) -> tuple[int, int, int, int]:
     """Try the choices of a state from one on, until one maps the row; it is in the path then.
 
-    That choice, or the one after the last; what `blocked` and `matches` are then; and DONE,
-    ACCEPTED where the search is over, or another status.
+    Returns:
+        The choice that maps the row, or the index after the last choice; the new values of
+        `blocked`
+        and `matches`; and DONE, ACCEPTED if the search is over, or another status.
     """
     program, path = rules.program, work.path
-    row, end, depth, choice = at.row, at.end, at.depth, at.choice
-    blocked, matches = at.blocked, at.matches
-    last, kind = rules.first[at.state + 1], rules.ends[at.state]
+    row, end, depth, choice = position.row, position.end, position.depth, position.choice
+    blocked, matches = position.blocked, position.matches
+    end_of_choices, kind = rules.first[position.state + 1], rules.ends[position.state]
     status = np.int64(layout.DONE)
-    while choice < last:
+    while choice < end_of_choices:
         target = program[choice, layout.TARGET]
         if target == layout.ACCEPT:
             answer = is_match(choice, row, depth, rules, rows, work, negation)
@@ -213,7 +230,7 @@ def try_choices(
                     status = np.int64(ACCEPTED)
                     break
                 if tracing is not None:
-                    # of the longest match, a way that is come to again leads to no longer one
+                    # For the longest match, a state that is entered again leads to no longer one.
                     matches += int(rules.output != layout.LONGEST)
                 elif keep_match(row, depth, rules, work) == layout.DONE:
                     matches += 1
@@ -224,7 +241,7 @@ def try_choices(
                 if answer == FORBIDDEN:
                     note_reason(counted.FORBIDDEN, depth, counting)
         elif row < end and (blocked != STOPPED or target < 0 or not rules.goes_on[target]):
-            answer = ask(choice, row, depth, rules, rows, work)
+            answer = evaluate_choice(choice, row, depth, rules, rows, work)
             if answer < 0:
                 status = np.int64(-answer)
                 break
@@ -233,13 +250,13 @@ def try_choices(
             if answer == HOLDS and target >= 0:
                 blocked = max(blocked, program[choice, layout.BLOCKS])
                 push(choice, row, depth, 4 * matches + blocked, path)
-                answer = open_way(choice, row, depth, rules, rows, work, counting)
+                answer = is_worth_following(choice, row, depth, rules, rows, work, counting)
                 if answer < 0:
                     status = np.int64(-answer)
                     break
                 if tracing is not None:
-                    taken = tracing.TAKEN if answer == HOLDS else tracing.KNOWN
-                    tracing.note(taken, choice, row, depth)
+                    outcome_of_row = tracing.TAKEN if answer == HOLDS else tracing.KNOWN
+                    tracing.note(outcome_of_row, choice, row, depth)
                 if answer == HOLDS:
                     break
             elif answer == HOLDS:
@@ -258,14 +275,14 @@ def try_choices(
                     if outcome != 0:
                         if tracing is not None:
                             tracing.note_end(outcome, row, depth)
-                        elif complete(outcome, row, depth, work) != layout.DONE:
+                        elif write_completed(outcome, row, depth, work) != layout.DONE:
                             status = np.int64(layout.OUTPUT_FULL)
                             break
                         matches += 1
                 if target != layout.CUTS:
                     blocked = STOPPED if target == layout.STOPS else max(blocked, BLOCKED)
                 if target == layout.ENDS or target == layout.TIMES_OUT or target == layout.CUTS:
-                    choice = last
+                    choice = end_of_choices
                     break
         elif tracing is not None:
             if row >= end:
@@ -275,10 +292,12 @@ def try_choices(
 
 
 @spliced
-def ask(choice: int, row: int, depth: int, rules: Rules, rows: RowArrays, work: Work) -> int:
-    """Whether a run of `depth` rows may map a row by a choice: HOLDS, HOLDS_NOT, or - status.
+def evaluate_choice(
+    choice: int, row: int, depth: int, rules: Rules, rows: RowArrays, work: Work
+) -> int:
+    """Return whether a run of `depth` rows may map a row by a choice: HOLDS, HOLDS_NOT or -status.
 
-    How often that is asked is limited where starting rows are counted, and for live runs.
+    The number of evaluations is limited if starting rows are counted, and for live runs.
     """
     progress = work.progress
     answer = np.int64(HOLDS)
@@ -295,20 +314,20 @@ def ask(choice: int, row: int, depth: int, rules: Rules, rows: RowArrays, work: 
 
 
 @spliced
-def open_way(
+def is_worth_following(
     choice: int, row: int, depth: int, rules: Rules, rows: RowArrays, work: Work, counting: Hook
 ) -> int:
-    """Whether it matters how a run goes on that has mapped a row: HOLDS, HOLDS_NOT or - status.
+    """Return whether a run that has mapped a row must be followed: HOLDS, HOLDS_NOT or -status.
 
-    Not where that is known to fail, where something is there that must not be, or where one with
-    the same future has come there. The row is the one in the path after `depth` others.
+    It need not be if it is known to fail, if a negation already forbids it, or if a run with the
+    same future has come there. The row is the one in the path after `depth` others.
     """
     progress, bit = work.progress, rules.program[choice, layout.MEMO]
     answer = np.int64(HOLDS)
     if bit >= 0 and has_failed(work.memo, progress, bit, row + 1):
         answer = np.int64(HOLDS_NOT)
     if counting is not None:
-        length = depth + 1  # of what must not be, as far as that is decided
+        length = depth + 1  # negations, as far as they are decided by these rows
         if lacks_absent(0, length, length, counting.between, rules, rows, work) != HOLDS:
             note_reason(counted.FORBIDDEN, depth, counting)
             answer = np.int64(HOLDS_NOT)
@@ -319,6 +338,7 @@ def open_way(
 
 @spliced
 def push(choice: int, row: int, depth: int, marks: int, path: IntArray) -> None:
+    """Put a row that is mapped onto the path."""
     path[layout.PATH_ROWS, depth] = row
     path[layout.PATH_CHOICES, depth] = choice
     path[layout.PATH_MARKS, depth] = marks
@@ -326,28 +346,29 @@ def push(choice: int, row: int, depth: int, marks: int, path: IntArray) -> None:
 
 # The kernels that go from starting row to starting row.
 #
-# *Matches*: those that are asked for.
+# `search_matches` without counting: the matches that are asked for.
 #
-# *Coverage*: of each starting row whether it begins a match, and otherwise how far its nearest run
-# came. The first match ends the search of its starting row, and without one the nearest run is
-# counted. The computation states that a starting row has seen are kept, as equal ones have the same
-# future. Cost: the rows of a window, or of a partition without one, for each starting row, times
-# the computation states that differ.
+# `search_matches` with counting: for each starting row whether it begins a match, and otherwise how
+# far its nearest run came. The first match ends the search of its starting row. Without one, the
+# nearest run is counted. The computation states that a starting row has reached are kept, because
+# equal ones have the same future. Cost: for each starting row, the rows of its window or partition,
+# times the number of different computation states.
 #
-# *Live runs*: of a starting row without a match, the most preferred run that is live where its
-# window ends. By its rules no other run is a match; the search is over with the first run that
-# comes to that row, in a state from which a match could still be reached. A run that is live at the
-# end of a window is live before it, and windows end in the order of their starting rows. So a state
-# and row from which no run lives to the end of one window have none for those after it, and that is
-# remembered for all starting rows of a partition. Cost: linear in the rows and in the rows of the
-# runs that come out, where conditions depend on the data only.
+# `search_live_runs`: for a starting row without a match, the most preferred run that is live where
+# its window ends. By its rules no other run is a match, and the search is over with the first run
+# that comes to that row in a state from which a match could still be reached. A run that is live at
+# the end of a window is live before that, and windows end in the order of their starting rows. So
+# if no run from a state at a row is live at the end of one window, none is at the end of a later
+# one. That is remembered for all starting rows of a partition. Cost: linear in the rows, and in the
+# rows of the runs that are output, if conditions depend on the data only.
 
 
 @spliced
 def search_start(rules: Rules, rows: RowArrays, work: Work, negation: Hook, counting: Hook) -> int:
-    """Write out what is sought from progress.start on, and go on to the next starting row.
+    """Write out what is sought from progress.start on, and set the next starting row.
 
-    DONE, or a status: then nothing has been written.
+    Returns:
+        DONE, or another status; then nothing has been written.
     """
     progress = work.progress
     start, end = progress.start, begin_start(rows.window_end, progress)
@@ -371,8 +392,11 @@ def search_start(rules: Rules, rows: RowArrays, work: Work, negation: Hook, coun
             if status == layout.DONE and length > 0:
                 count_match(length, work.path[layout.PATH_CHOICES], counting)
         elif status == layout.DONE:
-            choices, at = work.path[layout.PATH_CHOICES, :length], work.path[layout.PATH_ROWS]
-            status = np.int64(skip_match(choices, start, at, rules, progress))
+            path_choices, path_rows = (
+                work.path[layout.PATH_CHOICES, :length],
+                work.path[layout.PATH_ROWS],
+            )
+            status = np.int64(skip_match(path_choices, start, path_rows, rules, progress))
     if status == layout.DONE and progress.start == start:
         status = np.int64(go_on_after(start, work))
     if status != layout.DONE:
@@ -385,7 +409,11 @@ search_matches = searching(search_start)
 
 @spliced
 def go_on_after(start: int, work: Work) -> int:
-    """Go on to the next row, after the best match if none can be complete earlier: a status."""
+    """Go on to the next row, after writing out the best match if none can be complete earlier.
+
+    Returns:
+        DONE or OUTPUT_FULL.
+    """
     progress = work.progress
     best_end = min(progress.best_end, progress.upper - 1)
     if progress.best_start < 0 or start < best_end:
@@ -401,17 +429,23 @@ def go_on_after(start: int, work: Work) -> int:
 
 
 @spliced
-def find_live_run(rules: Rules, rows: RowArrays, work: Work, negation: Hook, wanted: Wanted) -> int:
-    """Write out the live run of the starting row progress.start, if one is sought; DONE or a
-    status. What else holds for it than for the one before is forgotten.
+def find_live_run(
+    rules: Rules, rows: RowArrays, work: Work, negation: Hook, starts: RunStarts
+) -> int:
+    """Write out the live run of the starting row progress.start, if one is sought.
+
+    Failures are forgotten if they depend on the match number and that has changed.
+
+    Returns:
+        DONE or another status.
     """
     progress, start = work.progress, work.progress.start
-    kind, end = wanted.kind[start], rows.window_end[start]
+    kind, end = starts.kind[start], rows.window_end[start]
     status = np.int64(layout.DONE)
     if kind != NOTHING and (kind != UNFINISHED or progress.unfinished_in != progress.partition):
-        if rules.forgets and wanted.number[start] != progress.number:
+        if rules.forgets and starts.number[start] != progress.number:
             forget(start, progress)
-        progress.number = wanted.number[start]
+        progress.number = starts.number[start]
         progress.completed, progress.match_kind = end, kind
         progress.stamp += 1
         progress.runs = 0

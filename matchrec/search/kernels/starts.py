@@ -1,4 +1,15 @@
-"""What every search does around a match: go from partition to partition and write matches out."""
+"""What every search does around a match: go through the partitions, write matches out, skip.
+
+A search is a function `search_start` that searches from the starting row progress.start. From it
+`searching` makes a kernel, which calls it for each starting row of each partition:
+
+1. Pass over rows with which no match can begin.
+2. Search from the starting row. A match is written to the output, and sets the next starting row
+   by AFTER MATCH SKIP; otherwise that is the next row.
+3. At the end of the partition, note how far the search has come, and go on to the next one.
+
+When something is full, the kernel returns a status. Called again, it goes on where `progress` says.
+"""
 
 from __future__ import annotations
 
@@ -21,21 +32,24 @@ from matchrec.search.kernels.layout import (
 from matchrec.search.kernels.mapping import end_of_window, forget
 from matchrec.search.partitions import BoolArray, Frontier, IntArray
 
-# A search from a starting row answers how many rows it has gone, this, or NO_MATCH - status.
+# A search from a starting row returns the length of the match, NO_MATCH, or NO_MATCH - status.
 NO_MATCH = -1
 NO_ROOM = NO_MATCH - layout.MEMO_FULL
 UNDECIDED = NO_MATCH - layout.MORE_ROWS
 
-UNKNOWN = -2  # of a state and row nothing has been found out
+UNKNOWN = -2  # nothing is known of a state at a row
 
 
-# What `search_partitions` calls: another function in each kernel that `searching` makes of it.
+# What `search_partitions` calls. `searching` puts another function here for each kernel.
 search_start: Any = None
 
 
 def searching(search_start: Any) -> Any:
-    """The kernel of a search, of a part that searches from progress.start on and sets the next
-    starting row and answers DONE, or answers another status.
+    """Return the kernel of a search.
+
+    Args:
+        search_start: searches from progress.start on. It either sets the next starting row and
+            returns DONE, or returns another status.
     """
     return kernel_with(search_partitions, "search_start", search_start)
 
@@ -43,7 +57,11 @@ def searching(search_start: Any) -> Any:
 def search_partitions(
     rules: Rules, rows: RowArrays, work: Work, first_hook: Hook, second_hook: Hook
 ) -> int:
-    """Search from `progress` on until all is done or something is full; return the status."""
+    """Search from `progress` on until all partitions are done or something is full.
+
+    Returns:
+        The status; progress says where the search stopped.
+    """
     progress = work.progress
     partitions = rows.starts.shape[0] - 1
     while progress.partition < partitions:
@@ -64,8 +82,9 @@ def search_partitions(
 
 @spliced
 def pass_over(begins: BoolArray, until: int, progress: Progress) -> None:
-    """Go on to the first starting row with which a match may begin: one whose search has not ended
-    is such a row.
+    """Go on from the next starting row to the first one with which a match may begin.
+
+    A starting row whose search was interrupted is one with which a match may begin, so it stays.
     """
     start = progress.start
     while start < until and not begins[start]:
@@ -101,14 +120,20 @@ def go_to_next_partition(starts: IntArray, frontier: Frontier, progress: Progres
 
 @spliced
 def begin_at(row: int, progress: Progress) -> None:
-    """Set the next starting row: none where as many matches are found as are sought."""
+    """Set the next starting row: no row if as many matches have been found as are sought.
+
+    So that limit is tested once for each match, and not for each starting row.
+    """
     is_enough = progress.number >= progress.match_limit
     progress.start = layout.NO_LIMIT if is_enough else row
 
 
 @spliced
 def go_on_without(answer: int, progress: Progress) -> int:
-    """Status of a search that answered less than a length; without a match, the next row starts."""
+    """Return the status after a search that returned `answer` instead of a length.
+
+    If there is no match, the next row becomes the starting row.
+    """
     if answer == NO_MATCH:
         progress.start += 1
         return layout.DONE
@@ -117,21 +142,28 @@ def go_on_without(answer: int, progress: Progress) -> int:
 
 @spliced
 def write_path(length: int, rules: Rules, work: Work) -> int:
-    """Write out the match in `path`, as `finish_match`: DONE, OUTPUT_FULL or a failure."""
-    path, taken, progress = work.path, work.output.taken, work.progress
+    """Write out the match of `length` rows in `path`, and skip.
+
+    Returns:
+        DONE, OUTPUT_FULL or a failure of AFTER MATCH SKIP.
+    """
+    path, choices, progress = work.path, work.output.choices, work.progress
     if not has_room(length, work.output, progress):
         return layout.OUTPUT_FULL
     mapped = progress.mapped
     for index in range(length):
-        taken[mapped + index] = path[index]
+        choices[mapped + index] = path[index]
     return finish_match(progress.start, length, rules, work.output, progress, None)
 
 
 @spliced
 def has_room(length: int, output: FoundArrays, progress: Progress) -> bool:
-    """Whether one more match of so many rows fits into the output; if not, what does is noted."""
+    """Return whether the output has room for one more match of `length` rows.
+
+    If it has not, progress.needed says how many rows it must hold.
+    """
     needed = progress.mapped + length
-    if progress.matches < output.found.shape[1] - 1 and needed <= output.taken.shape[-1]:
+    if progress.matches < output.found.shape[1] - 1 and needed <= output.choices.shape[-1]:
         return True
     progress.needed = needed
     return False
@@ -141,15 +173,22 @@ def has_room(length: int, output: FoundArrays, progress: Progress) -> bool:
 def finish_match(
     start: int, length: int, rules: Rules, output: FoundArrays, progress: Progress, rows: Hook
 ) -> int:
-    """Add the match whose choices end the output, and skip, as `skip_match`: DONE or a failure."""
+    """Add the match whose choices have been written to the end of the output, and skip.
+
+    `rows` are the positions of its rows; None if they follow the starting row without a gap.
+
+    Returns:
+        DONE or a failure of AFTER MATCH SKIP.
+    """
     begin = progress.mapped
     progress.mapped = begin + length
     add_match(output.found, progress, start, length)
-    return skip_match(output.taken[begin : begin + length], start, rows, rules, progress)
+    return skip_match(output.choices[begin : begin + length], start, rows, rules, progress)
 
 
 @spliced
 def add_match(found: IntArray, progress: Progress, start: int, length: int) -> None:
+    """Add a match of `length` rows to those in the output."""
     match = progress.matches
     progress.number += 1
     found[layout.FOUND_PARTITION, match] = progress.partition
@@ -160,20 +199,26 @@ def add_match(found: IntArray, progress: Progress, start: int, length: int) -> N
 
 
 @inlined
-def note(known: ChoiceArray, progress: Progress, state: int, row: int, what: int) -> None:
-    """Note in a ring what a state and row lead to; rows that are new are unknown but for that."""
+def note_value(known: ChoiceArray, progress: Progress, state: int, row: int, value: int) -> None:
+    """Note in a ring of rows what is known of a state at a row.
+
+    Of a row that is new to the ring, all other states are UNKNOWN.
+    """
     size, states = known.shape
     if row >= progress.memo_to:
-        for new in range(max(progress.memo_to, progress.start), row + 1):
-            for other in range(states):
-                known[new & (size - 1), other] = UNKNOWN
+        for new_row in range(max(progress.memo_to, progress.start), row + 1):
+            for other_state in range(states):
+                known[new_row & (size - 1), other_state] = UNKNOWN
         progress.memo_to = row + 1
-    known[row & (size - 1), state] = what
+    known[row & (size - 1), state] = value
 
 
 @spliced
 def begin_start(window_end: IntArray, progress: Progress) -> int:
-    """The row before which a match ends that starts now; forget what held in another window."""
+    """Return the row before which a match ends that starts at progress.start.
+
+    Failures that held for starting rows whose windows end elsewhere are forgotten.
+    """
     start = progress.start
     bound = end_of_window(window_end, start, progress)
     if bound != progress.memo_window:
@@ -182,10 +227,10 @@ def begin_start(window_end: IntArray, progress: Progress) -> int:
     return bound
 
 
-# Where the search goes on after a match, by two numbers that say what a skip strategy is.
+# Where the search goes on after a match. A skip strategy is two numbers, `backwards` and `past`.
 #
-# The search goes on `past` rows after the first or the last target. A target is a row of the match:
-# any row, or where the strategy names a variable one that is mapped to it.
+# The search goes on `past` rows after the first target, or after the last one if `backwards`. A
+# target is a row of the match; if the strategy names a variable, a row that is mapped to it.
 #
 #     strategy         backwards  past  targets
 #     TO NEXT ROW      False      1     all rows
@@ -193,21 +238,25 @@ def begin_start(window_end: IntArray, progress: Progress) -> int:
 #     TO FIRST v       False      0     rows mapped to v
 #     TO LAST v        True       0     rows mapped to v
 #
-# A strategy of this form needs nothing here. Any other one is a branch of `next_start`, and of
-# `distance_to_next_start`, which says the same row by row for matches that share their rows.
+# A strategy of this form needs no code here. Any other one would be a branch of `next_start` and of
+# `distance_to_next_start`, which computes the same row by row for matches that share their rows.
 #
 # Source: ISO/IEC 19075-5, AFTER MATCH SKIP; Flink CEP, "After Match Skip Strategy".
 
-NO_ROW = -1  # where the search goes on if the match has no target
+NO_ROW = -1  # the match has no target
 
 
 @spliced
 def next_start(skip: SkipRule, is_target: Any, mapped: Any, start: int, rows: Hook) -> int:
-    """The row from which the search goes on after a match, NO_ROW where the match has no target.
+    """Return the row from which the search goes on after a match; NO_ROW if it has no target.
 
-    mapped: int[k], the choice or the variable by which each row is mapped. is_target: bool or int
-    array, whether rows mapped by each of these are targets. start: the match's starting row. rows:
-    int64[k], positions of the rows, None where they follow the starting row without a gap.
+    Args:
+        skip: the skip strategy.
+        is_target: bool or int array, whether rows mapped by a choice, or to a variable, are
+            targets.
+        mapped: int[k], the choice or the variable by which each row is mapped.
+        start: the match's starting row.
+        rows: int64[k], positions of the rows; None if they follow the starting row without a gap.
     """
     length = mapped.shape[0]
     if length == 0:
@@ -223,16 +272,26 @@ def next_start(skip: SkipRule, is_target: Any, mapped: Any, start: int, rows: Ho
 
 
 @inlined
-def distance_to_next_start(skip: SkipRule, is_target: bool, rest: int) -> int:
-    """How many rows after a row the search goes on, if `rest` rows after the next; or NO_ROW."""
-    if is_target and (rest == NO_ROW or not skip.backwards):
+def distance_to_next_start(skip: SkipRule, is_target: bool, later_distance: int) -> int:
+    """Return how many rows after a row the search goes on, or NO_ROW: `next_start`, row by row.
+
+    Args:
+        skip: the skip strategy.
+        is_target: whether the row is a target.
+        later_distance: the same for the next row of the match, or NO_ROW.
+    """
+    if is_target and (later_distance == NO_ROW or not skip.backwards):
         return skip.past
-    return rest if rest == NO_ROW else rest + 1
+    return later_distance if later_distance == NO_ROW else later_distance + 1
 
 
 @spliced
 def skip_match(mapped: Any, start: int, rows: Hook, rules: Rules, progress: Progress) -> int:
-    """AFTER MATCH SKIP, arguments as of `next_start`: set the next starting row, or a failure."""
+    """Set the next starting row after a match. See `next_start` for the arguments.
+
+    Returns:
+        DONE or a failure.
+    """
     is_target = rules.program[:, layout.IS_TARGET]
     row = next_start(rules.skip, is_target, mapped, start, rows)
     if rules.forgets:
@@ -242,7 +301,11 @@ def skip_match(mapped: Any, start: int, rows: Hook, rules: Rules, progress: Prog
 
 @spliced
 def go_on_from(row: int, start: int, progress: Progress) -> int:
-    """Set the next starting row after the match that starts at `start`: DONE or a failure."""
+    """Set `row` as the next starting row after the match that starts at `start`.
+
+    Returns:
+        DONE; or a failure, because the strategy has no target, or goes to the match's first row.
+    """
     if row > start:
         begin_at(row, progress)
         return layout.DONE
@@ -258,13 +321,15 @@ def next_starts(
     offsets: IntArray,
     mapped: Any,
     rows: Any,
-    found: IntArray,
+    next_rows: IntArray,
 ) -> None:
-    """Fill `found` with the `next_start` of each match; arrays as in `matches.Matches`."""
+    """Fill `next_rows` with the `next_start` of each match. Arrays are as in `matches.Matches`."""
     for match in range(start.shape[0]):
         begin, end = offsets[match], offsets[match + 1]
-        own = mapped[begin:end]
+        mapped_in_match = mapped[begin:end]
         if rows is None:
-            found[match] = next_start(skip, is_target, own, start[match], None)
+            next_rows[match] = next_start(skip, is_target, mapped_in_match, start[match], None)
         else:
-            found[match] = next_start(skip, is_target, own, start[match], rows[begin:end])
+            next_rows[match] = next_start(
+                skip, is_target, mapped_in_match, start[match], rows[begin:end]
+            )
