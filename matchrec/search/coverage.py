@@ -45,7 +45,7 @@ class Coverable:
 class Counts(NamedTuple):
     """What is counted: see `RunCounts` for each array.
 
-    The searches of several chunks add to the same counts, but each needs notes of its own.
+    The searches of several batches add to the same counts, but notes are those of one search.
     """
 
     came: IntArray

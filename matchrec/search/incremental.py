@@ -189,20 +189,20 @@ class FurtherSearch:
             RunFailure: the search has failed because of the rows.
         """
         task = self.task
-        found = self.find_all()
+        chunks_found = self.find_all()
         chunks: Iterator[Matches]
         if task.skip is not None:
-            self.release = self.decide(list(found))
+            self.release = self.decide(list(chunks_found))
             chunks = iter([self.release.matches])
         elif task.totals is not None:
-            chunks = found
+            chunks = chunks_found
         else:
-            chunks = map(sort_matches, found)
+            chunks = map(sort_matches, chunks_found)
         for matches in chunks:
             yield first_matches(task, self.numbering.number_matches(matches))
 
     def find_all(self) -> Iterator[Matches]:
-        """Yield the matches of the new rows, then those of runs whose windows have ended."""
+        """Yield the matches of the new rows, then the matches of runs whose windows have ended."""
         task = self.task
         arrays = self.arrays
         stop = self.call.stop
@@ -236,8 +236,8 @@ class FurtherSearch:
             has_ended[waiting] |= call.near[window, live.last_rows[waiting]]
         return has_ended
 
-    def decide(self, found: list[Matches]) -> Release:
-        """Apply a skip strategy to the matches that waited or were found.
+    def decide(self, new_matches: list[Matches]) -> Release:
+        """Apply a skip strategy to the matches that waited and to new ones.
 
         Returns:
             What is decided, with start bounds and completing rows as numbers of rows.
@@ -256,7 +256,7 @@ class FurtherSearch:
             start_bounds=self.to_positions(state.start_bounds, shift),
             starts=np.zeros(1, np.int64),
         )
-        release = release_matches(self.task, concatenate([waiting, *found]), position)
+        release = release_matches(self.task, concatenate([waiting, *new_matches]), position)
         assert release.held.completed is not None
         held = replace(release.held, completed=release.held.completed + shift)
         bounds = self.to_numbers(release.start_bounds, shift)
@@ -288,7 +288,7 @@ class FurtherSearch:
         state = self.state
         live = self.live
         held = self.release.held
-        last_number = self.numbering.found
+        last_number = self.numbering.last_number
 
         can_be_released = live.starts >= self.release.settled
         if not can_be_released.all():

@@ -128,7 +128,7 @@ class Task:
     pattern: CompiledPattern
     # The condition of each variable, by its id.
     conditions: tuple[Condition, ...]
-    # The ids of the primary variables of every variable, primary or union, by name.
+    # For each variable name, primary or union, the ids of its primary variables.
     members: dict[str, frozenset[int]]
     # Where the search goes on after a match.
     after_match: clauses.AfterMatchSkip = clauses.AfterMatchSkip()
@@ -236,5 +236,5 @@ class Room:
     # needed.
     memory: int = 1 << 10
     # Bytes that an array of a search over a stream may take: see `memory.may_take`. None if the
-    # rows are not those of a stream.
+    # search is not over a stream.
     most: int | None = None

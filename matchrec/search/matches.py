@@ -122,12 +122,12 @@ class Numbering:
     """Numbers the matches of each partition over several chunks.
 
     Args:
-        found: how many matches of the first partition came before.
+        last_number: how many matches of the first partition came before.
     """
 
-    def __init__(self, found: int = 0) -> None:
+    def __init__(self, last_number: int = 0) -> None:
         self.partition = 0  # the partition of the last match
-        self.found = found  # the last number in it
+        self.last_number = last_number  # its number
 
     def number_matches(self, matches: Matches) -> Matches:
         """Number matches that are in order of partition.
@@ -142,9 +142,9 @@ class Numbering:
         counted = is_match.astype(np.int64)
         count_before: IntArray = np.cumsum(counted) - counted
         number: IntArray = count_before + counted - count_before[first_of_partition]
-        number[matches.partition == self.partition] += self.found
+        number[matches.partition == self.partition] += self.last_number
         self.partition = int(matches.partition[-1])
-        self.found = int(number[-1])
+        self.last_number = int(number[-1])
         return replace(matches, number=np.where(is_match, number, -1))
 
 

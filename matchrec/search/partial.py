@@ -2,8 +2,8 @@
 
 1. Any strategy finds the matches (`with_runs` gets them and passes them on).
 2. `find_starts` finds the starting rows that the search came to and that begin no match.
-3. `PartialSearch` finds, for each of these, the most preferred run that is live where its window
-   or its partition ends.
+3. `PartialSearch` finds, for each of these, the most preferred run that is live where its window or
+   its partition ends.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ class Frontier(NamedTuple):
     def of(
         starts: IntArray, start: int = 0, edge: int = NO_EDGE, number: int = 0, steps: int = 0
     ) -> Frontier:
-        """Return the frontier of partitions of which the first may continue, and the last go on.
+        """Return a frontier: the first partition may have begun before, the last one may go on.
 
         Args:
             starts: see `Partitions`.

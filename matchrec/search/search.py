@@ -295,7 +295,7 @@ class KernelSearch(ABC):
             self.progress.memo_to = self.progress.start
 
     def output(self, matches: int, rows: int) -> layout.FoundArrays:
-        """Return an empty output for so many matches and mapped rows."""
+        """Return an empty output with room for `matches` matches and `rows` mapped rows."""
         self.check_most(rows * BYTES_OF_OUTPUT_ROW)
         found = self.new_array(np.empty, (layout.FOUND_SIZE, matches + 1), np.int64)
         choices = self.new_array(np.empty, (rows,), np.int32)
@@ -362,7 +362,7 @@ class KernelSearch(ABC):
         raise RunFailure(message, int(row), fields)
 
     def shape_registers(self, runs: int) -> Shapes:
-        """Return the registers: those before the first row of a run, then those of `runs` runs.
+        """Return the registers before the first row of a run, and of `runs` runs after that.
 
         No array if the search needs no registers.
         """
@@ -587,8 +587,7 @@ class BreadthFirstSearch(BufferSearch):
 # only the first row of a match is compared.
 
 ROWS_COMPARED = 8  # at the beginning of a match
-# It stops as soon as no more than one row in so many is left.
-FEW = 16
+FEW = 16  # comparing stops when at most one row in 16 is left
 
 
 def beginnings(task: Task, rules: layout.Rules, rows: layout.RowArrays) -> BoolArray:

@@ -118,7 +118,7 @@ ROW_COLUMNS = ("classifiers", "excluded", "rows")
 
 
 def columns_of(matches: Matches, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """Yield name and array of those of the fields that are not None."""
+    """Yield the name and the array of each of these fields that is not None."""
     for name in names:
         column = getattr(matches, name)
         if column is not None:
@@ -179,7 +179,7 @@ class Release:
     settled: int
 
 
-def release_matches(task: Task, found: Matches, position: SearchPosition) -> Release:
+def release_matches(task: Task, matches: Matches, position: SearchPosition) -> Release:
     """Decide on the matches that were held or have been found.
 
     Of each partition, the released ones are the matches that are kept, then the runs that timed
@@ -187,20 +187,20 @@ def release_matches(task: Task, found: Matches, position: SearchPosition) -> Rel
 
     Args:
         task: a task with a skip strategy.
-        found: the matches, and the runs that timed out.
+        matches: the matches that were held or have been found, and runs that timed out.
         position: where the search has stopped.
 
     Raises:
         RunFailure: a match has no row to which the strategy could skip.
     """
-    assert found.kind is not None
-    ranked = sort_matches(filter_matches(found, found.kind == A_MATCH), by_start=True)
+    assert matches.kind is not None
+    ranked = sort_matches(filter_matches(matches, matches.kind == A_MATCH), by_start=True)
     outcome, new_bounds = decide(task, ranked, position)
     bounds = np.concatenate([position.start_bounds, new_bounds[outcome == KEPT]])
     kept = filter_matches(ranked, outcome == KEPT)
     held = filter_matches(ranked, outcome == HELD)
 
-    timed_out = sort_matches(filter_matches(found, found.kind != A_MATCH))
+    timed_out = sort_matches(filter_matches(matches, matches.kind != A_MATCH))
     assert timed_out.completed is not None
     bound_index = np.searchsorted(bounds[:, 0], timed_out.completed, side="left") - 1
     is_in_bounds = timed_out.start >= at(bounds[:, 1], bound_index, -1)
@@ -330,7 +330,7 @@ def skip_runs(
 
 
 def in_large_chunks(chunks: Iterator[Matches]) -> Iterator[Matches]:
-    """Yield the matches in fewer chunks: each chunk has a cost of its own when it is output."""
+    """Yield the matches in fewer chunks, because the output of each chunk has a fixed cost."""
     held: list[Matches] = []
     for matches in chunks:
         held.append(matches)
@@ -516,7 +516,7 @@ class RunsSearch(BufferSearch):
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """A total whose value is that of a row, and the columns of a node that hold it."""
+    """A total whose value is the value of a row, and the columns of a node that hold it."""
 
     # The column with the number of ways on which the value is known, as a double.
     known: int
@@ -535,11 +535,11 @@ Extremes = tuple[Extreme, ...]
 
 
 def extremes_of(task: Task, begin: int = layout.NODE_SIZE) -> Extremes:
-    """Return the totals of a task whose values are those of rows.
+    """Return the totals of a task whose value is the value of a row.
 
     Args:
         task: any task.
-        begin: the first column that belongs to totals: that of a node, or 0 for a group.
+        begin: the first column that belongs to totals: NODE_SIZE for a node, 0 for a group.
     """
     if task.totals is None:
         return ()
@@ -626,7 +626,7 @@ class ReleasingSearch:
     """A search with a skip strategy.
 
     It holds matches only until they are decided on, and drops runs that can no longer be released.
-    Each decision has a cost of its own. So decisions are rare if no run waits and many of the
+    Each decision has a fixed cost. So decisions are rare if no run waits and many of the
     matches found are released, or if runs of one starting row are followed alone. Otherwise they
     are frequent, because then most runs will be dropped.
     """
@@ -657,8 +657,8 @@ class ReleasingSearch:
             self.search.room = self.large_room if is_rare else self.small_room
         yield self.release(no_matches())
 
-    def release(self, found: Matches) -> Matches:
-        """Return those of the matches held or found that can be released now.
+    def release(self, new_matches: Matches) -> Matches:
+        """Return which of the held and the new matches can be released now.
 
         Raises:
             RunFailure: a match has no row to which the strategy could skip.
@@ -676,7 +676,7 @@ class ReleasingSearch:
             start_bounds=self.start_bounds,
             starts=search.arrays.rows.starts,
         )
-        release = release_matches(search.task, concatenate([self.held, found]), position)
+        release = release_matches(search.task, concatenate([self.held, new_matches]), position)
         self.held = release.held
         self.start_bounds = release.start_bounds
         if runs is not None and not search.progress.alone:

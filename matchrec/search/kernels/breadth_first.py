@@ -3,9 +3,9 @@
 It is used by the strategies `SelectionByAllRuns` and `TotalsOfAllRuns`, and for streams.
 
 1. Each row goes to every live run and to a new one. For each choice whose conditions the row
-satisfies, a run goes on with the row. If the row may be skipped, the run also waits.
+   satisfies, a run goes on with the row. If the row may be skipped, the run also waits.
 2. A run that accepts is unwound to its matches: see `matches`. For totals over all matches, what it
-carries is added to its group instead: see `totals`.
+   carries is added to its group instead: see `totals`.
 3. Runs with equal computation states merge: see `buffer`.
 
     SEQ(A a, B b) with skip till any match, rows A B B

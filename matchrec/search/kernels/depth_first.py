@@ -5,7 +5,7 @@ and to count how far starting rows come. If conditions depend on the data only a
 windows, `distances` is used instead.
 
 1. Try the choices of the state in preferment order. The first one by which the row can be mapped
-takes the run to the next row.
+   takes the run to the next row.
 2. If a choice accepts, the path is the match.
 3. If no choice is left, go back one row and try the choices after the one in the path.
 

@@ -3,7 +3,7 @@
 A skip strategy goes over the matches of a partition in the order of their first rows.
 
 1. A match is kept if it does not begin before the start bound: the next start of the matches kept
-before it. Then it moves the bound to its own next start.
+   before it. Then it moves the bound to its own next start.
 2. It is released when no run is live that began before it. Until then it is held.
 3. A run whose window ends is kept if it does not begin before the start bound of that time.
 

@@ -6,7 +6,7 @@ rows come (`coverage`), and, run by Python, for traces.
 From each starting row the search goes depth first. In a state at a row, it
 
 1. tries the choices in preferment order; the first one by which the row can be mapped takes the run
-to the next row;
+   to the next row;
 2. otherwise skips the row, if that is allowed;
 3. otherwise goes back to the last row that was mapped, and tries what comes after its choice.
 

@@ -4,8 +4,8 @@ A search is a function `search_start` that searches from the starting row progre
 `searching` makes a kernel, which calls it for each starting row of each partition:
 
 1. Pass over rows with which no match can begin.
-2. Search from the starting row. A match is written to the output, and sets the next starting row
-   by AFTER MATCH SKIP; otherwise that is the next row.
+2. Search from the starting row. A match is written to the output, and sets the next starting row by
+   AFTER MATCH SKIP; otherwise that is the next row.
 3. At the end of the partition, note how far the search has come, and go on to the next one.
 
 When something is full, the kernel returns a status. Called again, it goes on where `progress` says.
