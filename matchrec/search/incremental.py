@@ -63,6 +63,7 @@ class SearchState:
     numbered: int
     # int64[k], the numbers of the rows that are kept.
     numbers: IntArray
+    # The runs that are live, with the nodes of the buffer to which they lead.
     live_runs: LiveRuns
     # int64[b, 2], see `selection`: the number of the row at which a match was released, and the
     # number of the row before which no match may begin from then on.
@@ -130,8 +131,9 @@ def state_of(arrays: Mapping[str, Array]) -> SearchState:
     )
 
 
+# Small at first, because each key of a stream has a search of its own in each batch.
 ROOM = Room(rows=1 << 14, matches=1 << 10, memory=1 << 6, most=MOST_IN_STREAM)
-TO_THE_END = -1  # no row to stop at: the partition is at its end
+TO_THE_END = -1  # instead of a row to stop at: search up to the end of the partition
 
 
 @dataclass(frozen=True, slots=True)
