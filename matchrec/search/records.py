@@ -31,7 +31,7 @@ from matchrec.search.interface import Condition, Task
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.totals import ASKED_SIZE, CODES, words_of
 from matchrec.search.matches import find_targets, skip_rule
-from matchrec.search.partitions import Frontier, IntArray, Partitions
+from matchrec.search.partitions import BoolArray, Frontier, IntArray, Partitions
 from matchrec.shortcuts import taken
 
 if TYPE_CHECKING:
@@ -424,18 +424,26 @@ def number_choices(task: Task) -> tuple[IntArray, IntArray]:
         program[:, column] = values
 
     if task.stages is None:
-        if task.selection is EventSelection.SKIP_TILL_ANY_MATCH:
-            program[:, layout.BLOCKS] = 0
-        else:
-            # In a loop only the choice that stays in it keeps a row from being skipped.
-            again = program[:, layout.AGAIN] != 0
-            program[:, layout.BLOCKS] = again | ~np.isin(source, source[again])
-
+        program[:, layout.BLOCKS] = find_blocking_choices(task, program)
     for choice in program:
         test = choice[layout.TEST]
         if test >= 0:
             choice[[layout.WORD, layout.MASK]] = find_bit(task.conditions[test])
     return first, program
+
+
+def find_blocking_choices(task: Task, program: IntArray) -> BoolArray:
+    """Return bool[c], whether a row that a choice can map may not be skipped.
+
+    In a state inside a loop, only the choice that stays in the loop keeps a row from being skipped.
+    This is for tasks without stages: the choices of stages say so themselves.
+    """
+    if task.selection is EventSelection.SKIP_TILL_ANY_MATCH:
+        return np.zeros(len(program), np.bool_)
+    source = program[:, layout.SOURCE]
+    stays_in_loop = program[:, layout.AGAIN] != 0
+    is_loop_state = np.isin(source, source[stays_in_loop])
+    return np.asarray(stays_in_loop | ~is_loop_state, np.bool_)
 
 
 def to_number(value: int | None) -> int:

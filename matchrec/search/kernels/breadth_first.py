@@ -109,7 +109,7 @@ search = searching(search_start)
 def step_runs(
     row: int, rules: Rules, rows: RowArrays, work: Work, negation: Hook, totals: Hook
 ) -> int:
-    """Give a row to all runs; return DONE or a status."""
+    """Give a row to all runs, old and new; return DONE or a status."""
     progress, runs = work.progress, work.runs
     program, states, goes_on = rules.program, rules.first, rules.goes_on
     waits, ends = rules.waits, rules.ends
@@ -135,8 +135,7 @@ def step_runs(
         way_count = blocked = stopped = np.int64(0)
         end_of_choices = states[state + 1]
         choice = (end_of_choices if ended else states[state]) - 1
-        # the index after the choices stands for a run without the row
-        while choice < end_of_choices:
+        while choice < end_of_choices:  # the index after the choices is for the run without the row
             choice += 1
             if alive == runs.shape[1]:
                 return layout.RUNS_FULL
@@ -174,10 +173,8 @@ def step_runs(
             way_count += target >= 0
             if is_match:
                 progress.row, progress.choice = row, choice  # if it fails
-                match_slot = slot if ended else new_slot
-                status = accept_run(
-                    new_node, match_slot, row - ended, rules, rows, work, negation, totals
-                )
+                at_slot = slot if ended else new_slot
+                status = accept(new_node, at_slot, row - ended, rules, rows, work, negation, totals)
                 if status != layout.DONE:
                     return status
             if target == layout.ENDS or target == layout.TIMES_OUT:
@@ -242,7 +239,7 @@ def add_row(choice: int, row: int, node: int, start: int, work: Work, totals: Ho
 
 
 @spliced
-def accept_run(
+def accept(
     node: int,
     slot: int,
     row: int,
