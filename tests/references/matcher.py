@@ -1,7 +1,13 @@
-"""The reference matcher: every word of a row pattern, in preferment order. Slow and obvious.
+"""The reference matcher: enumerate every word of a row pattern, in preferment order.
 
-It shares with matchrec the nodes of row patterns and of run conditions, and nothing else: no
-automaton, no closure, no registers. A word is a tuple of (variable, excluded), one for each row.
+It is slow and obvious. From matchrec it uses only the trees that row patterns and conditions are
+written in: no automaton, no closure, no registers.
+
+1. `Words.of` lists the words that a row pattern allows from one starting row, preferred ones first.
+   `A B* C` over four rows gives `A B B C`, `A B C`, `A C`, as far as the conditions hold.
+2. The first of them is the match. `find_all` repeats this from row to row and applies AFTER MATCH
+   SKIP.
+3. `Candidate.value` computes a condition for one row and the rows mapped before it.
 """
 
 from __future__ import annotations
@@ -47,42 +53,48 @@ from matchrec.plan.pattern import (
 from tests.references.aggregates import AGGREGATES
 
 Word = tuple[tuple[str, bool], ...]
-# number of the match, first row, variables up to the candidate row
+"""The mapping of consecutive rows: the variable of each, and whether it is in an exclusion."""
+
 May = Callable[[int, int, tuple[str, ...]], bool]
+"""Return whether the last row may be mapped to the last variable.
+
+The arguments are the number of the match, its first row, and the variables of its rows so far, the
+one of the last row included.
+"""
 
 
 @dataclass(frozen=True)
-class Found:
-    """One match of one partition."""
+class Match:
+    """A match in a partition."""
 
-    number: int
-    start: int
-    word: Word
+    number: int  # MATCH_NUMBER, from 1
+    start: int  # the starting row
+    word: Word  # empty for an empty match
 
 
 class Failure(Exception):  # noqa: N818
-    """A search that its rows end: `kind` is the name of a message in `errors.run.failures`."""
+    """An error that the rows cause while they are searched."""
 
     def __init__(self, kind: str, row: int) -> None:
         super().__init__(kind, row)
-        self.kind, self.row = kind, row
+        self.kind = kind  # the name of a message in `errors.run.failures`
+        self.row = row
 
 
 @dataclass(frozen=True)
 class Words:
-    """The words of a row pattern that the rows from `start` on allow to match `number`.
+    """The words of a row pattern that the rows from a starting row on allow."""
 
-    satisfies: as `may`, of a row that must not be there, in the window or not.
-    """
-
-    rows: int
+    rows: int  # number of rows of the partition
     start: int
     may: May
-    number: int = 1
+    number: int = 1  # of the match that is tried
+    # For `(?!A)`: returns whether a row satisfies the condition of A. Unlike `may` it does not ask
+    # whether the row is in the window of the match.
     satisfies: May | None = None
 
     def of(self, node: RowPattern, word: Word) -> Iterator[Word]:
-        """`word` followed by each word of `node`, preferred ones first."""
+        """Yield `word` followed by each word of `node`, preferred ones first."""
         match node:
             case Empty():
                 yield word
@@ -93,62 +105,79 @@ class Words:
                 if self.start + len(word) == self.rows:
                     yield word
             case Negation(names):
-                if not any(self.is_one(name, word) for name in names):
+                if not any(self.is_next(name, word) for name in names):
                     yield word
             case Variable(name):
-                variables = (*(variable for variable, _ in word), name)
-                there = self.start + len(word) < self.rows
-                if there and self.may(self.number, self.start, variables):
-                    yield (*word, (name, False))
+                if self.has_next_row(word):
+                    variables = (*variables_of(word), name)
+                    if self.may(self.number, self.start, variables):
+                        yield (*word, (name, False))
             case Concatenation(parts):
-                yield from self.in_a_row(parts, word)
+                yield from self.concatenate(parts, word)
             case Alternation(parts):
                 for part in parts:
                     yield from self.of(part, word)
             case Permutation(parts):
                 for order in itertools.permutations(parts):
-                    yield from self.in_a_row(order, word)
+                    yield from self.concatenate(order, word)
             case Exclusion(part):
                 for longer in self.of(part, word):
-                    new = longer[len(word) :]
-                    yield word + tuple((variable, True) for variable, _ in new)
+                    excluded = longer[len(word) :]
+                    yield (*word, *((variable, True) for variable, _ in excluded))
             case Quantified():
-                yield from self.iterations(node, word, 1)
+                yield from self.repeat_or_stop(node, word, 1)
 
-    def is_one(self, name: str, word: Word) -> bool:
-        """Whether the next row, if there is one, could be mapped to a variable."""
+    def has_next_row(self, word: Word) -> bool:
+        """Return whether the partition has a row after those of a word."""
+        return self.start + len(word) < self.rows
+
+    def is_next(self, name: str, word: Word) -> bool:
+        """Return whether there is a next row and it satisfies the condition of a variable."""
         assert self.satisfies is not None
-        variables = (*(variable for variable, _ in word), name)
-        is_there = self.start + len(word) < self.rows
-        return is_there and self.satisfies(self.number, self.start, variables)
+        variables = (*variables_of(word), name)
+        return self.has_next_row(word) and self.satisfies(self.number, self.start, variables)
 
-    def in_a_row(self, parts: Sequence[RowPattern], word: Word) -> Iterator[Word]:
+    def concatenate(self, parts: Sequence[RowPattern], word: Word) -> Iterator[Word]:
+        """Yield `word` followed by a word of each part in turn."""
         if not parts:
             yield word
             return
         for longer in self.of(parts[0], word):
-            yield from self.in_a_row(parts[1:], longer)
+            yield from self.concatenate(parts[1:], longer)
 
-    def iterations(self, node: Quantified, word: Word, number: int) -> Iterator[Word]:
-        """Iteration `number` and those after it, or stopping before it."""
-        if number <= node.least:
-            yield from self.iterate(node, word, number)
-        elif node.most is not None and number > node.most:
+    def repeat_or_stop(self, node: Quantified, word: Word, iteration: int) -> Iterator[Word]:
+        """Yield the words with this iteration (from 1) and later ones, and those that stop here.
+
+        A greedy quantifier prefers another iteration, a reluctant one prefers to stop.
+        """
+        if iteration <= node.least:
+            yield from self.repeat(node, word, iteration)
+        elif node.most is not None and iteration > node.most:
             yield word
         elif node.greedy:
-            yield from self.iterate(node, word, number)
+            yield from self.repeat(node, word, iteration)
             yield word
         else:
             yield word
-            yield from self.iterate(node, word, number)
+            yield from self.repeat(node, word, iteration)
 
-    def iterate(self, node: Quantified, word: Word, number: int) -> Iterator[Word]:
-        """An empty iteration is followed by another one only below the least number."""
+    def repeat(self, node: Quantified, word: Word, iteration: int) -> Iterator[Word]:
+        """Yield the words with this iteration and, perhaps, later ones.
+
+        After an empty iteration the loop ends, unless more iterations are required. Otherwise
+        `(A?)*` would go on for ever.
+        """
         for longer in self.of(node.part, word):
-            if longer == word and number >= node.least:
+            is_empty = longer == word
+            if is_empty and iteration >= node.least:
                 yield longer
             else:
-                yield from self.iterations(node, longer, number + 1)
+                yield from self.repeat_or_stop(node, longer, iteration + 1)
+
+
+def variables_of(word: Word) -> tuple[str, ...]:
+    """Return the variables of the rows of a word."""
+    return tuple(variable for variable, _ in word)
 
 
 def find_all(
@@ -159,23 +188,34 @@ def find_all(
     members: dict[str, frozenset[str]],
     longest: bool = False,
     satisfies: May | None = None,
-) -> Iterator[Found]:
-    """The matches of one partition. members: primary variables by name. Raises Failure.
+) -> Iterator[Match]:
+    """Yield the matches of one partition.
 
-    longest: of all words of a starting row the one with the most rows, the first of several.
-    satisfies: see `Words`.
+    Args:
+        pattern: the row pattern.
+        rows: the number of rows of the partition.
+        may: says whether a row may be mapped to a variable.
+        after_match: where the next search begins.
+        members: for each variable that AFTER MATCH SKIP may name, its primary variables.
+        longest: for LONGEST MATCH: take the word with the most rows, and among equally long ones
+            the preferred one. Otherwise the preferred one is taken.
+        satisfies: see `Words`.
+
+    Raises:
+        Failure: AFTER MATCH SKIP has no row to go to, or `may` raises it.
     """
-    start, number = 0, 0
+    start = 0
+    number = 1
     while start < rows:
-        all_words = Words(rows, start, may, number + 1, satisfies).of(pattern, ())
-        word = max(all_words, key=len, default=None) if longest else next(all_words, None)
+        words = Words(rows, start, may, number, satisfies).of(pattern, ())
+        word = max(words, key=len, default=None) if longest else next(words, None)
         if word is None:
             start += 1
             continue
-        number += 1
-        yield Found(number, start, word)
-        mapped = tuple((start + i, variable) for i, (variable, _) in enumerate(word))
+        yield Match(number, start, word)
+        mapped = tuple(enumerate(variables_of(word), start))
         start = next_start(mapped, start, after_match, members)
+        number += 1
 
 
 def next_start(
@@ -184,14 +224,23 @@ def next_start(
     after_match: AfterMatchSkip,
     members: dict[str, frozenset[str]],
 ) -> int:
-    """Where the next search begins after a match at `start`, given as (row, variable)."""
+    """Return the row at which the next search begins after a match that starts at `start`.
+
+    Args:
+        mapped: the rows of the match, each with its variable; empty for an empty match.
+        members: see `find_all`.
+
+    Raises:
+        Failure: no row is mapped to the variable to skip to, or the match starts with that row, so
+            that the search would begin there again.
+    """
     if not mapped or after_match.to is SkipTo.NEXT_ROW:
         return start + 1
     if after_match.to is SkipTo.PAST_LAST_ROW:
         return mapped[-1][0] + 1
     assert after_match.variable is not None
-    wanted = members[after_match.variable]
-    rows = [row for row, variable in mapped if variable in wanted]
+    targets = members[after_match.variable]
+    rows = [row for row, variable in mapped if variable in targets]
     if not rows:
         raise Failure("skip_to_no_row", start)
     row = rows[0] if after_match.to is SkipTo.FIRST else rows[-1]
@@ -205,23 +254,24 @@ Value = int | float | None
 
 @dataclass(frozen=True)
 class Candidate:
-    """The row that a condition is about, and the rows mapped to variables that it may read.
+    """The row that a condition is computed for, and the mapped rows that the condition may read."""
 
-    row: None for a condition about the mapped rows as a whole. Where the row is about to be mapped
-    itself, it is the last of `rows`. columns: by kind, rows of values, None for NULL, of the
-    partition. names: variables by id. number: of the match that is tried.
-    """
-
-    row: int | None
-    rows: tuple[int, ...]
-    variables: tuple[str, ...]
-    columns: dict[Kind, list[list[Value]]]
-    names: tuple[str, ...]
-    members: dict[str, frozenset[str]] = field(default_factory=dict)
-    number: int = 0
+    row: int | None  # None for a condition on the match as a whole
+    rows: tuple[int, ...]  # the mapped rows; `row` is the last of them if it is about to be mapped
+    variables: tuple[str, ...]  # of the mapped rows
+    columns: dict[Kind, list[list[Value]]]  # kind -> column -> row -> value; None is NULL
+    names: tuple[str, ...]  # variable id -> name
+    members: dict[str, frozenset[str]] = field(default_factory=dict)  # primary variables by name
+    number: int = 0  # of the match that is tried
 
     def value(self, expression: RunExpression) -> Value:
-        """What the condition's node is worth; truth values are 0, 1 and None."""
+        """Return the value of a condition, or of a part of it.
+
+        Truth values are 0, 1 and None.
+
+        Raises:
+            Failure: an overflow or a division by zero that is an error in SQL.
+        """
         match expression:
             case Constant(value):
                 return value
@@ -242,15 +292,15 @@ class Candidate:
             case Aggregated():
                 return self.aggregate(expression)
             case Operate(Comparison() as comparison, (left, right)):
-                return compared(comparison, self.value(left), self.value(right))
+                return compare(comparison, self.value(left), self.value(right))
             case Arithmetic():
                 return self.calculate(expression)
             case Operate(Basic.WIDEN, (value,)):
-                narrow = self.value(value)
-                return None if narrow is None else float(narrow)
+                number = self.value(value)
+                return None if number is None else float(number)
             case Operate(Basic.NARROW, (value,)):
-                wide = self.value(value)
-                return None if wide is None else to_single(wide)
+                number = self.value(value)
+                return None if number is None else to_single(number)
             case Operate(Basic.AND, parts):
                 return self.connect(parts, 0)
             case Operate(Basic.OR, parts):
@@ -264,6 +314,10 @@ class Candidate:
                 return self.value(then if self.value(condition) else otherwise)
 
     def connect(self, parts: tuple[RunExpression, ...], decisive: int) -> Value:
+        """Return the value of AND (`decisive` is 0) or OR (1), computed from left to right.
+
+        Parts after the first decisive one are not computed, so they cannot raise.
+        """
         unknown = False
         for part in parts:
             truth = self.value(part)
@@ -273,10 +327,12 @@ class Candidate:
         return None if unknown else 1 - decisive
 
     def mapped(self, variable: str | None) -> list[int]:
-        wanted = set(self.names) if variable is None else self.members[variable]
-        return [row for row, name in zip(self.rows, self.variables, strict=True) if name in wanted]
+        """Return the rows mapped to a variable, all mapped rows for None."""
+        targets = set(self.names) if variable is None else self.members[variable]
+        return [row for row, name in zip(self.rows, self.variables, strict=True) if name in targets]
 
     def find(self, navigation: Navigation) -> int | None:
+        """Return the row that FIRST or LAST, then PREV or NEXT, find. It may be out of bounds."""
         rows = self.mapped(navigation.variable)
         if navigation.end is End.LAST:
             rows.reverse()
@@ -285,6 +341,10 @@ class Candidate:
         return rows[navigation.logical_offset] + navigation.physical_offset
 
     def reduce(self, expression: Reduce) -> Value:
+        """Compute a count, sum, average, minimum or maximum over the rows of a variable.
+
+        NaN is greater than every other number.
+        """
         rows = self.mapped(expression.variable)
         if expression.so_far:
             rows = [row for row in rows if row != self.row]
@@ -297,9 +357,9 @@ class Candidate:
         if not values:
             return None
         if expression.function is Reduction.MIN:
-            return min(values, key=lambda value: (math.isnan(value), value))
+            return min(values, key=sort_key)
         if expression.function is Reduction.MAX:
-            return max(values, key=lambda value: (math.isnan(value), value))
+            return max(values, key=sort_key)
         total = values[0]
         for value in values[1:]:
             total += value
@@ -308,25 +368,33 @@ class Candidate:
         return total if expression.function is Reduction.SUM else total / len(values)
 
     def aggregate(self, expression: Aggregated) -> Value:
-        """An aggregate of a list, of which each row's variable says what it adds."""
-        wanted = set(self.mapped(expression.variable))
-        rows = []
+        """Compute any other aggregate over the rows of a variable.
+
+        The variable of a row decides which columns are read: first one that says whether the row
+        counts, then the arguments.
+        """
+        targets = set(self.mapped(expression.variable))
+        arguments = []
         for row, name in zip(self.rows, self.variables, strict=True):
-            if row not in wanted or (expression.so_far and row == self.row):
+            if row not in targets or (expression.so_far and row == self.row):
                 continue
-            added = expression.columns[self.names.index(name)]
-            reads = (one.expression for one in added)
-            counts, *values = (
-                self.columns[read.kind][read.column][row]
-                for read in reads
-                if isinstance(read, ReadValue)
-            )
+            reads = [
+                column.expression
+                for column in expression.columns[self.names.index(name)]
+                if isinstance(column.expression, ReadValue)
+            ]
+            counts, *values = (self.columns[read.kind][read.column][row] for read in reads)
             if counts:
-                rows.append(tuple(values))
-        return AGGREGATES[expression.name](rows, expression.use.distinct)
+                arguments.append(tuple(values))
+        return AGGREGATES[expression.name](arguments, expression.use.distinct)
 
     def calculate(self, expression: Arithmetic) -> Value:
-        left, right = map(self.value, expression.parts)
+        """Compute `+`, `-`, `*`, a division or a remainder as Spark does.
+
+        With ANSI mode an overflow and a division by zero raise; `try_` functions return NULL.
+        """
+        left = self.value(expression.parts[0])
+        right = self.value(expression.parts[1])
         if left is None or right is None:
             return None
         divides = expression.operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER)
@@ -360,38 +428,46 @@ class Candidate:
 
 
 def rounded_quotient(left: int, right: int) -> int:
-    """The quotient of whole numbers, rounded half away from zero."""
-    size = (2 * abs(left) + abs(right)) // (2 * abs(right))
-    return size if (left < 0) == (right < 0) else -size
+    """Return the quotient of whole numbers, rounded half away from zero: 5 / -2 is -3."""
+    magnitude = (2 * abs(left) + abs(right)) // (2 * abs(right))
+    return magnitude if (left < 0) == (right < 0) else -magnitude
 
 
 def wrapped(value: int, bits: int) -> int:
-    """The lowest bits of a number, of which the highest is the sign."""
+    """Wrap a number around to a signed integer of so many bits: 128 of 8 bits is -128."""
     half = 1 << (bits - 1)
     return (value + half) % (2 * half) - half
 
 
 def to_single(value: int | float) -> float:
-    """The float of 32 bits that is nearest."""
+    """Return the nearest float of 32 bits."""
     return float(np.asarray(value).astype(np.float32))
 
 
-def compared(comparison: Comparison, left: Value, right: Value) -> Value:
+def compare(comparison: Comparison, left: Value, right: Value) -> Value:
+    """Compare two numbers: NaN equals itself and is greater than every other number."""
     if comparison is Comparison.NULL_SAFE_EQUAL and (left is None or right is None):
         return int(left is right)
     if left is None or right is None:
         return None
-    before, after = ((math.isnan(v), 0 if math.isnan(v) else v) for v in (left, right))
+    left_key = sort_key(left)
+    right_key = sort_key(right)
     match comparison:
         case Comparison.EQUAL | Comparison.NULL_SAFE_EQUAL:
-            return int(before == after)
+            return int(left_key == right_key)
         case Comparison.NOT_EQUAL:
-            return int(before != after)
+            return int(left_key != right_key)
         case Comparison.LESS:
-            return int(before < after)
+            return int(left_key < right_key)
         case Comparison.LESS_OR_EQUAL:
-            return int(before <= after)
+            return int(left_key <= right_key)
         case Comparison.GREATER:
-            return int(before > after)
+            return int(left_key > right_key)
         case Comparison.GREATER_OR_EQUAL:
-            return int(before >= after)
+            return int(left_key >= right_key)
+
+
+def sort_key(number: int | float) -> tuple[bool, int | float]:
+    """Return a key by which numbers sort as in Spark: NaN is the greatest and equals itself."""
+    is_nan = math.isnan(number)
+    return is_nan, 0 if is_nan else number

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from matchrec.plan.clauses import RowsPerMatch
 from tests.generators.expressions import Row, Seen
 from tests.generators.queries import Batch, Query
-from tests.references.matcher import Failure, Found, find_all
+from tests.references.matcher import Failure, Match, find_all
 from tests.references.sql_values import Value
 
 TESTS_A_PARTITION = 20_000
@@ -96,7 +96,7 @@ def partition_rows(
             yield output(columns, rows[row], [None] * len(query.measures))
 
 
-def places(found: Found, rows_per_match: RowsPerMatch) -> Iterator[tuple[int, int]]:
+def places(found: Match, rows_per_match: RowsPerMatch) -> Iterator[tuple[int, int]]:
     """The input row of each output row, and how many rows of the match it looks back on."""
     length = len(found.word)
     if rows_per_match is RowsPerMatch.ONE_ROW:
