@@ -1,11 +1,24 @@
-"""Event selection by definition: all matches of a pattern that may skip rows. Slow and obvious.
+"""The reference for event selection: enumerate every run of a pattern that may skip rows.
 
-It shares with matchrec the nodes of row patterns, of run conditions and of clauses, and nothing
-else. A match is a tuple of (row, variable). A state is what remains to be matched, a tuple of
-patterns; a run whose rows lead to several states is several runs. Anchors are left out.
+It is slow and obvious. From matchrec it uses only the trees that row patterns, conditions and
+clauses are written in. Anchors are not supported.
 
-Source: SASE+, as decided: which rows may be skipped (D3), equal matches are one (D4), absence (D5),
-prefixes of a loop at the end (D8), non-overlapping matches (D9).
+A state of a run is what remains to be matched: a tuple of patterns that follow each other. `ways`
+lists how a run can go on from there. Before the first row of `A B+ C` the state is (A B+ C). The
+only way from there is to map a row to A, which leads to the state (B+, C).
+
+1. `words_from` tries every way on every row, and also skips the row if the strategy allows it.
+2. `holds` drops the results whose closing condition is not true, or for which a row exists that
+   must be absent.
+3. `matches` selects and orders: all matches, non-overlapping ones, or the preferred match of each
+   starting row.
+
+The definitions are those of SASE+:
+
+- under skip till next match, a row may be skipped if it cannot be mapped (`may_skip`);
+- runs that map the same rows to the same variables are one match;
+- every prefix of a loop at the end of the pattern is a match, too;
+- the first non-overlapping match is the one that ends first, of those the one that starts first.
 """
 
 from __future__ import annotations
@@ -35,112 +48,120 @@ from matchrec.plan.pattern import (
 from tests.references.matcher import Candidate, Value, next_start
 
 Mapped = tuple[tuple[int, str], ...]
+"""The rows of a match or a run in their order, each with its variable."""
 
 CLOSING = "closing"
+"""The name under which the closing condition has an id like that of a variable."""
 
 
 @dataclass(frozen=True)
 class SelectionQuery:
-    """What is asked for. run_conditions: conditions beside the words of rows, by variable.
-
-    closing: the condition of a match as a whole.
-    """
+    """A query with event selection."""
 
     pattern: RowPattern
     selection: EventSelection
     output: MatchOutput = MatchOutput.ALL
     after_match: AfterMatchSkip = AfterMatchSkip()
     subsets: dict[str, frozenset[str]] = field(default_factory=dict)
+    # By variable: what must hold besides that the row may be mapped to it (`Partition.words`).
     run_conditions: dict[str, RunExpression] = field(default_factory=dict)
-    absences: tuple[Absence, ...] = ()
-    closing: RunExpression | None = None
+    absences: tuple[Absence, ...] = ()  # rows that must not exist
+    closing: RunExpression | None = None  # the condition on a match as a whole
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Names by id: of the pattern, then those that no row is mapped to."""
+        """The variables by id: those of the pattern, then those that no row is mapped to."""
         absent = dict.fromkeys(absence.variable for absence in self.absences)
         return (*variable_names(self.pattern), *absent, *([CLOSING] if self.closing else []))
 
     @property
     def members(self) -> dict[str, frozenset[str]]:
+        """For each variable, a SUBSET included, the primary variables that it stands for."""
         return {name: frozenset([name]) for name in self.variables} | self.subsets
 
 
 @dataclass(frozen=True)
 class Iteration:
-    """In a state, the end of an iteration: another one or none comes next.
-
-    number: of the iteration, from 1; all those that no bound tells apart have the same one. taken:
-    whether a row was mapped in it.
-    """
+    """The end of an iteration in a state: after it the loop is repeated or left."""
 
     loop: Quantified
+    # From 1. Iterations that no bound tells apart have the same number, so that a run has finitely
+    # many states: all those of `A*`, and those of `A{2,}` from the second one on.
     number: int
-    taken: bool = False
+    taken: bool = False  # whether a row was mapped in this iteration
 
 
 State = tuple[RowPattern | Iteration, ...]
-Way = tuple[str, State] | None  # map a row to a variable and go on in a state, or accept
+"""What remains to be matched."""
+
+Way = tuple[str, State] | None
+"""Map the next row to a variable and go on in a state; None if the match may end."""
 
 
 @lru_cache(maxsize=10_000)
 def ways(state: State) -> tuple[Way, ...]:
-    """The ways on from a state, preferred ones first."""
-    return tuple(dict.fromkeys(_ways(state)))
+    """Return the different ways on from a state, preferred ones first."""
+    return tuple(dict.fromkeys(_enumerate_ways(state)))
 
 
-def _ways(state: State) -> Iterator[Way]:
+def _enumerate_ways(state: State) -> Iterator[Way]:
+    """Yield the ways on from a state, preferred ones first, some more than once."""
     if not state:
         yield None
         return
-    node, rest = state[0], state[1:]
+    node = state[0]
+    rest = state[1:]
     match node:
         case Empty():
-            yield from _ways(rest)
+            yield from _enumerate_ways(rest)
         case Variable(name):
             yield name, _with_row(rest)
         case Concatenation(parts):
-            yield from _ways((*parts, *rest))
+            yield from _enumerate_ways((*parts, *rest))
         case Alternation(parts):
             for part in parts:
-                yield from _ways((part, *rest))
+                yield from _enumerate_ways((part, *rest))
         case Permutation(parts) if all(isinstance(part, Variable) for part in parts):
-            for place, part in enumerate(parts):  # one state for all that may come next
-                others = parts[:place] + parts[place + 1 :]
-                yield from _ways((part, permutation(others), *rest))
+            # The state does not say in which order the others come. A state for each order would
+            # be several runs where SASE+ has one.
+            for index, part in enumerate(parts):
+                others = parts[:index] + parts[index + 1 :]
+                yield from _enumerate_ways((part, permutation(others), *rest))
         case Permutation(parts):
             for order in itertools.permutations(parts):
-                yield from _ways((*order, *rest))
+                yield from _enumerate_ways((*order, *rest))
         case Exclusion(part):
-            yield from _ways((part, *rest))
+            yield from _enumerate_ways((part, *rest))
         case Quantified():
-            yield from _iterations(node, 1, rest)
+            yield from _repeat_or_leave(node, 1, rest)
         case Iteration(loop, number, taken):
             if taken or number < loop.least:
-                yield from _iterations(loop, number + 1, rest)
+                yield from _repeat_or_leave(loop, number + 1, rest)
             else:  # an empty iteration is the last one, unless more are required
-                yield from _ways(rest)
+                yield from _enumerate_ways(rest)
         case PartitionStart() | PartitionEnd():
             raise NotImplementedError("anchors")
 
 
-def _iterations(loop: Quantified, number: int, rest: State) -> Iterator[Way]:
-    """Iteration `number` and what follows it, or `rest` in its place."""
+def _repeat_or_leave(loop: Quantified, number: int, rest: State) -> Iterator[Way]:
+    """Yield the ways that begin iteration `number`, and those that go on with `rest` instead."""
     if loop.most is not None and number > loop.most:
-        yield from _ways(rest)
+        yield from _enumerate_ways(rest)
         return
     end = Iteration(loop, min(number, loop.least) if loop.most is None else number)
-    again = (loop.part, end, *rest)
+    repeated = (loop.part, end, *rest)
     if number <= loop.least:
-        order = [again]
+        states = [repeated]
+    elif loop.greedy:
+        states = [repeated, rest]
     else:
-        order = [again, rest] if loop.greedy else [rest, again]
-    for state in order:
-        yield from _ways(state)
+        states = [rest, repeated]
+    for state in states:
+        yield from _enumerate_ways(state)
 
 
 def _with_row(state: State) -> State:
-    """The state after a row: it belongs to every iteration that has begun."""
+    """Return the state after a row was mapped: every iteration that has begun holds a row."""
     return tuple(
         Iteration(node.loop, node.number, True) if isinstance(node, Iteration) else node
         for node in state
@@ -148,13 +169,14 @@ def _with_row(state: State) -> State:
 
 
 def looping(state: State) -> str | None:
-    """The variable of the unbounded loop over one variable that a run in this state is in.
+    """Return the variable of the unbounded loop that a run in this state is in; None without one.
 
-    It is `p` in the state p[i] of SASE+: the next row may be one more p, and p need not come again.
+    It is `p` in the state p[i] of SASE+: the next row may be mapped to p, but need not be.
     """
     if not state:
         return None
-    node, rest = state[0], state[1:]
+    node = state[0]
+    rest = state[1:]
     match node:
         case Quantified(Variable(name), 0, None):
             return name
@@ -173,27 +195,33 @@ def looping(state: State) -> str | None:
 
 @dataclass(frozen=True)
 class Partition:
-    """One partition as a query sees it. words: for each row, the variables it may be mapped to.
-
-    window_end: for each first row of a match, the first row that is outside of its window. number:
-    of the match that is tried.
-    """
+    """A partition, and the query whose matches are looked for in it."""
 
     query: SelectionQuery
+    # For each row, the variables whose condition it satisfies as far as that reads this row alone.
     words: tuple[frozenset[str], ...]
-    columns: dict[Kind, list[list[Value]]]
-    window_end: tuple[int, ...]
-    number: int = 1
+    columns: dict[Kind, list[list[Value]]]  # kind -> column -> row -> value
+    window_end: tuple[int, ...]  # for each starting row, the first row after its window
+    number: int = 1  # of the match that is tried
 
-    def satisfies(self, variable: str, row: int | None, mapped: Mapped) -> bool:
-        """Whether a condition holds of a row and the mapped rows, of which it may be the last."""
-        if row is not None and variable not in self.words[row]:
+    def satisfies(self, variable: str, row: int, mapped: Mapped) -> bool:
+        """Return whether a row satisfies the condition of a variable.
+
+        Args:
+            mapped: the rows that the condition may read; the last may be `row` itself.
+        """
+        if variable not in self.words[row]:
             return False
         if variable not in self.query.run_conditions:
             return True
         return self.is_true(self.query.run_conditions[variable], row, mapped)
 
     def is_true(self, condition: RunExpression, row: int | None, mapped: Mapped) -> bool:
+        """Return whether a condition is true, rather than false or NULL.
+
+        Args:
+            row: the row that the condition is computed for; None for the match as a whole.
+        """
         rows = tuple(row for row, _ in mapped)
         names = tuple(variable for _, variable in mapped)
         candidate = Candidate(
@@ -202,42 +230,58 @@ class Partition:
         return bool(candidate.value(condition))
 
     def may_take(self, mapped: Mapped, row: int, variable: str) -> bool:
+        """Return whether a run may map a row to a variable."""
         return self.satisfies(variable, row, (*mapped, (row, variable)))
 
     def may_skip(self, mapped: Mapped, row: int, state: State) -> bool:
-        """Whether a run may leave a row between two mapped ones, by strategy."""
+        """Return whether the event selection strategy lets a run skip a row."""
         match self.query.selection:
             case EventSelection.STRICT_CONTIGUITY:
                 return False
             case EventSelection.SKIP_TILL_ANY_MATCH:
                 return True
             case EventSelection.SKIP_TILL_NEXT_MATCH:
+                # A row is skipped if it is not the one that the run waits for. A run in a loop
+                # waits for one more row of the loop: it may skip rows of the variable behind it.
                 loop = looping(state)
-                blocking = {loop} if loop else {way[0] for way in ways(state) if way}
-                return not any(self.may_take(mapped, row, variable) for variable in blocking)
+                awaited = {loop} if loop else {way[0] for way in ways(state) if way}
+                return not any(self.may_take(mapped, row, variable) for variable in awaited)
 
     def words_from(self, start: int, mapped: Mapped, row: int, state: State) -> Iterator[Mapped]:
-        """What the rows from `row` on make of a run, preferred first, some more than once."""
-        inside = row < self.window_end[start]
+        """Yield the complete runs that continue a run, preferred ones first, some repeatedly.
+
+        Args:
+            start: the starting row of the run.
+            mapped: what the run has mapped.
+            row: the next row.
+            state: what remains to be matched.
+        """
+        is_in_window = row < self.window_end[start]
         for way in ways(state):
             if way is None:
                 yield mapped
-            elif inside and self.may_take(mapped, row, way[0]):
-                longer = (*mapped, (row, way[0]))
-                yield from self.words_from(start, longer, row + 1, way[1])
-        if inside and mapped and self.may_skip(mapped, row, state):
+                continue
+            variable, next_state = way
+            if is_in_window and self.may_take(mapped, row, variable):
+                longer = (*mapped, (row, variable))
+                yield from self.words_from(start, longer, row + 1, next_state)
+        if is_in_window and mapped and self.may_skip(mapped, row, state):
             yield from self.words_from(start, mapped, row + 1, state)
 
     def matches_from(self, start: int) -> Iterator[Mapped]:
-        """The matches that start at a row, and an empty one, preferred first, perhaps repeated."""
+        """Yield the matches of a starting row, the empty one included, preferred ones first.
+
+        Some are yielded repeatedly.
+        """
         for mapped in self.words_from(start, (), start, (self.query.pattern,)):
             if self.holds(mapped):
                 yield mapped
 
     def holds(self, mapped: Mapped) -> bool:
-        """Whether a word is a match: its closing condition is true and nothing absent is there.
+        """Return whether a complete run is a match.
 
-        The empty word is one: no query with such a condition asks for it.
+        Its closing condition must be true, and no row may exist that must be absent. An empty run
+        is always a match: queries with such conditions have no empty matches.
         """
         if not mapped:
             return True
@@ -247,47 +291,72 @@ class Partition:
         return not any(
             self.satisfies(absence.variable, row, mapped)
             for absence in self.query.absences
-            for row in self.interval(absence, mapped)
+            for row in self.rows_of_absence(absence, mapped)
         )
 
-    def interval(self, absence: Absence, mapped: Mapped) -> Iterable[int]:
-        """The rows that an absence is about; none where a variable that bounds it has no row."""
-        members = self.query.members
-        first, last = mapped[0][0], mapped[-1][0]
+    def rows_of_absence(self, absence: Absence, mapped: Mapped) -> Iterable[int]:
+        """Return the rows among which no row may satisfy the condition of an absence.
+
+        - At the beginning of the pattern: the rows before the match whose window holds all of it.
+        - At the end: the rows after the match that are in its window.
+        - Otherwise: the rows between the last row of the variables before the absence and the first
+          row of those behind it; none if either has no row.
+        """
+        first = mapped[0][0]
+        last = mapped[-1][0]
         if absence.after is None:
             return [row for row in range(first) if self.window_end[row] > last]
         if absence.before is None:
             return range(last + 1, self.window_end[first])
-        before, behind = (
-            [row for row, variable in mapped if any(variable in members[name] for name in names)]
-            for names in (absence.after, absence.before)
-        )
-        return range(before[-1] + 1, behind[0]) if before and behind else ()
+        rows_before = self.rows_mapped_to(absence.after, mapped)
+        rows_behind = self.rows_mapped_to(absence.before, mapped)
+        if not rows_before or not rows_behind:
+            return ()
+        return range(rows_before[-1] + 1, rows_behind[0])
+
+    def rows_mapped_to(self, names: Iterable[str], mapped: Mapped) -> list[int]:
+        """Return the rows that are mapped to one of several variables."""
+        members = self.query.members
+        return [row for row, variable in mapped if any(variable in members[name] for name in names)]
 
     def by_rows(self, first: int = 0) -> list[Mapped]:
-        """Every match from a row on, not empty, by last row, first row, rows; preferred first."""
-        starts = range(first, len(self.words))
-        found = (mapped for start in starts for mapped in self.matches_from(start))
-        different = dict.fromkeys(mapped for mapped in found if mapped)
+        """Return the matches that start at row `first` or later, in the order of their rows.
+
+        Of matches with the same rows, the preferred one comes first. Empty ones are left out.
+        """
+        different: dict[Mapped, None] = {}
+        for start in range(first, len(self.words)):
+            for mapped in self.matches_from(start):
+                if mapped:
+                    different.setdefault(mapped)
         return sorted(different, key=order_of_rows)
 
     def all_matches(self) -> list[Mapped]:
-        """Every match that is not empty, by last row, first row, rows and variables."""
+        """Return the matches that are not empty, by their rows, then by their variables."""
         return sorted(self.by_rows(), key=lambda mapped: (order_of_rows(mapped), self.ids(mapped)))
 
     def ids(self, mapped: Mapped) -> list[int]:
+        """Return the ids of the variables."""
         return [self.query.variables.index(variable) for _, variable in mapped]
 
     def non_overlapping(self) -> Iterator[Mapped]:
-        """The least of all matches, then the least of those that start after its last row."""
-        first, number = 0, 1
-        while found := replace(self, number=number).by_rows(first):
-            yield found[0]
-            first, number = found[0][-1][0] + 1, number + 1
+        """Yield the first match in the order of rows, then the first that starts behind its end."""
+        first = 0
+        number = 1
+        while matches := replace(self, number=number).by_rows(first):
+            match = matches[0]
+            yield match
+            first = match[-1][0] + 1
+            number += 1
 
     def preferred(self) -> Iterator[tuple[int, Mapped]]:
-        """Starting row and match, which may be empty. Raises Failure."""
-        start, number = 0, 1
+        """Yield the starting row and the match, which may be empty, of every search.
+
+        Raises:
+            Failure: AFTER MATCH SKIP has no row to go to, or a condition raises it.
+        """
+        start = 0
+        number = 1
         while start < len(self.words):
             mapped = next(replace(self, number=number).matches_from(start), None)
             if mapped is None:
@@ -298,7 +367,11 @@ class Partition:
             start = next_start(mapped, start, self.query.after_match, self.query.members)
 
     def matches(self) -> Iterator[tuple[int, Mapped]]:
-        """Starting row and match, in the order of their numbers. Raises Failure."""
+        """Yield the starting row and the match, in the order of MATCH_NUMBER.
+
+        Raises:
+            Failure: see `preferred`.
+        """
         match self.query.output:
             case MatchOutput.ALL:
                 yield from ((mapped[0][0], mapped) for mapped in self.all_matches())
@@ -309,4 +382,5 @@ class Partition:
 
 
 def order_of_rows(mapped: Mapped) -> tuple[int, int, list[int]]:
+    """Return the sort key of matches: the last row, then the first row, then all rows."""
     return mapped[-1][0], mapped[0][0], [row for row, _ in mapped]
