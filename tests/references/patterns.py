@@ -1,10 +1,20 @@
-"""The matches of a pattern by definition, over events that are Python dicts. Slow and obvious.
+"""The reference for the Pattern API: enumerate the matches of a pattern over a list of events.
 
-There is no automaton: the ways to give events to stages are enumerated, stage by stage, and each
-gap between two accepted events is judged by itself: which stage was waited for, and whether every
-event in the gap could be skipped. Nothing of matchrec is used.
+It is slow and obvious, uses nothing of matchrec, and has no automaton. Events are Python dicts with
+their time in `t`; everywhere else an event is its position in the stream, from 0.
 
-What the definitions leave to the way a run is computed is marked with "as computed".
+    begin(a).followed_by(b)     over     a1 c1 b1 b2     gives     a: a1, b: b1
+
+1. `Search.follow_chain` goes through the pattern stage by stage. Whenever the run waits for an
+   event of a stage, `accept` tries every later event.
+2. An event is accepted if it suits the stage (`is_acceptable`), and if every event between it and
+   the last accepted one may be skipped (`is_skippable`).
+3. `complete` decides whether a run that went through the whole pattern is a match: negated stages
+   at the end may still forbid it.
+4. `selected` and `reported` apply the after-match skip strategy. They must agree.
+
+The definitions do not decide everything. Where the result depends on how runs are computed, event
+by event, a comment says "as computed".
 """
 
 from __future__ import annotations
@@ -28,379 +38,409 @@ from tests.generators.pattern_trees import (
     stage_names,
 )
 
-MOST_WAITS = 20_000
-MOST_ORDERS = 24
+MOST_WAITS = 20_000  # a search gives up after so many waits
+MOST_ORDERS = 24  # and if its matches can be ordered in more ways than this
 
 Mapped = tuple[tuple[str, tuple[int, ...]], ...]
-"""For each stage that accepted something, in the order of the pattern, the positions."""
+"""The stages that accepted events, in the order of the pattern, each with the positions."""
 
 
 @dataclass(frozen=True)
 class Match:
-    """completes: the position of the event that completes it; the end of the stream is one too."""
+    """A match."""
 
     mapped: Mapped
+    # The position of the event that completes it. The end of the stream counts as a position, too.
     completes: int
 
     @cached_property
     def positions(self) -> tuple[int, ...]:
+        """The positions of all its events, in ascending order."""
         return tuple(sorted(p for _, positions in self.mapped for p in positions))
 
     @property
     def first(self) -> int:
+        """The position of its first event."""
         return self.positions[0]
 
-    def of(self, stage: str) -> tuple[int, ...]:
+    def positions_of(self, stage: str) -> tuple[int, ...]:
+        """Return the positions of the events that a stage accepted."""
         return dict(self.mapped).get(stage, ())
 
 
 @dataclass(frozen=True)
 class TimedOut:
-    """A partial match whose window has ended, and the time of that end."""
+    """A partial match whose window has ended."""
 
     mapped: Mapped
-    time: int
+    time: int  # at which the window ended
 
 
 @dataclass(frozen=True)
 class Skip:
-    """An after-match skip strategy. to: no skip, next, past last event, first, last."""
+    """An after-match skip strategy."""
 
-    to: str = "no skip"
-    stage: str = ""
-    throws: bool = False
+    to: str = "no skip"  # or: next, past last event, first, last
+    stage: str = ""  # of `first` and `last`
+    throws: bool = False  # whether it is an error if the match has no event to skip to
 
 
 class MissError(Exception):
-    """A match has no event of the stage that is skipped to, or begins with it."""
+    """A match has no event of the stage that is skipped to, or begins with that event."""
 
 
 class TooMuchError(Exception):
-    """So many ways that a test would take too long."""
+    """There are so many ways through a pattern that a test would take too long."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """What has been accepted, and what holds for the wait for the next event.
+    """What a run has accepted, and what restricts its wait for the next event."""
 
-    accepted: stage and position, in order. forbidden: the negated stages that were passed since the
-    last accepted event, left: the greedy ones. closed: the last event was forbidden; nothing more
-    can be accepted.
-    """
-
-    accepted: tuple[tuple[str, int], ...] = ()
-    forbidden: tuple[Not, ...] = ()
-    left: tuple[Stage, ...] = ()
-    closed: bool = False
+    accepted: tuple[tuple[str, int], ...] = ()  # stage and position of each event, in order
+    # Passed since the last accepted event:
+    negated: tuple[Not, ...] = ()  # negated stages
+    left_greedy: tuple[Stage, ...] = ()  # greedy stages that might have accepted more events
+    closed: bool = False  # the last event was a forbidden one, so no more can be accepted
 
     @property
     def first(self) -> int:
+        """The position of the first accepted event."""
         return self.accepted[0][1]
 
     @property
     def last(self) -> int:
+        """The position of the last accepted event."""
         return self.accepted[-1][1]
 
-    def passing(self, *negated: Not) -> Run:
-        return replace(self, forbidden=(*self.forbidden, *negated))
+    def pass_negated(self, *negated: Not) -> Run:
+        """Return the run after it has passed negated stages."""
+        return replace(self, negated=(*self.negated, *negated))
 
-    def leaving(self, stage: Stage) -> Run:
-        """Greediness has no effect on an exact count, where there is no choice."""
+    def leave(self, stage: Stage) -> Run:
+        """Return the run after it has left a stage.
+
+        `greedy` has no effect on an exact count, because there is no choice.
+        """
         if stage.greedy and stage.least != stage.most:
-            return replace(self, left=(*self.left, stage))
+            return replace(self, left_greedy=(*self.left_greedy, stage))
         return self
 
 
 @dataclass(frozen=True)
 class Wait:
-    """What a run waits for: an event of a stage.
-
-    later: it is not the first repetition. contiguity: of this wait. stops: the until conditions of
-    the groups around.
-    """
+    """A wait of a run for an event of a stage."""
 
     stage: Stage
-    later: bool
-    contiguity: Contiguity
-    stops: tuple[Condition, ...]
+    later: bool  # the event would be the second one of the stage, or a later one
+    contiguity: Contiguity  # which events may be skipped
+    stops: tuple[Condition, ...]  # the `until` conditions of the groups that hold the stage
 
     @property
     def window(self) -> int | None:
-        """How long after the event before the awaited one must come."""
+        """How long after the last accepted event the next one must come; None without a limit."""
         limits = [self.stage.window, self.stage.gap if self.later else None]
-        return min((one for one in limits if one is not None), default=None)
+        return min((limit for limit in limits if limit is not None), default=None)
 
 
 @dataclass(frozen=True)
-class Around:
-    """What a chain stands in.
+class Context:
+    """What the surroundings of a chain in the pattern say about it."""
 
-    head: the contiguity for its first stage, if not that one's own. stops: until conditions of the
-    groups around. behind: the negated stages that follow it.
-    """
-
-    head: Contiguity | None = None
-    stops: tuple[Condition, ...] = ()
-    behind: tuple[Not, ...] = ()
+    head: Contiguity | None = None  # for its first stage, instead of the contiguity written there
+    stops: tuple[Condition, ...] = ()  # the `until` conditions of the groups that hold it
+    behind: tuple[Not, ...] = ()  # the negated stages that follow it
 
 
 @dataclass(frozen=True)
 class Open:
-    """A run that waits. until: the position of the event that ends it, or the end of the stream.
-
-    timed_out: set if what ends it is the end of a window, at that time.
-    """
+    """A run that waits."""
 
     run: Run
-    until: int
-    timed_out: int | None
+    until: int  # the position of the event that ends the wait, or the end of the stream
+    timed_out: int | None  # the time at which a window ended, if that ends the wait
 
 
 class Search:
-    """One pattern over one stream: events in their order, with their time in `t`."""
+    """The search for all matches of a pattern in a stream of events, which is in order."""
 
     def __init__(self, pattern: Pattern, stream: Sequence[Event]) -> None:
-        self.pattern, self.stream = pattern, stream
+        self.pattern = pattern
+        self.stream = stream
         self.end = len(stream)
         self.names = tuple(stage_names(pattern.chain))
-        chain = pattern.chain
-        behind = 0
-        while isinstance(chain[len(chain) - behind - 1], Not):
-            behind += 1
-        self.body = chain[: len(chain) - behind]
-        self.trailing = tuple(one for one in chain[len(self.body) :] if isinstance(one, Not))
-        self.open: set[Open] = set()
+        trailing: list[Not] = []
+        body = list(pattern.chain)
+        while isinstance(body[-1], Not):
+            trailing.insert(0, body.pop())
+        self.body = tuple(body)
+        self.trailing = tuple(trailing)  # the negated stages at the end of the pattern
+        self.open: set[Open] = set()  # every run that ever waited
         self.waits = 0
-        self.found = self.all()
+        self.found = self.find_all()
 
     # All matches
 
-    def all(self) -> set[Match]:
-        """Every match; every run that waits is left in `open`."""
-        around = Around(behind=self.killing(self.trailing))
-        runs = set(self.chain(Run(), self.body, around))
-        return {match for run in runs if run.accepted for match in self.completed(run)}
+    def find_all(self) -> set[Match]:
+        """Return every match, and leave every run that waits in `open`."""
+        context = Context(behind=self.trailing_between_repetitions())
+        runs = set(self.follow_chain(Run(), self.body, context))
+        return {match for run in runs if run.accepted for match in self.complete(run)}
 
-    def killing(self, trailing: Sequence[Not]) -> tuple[Not, ...]:
-        """Which of the stages at the end also end runs between two repetitions before them.
+    def trailing_between_repetitions(self) -> tuple[Not, ...]:
+        """Return the negated stages at the end that also end runs between two repetitions.
 
-        Those that wait for the end of the window look at each prefix by itself (D13).
+        If a `not_followed_by` waits for the end of the window, it decides about every prefix of a
+        loop before it separately, and so lets the loop go on.
         """
-        if trailing and not trailing[-1].direct:
-            return tuple(one for one in trailing if one.direct)
-        return tuple(trailing)
+        if self.trailing and not self.trailing[-1].direct:
+            return tuple(negated for negated in self.trailing if negated.direct)
+        return self.trailing
 
-    def completed(self, run: Run) -> Iterator[Match]:
-        """The match that a run through the whole chain is, if it is one."""
+    def complete(self, run: Run) -> Iterator[Match]:
+        """Yield the match that a run through the whole pattern is, if it is one."""
         if not self.trailing:
-            # as computed (25, step 4): what can be empty behind a `not_next` is passed with the
-            # event that is being accepted, whatever comes next
+            # As computed: stages behind a `not_next` that may be empty are passed together with the
+            # event that is just being accepted, whatever comes next. So `not_next` is about it.
             before = replace(run, accepted=run.accepted[:-1])
-            if not any(one.direct and self.hit(one, before, run.last) for one in run.forbidden):
-                yield Match(self.mapped(run), run.last)
+            if not any(n.direct and self.is_hit(n, before, run.last) for n in run.negated):
+                yield Match(self.map_stages(run), run.last)
+        elif run.closed:
             return
-        if run.closed:
-            return
+        elif self.trailing[-1].direct:
+            yield from self.complete_at_next_event(run)
+        else:
+            yield from self.complete_at_window_end(run)
+
+    def complete_at_next_event(self, run: Run) -> Iterator[Match]:
+        """Yield the match if the next event, which must be in the window, is not forbidden."""
         after = run.last + 1
-        end = self.window_end(run, *(one.window for one in self.trailing))
-        within = [q for q in range(after, self.end) if self.before(q, end)]
-        direct = [one for one in self.trailing if one.direct]
-        lasting = [one for one in self.trailing if not one.direct]
-        if not self.trailing[-1].direct:
-            over = after + len(within)
-            bad = any(self.hit(one, run, q) for one in lasting for q in within)
-            if not bad and not any(self.hit(one, run, q) for one in direct for q in within[:1]):
-                yield Match(self.mapped(run), over)
-            self.open.add(Open(run, self.first_hit(run, lasting, direct, within, over), None))
-            return
-        if not within:
+        end = self.window_end(run, *(negated.window for negated in self.trailing))
+        if after == self.end or not self.is_before(after, end):
             self.open.add(Open(run, after, end))
             return
         self.open.add(Open(run, after, None))
-        if not any(self.hit(one, run, after) for one in self.trailing):
-            yield Match(self.mapped(run), after)
+        if not any(self.is_hit(negated, run, after) for negated in self.trailing):
+            yield Match(self.map_stages(run), after)
 
-    def first_hit(
-        self,
-        run: Run,
-        lasting: Sequence[Not],
-        direct: Sequence[Not],
-        within: Sequence[int],
-        over: int,
-    ) -> int:
-        hits = (q for q in within if any(self.hit(one, run, q) for one in lasting))
-        if within and any(self.hit(one, run, within[0]) for one in direct):
-            return within[0]
-        return next(hits, over)
+    def complete_at_window_end(self, run: Run) -> Iterator[Match]:
+        """Yield the match if no event in the window is forbidden."""
+        after = run.last + 1
+        end = self.window_end(run, *(negated.window for negated in self.trailing))
+        positions = [q for q in range(after, self.end) if self.is_before(q, end)]
+        hits = [q for q in positions if any(self.is_forbidden(n, run, q) for n in self.trailing)]
+        window_end = after + len(positions)
+        if not hits:
+            yield Match(self.map_stages(run), window_end)
+        self.open.add(Open(run, hits[0] if hits else window_end, None))
 
     # Ways through the pattern
 
-    def chain(self, run: Run, elements: Sequence[Element], around: Around) -> Iterator[Run]:
-        """Every way of a run through elements that follow each other."""
+    def follow_chain(
+        self, run: Run, elements: Sequence[Element], context: Context
+    ) -> Iterator[Run]:
+        """Yield the run after every way through elements that follow each other."""
         if not elements:
             yield run
             return
-        first, rest = elements[0], elements[1:]
-        later = replace(around, head=None)
-        if isinstance(first, Not):
-            yield from self.chain(run.passing(first), rest, later)
+        element = elements[0]
+        remaining = elements[1:]
+        later = replace(context, head=None)
+        if isinstance(element, Not):
+            yield from self.follow_chain(run.pass_negated(element), remaining, later)
             return
-        negated = tuple(following(rest))
-        own = replace(around, behind=negated or (() if rest else around.behind))
-        ways = self.stage if isinstance(first, Stage) else self.group
-        for one in ways(run, first, own):  # type: ignore[operator]
-            yield from self.chain(one, rest, later)
+        negated = leading_negated(remaining)
+        inner = replace(context, behind=negated if remaining else context.behind)
+        if isinstance(element, Stage):
+            ways = self.follow_stage(run, element, inner)
+        else:
+            ways = self.follow_group(run, element, inner)
+        for longer in ways:
+            yield from self.follow_chain(longer, remaining, later)
 
-    def stage(self, run: Run, stage: Stage, around: Around) -> Iterator[Run]:
+    def follow_stage(self, run: Run, stage: Stage, context: Context) -> Iterator[Run]:
+        """Yield the run after every way through a stage."""
         if stage.optional:
-            yield run.leaving(stage)
-        yield from self.repetitions(run, stage, around, 1)
+            yield run.leave(stage)
+        yield from self.repeat_stage(run, stage, context, 1)
 
-    def repetitions(self, run: Run, stage: Stage, around: Around, count: int) -> Iterator[Run]:
-        """The repetition of that number and perhaps later ones."""
-        contiguity = stage.inner if count > 1 else around.head or stage.contiguity
-        waiting = run
-        if count > 1:
-            waiting = run.passing(*between(around.behind, may_leave=count > stage.least))
-        for one in self.accept(waiting, Wait(stage, count > 1, contiguity, around.stops)):
+    def repeat_stage(self, run: Run, stage: Stage, context: Context, count: int) -> Iterator[Run]:
+        """Yield the run after repetition `count` (from 1) of a stage, and after later ones."""
+        if count == 1:
+            contiguity = context.head or stage.contiguity
+        else:
+            contiguity = stage.inner
+            run = run.pass_negated(*between(context.behind, may_leave=count > stage.least))
+        for longer in self.accept(run, Wait(stage, count > 1, contiguity, context.stops)):
             if count >= stage.least:
-                yield one.leaving(stage)
+                yield longer.leave(stage)
             if stage.most is None or count < stage.most:
-                yield from self.repetitions(one, stage, around, count + 1)
+                yield from self.repeat_stage(longer, stage, context, count + 1)
 
-    def group(self, run: Run, group: Group, around: Around) -> Iterator[Run]:
+    def follow_group(self, run: Run, group: Group, context: Context) -> Iterator[Run]:
+        """Yield the run after every way through a group."""
         if group.optional:
             yield run
-        yield from self.rounds(run, group, around, 1)
+        yield from self.repeat_group(run, group, context, 1)
 
-    def rounds(self, run: Run, group: Group, around: Around, count: int) -> Iterator[Run]:
-        """The repetition of a group of that number and perhaps later ones."""
-        stops = (*around.stops, group.until) if group.until else around.stops
-        head = group.inner if count > 1 else around.head or group.contiguity
-        waiting = run
-        if count > 1:
-            waiting = run.passing(*between(around.behind, may_leave=count > group.least))
-        for one in self.chain(waiting, group.chain, Around(head, stops, around.behind)):
+    def repeat_group(self, run: Run, group: Group, context: Context, count: int) -> Iterator[Run]:
+        """Yield the run after repetition `count` (from 1) of a group, and after later ones."""
+        stops = (*context.stops, group.until) if group.until else context.stops
+        if count == 1:
+            head = context.head or group.contiguity
+        else:
+            head = group.inner
+            run = run.pass_negated(*between(context.behind, may_leave=count > group.least))
+        for longer in self.follow_chain(run, group.chain, Context(head, stops, context.behind)):
             if count >= group.least:
-                yield one
-            moved = one.accepted != run.accepted
-            if group.most is None:
-                more = moved or count < group.least
-            else:
-                more = count < group.most
-            if more:
-                yield from self.rounds(one, group, around, count + 1)
+                yield longer
+            if group.most is not None:
+                may_repeat = count < group.most
+            else:  # an empty repetition is followed by another one only if more are required
+                is_empty = longer.accepted == run.accepted
+                may_repeat = not is_empty or count < group.least
+            if may_repeat:
+                yield from self.repeat_group(longer, group, context, count + 1)
 
     # One wait
 
     def accept(self, run: Run, wait: Wait) -> Iterator[Run]:
-        """The run with each event that it can accept for what it waits for."""
+        """Yield the run after each event that it can accept for the stage it waits for."""
         self.waits += 1
         if self.waits > MOST_WAITS:
             raise TooMuchError
         if run.closed:
             return
-        if not run.accepted:
+        if not run.accepted:  # the first event of a match; nothing is skipped before it
             for q in range(self.end):
-                if self.acceptable(run, wait, q):
-                    yield self.accepted(run, wait, q)
+                if self.is_acceptable(run, wait, q):
+                    yield self.take(run, wait, q)
             return
         after = range(run.last + 1, self.end)
         end = self.window_end(run, wait.window)
         for q in after:
             gap = range(run.last + 1, q)
-            skipped = all(self.skippable(run, wait, one) for one in gap)
-            if skipped and self.before(q, end) and self.acceptable(run, wait, q):
-                yield self.accepted(run, wait, q)
-        within = [q for q in after if self.before(q, end)]
-        stuck = next((q for q in within if not self.skippable(run, wait, q)), None)
-        over = run.last + 1 + len(within)
-        self.open.add(Open(run, over, end) if stuck is None else Open(run, stuck, None))
+            is_gap_skippable = all(self.is_skippable(run, wait, skipped) for skipped in gap)
+            if is_gap_skippable and self.is_before(q, end) and self.is_acceptable(run, wait, q):
+                yield self.take(run, wait, q)
+        in_window = [q for q in after if self.is_before(q, end)]
+        unskippable = [q for q in in_window if not self.is_skippable(run, wait, q)]
+        if unskippable:
+            self.open.add(Open(run, unskippable[0], None))
+        else:
+            self.open.add(Open(run, run.last + 1 + len(in_window), end))
 
-    def acceptable(self, run: Run, wait: Wait, q: int) -> bool:
-        """Whether the event may be accepted for what is waited for, as far as it alone tells."""
-        if any(one.direct and self.forbidden(one, run, q) for one in run.forbidden):
+    def is_acceptable(self, run: Run, wait: Wait, q: int) -> bool:
+        """Return whether the awaited stage may accept an event, apart from gap and window."""
+        if any(negated.direct and self.is_forbidden(negated, run, q) for negated in run.negated):
             return False
         stops = (*wait.stops, wait.stage.until)
         return (
             self.holds(wait.stage.condition, run, q)
             and not any(stop and self.holds(stop, run, q) for stop in stops)
-            and not self.held_by_greed(run, q)
+            and not self.is_held_by_greed(run, q)
         )
 
-    def skippable(self, run: Run, wait: Wait, q: int) -> bool:
-        """Whether the event may be skipped."""
-        if any(self.forbidden(one, run, q) for one in run.forbidden):
+    def is_skippable(self, run: Run, wait: Wait, q: int) -> bool:
+        """Return whether a run that waits may skip an event."""
+        if any(self.is_forbidden(negated, run, q) for negated in run.negated):
             return False
-        if self.held_by_greed(run, q):
+        if self.is_held_by_greed(run, q):
             return False
         stops = (*wait.stops, wait.stage.until if wait.later else None)
         if any(stop and self.holds(stop, run, q) for stop in stops):
             return False
-        if wait.contiguity is Contiguity.RELAXED:
-            return not self.holds(wait.stage.condition, run, q)
-        return wait.contiguity is Contiguity.ANY
+        match wait.contiguity:
+            case Contiguity.STRICT:
+                return False
+            case Contiguity.RELAXED:
+                return not self.holds(wait.stage.condition, run, q)
+            case Contiguity.ANY:
+                return True
 
-    def accepted(self, run: Run, wait: Wait, q: int) -> Run:
-        hit = any(self.forbidden(one, run, q) for one in run.forbidden)  # D10
-        return Run((*run.accepted, (wait.stage.name, q)), closed=hit)
+    def take(self, run: Run, wait: Wait, q: int) -> Run:
+        """Return the run after it has accepted an event.
 
-    def held_by_greed(self, run: Run, q: int) -> bool:
-        """Whether a greedy stage that was left could accept the event.
-
-        An until condition lifts it that holds for the event read directly after the last accepted.
+        The event may be one that a negated stage forbids. It may complete the pattern, but no
+        other event can follow it.
         """
-        directly = run.last + 1 if run.accepted else q
+        is_forbidden = any(self.is_forbidden(negated, run, q) for negated in run.negated)
+        return Run((*run.accepted, (wait.stage.name, q)), closed=is_forbidden)
+
+    def is_held_by_greed(self, run: Run, q: int) -> bool:
+        """Return whether a greedy stage that the run has left could accept the event.
+
+        Then nothing else may be done with the event, unless the `until` condition of the stage
+        holds for the event directly after the last accepted one.
+        """
+        directly_after = run.last + 1 if run.accepted else q
         return any(
             self.holds(stage.condition, run, q)
-            and not (stage.until and self.holds(stage.until, run, directly))
-            for stage in run.left
+            and not (stage.until and self.holds(stage.until, run, directly_after))
+            for stage in run.left_greedy
         )
 
     # Conditions and windows
 
-    def forbidden(self, negated: Not, run: Run, q: int) -> bool:
-        return not (negated.direct and q != run.last + 1) and self.hit(negated, run, q)
+    def is_forbidden(self, negated: Not, run: Run, q: int) -> bool:
+        """Return whether a negated stage forbids an event. `not_next` forbids only the next one."""
+        if negated.direct and q != run.last + 1:
+            return False
+        return self.is_hit(negated, run, q)
 
-    def hit(self, negated: Not, run: Run, q: int) -> bool:
+    def is_hit(self, negated: Not, run: Run, q: int) -> bool:
+        """Return whether an event satisfies the condition of a negated stage."""
         return self.holds(negated.condition, run, q)
 
     def holds(self, condition: Condition | None, run: Run, q: int) -> bool:
-        """Unknown counts as false (D6)."""
-        return condition is None or condition(self.stream[q], self.events(run)) is True
+        """Return whether a condition is true for an event. NULL counts as false."""
+        return condition is None or condition(self.stream[q], self.events_by_stage(run)) is True
 
-    def events(self, run: Run) -> Accepted:
+    def events_by_stage(self, run: Run) -> Accepted:
+        """Return the accepted events of each stage."""
         return {
             name: [self.stream[q] for stage, q in run.accepted if stage == name]
             for name in self.names
         }
 
-    def window_end(self, run: Run, *behind_last: int | None) -> int | None:
-        """When the run's window ends: that of its first event, or one of those of its last."""
-        ends = [self.stream[run.last]["t"] + one for one in behind_last if one is not None]
+    def window_end(self, run: Run, *from_last: int | None) -> int | None:
+        """Return the time at which the first of a run's windows ends, None if it has none.
+
+        `within` counts from the first event of the run, the durations `from_last` from its last.
+        """
+        last_time = self.stream[run.last]["t"]
+        ends = [last_time + duration for duration in from_last if duration is not None]
         if self.pattern.within_ is not None:
             ends.append(self.stream[run.first]["t"] + self.pattern.within_)
         return min(ends, default=None)
 
-    def before(self, q: int, end: int | None) -> bool:
+    def is_before(self, q: int, end: int | None) -> bool:
+        """Return whether an event comes before the end of a window. The end is outside of it."""
         return end is None or self.stream[q]["t"] < end
 
     # Results
 
-    def mapped(self, run: Run) -> Mapped:
-        by_stage = ((name, tuple(q for s, q in run.accepted if s == name)) for name in self.names)
-        return tuple((name, positions) for name, positions in by_stage if positions)
+    def map_stages(self, run: Run) -> Mapped:
+        """Return the positions that each stage has accepted, without stages that accepted none."""
+        positions = {
+            name: tuple(q for stage, q in run.accepted if stage == name) for name in self.names
+        }
+        return tuple((name, positions[name]) for name in self.names if positions[name])
 
     def timed_out(self) -> set[TimedOut]:
-        """All partial matches that time out if nothing is skipped after a match."""
+        """Return the partial matches that time out if nothing is skipped after a match."""
         return {
-            TimedOut(self.mapped(one.run), one.timed_out)
-            for one in self.open
-            if one.timed_out is not None
+            TimedOut(self.map_stages(waiting.run), waiting.timed_out)
+            for waiting in self.open
+            if waiting.timed_out is not None
         }
 
     def orders(self) -> Iterator[list[Match]]:
-        """The order in which matches are considered; each of several, where it is open (D11)."""
+        """Yield every order in which the matches may be considered.
+
+        Matches are considered by `rank`. The definitions do not say which comes first of several
+        with the same rank, which map the same events to different stages.
+        """
         ranked = sorted(self.found, key=rank)
         ties = [list(group) for _, group in groupby(ranked, key=rank)]
         if prod(factorial(len(tie)) for tie in ties) > MOST_ORDERS:
@@ -410,37 +450,44 @@ class Search:
 
 
 def rank(match: Match) -> tuple[int, int, tuple[int, ...]]:
+    """Return the sort key of matches: first event, the event that completes it, all events."""
     return match.first, match.completes, match.positions
 
 
-def following(elements: Sequence[Element]) -> Iterator[Not]:
-    """The negated stages directly at the beginning of elements."""
-    for one in elements:
-        if not isinstance(one, Not):
-            return
-        yield one
+def leading_negated(elements: Sequence[Element]) -> tuple[Not, ...]:
+    """Return the negated stages with which elements begin."""
+    negated: list[Not] = []
+    for element in elements:
+        if not isinstance(element, Not):
+            break
+        negated.append(element)
+    return tuple(negated)
 
 
 def between(behind: Sequence[Not], *, may_leave: bool) -> Iterator[Not]:
-    """Which negated stages behind a loop hold between its repetitions.
+    """Return the negated stages behind a loop that also hold between its repetitions.
 
-    `not_next` is looked at where the loop may be left.
+    A `not_next` does so only where the loop may be left.
     """
-    return (one for one in behind if may_leave or not one.direct)
+    return (negated for negated in behind if may_leave or not negated.direct)
 
 
 # Skipping after a match
 
 
-def bar(match: Match, skip: Skip) -> int:
-    """The first position at which the next match may begin. Raises MissError."""
+def find_bar(match: Match, skip: Skip) -> int:
+    """Return the first position at which a later match may begin.
+
+    Raises:
+        MissError: `skip.throws`, and the match has no event of the stage, or begins with it.
+    """
     if skip.to == "no skip":
         return -1
     if skip.to == "next":
         return match.first + 1
     if skip.to == "past last event":
         return match.positions[-1] + 1
-    positions = match.of(skip.stage)
+    positions = match.positions_of(skip.stage)
     if not positions:
         if skip.throws:
             raise MissError(skip.stage)
@@ -452,48 +499,60 @@ def bar(match: Match, skip: Skip) -> int:
 
 
 def selected(ordered: Sequence[Match], skip: Skip) -> list[Match]:
-    """The matches that are given, by the formulation over all of them (22). Raises MissError."""
-    least, given = -1, []
+    """Return the matches that are left after skipping, by the formulation over all matches.
+
+    A match is left out if it begins before the bar that an earlier match of the result has set.
+
+    Raises:
+        MissError: see `find_bar`.
+    """
+    bar = -1
+    result = []
     for match in ordered:
-        if match.first >= least:
-            given.append(match)
-            least = max(least, bar(match, skip))
-    return given
+        if match.first >= bar:
+            result.append(match)
+            bar = max(bar, find_bar(match, skip))
+    return result
 
 
 @dataclass(frozen=True)
 class Reported:
-    """What a search gives: the matches in order, and the partial matches that timed out."""
+    """The result of a search."""
 
-    matches: tuple[Match, ...]
-    timed_out: frozenset[TimedOut]
+    matches: tuple[Match, ...]  # in the order in which they are output
+    timed_out: frozenset[TimedOut]  # partial matches
 
 
 def reported(search: Search, ordered: Sequence[Match], skip: Skip) -> Reported:
-    """The matches event by event, as computed (25), and the partial matches that time out.
+    """Return the matches that are left after skipping, as computed event by event.
 
-    A match is held back while a run is open that began earlier; a given match ends the runs that
-    began before its bar. Raises MissError.
+    A completed match is held back while a run is open that began earlier, because that run may
+    still become a match that comes first. A match of the result ends the runs that began before its
+    bar, so that these do not time out.
+
+    Raises:
+        MissError: see `find_bar`.
     """
-    given: list[Match] = []
+    result: list[Match] = []
     timed_out: set[TimedOut] = set()
-    waiting: list[Match] = []
-    least = -1
+    completed: list[Match] = []  # not yet decided, in order
+    bar = -1
     for now in range(search.end + 1):
-        for one in search.open:
-            if one.until == now and one.timed_out is not None and one.run.first >= least:
-                timed_out.add(TimedOut(search.mapped(one.run), one.timed_out))
-        waiting += (match for match in ordered if match.completes == now)
-        waiting.sort(key=ordered.index)
-        while waiting:
-            held = any(
-                one.run.last <= now < one.until and least <= one.run.first < waiting[0].first
-                for one in search.open
+        for waiting in search.open:
+            if waiting.until == now and waiting.timed_out is not None and waiting.run.first >= bar:
+                timed_out.add(TimedOut(search.map_stages(waiting.run), waiting.timed_out))
+        completed += (match for match in ordered if match.completes == now)
+        completed.sort(key=ordered.index)
+        while completed:
+            is_held_back = any(
+                waiting.run.last <= now < waiting.until
+                and bar <= waiting.run.first < completed[0].first
+                for waiting in search.open
             )
-            if held and skip.to != "no skip":
+            if is_held_back and skip.to != "no skip":
                 break
-            match = waiting.pop(0)
-            if match.first >= least:
-                given.append(match)
-                least = max(least, bar(match, skip))
-    return Reported(tuple(given), frozenset(timed_out))
+            match = completed.pop(0)
+            if match.first >= bar:
+                result.append(match)
+                bar = max(bar, find_bar(match, skip))
+    return Reported(tuple(result), frozenset(timed_out))
