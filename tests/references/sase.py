@@ -1,12 +1,23 @@
-"""The matches of a SASE+ query by definition, over events that are Python dicts. Slow and obvious.
+"""The reference for SASE+: try every mapping of events to the components of a query.
 
-There is no automaton, no run and no buffer: every mapping of events to components is tried that the
-conditions allow, and those are left out that skip an event which must not be skipped, or that have
-an event which must not be there. Nothing of matchrec is used, nor is the engines' reference.
+It is slow and obvious. There is no automaton, no run and no buffer. Nothing of matchrec is used,
+nor are the other references. Events are Python dicts; in a match they are positions in the stream.
 
-Source: seeds, part I and the decisions: WITHIN is strict (D1), what may be skipped (D3), each
-mapping once (D4), negation (D5), NULL (D6), partitions (D7), prefixes of a Kleene plus at the end
-(D8), non-overlapping matches (D9).
+    PATTERN SEQ(a, b+[] c)     over     a0 b1 b2 c3     gives     ((0,), (1, 2), (3,)), ...
+
+1. `split_stream` divides the events into the streams that the equivalence tests make.
+2. `extended` adds events to a match in every way that the predicates and the event selection
+   strategy allow.
+3. `has_no_forbidden_event` drops the matches that a negated component rules out.
+
+The definitions are those of SASE+:
+
+- an event exactly as far behind the first one as WITHIN says is outside of the window;
+- NULL counts as false, and an event with NULL in an equivalence test belongs to no stream;
+- under skip till next match, an event may be skipped if the component waited for cannot have it;
+- the same events mapped in the same way are one match;
+- a Kleene plus at the end of the pattern gives a match for each of its prefixes;
+- the first non-overlapping match is the one that ends first, of those the one that starts first.
 """
 
 from __future__ import annotations
@@ -27,42 +38,62 @@ from tests.generators.sase_trees import (
 )
 
 Match = tuple[tuple[int, ...], ...]
-"""For each positive component the positions of its events."""
+"""For each positive component (one that is not negated), the positions of its events."""
 
 Selected = dict[str, tuple[Event, ...]]
-"""For each positive component the events, by its variable."""
+"""For each positive component, by its variable, its events."""
+
+TestedAt = tuple[int, int] | str
+"""When a predicate is tested.
+
+(c, 0) is when the first or only event of positive component c is selected, (c, 1) when a later one
+is. After the last component comes the end of the match. The predicates on a negated component have
+its variable instead.
+"""
 
 
 def matches(query: Query, stream: Sequence[Event]) -> list[Selected]:
-    """All matches in one partition. stream: in its order, with the time `t` of each event."""
-    searches = [Search(query, own) for own in divided(query, stream)]
-    return [search.bindings(match) for search in searches for match in search.all()]
+    """Return all matches in one partition.
+
+    Args:
+        stream: the events in their order, each with its time in `t`.
+    """
+    searches = [Search(query, part) for part in split_stream(query, stream)]
+    return [search.bindings(match) for search in searches for match in search.find_all()]
 
 
 def non_overlapping(query: Query, stream: Sequence[Event]) -> list[list[Selected]]:
-    """The matches of which none overlaps, in each partition that the equivalence tests make.
+    """Return the non-overlapping matches of each stream that the equivalence tests make.
 
-    Where several are as good, each of them: the same events mapped otherwise.
+    Instead of each match there is a list: the matches that map the same events differently. Any of
+    them may be the result.
     """
-    chosen: list[list[Selected]] = []
-    for own in divided(query, stream):
-        search, behind = Search(query, own), -1
-        found = search.all()
-        while found := [match for match in found if match[0][0] > behind]:
-            best = min(map(rank, found))
-            chosen.append([search.bindings(match) for match in found if rank(match) == best])
-            behind = best[0]
-    return chosen
+    result: list[list[Selected]] = []
+    for part in split_stream(query, stream):
+        search = Search(query, part)
+        all_matches = search.find_all()
+        last_used = -1
+        while True:
+            candidates = [match for match in all_matches if match[0][0] > last_used]
+            if not candidates:
+                break
+            best = min(map(rank, candidates))
+            result.append([search.bindings(match) for match in candidates if rank(match) == best])
+            last_used = best[0]
+    return result
 
 
 def rank(match: Match) -> tuple[int, int, tuple[int, ...]]:
-    """D9: earliest end, then earliest start, then the least positions."""
+    """Return the sort key of matches: their end, then their start, then all positions."""
     positions = tuple(position for events in match for position in events)
     return positions[-1], positions[0], positions
 
 
-def divided(query: Query, stream: Sequence[Event]) -> Iterator[list[Event]]:
-    """The streams that the equivalence tests make; strict contiguity sees the whole stream."""
+def split_stream(query: Query, stream: Sequence[Event]) -> Iterator[list[Event]]:
+    """Yield the streams that the equivalence tests make.
+
+    Strict contiguity is about the whole stream, so for it the stream is not split.
+    """
     if query.strategy == "strict_contiguity":
         yield list(stream)
         return
@@ -73,77 +104,84 @@ def divided(query: Query, stream: Sequence[Event]) -> Iterator[list[Event]]:
 
 
 def key_of(query: Query, event: Event) -> tuple[Value, ...]:
+    """Return the values that the equivalence tests compare."""
     return tuple(event[name] for name in query.keys)
 
 
 class Search:
-    """One query over one stream. A binding maps each variable to its events, a tuple."""
+    """The search for the matches of a query in a stream."""
 
     def __init__(self, query: Query, stream: list[Event]) -> None:
-        self.query, self.stream = query, stream
+        self.query = query
+        self.stream = stream
         self.positive = query.positive
         self.variables = [component.variable for component in self.positive]
 
     # Where a predicate is tested
 
     @cached_property
-    def placed(self) -> dict[tuple[int, int] | str, list[Tree]]:
-        """The conjuncts by the place at which each is tested.
-
-        Place (c, 0) is the first or only event of positive component c, (c, 1) each later one;
-        behind the last component is the end. A negated variable is a place of its own.
-        """
-        found: dict[tuple[int, int] | str, list[Tree]] = {}
+    def conjuncts_by_test(self) -> dict[TestedAt, list[Tree]]:
+        """The parts of the predicates that AND connects, by when each is tested."""
+        result: dict[TestedAt, list[Tree]] = {}
         for predicate in self.query.predicates:
             for conjunct in conjuncts(predicate):
-                found.setdefault(self.place(conjunct), []).append(conjunct)
-        return found
+                result.setdefault(self.find_test(conjunct), []).append(conjunct)
+        return result
 
-    def place(self, conjunct: Tree) -> tuple[int, int] | str:
-        negated = {one.variable for one in self.query.components if one.negated}
-        read = [one for one in conjunct.leaves() if isinstance(one, Attribute | Aggregate | Length)]
-        for one in read:
-            if one.variable in negated:
-                return one.variable
-        return max((self.bound(one) for one in read), default=(0, 0))
+    def find_test(self, conjunct: Tree) -> TestedAt:
+        """Return when a conjunct is tested: as soon as everything that it reads is available."""
+        negated = {component.variable for component in self.query.components if component.negated}
+        reads = [
+            leaf for leaf in conjunct.leaves() if isinstance(leaf, Attribute | Aggregate | Length)
+        ]
+        for read in reads:
+            if read.variable in negated:
+                return read.variable
+        return max((self.available_at(read) for read in reads), default=(0, 0))
 
-    def bound(self, leaf: Attribute | Aggregate | Length) -> tuple[int, int]:
-        """From which place on a value is known."""
-        number = self.variables.index(leaf.variable)
-        index = "[]" if isinstance(leaf, Length) else leaf.index
+    def available_at(self, read: Attribute | Aggregate | Length) -> tuple[int, int]:
+        """Return from which test on a value is available."""
+        number = self.variables.index(read.variable)
+        index = "[]" if isinstance(read, Length) else read.index
         if index in ("", "[1]"):
             return number, 0
-        return (number, 1) if index in ("[i]", "[i-1]", "[..i-1]") else (number + 1, 0)
+        if index in ("[i]", "[i-1]", "[..i-1]"):
+            return number, 1
+        return number + 1, 0  # all events of the component
 
     # Whether an event may be selected
 
-    def holds(self, place: tuple[int, int] | str, bindings: Selected) -> bool:
-        return all(one.value(bindings) is True for one in self.placed.get(place, ()))
+    def holds(self, test: TestedAt, bindings: Selected) -> bool:
+        """Return whether the predicates of a test are true."""
+        return all(tree.value(bindings) is True for tree in self.conjuncts_by_test.get(test, ()))
 
-    def selectable(self, match: Match, position: int, number: int) -> bool:
-        """Whether the event there may come next in the match, for component `number`."""
-        component, later = self.positive[number], number < len(match)
+    def is_selectable(self, match: Match, position: int, number: int) -> bool:
+        """Return whether an event may come next in the match, for positive component `number`."""
+        component = self.positive[number]
+        is_later = number < len(match)
         longer = selected(match, position, number)
         first = longer[0][0]
         return (
             self.fits(component, self.stream[position], self.stream[first])
             and self.in_window(first, position)
-            and self.holds((number, int(later)), self.bindings(longer))
+            and self.holds((number, int(is_later)), self.bindings(longer))
         )
 
     def fits(self, component: Component, event: Event, first: Event) -> bool:
-        """The event's type, and the equivalence tests."""
+        """Return whether an event has the type of a component and passes the equivalence tests."""
         if component.event_type not in (None, event["event_type"]):
             return False
         key = key_of(self.query, event)
         return None not in key and key == key_of(self.query, first)
 
     def in_window(self, early: int, late: int) -> bool:
+        """Return whether a match from one position to another is within the window."""
         if self.query.time is not None:
             return self.stream[late]["t"] - self.stream[early]["t"] < self.query.time
         return self.query.rows is None or late - early < self.query.rows
 
     def bindings(self, match: Match) -> Selected:
+        """Return the events of a match by variable."""
         return {
             name: tuple(self.stream[position] for position in positions)
             for name, positions in zip(self.variables, match, strict=False)
@@ -151,72 +189,95 @@ class Search:
 
     # Matches
 
-    def all(self) -> list[Match]:
-        complete = (match for match in self.extended(()) if len(match) == len(self.positive))
+    def find_all(self) -> list[Match]:
+        """Return all matches of the stream."""
+        end = (len(self.positive), 0)
         return [
             match
-            for match in complete
-            if self.holds((len(self.positive), 0), self.bindings(match)) and self.unspoilt(match)
+            for match in self.extended(())
+            if len(match) == len(self.positive)
+            and self.holds(end, self.bindings(match))
+            and self.has_no_forbidden_event(match)
         ]
 
     def extended(self, match: Match) -> Iterator[Match]:
-        """The match, which may be incomplete, and all that it can be extended to."""
+        """Yield the match, which may be incomplete, and everything that it can be extended to."""
         if match:
             yield match
         for position in range(match[-1][-1] + 1 if match else 0, len(self.stream)):
             for number in self.next_components(match):
-                if self.reaches(match, position) and self.selectable(match, position, number):
+                if self.reaches(match, position) and self.is_selectable(match, position, number):
                     yield from self.extended(selected(match, position, number))
 
     def next_components(self, match: Match) -> list[int]:
-        """Which components may get the next event: a Kleene plus another one, or the next."""
-        number = len(match)
-        again = [number - 1] if match and self.positive[number - 1].kleene else []
-        return again + ([number] if number < len(self.positive) else [])
+        """Return the positive components that the next event may be for.
+
+        These are the component of the last event, if it is a Kleene plus, and the one after it.
+        """
+        following = len(match)
+        numbers = []
+        if match and self.positive[following - 1].kleene:
+            numbers.append(following - 1)
+        if following < len(self.positive):
+            numbers.append(following)
+        return numbers
 
     def reaches(self, match: Match, position: int) -> bool:
-        """Whether all events from the last one of the match to `position` may be skipped."""
+        """Return whether every event between the match so far and `position` may be skipped.
+
+        Under skip till next match, a match in a Kleene plus waits for another event of that
+        component: it may skip events of the next component.
+        """
         if not match:
             return True
-        between = range(match[-1][-1] + 1, position)
+        skipped = range(match[-1][-1] + 1, position)
         if self.query.strategy in ("strict_contiguity", "partition_contiguity"):
-            return not between
+            return not skipped
         if self.query.strategy == "skip_till_any_match":
             return True
-        waited_for = self.next_components(match)[0]
-        return not any(self.selectable(match, skipped, waited_for) for skipped in between)
+        awaited = self.next_components(match)[0]
+        return not any(self.is_selectable(match, event, awaited) for event in skipped)
 
     # Negation
 
-    def unspoilt(self, match: Match) -> bool:
-        """No event is there that a negated component speaks of."""
+    def has_no_forbidden_event(self, match: Match) -> bool:
+        """Return whether no event satisfies a negated component where it must not."""
         bindings = self.bindings(match)
-        for place, component in enumerate(self.query.components):
+        first_event = self.stream[match[0][0]]
+        for index, component in enumerate(self.query.components):
             if not component.negated:
                 continue
-            before = sum(not one.negated for one in self.query.components[:place])
-            for position in self.forbidden(match, before):
+            positive_before = sum(not other.negated for other in self.query.components[:index])
+            for position in self.negated_range(match, positive_before):
                 event = self.stream[position]
-                both = bindings | {component.variable: (event,)}
-                if self.fits(component, event, self.stream[match[0][0]]) and self.holds(
-                    component.variable, both
-                ):
+                with_event = bindings | {component.variable: (event,)}
+                is_suitable = self.fits(component, event, first_event)
+                if is_suitable and self.holds(component.variable, with_event):
                     return False
         return True
 
-    def forbidden(self, match: Match, before: int) -> list[int]:
-        """Positions at which the negated event must not be, behind `before` positive components."""
-        first, last = match[0][0], match[-1][-1]
-        if before == 0:
-            return [one for one in range(first) if self.in_window(one, last)]
-        if before == len(match):
+    def negated_range(self, match: Match, positive_before: int) -> list[int]:
+        """Return the positions that a negated component is about.
+
+        - At the beginning of the pattern: those before the match whose window holds all of it.
+        - At the end: those after the match that are in its window.
+        - Otherwise: those between the events of the two components around it.
+
+        Args:
+            positive_before: the number of positive components before the negated one.
+        """
+        first = match[0][0]
+        last = match[-1][-1]
+        if positive_before == 0:
+            return [position for position in range(first) if self.in_window(position, last)]
+        if positive_before == len(match):
             behind = range(last + 1, len(self.stream))
-            return [one for one in behind if self.in_window(first, one)]
-        return list(range(match[before - 1][-1] + 1, match[before][0]))
+            return [position for position in behind if self.in_window(first, position)]
+        return list(range(match[positive_before - 1][-1] + 1, match[positive_before][0]))
 
 
 def selected(match: Match, position: int, number: int) -> Match:
-    """The match with one more event for component `number`."""
+    """Return the match with one more event for positive component `number`."""
     if number == len(match):
         return (*match, (position,))
     return (*match[:-1], (*match[-1], position))
