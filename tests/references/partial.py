@@ -1,8 +1,13 @@
-"""Runs that come out beside matches, by definition. Slow and obvious.
+"""The reference for SHOW TIMEOUT and UNFINISHED MATCHES: find the runs that are output.
 
-A run is live where its window ends if it could have gone on there, whatever rows came: if it is the
-beginning of a word that is longer than the window and of which any row after that may be mapped to
-any variable. Words are those of the reference matchers, which share nothing with the engines.
+It is slow and obvious. A run is live at the end of its window if it could go on there, whatever the
+next rows are. That is the case if it is the beginning of a longer word, all of whose rows after the
+window may be mapped to any variable.
+
+    PATTERN (A B+ C), window of three rows     A B B is live: A B B C begins with it
+
+The words are those of the reference matchers, which share nothing with the engines:
+`run_of` is for contiguous matches, `live_runs` for event selection.
 """
 
 from __future__ import annotations
@@ -27,22 +32,24 @@ from tests.references.matcher import Word, Words, next_start
 TIMED_OUT, UNFINISHED = "timed out", "unfinished"
 
 Members = dict[str, frozenset[str]]
+"""The primary variables by name, for AFTER MATCH SKIP."""
 
 
 class Last(str):
-    """The variable of a row after which a word has asked for the partition's end."""
+    """The variable of the last row of the partition: `$` was matched behind it."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True)
 class Onward(Words):
-    """Words of which the rows from `end` on are any rows; the partition may end after any of them.
+    """The words that go on behind a window with rows that may be mapped to any variable.
 
-    `rows` must leave room for the shortest way on.
+    The partition may end after any of those rows, so `$` matches there, and no row can follow it.
+    `rows` must be large enough for the shortest way to complete the pattern.
     """
 
-    end: int = 0
+    end: int = 0  # the first row behind the window
 
     def of(self, node: RowPattern, word: Word) -> Iterator[Word]:
         match node:
@@ -55,27 +62,38 @@ class Onward(Words):
                     yield from super().of(node, word)
             case Exclusion(part):
                 for longer in self.of(part, word):
-                    new = longer[len(word) :]
-                    yield longer[: len(word)] + tuple((variable, True) for variable, _ in new)
+                    # A `$` in the exclusion may have marked a row of `word` as the last one.
+                    before = longer[: len(word)]
+                    excluded = longer[len(word) :]
+                    yield (*before, *((variable, True) for variable, _ in excluded))
             case _:
                 yield from super().of(node, word)
 
 
 def run_of(words: Words, pattern: RowPattern, end: int) -> Word | None:
-    """The most preferred run from the starting row of `words` that is live at row `end`."""
+    """Return the preferred run that is live at the end of a window, None if there is none.
+
+    Args:
+        words: the words of the starting row.
+        end: the first row behind the window.
+    """
 
     def may(number: int, start: int, names: tuple[str, ...]) -> bool:
-        return start + len(names) > end or words.may(number, start, names)
+        """Allow any variable for the rows behind the window."""
+        row = start + len(names) - 1
+        return row >= end or words.may(number, start, names)
 
-    room = end + rows_needed(pattern)
-    onward = Onward(room, words.start, may, words.number, end=end)
+    rows = end + rows_needed(pattern)
+    onward = Onward(rows, words.start, may, words.number, end=end)
     length = end - words.start
-    longer = (word for word in onward.of(pattern, ()) if len(word) > length)
-    return next((word[:length] for word in longer), None)
+    for word in onward.of(pattern, ()):
+        if len(word) > length:
+            return word[:length]
+    return None
 
 
 def rows_needed(pattern: RowPattern) -> int:
-    """At least as many rows as the shortest way through any part of a pattern has."""
+    """Return a number of rows that suffices to complete a pattern from any part of it."""
     match pattern:
         case Variable():
             return 1
@@ -91,32 +109,45 @@ def rows_needed(pattern: RowPattern) -> int:
             return 0
 
 
-Run = tuple[int, str, Mapped]  # starting row, kind, rows
-Begun = Callable[[int, int], Iterator[Mapped]]  # runs live at the end, of a row as match `number`
+Run = tuple[int, str, Mapped]
+"""A run that is output: its starting row, its kind, its rows with their variables."""
+
+Begun = Callable[[int, int], Iterator[Mapped]]
+"""Yield the live runs of a starting row, preferred ones first.
+
+The arguments are the starting row, and the number that a match there would have.
+"""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """One partition: how many rows it has, where their windows end, which runs come out."""
+    """A partition, and the kinds of runs that a query outputs."""
 
-    rows: int
-    window_end: tuple[int, ...]
+    rows: int  # number of rows
+    window_end: tuple[int, ...]  # for each starting row, the first row behind its window
     partial: PartialMatches
 
     def runs(self, left: Iterable[tuple[int, int]], begun: Begun) -> Iterator[Run]:
-        """The runs that come out. left: starting rows without a match, as matches of a number."""
+        """Yield the runs that are output: the preferred one of each starting row.
+
+        Only the first unfinished run of a partition is output.
+
+        Args:
+            left: the starting rows without a match, see `rows_left`.
+        """
         has_unfinished = False
         for start, number in left:
-            kind = self.kind(self.window_end[start])
-            if kind is None or (kind == UNFINISHED and has_unfinished):
+            end = self.window_end[start]
+            kind = self.kind(end)
+            if kind is None or (kind == UNFINISHED and has_unfinished) or end <= start:
                 continue
-            run = next(begun(start, number), None) if self.window_end[start] > start else None
+            run = next(begun(start, number), None)
             if run is not None:
                 has_unfinished = has_unfinished or kind == UNFINISHED
                 yield start, kind, run
 
     def kind(self, end: int) -> str | None:
-        """What a run is whose window ends at a row, None where it does not come out."""
+        """Return the kind of a run whose window ends at a row, None if it is not output."""
         if self.partial.unfinished and end == self.rows:
             return UNFINISHED
         return TIMED_OUT if self.partial.timed_out else None
@@ -125,17 +156,31 @@ class Asked:
 def rows_left(
     rows: int, matches: Iterable[tuple[int, Mapped]], skip: AfterMatchSkip, members: Members
 ) -> Iterator[tuple[int, int]]:
-    """The starting rows that begin no match, each with the number that a match there would have."""
-    row, number = 0, 1
+    """Yield the rows from which the search found no match.
+
+    Each is followed by the number that a match there would have.
+
+    Args:
+        matches: starting row and rows of each match.
+    """
+    row = 0
+    number = 1
     for start, mapped in matches:
-        yield from ((one, number) for one in range(row, start))
-        row, number = next_start(mapped, start, skip, members), number + 1
-    yield from ((one, number) for one in range(row, rows))
+        for searched in range(row, start):
+            yield searched, number
+        row = next_start(mapped, start, skip, members)
+        number += 1
+    for searched in range(row, rows):
+        yield searched, number
 
 
 def selected_runs(partition: Partition, partial: PartialMatches) -> Iterator[Run]:
-    """The runs that come out with event selection; beside all matches, every one of them."""
-    query, rows = partition.query, len(partition.words)
+    """Yield the runs that a query with event selection outputs.
+
+    With ALL MATCHES these are all live runs, otherwise the preferred one of each starting row.
+    """
+    query = partition.query
+    rows = len(partition.words)
     if query.output is MatchOutput.ALL:
         runs = {run for start in range(rows) for run in live_runs(partition, start)}
         yield from ((run[0][0], TIMED_OUT, run) for run in sorted(runs))
@@ -149,20 +194,31 @@ def selected_runs(partition: Partition, partial: PartialMatches) -> Iterator[Run
 
 
 def live_runs(partition: Partition, start: int) -> Iterator[Mapped]:
-    """The runs from a row that are live where its window ends, preferred first."""
-    return onward(partition, start, (), start, (partition.query.pattern,))
+    """Yield the runs of a starting row that are live at the end of its window, preferred first."""
+    return continue_run(partition, start, (), start, (partition.query.pattern,))
 
 
-def onward(
+def continue_run(
     partition: Partition, start: int, mapped: Mapped, row: int, state: State
 ) -> Iterator[Mapped]:
+    """Yield the live runs that continue a run.
+
+    Args:
+        start: the starting row.
+        mapped: what the run has mapped.
+        row: the next row.
+        state: what remains to be matched.
+    """
     if row == partition.window_end[start]:
         if mapped and any(ways(state)):
             yield mapped
         return
     for way in ways(state):
-        if way is not None and partition.may_take(mapped, row, way[0]):
-            longer = (*mapped, (row, way[0]))
-            yield from onward(partition, start, longer, row + 1, way[1])
+        if way is None:
+            continue
+        variable, next_state = way
+        if partition.may_take(mapped, row, variable):
+            longer = (*mapped, (row, variable))
+            yield from continue_run(partition, start, longer, row + 1, next_state)
     if mapped and partition.may_skip(mapped, row, state):
-        yield from onward(partition, start, mapped, row + 1, state)
+        yield from continue_run(partition, start, mapped, row + 1, state)
