@@ -1,7 +1,10 @@
-"""The rows of a whole query in plain Python: the reference matcher's matches, then measures on each
-output row, empty matches and unmatched rows. Slow and obvious.
+"""The reference for whole queries: compute the output rows in plain Python.
 
-It shares with matchrec what the reference does: nodes of row patterns, names of options.
+It is slow and obvious. The reference matcher finds the matches of a partition, then the measures
+are computed for each output row. Empty matches and unmatched rows are output as ROWS PER MATCH
+says.
+
+From matchrec it uses only what the reference matcher does: trees of row patterns, names of options.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from tests.generators.queries import Batch, Query
 from tests.references.matcher import Failure, Match, find_all
 from tests.references.sql_values import Value
 
-TESTS_A_PARTITION = 20_000
+TESTS_A_PARTITION = 20_000  # number of conditions that may be tested
 
 
 class TooManyWords(Exception):  # noqa: N818
@@ -24,31 +27,37 @@ class TooManyWords(Exception):  # noqa: N818
 
 @dataclass(frozen=True)
 class Answer:
-    """What a query gives. failures: by the key of the partition that ends the query, why."""
+    """The result of a query by the key of the partition: its output rows, or its error."""
 
     rows: dict[tuple[Value, ...], list[tuple[Value, ...]]]
-    failures: dict[tuple[Value, ...], str]
+    failures: dict[tuple[Value, ...], str]  # the `kind` of the Failure
 
     def all_rows(self) -> list[tuple[Value, ...]]:
+        """Return the output rows of all partitions."""
         return [row for rows in self.rows.values() for row in rows]
 
 
 def answer(batch: Batch, query: Query) -> Answer:
-    """The rows of every partition, or its failure. Raises TooManyWords."""
+    """Compute a query over every partition.
+
+    Raises:
+        TooManyWords: a partition takes too long.
+    """
     rows: dict[tuple[Value, ...], list[tuple[Value, ...]]] = {}
     failures: dict[tuple[Value, ...], str] = {}
     for key, partition in batch.partitions().items():
-        found = rows_or_failure(batch, query, partition)
-        if isinstance(found, str):
-            failures[key] = found
+        result = rows_or_failure(batch, query, partition)
+        if isinstance(result, str):
+            failures[key] = result
         else:
-            rows[key] = found
+            rows[key] = result
     return Answer(rows, failures)
 
 
 def rows_or_failure(
     batch: Batch, query: Query, partition: list[Row]
 ) -> list[tuple[Value, ...]] | str:
+    """Return the output rows of a partition, or the `kind` of its Failure."""
     try:
         return list(partition_rows(batch, query, partition))
     except Failure as failure:
@@ -58,7 +67,16 @@ def rows_or_failure(
 def partition_rows(
     batch: Batch, query: Query, rows: list[Row], until: int | None = None
 ) -> Iterator[tuple[Value, ...]]:
-    """until: the row before which matches begin that come out, and unmatched rows stand."""
+    """Yield the output rows of a partition.
+
+    Args:
+        until: if given, only matches that start before this row are output, and only unmatched rows
+            before it.
+
+    Raises:
+        Failure: the rows cause an error.
+        TooManyWords: the partition takes too long.
+    """
     members = query.members
     until = len(rows) if until is None else until
     tests = 0
@@ -68,9 +86,11 @@ def partition_rows(
         tests += 1
         if tests > TESTS_A_PARTITION:
             raise TooManyWords
-        inside = batch.in_window(query, rows[start], rows[start + len(variables) - 1])
-        inside = inside and (query.window_rows is None or len(variables) <= query.window_rows)
-        return inside and satisfies(number, start, variables)
+        if query.window_rows is not None and len(variables) > query.window_rows:
+            return False
+        if not batch.in_window(query, rows[start], rows[start + len(variables) - 1]):
+            return False
+        return satisfies(number, start, variables)
 
     def satisfies(number: int, start: int, variables: tuple[str, ...]) -> bool:
         condition = query.definitions.get(variables[-1])
@@ -82,13 +102,14 @@ def partition_rows(
     matches = find_all(
         query.pattern, len(rows), may, query.after_match, members, satisfies=satisfies
     )
-    for found in matches:
-        if found.start >= until:
+    for match in matches:
+        if match.start >= until:
             break
-        covered.update(range(found.start, found.start + max(1, len(found.word))))
-        for row, running in places(found, query.rows_per_match):
-            variables = tuple(name for name, _ in found.word)
-            seen = Seen(rows, found.start, variables, running, found.number, members)
+        # An empty match covers its starting row: that row is not unmatched.
+        covered.update(range(match.start, match.start + max(1, len(match.word))))
+        for row, running in output_rows(match, query.rows_per_match):
+            variables = tuple(name for name, _ in match.word)
+            seen = Seen(rows, match.start, variables, running, match.number, members)
             measures = [measure.value(seen) for measure in query.measures]
             yield output(columns, rows[row], measures)
     if query.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
@@ -96,19 +117,20 @@ def partition_rows(
             yield output(columns, rows[row], [None] * len(query.measures))
 
 
-def places(found: Match, rows_per_match: RowsPerMatch) -> Iterator[tuple[int, int]]:
-    """The input row of each output row, and how many rows of the match it looks back on."""
-    length = len(found.word)
+def output_rows(match: Match, rows_per_match: RowsPerMatch) -> Iterator[tuple[int, int]]:
+    """Yield the input row of each output row, and the number of rows for running semantics."""
+    length = len(match.word)
     if rows_per_match is RowsPerMatch.ONE_ROW:
-        yield found.start, length
+        yield match.start, length
     elif length:
-        for place, (_, excluded) in enumerate(found.word):
+        for index, (_, excluded) in enumerate(match.word):
             if not excluded:
-                yield found.start + place, place + 1
+                yield match.start + index, index + 1
     elif rows_per_match is not RowsPerMatch.ALL_ROWS_OMIT_EMPTY:
-        yield found.start, 0
+        yield match.start, 0
 
 
 def output(columns: tuple[str, ...], row: Row, measures: list[Value]) -> tuple[Value, ...]:
+    """Return an output row: measures are named m0, m1, ..., other columns are the input row's."""
     named = {f"m{i}": value for i, value in enumerate(measures)}
     return tuple(named[name] if name in named else row[name] for name in columns)
