@@ -1,7 +1,13 @@
-"""How far starting rows come: every run of every starting row, one after the other. Slow, obvious.
+"""The reference for coverage: find out how far the runs of each starting row come.
 
-It shares with matchrec the nodes of row patterns, and nothing else. What a match still needs after
-some rows is found out by taking these rows off the pattern (Brzozowski's derivatives).
+It is slow and obvious. From matchrec it uses only the trees that row patterns are written in.
+
+1. `numbered` gives each occurrence of a variable in the pattern a number: `A B A` has the
+   occurrences 0, 1, 2.
+2. `cover` lists every run of every starting row, as the occurrences that its rows have taken.
+3. `Needs` says how many rows a match still needs after a run: it takes the rows off the pattern
+   (Brzozowski's derivatives) and looks for the shortest way through what is left.
+4. The nearest run of a starting row is the one that needs the fewest rows.
 """
 
 from __future__ import annotations
@@ -28,12 +34,20 @@ from matchrec.plan.pattern import (
 from tests.references.matcher import May, Words, next_start
 
 NEVER = 1 << 30
+"""The number of rows that a run needs if it cannot become a match."""
+
 Occurrence = int
+"""A place in the pattern at which a variable is written, numbered from 0."""
+
 Taken = tuple[Occurrence, ...]
+"""The occurrences to which the rows of a run are mapped."""
 
 
 def numbered(pattern: RowPattern) -> tuple[RowPattern, tuple[str, ...]]:
-    """The pattern with a variable of its own for each occurrence of one, and what they were."""
+    """Return the pattern with a different variable for each occurrence, and the original names.
+
+    `A B A` becomes `0 1 2`, and the names are A, B, A.
+    """
     names: list[str] = []
     numbers = count()
 
@@ -47,7 +61,12 @@ def numbered(pattern: RowPattern) -> tuple[RowPattern, tuple[str, ...]]:
 
 
 def may_be_over(node: RowPattern, first: bool, last: bool) -> bool:
-    """Whether no row is enough, before the first row of the partition or after its last one."""
+    """Return whether a pattern matches without a row.
+
+    Args:
+        first: whether the match is before the first row of the partition, so that `^` matches.
+        last: whether it is after the last row, so that `$` matches.
+    """
     match node:
         case Empty():
             return True
@@ -68,16 +87,23 @@ def may_be_over(node: RowPattern, first: bool, last: bool) -> bool:
 
 
 def without(node: RowPattern, taken: Occurrence, first: bool) -> Iterator[RowPattern]:
-    """What may follow once a row has taken an occurrence."""
+    """Yield the patterns that may follow after a row has taken an occurrence: the derivatives.
+
+    `A+ B` without A leaves `A* B`.
+
+    Args:
+        first: whether the row is the first one of the partition.
+    """
     match node:
         case Variable(name):
             if name == str(taken):
                 yield Empty()
         case Concatenation(parts):
-            rest = concatenation(parts[1:])
-            yield from (concatenation((one, rest)) for one in without(parts[0], taken, first))
+            remaining = concatenation(parts[1:])
+            for left in without(parts[0], taken, first):
+                yield concatenation((left, remaining))
             if may_be_over(parts[0], first, False):
-                yield from without(rest, taken, first)
+                yield from without(remaining, taken, first)
         case Alternation(parts):
             for part in parts:
                 yield from without(part, taken, first)
@@ -90,8 +116,9 @@ def without(node: RowPattern, taken: Occurrence, first: bool) -> Iterator[RowPat
             if most == 0:
                 return
             fewer = replace(node, least=max(0, least - 1), most=None if most is None else most - 1)
-            rest = fewer if fewer.most != 0 else Empty()
-            yield from (concatenation((one, rest)) for one in without(part, taken, first))
+            remaining = fewer if fewer.most != 0 else Empty()
+            for left in without(part, taken, first):
+                yield concatenation((left, remaining))
             if least > 0 and may_be_over(part, first, False):
                 yield from without(fewer, taken, first)
         case _:
@@ -100,69 +127,80 @@ def without(node: RowPattern, taken: Occurrence, first: bool) -> Iterator[RowPat
 
 @dataclass
 class Needs:
-    """How many rows a match still needs."""
+    """How many rows a run of a pattern still needs to become a match."""
 
-    pattern: RowPattern
-    occurrences: int
-    known: dict[Taken, frozenset[RowPattern]] = field(default_factory=dict)
+    pattern: RowPattern  # as `numbered` returns it
+    occurrences: int  # number of occurrences in it
 
     def left(self, taken: Taken, first: bool = True) -> frozenset[RowPattern]:
-        """What may follow after some rows. first: whether they begin the partition."""
+        """Return the patterns that may follow after a run.
+
+        Args:
+            first: whether the run begins at the first row of the partition.
+        """
         if not taken:
             return frozenset([self.pattern])
-        return self.further(self.left(taken[:-1], first), taken[-1], first and len(taken) == 1)
+        is_first_row = first and len(taken) == 1
+        return self.left_after(self.left(taken[:-1], first), taken[-1], is_first_row)
 
-    def further(
-        self, left: frozenset[RowPattern], taken: Occurrence, first: bool
+    def left_after(
+        self, patterns: frozenset[RowPattern], taken: Occurrence, first: bool
     ) -> frozenset[RowPattern]:
-        return frozenset(one for node in left for one in without(node, taken, first))
+        """Return the patterns that may follow after a row has taken an occurrence."""
+        return frozenset(left for node in patterns for left in without(node, taken, first))
 
     def rows(self, left: frozenset[RowPattern], first: bool) -> int:
-        """The least number of rows that end the pattern; NEVER where none do."""
-        seen: set[RowPattern] = set()
+        """Return the least number of rows that complete one of several patterns, or NEVER.
+
+        Args:
+            first: whether the patterns begin at the first row of the partition.
+        """
+        tried: set[RowPattern] = set()
         for rows in count():
-            if any(may_be_over(one, first, True) for one in left):
+            if any(may_be_over(node, first, True) for node in left):
                 return rows
-            if left <= seen:
+            if left <= tried:
                 return NEVER
-            seen |= left
+            tried |= left
             left = frozenset(
-                one for taken in range(self.occurrences) for one in self.further(left, taken, first)
+                node
+                for taken in range(self.occurrences)
+                for node in self.left_after(left, taken, first)
             )
             first = False
         raise AssertionError
 
     def of(self, taken: Taken, start: int) -> int:
-        """What a run from a starting row needs; before its first row, `^` is no obstacle yet."""
+        """Return the number of rows that a run of a starting row needs.
+
+        A run without rows is treated as if it were at the first row of the partition: `^` has not
+        stopped it yet.
+        """
         return self.rows(self.left(taken, start == 0), not taken)
 
     def nearer(self, taken: Taken, start: int) -> list[Occurrence]:
-        """The occurrences that bring a run nearer to a match, as far as anchors let them."""
-        now = self.of(taken, start)
+        """Return the occurrences that bring a run nearer to a match, as far as anchors allow."""
+        needed = self.of(taken, start)
         return [
-            one
-            for one in range(self.occurrences)
-            if self.rows(self.left((*taken, one), start == 0), False) < now
+            occurrence
+            for occurrence in range(self.occurrences)
+            if self.rows(self.left((*taken, occurrence), start == 0), False) < needed
         ]
 
 
 @dataclass(frozen=True)
 class Ending:
-    """Where the nearest run of a starting row has ended that begins no match.
-
-    needed: how many rows a match still needed. nearer: the occurrences that would have brought it
-    nearer, as far as anchors let them. bound: the row after its window.
-    """
+    """The end of the nearest run of a starting row that begins no match."""
 
     start: int
     taken: Taken
-    needed: int
-    nearer: tuple[Occurrence, ...]
-    bound: int
+    needed: int  # how many more rows a match would have needed
+    nearer: tuple[Occurrence, ...]  # would have brought it nearer, as far as anchors allow
+    bound: int  # the first row after its window
 
     @property
     def last(self) -> Occurrence | None:
-        """The occurrence that its last row has taken."""
+        """The occurrence that its last row has taken; None if it has no row."""
         return self.taken[-1] if self.taken else None
 
     @property
@@ -171,7 +209,7 @@ class Ending:
         return self.start + len(self.taken)
 
     def reason(self, rows: int) -> str:
-        """Why it has ended. rows: of the partition."""
+        """Return why the run has ended, given the number of rows of the partition."""
         if not self.nearer:
             return "ANCHORED"
         if self.row < self.bound:
@@ -181,11 +219,12 @@ class Ending:
 
 @dataclass
 class Covered:
-    """came: what the match or the nearest run of each starting row has taken. matches: starts."""
+    """How far the starting rows of a partition come."""
 
+    # For each starting row, what its match has taken, or the nearest of its runs.
     came: list[Taken] = field(default_factory=list)
-    ended: list[Ending] = field(default_factory=list)
-    matches: list[int] = field(default_factory=list)
+    ended: list[Ending] = field(default_factory=list)  # one for each starting row without a match
+    matches: list[int] = field(default_factory=list)  # the starting rows of matches
 
 
 def cover(
@@ -195,34 +234,42 @@ def cover(
     members: dict[str, frozenset[str]],
     ends: Sequence[int],
 ) -> Covered:
-    """How far the starting rows of one partition come. ends: of the window of each row.
+    """Find out how far the starting rows of one partition come.
 
-    Raises Failure.
+    Args:
+        ends: for each row, the first row after its window.
+
+    Raises:
+        Failure: the rows cause an error.
     """
     tree, names = numbered(pattern)
-    needs, found, start = Needs(tree, len(names)), Covered(), 0
+    needs = Needs(tree, len(names))
+    covered = Covered()
+    start = 0
     while start < len(ends):
-        number = len(found.matches) + 1
+        number = len(covered.matches) + 1
         runs: list[Taken] = [()]
 
-        def asked(match: int, begin: int, taken: tuple[str, ...]) -> bool:
-            holds = may(match, begin, tuple(names[int(one)] for one in taken))
+        def may_take(match: int, begin: int, occurrences: tuple[str, ...]) -> bool:
+            """Test a row as `may` does, and keep the run if the row can be mapped."""
+            taken = tuple(map(int, occurrences))
+            holds = may(match, begin, tuple(names[occurrence] for occurrence in taken))
             if holds:
-                runs.append(tuple(map(int, taken)))  # noqa: B023
+                runs.append(taken)  # noqa: B023
             return holds
 
-        word = next(Words(len(ends), start, asked, number).of(tree, ()), None)
+        word = next(Words(len(ends), start, may_take, number).of(tree, ()), None)
         if word is None:
-            needed = [needs.of(taken, start) for taken in runs]
-            best = min(range(len(runs)), key=lambda i: (needed[i], -len(runs[i])))
-            nearer = tuple(needs.nearer(runs[best], start))
-            found.came.append(runs[best])
-            found.ended.append(Ending(start, runs[best], needed[best], nearer, ends[start]))
+            nearest = min(runs, key=lambda run: (needs.of(run, start), -len(run)))
+            needed = needs.of(nearest, start)
+            nearer = tuple(needs.nearer(nearest, start))
+            covered.came.append(nearest)
+            covered.ended.append(Ending(start, nearest, needed, nearer, ends[start]))
             start += 1
             continue
         taken = tuple(int(name) for name, _ in word)
-        found.came.append(taken)
-        found.matches.append(start)
-        mapped = tuple((start + i, names[one]) for i, one in enumerate(taken))
+        covered.came.append(taken)
+        covered.matches.append(start)
+        mapped = tuple((start + i, names[occurrence]) for i, occurrence in enumerate(taken))
         start = next_start(mapped, start, after_match, members)
-    return found
+    return covered

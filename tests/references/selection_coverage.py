@@ -1,7 +1,7 @@
-"""How far starting rows come where rows may be skipped: every run of each, one after the other.
+"""The reference for coverage with event selection: how far the runs of each starting row come.
 
-Beside `event_selection`, whose words it asks row by row, and `coverage`, which says what a match
-still needs after some rows, it uses nothing. Slow and obvious.
+It is slow and obvious: it lists every run of every starting row. `event_selection` says how a run
+can go on, and `coverage` how many rows a match still needs. It uses nothing else.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ from tests.references.event_selection import Mapped, Partition, State, ways
 
 @dataclass(frozen=True)
 class Run:
-    """The rows of a run, as occurrences.
-
-    until: the row before which it has ended, past the last one if no row has ended it.
-    """
+    """A run."""
 
     start: int
-    mapped: Mapped
+    mapped: Mapped  # its rows, each with the occurrence that it has taken, as text
+    # The row after the one that ended it. If the end of its window has ended it: the row after the
+    # first one behind the window.
     until: int
 
     @property
     def taken(self) -> Taken:
+        """The occurrences that its rows have taken."""
         return tuple(int(name) for _, name in self.mapped)
 
 
 @dataclass(frozen=True)
 class Covered:
-    """Of a starting row: whether it begins a match; its nearest run, and what that still needed."""
+    """How far a starting row comes."""
 
-    begins: bool
+    begins: bool  # whether it begins a match
     nearest: Run
-    needed: int
+    needed: int  # how many more rows a match would have needed after the nearest run
 
 
 def by_occurrence(partition: Partition) -> Partition:
-    """The question, with a variable of its own for each occurrence of one in the pattern."""
+    """Return the partition with a different variable for each occurrence in the pattern."""
     tree, names = numbered(partition.query.pattern)
     words = tuple(
         frozenset(str(i) for i, name in enumerate(names) if name in word)
@@ -49,40 +49,50 @@ def by_occurrence(partition: Partition) -> Partition:
     return replace(partition, query=replace(partition.query, pattern=tree), words=words)
 
 
-def runs_from(asked: Partition, start: int, mapped: Mapped, state: State) -> Iterator[Run]:
-    """Every run that has mapped these rows or more, preferred first, some more than once."""
+def runs_from(partition: Partition, start: int, mapped: Mapped, state: State) -> Iterator[Run]:
+    """Yield a run and all runs that continue it, preferred ones first, some repeatedly."""
     row = mapped[-1][0] + 1 if mapped else start
-    found = []
-    while row < asked.window_end[start]:
+    longer: list[Run] = []
+    while row < partition.window_end[start]:
         for way in ways(state):
-            if way is not None and asked.may_take(mapped, row, way[0]):
-                found += runs_from(asked, start, (*mapped, (row, way[0])), way[1])
+            if way is None:
+                continue
+            variable, next_state = way
+            if partition.may_take(mapped, row, variable):
+                longer += runs_from(partition, start, (*mapped, (row, variable)), next_state)
         row += 1
-        if not mapped or not asked.may_skip(mapped, row - 1, state):
+        if not mapped or not partition.may_skip(mapped, row - 1, state):
             break
-    else:
+    else:  # the window has ended
         row += 1
     yield Run(start, mapped, row)
-    yield from found
+    yield from longer
 
 
 def cover(partition: Partition) -> Iterator[Covered]:
-    """How far each row of a partition comes. Conditions look at the data alone."""
-    asked = by_occurrence(partition)
-    pattern, count = asked.query.pattern, len(numbered(partition.query.pattern)[1])
-    needs = Needs(pattern, count)
-    for start in range(len(asked.words)):
-        found = list(runs_from(asked, start, (), (pattern,)))
-        needed = [needed_rows(needs, run.taken, start, asked.query.output) for run in found]
-        best = min(range(len(found)), key=lambda i: (needed[i], -len(found[i].mapped), i))
-        matches = asked.matches_from(start)
-        if asked.query.output is not MatchOutput.PREFERRED:
-            matches = (one for one in matches if one)
-        yield Covered(next(matches, None) is not None, found[best], needed[best])
+    """Find out how far each row of a partition comes. Conditions may read the data only."""
+    numbered_partition = by_occurrence(partition)
+    query = numbered_partition.query
+    _, names = numbered(partition.query.pattern)
+    needs = Needs(query.pattern, len(names))
+    for start in range(len(partition.words)):
+        runs = list(runs_from(numbered_partition, start, (), (query.pattern,)))
+        needed = [needed_rows(needs, run.taken, start, query.output) for run in runs]
+        best = min(range(len(runs)), key=lambda i: (needed[i], -len(runs[i].mapped), i))
+        matches = numbered_partition.matches_from(start)
+        if query.output is MatchOutput.PREFERRED:
+            begins = any(True for _ in matches)
+        else:  # empty matches are not in the result
+            begins = any(matches)
+        yield Covered(begins, runs[best], needed[best])
 
 
 def needed_rows(needs: Needs, taken: Taken, start: int, output: MatchOutput) -> int:
-    """How many rows a match still needs; of an empty one, where that is none, one at least."""
+    """Return the number of rows that a match still needs after a run.
+
+    Unless the preferred match is searched for, empty matches do not count: a run without rows needs
+    at least one.
+    """
     if taken or output is MatchOutput.PREFERRED:
         return needs.of(taken, start)
-    return 1 + min(needs.of((one,), start) for one in range(needs.occurrences))
+    return 1 + min(needs.of((first,), start) for first in range(needs.occurrences))
