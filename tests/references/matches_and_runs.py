@@ -1,17 +1,17 @@
-"""Matches of MATCH_RECOGNIZE, and the runs that SHOW TIMEOUT and SHOW UNFINISHED MATCHES add.
+"""The reference for matches, and for the runs that SHOW TIMEOUT and UNFINISHED MATCHES add.
 
-Slow and obvious, over rows that are Python dicts. Nothing of matchrec is used: a row pattern is a
-small tree of this module, which can also be written as SQL.
+It is slow and obvious. Rows are Python dicts. Nothing of matchrec is used: a row pattern is a small
+tree of this module, whose `str` is SQL.
 
-The rest of a pattern is a list of parts. `next_steps` lists the variables to which the next row may
-be mapped, most preferred first, each with the parts that remain afterwards. The definitions of
+What remains of a pattern is a list of parts. `next_steps` lists the variables to which the next row
+may be mapped, most preferred first, each with the parts that remain afterwards. The definitions of
 docs/reference/which_matches.md, Partial matches, follow from it:
 
 - the match is the first mapping after which no more parts are needed;
-- a run is live if there is a variable for a further row.
+- a run is live if another row could be mapped to some variable.
 
-Not modelled: parts that may be empty inside a loop, and anchors other than a last `$`. There, a
-further variable does not prove that a run is live.
+Not supported: parts that may be empty inside a loop, and anchors other than `$` at the end. With
+these, another variable does not prove that a run is live.
 """
 
 from __future__ import annotations
@@ -22,7 +22,14 @@ from itertools import combinations, permutations
 from typing import Any
 
 Row = Mapping[str, Any]
+"""An input row: column -> value."""
+
 Variables = tuple[str, ...]
+"""The variables of the mapped rows."""
+
+Hiddens = tuple[bool, ...]
+"""For each mapped row, whether ALL ROWS PER MATCH leaves it out, because it is in an exclusion."""
+
 MATCHED, TIMED_OUT, UNFINISHED = "MATCHED", "TIMED OUT", "UNFINISHED"
 
 
@@ -68,97 +75,104 @@ class Hidden:
 
 @dataclass(frozen=True)
 class Loop:
-    """A part several times; `most` is None without a limit."""
+    """A part several times."""
 
     part: Node
     least: int
-    most: int | None
+    most: int | None  # None without a limit
     greedy: bool = True
 
     def __str__(self) -> str:
-        bounds = {(0, None): "*", (1, None): "+", (0, 1): "?"}.get((self.least, self.most))
+        quantifiers = {(0, None): "*", (1, None): "+", (0, 1): "?"}
         most = "" if self.most is None else self.most
-        return f"{self.part}{bounds or f'{{{self.least},{most}}}'}{'' if self.greedy else '?'}"
+        quantifier = quantifiers.get((self.least, self.most), f"{{{self.least},{most}}}")
+        reluctant = "" if self.greedy else "?"
+        return f"{self.part}{quantifier}{reluctant}"
 
 
 Node = str | Chain | Choice | AnyOrder | Hidden | Loop
-Step = tuple[str, bool, tuple[Node, ...]]  # a variable, whether it is hidden, the parts that remain
+"""A row pattern. A text is a variable."""
+
+Step = tuple[str, bool, tuple[Node, ...]]
+"""A variable for the next row, whether the row is hidden, and the parts that remain afterwards."""
 
 
-def next_steps(to_come: tuple[Node, ...], hidden: bool = False) -> Iterator[Step | None]:
-    """Yield what the next row may be mapped to, most preferred first; None ends the match."""
-    if not to_come:
+def next_steps(remaining: tuple[Node, ...], hidden: bool = False) -> Iterator[Step | None]:
+    """Yield what the next row may be mapped to, most preferred first; None ends the match.
+
+    Before the first row of `A* B` the steps are A, after which `A* B` remains, and B, after which
+    nothing does.
+    """
+    if not remaining:
         yield None
         return
-    first, rest = to_come[0], to_come[1:]
-    match first:
+    part = remaining[0]
+    behind = remaining[1:]
+    match part:
         case str():
-            yield first, hidden, rest
+            yield part, hidden, behind
         case Chain(parts):
-            yield from next_steps((*parts, *rest), hidden)
+            yield from next_steps((*parts, *behind), hidden)
         case Choice(parts):
-            for part in parts:
-                yield from next_steps((part, *rest), hidden)
+            for alternative in parts:
+                yield from next_steps((alternative, *behind), hidden)
         case AnyOrder(parts):
             for order in permutations(parts):
-                yield from next_steps((*order, *rest), hidden)
-        case Hidden(part):  # it holds one variable, so nothing that remains is hidden
-            yield from next_steps((part, *rest), True)
-        case Loop(part, least, most, greedy):
-            less = None if most is None else most - 1
-            once_more = (part, Loop(part, max(0, least - 1), less, greedy), *rest)
-            ways = [once_more] if most != 0 else []
-            if least == 0:
-                ways = [*ways, rest] if greedy else [rest, *ways]
+                yield from next_steps((*order, *behind), hidden)
+        case Hidden(excluded):  # it holds one variable, so nothing that remains is hidden
+            yield from next_steps((excluded, *behind), True)
+        case Loop(body, least, most, greedy):
+            fewer = Loop(body, max(0, least - 1), None if most is None else most - 1, greedy)
+            repeat = (body, fewer, *behind)
+            if most == 0:
+                ways = [behind]
+            elif least > 0:
+                ways = [repeat]
+            else:
+                ways = [repeat, behind] if greedy else [behind, repeat]
             for way in ways:
                 yield from next_steps(way, hidden)
 
 
 @dataclass(frozen=True)
 class MatchOrRun:
-    """A match or a run.
-
-    rows: the positions of the mapped rows. due: when the window of a run ended. hidden: for each
-    row, whether ALL ROWS PER MATCH leaves it out.
-    """
+    """A match or a run."""
 
     start: int
-    status: str
-    number: int | None
-    due: Any
-    rows: tuple[int, ...]
+    status: str  # MATCHED, TIMED_OUT or UNFINISHED
+    number: int | None  # of the match; None for a run
+    due: Any  # the time at which the window of a run that timed out has ended
+    rows: tuple[int, ...]  # the positions of the mapped rows
     variables: Variables
-    hidden: tuple[bool, ...]
+    hidden: Hiddens
 
 
 Condition = Callable[[Sequence[Row], tuple[int, ...], Variables], bool | None]
-"""Returns whether the last of the mapped rows satisfies its variable's condition; None is NULL."""
+"""Return whether the last of the mapped rows satisfies its variable's condition; None is NULL.
+
+The arguments are the rows of the partition, the positions of the mapped rows, and their variables.
+"""
 
 
 @dataclass(frozen=True)
 class Query:
-    """The parts of a clause that decide which matches and runs there are.
-
-    window: the length of WITHIN along the column `t`; None without WITHIN. skip: "to next row" or
-    "past last row". finds_all_matches: SKIP TILL ANY MATCH ALL MATCHES. longest: LONGEST MATCH.
-    to_end: the pattern ends with `$`. timed_out, unfinished: what SHOW lists.
-    """
+    """The parts of a clause that decide which matches and runs there are."""
 
     pattern: Node
     conditions: Mapping[str, Condition]
-    window: int | None
-    skip: str = "past last row"
-    finds_all_matches: bool = False
-    longest: bool = False
-    to_end: bool = False
-    timed_out: bool = True
-    unfinished: bool = False
-    descending: bool = False
+    window: int | None  # the length of WITHIN along the column `t`; None without WITHIN
+    skip: str = "past last row"  # or "to next row"
+    finds_all_matches: bool = False  # SKIP TILL ANY MATCH ALL MATCHES
+    longest: bool = False  # LONGEST MATCH
+    to_end: bool = False  # whether the pattern ends with `$`
+    timed_out: bool = True  # SHOW TIMEOUT MATCHES
+    unfinished: bool = False  # SHOW UNFINISHED MATCHES
+    descending: bool = False  # ORDER BY t DESC
 
 
 @dataclass(frozen=True)
 class Partition:
-    """One partition with its rows in order, and the query over it."""
+    """A partition with its rows in order, and the query over it."""
 
     query: Query
     rows: Sequence[Row]
@@ -187,14 +201,16 @@ class Partition:
 
     def preferred(self) -> Iterator[MatchOrRun]:
         """Yield one match or run for each starting row that AFTER MATCH SKIP visits."""
-        start, number, has_unfinished = 0, 1, False
+        start = 0
+        number = 1
+        has_unfinished = False
         while start < len(self.rows):
             match = self.match_at(start)
             if match is not None:
                 variables, hidden = match
                 rows = tuple(range(start, start + len(variables)))
                 yield MatchOrRun(start, MATCHED, number, None, rows, variables, hidden)
-                start = max(start + 1, start + len(variables) if self.skips_all else 0)
+                start += max(1, len(variables)) if self.skips_past_last_row else 1
                 number += 1
                 continue
             end = self.window_end(start)
@@ -209,7 +225,8 @@ class Partition:
             start += 1
 
     @property
-    def skips_all(self) -> bool:
+    def skips_past_last_row(self) -> bool:
+        """Whether the next search begins behind the match; otherwise at the next row."""
         return self.query.skip == "past last row"
 
     def status_of_run(self, end: int) -> str | None:
@@ -218,7 +235,7 @@ class Partition:
             return UNFINISHED
         return TIMED_OUT if self.query.timed_out else None
 
-    def match_at(self, start: int) -> tuple[Variables, tuple[bool, ...]] | None:
+    def match_at(self, start: int) -> tuple[Variables, Hiddens] | None:
         """Return the preferred match at a starting row, or the first of the longest ones."""
         end = self.window_end(start)
         ways = self.ways_to_match(start, end, (self.query.pattern,), (), ())
@@ -227,31 +244,49 @@ class Partition:
         return max(ways, key=lambda way: len(way[0]), default=None)
 
     def ways_to_match(
-        self, start: int, end: int, to_come: tuple[Node, ...], variables: Variables, hidden: Any
-    ) -> Iterator[tuple[Variables, tuple[bool, ...]]]:
-        """Yield the matches at a starting row, most preferred first."""
+        self,
+        start: int,
+        end: int,
+        remaining: tuple[Node, ...],
+        variables: Variables,
+        hidden: Hiddens,
+    ) -> Iterator[tuple[Variables, Hiddens]]:
+        """Yield the matches that continue a run from a starting row, most preferred first."""
         row = start + len(variables)
-        for step in next_steps(to_come):
+        for step in next_steps(remaining):
             if step is None:
                 if not self.query.to_end or row == len(self.rows):
                     yield variables, hidden
-            elif row < end and self.holds(tuple(range(start, row + 1)), (*variables, step[0])):
-                further = (*variables, step[0]), (*hidden, step[1])
-                yield from self.ways_to_match(start, end, step[2], *further)
+                continue
+            variable, is_hidden, behind = step
+            longer = (*variables, variable)
+            if row < end and self.holds(tuple(range(start, row + 1)), longer):
+                yield from self.ways_to_match(start, end, behind, longer, (*hidden, is_hidden))
 
     def live_runs(
-        self, start: int, end: int, to_come: tuple[Node, ...], variables: Variables, hidden: Any
-    ) -> Iterator[tuple[Variables, tuple[bool, ...]]]:
-        """Yield the runs that are live at the end of the window, most preferred first."""
+        self,
+        start: int,
+        end: int,
+        remaining: tuple[Node, ...],
+        variables: Variables,
+        hidden: Hiddens,
+    ) -> Iterator[tuple[Variables, Hiddens]]:
+        """Yield the runs that continue a run and are live at the end of the window.
+
+        The most preferred one comes first.
+        """
         row = start + len(variables)
         if row == end:
-            if variables and any(next_steps(to_come)):
+            if variables and any(next_steps(remaining)):
                 yield variables, hidden
             return
-        for step in next_steps(to_come):
-            if step and self.holds(tuple(range(start, row + 1)), (*variables, step[0])):
-                further = (*variables, step[0]), (*hidden, step[1])
-                yield from self.live_runs(start, end, step[2], *further)
+        for step in next_steps(remaining):
+            if step is None:
+                continue
+            variable, is_hidden, behind = step
+            longer = (*variables, variable)
+            if self.holds(tuple(range(start, row + 1)), longer):
+                yield from self.live_runs(start, end, behind, longer, (*hidden, is_hidden))
 
     def holds(self, rows: tuple[int, ...], variables: Variables) -> bool:
         """Return whether the last row satisfies the condition of its variable."""
@@ -261,34 +296,54 @@ class Partition:
     # SKIP TILL ANY MATCH ALL MATCHES
 
     def all_matches(self) -> Iterator[MatchOrRun]:
-        """Try every set of rows in the window of each starting row."""
-        matches, runs = set(), set()
+        """Yield the matches and runs, by trying every set of rows in every window."""
+        matches = set()
+        runs = set()
         for start in range(len(self.rows)):
-            end = self.window_end(start)
-            later = range(start + 1, end)
-            for size in range(len(later) + 1 if start < end else 0):
-                for chosen in combinations(later, size):
-                    rows = (start, *chosen)
-                    mappings = self.map_rows(rows, (self.query.pattern,), (), ())
-                    for variables, hidden, to_come in mappings:
-                        ways = list(next_steps(to_come))
-                        if None in ways:
-                            matches.add((rows, variables, hidden))
-                        if any(ways):
-                            runs.add((rows, variables, hidden))
+            for rows in self.sets_of_rows(start):
+                for variables, hidden, remaining in self.map_rows(
+                    rows, (self.query.pattern,), (), ()
+                ):
+                    steps = list(next_steps(remaining))
+                    if None in steps:
+                        matches.add((rows, variables, hidden))
+                    if any(steps):
+                        runs.add((rows, variables, hidden))
         for rows, variables, hidden in matches:
             yield MatchOrRun(rows[0], MATCHED, 0, None, rows, variables, hidden)
         for rows, variables, hidden in runs if self.query.timed_out else ():
             yield MatchOrRun(rows[0], TIMED_OUT, None, self.due(rows[0]), rows, variables, hidden)
 
-    def map_rows(
-        self, rows: tuple[int, ...], to_come: tuple[Node, ...], variables: Variables, hidden: Any
-    ) -> Iterator[tuple[Variables, tuple[bool, ...], tuple[Node, ...]]]:
-        """Yield the ways to map exactly these rows, each with the parts that remain."""
-        if len(variables) == len(rows):
-            yield variables, hidden, to_come
+    def sets_of_rows(self, start: int) -> Iterator[tuple[int, ...]]:
+        """Yield every set of rows in the window of a starting row that begins with that row."""
+        end = self.window_end(start)
+        if start == end:
             return
-        for step in next_steps(to_come):
-            if step and self.holds(rows[: len(variables) + 1], (*variables, step[0])):
-                further = (*variables, step[0]), (*hidden, step[1])
-                yield from self.map_rows(rows, step[2], *further)
+        later = range(start + 1, end)
+        for size in range(len(later) + 1):
+            for rows in combinations(later, size):
+                yield start, *rows
+
+    def map_rows(
+        self,
+        rows: tuple[int, ...],
+        remaining: tuple[Node, ...],
+        variables: Variables,
+        hidden: Hiddens,
+    ) -> Iterator[tuple[Variables, Hiddens, tuple[Node, ...]]]:
+        """Yield the ways to map exactly these rows, each with the parts that remain.
+
+        Args:
+            remaining: the parts that remain after the rows mapped so far.
+            variables: those of the rows mapped so far.
+        """
+        if len(variables) == len(rows):
+            yield variables, hidden, remaining
+            return
+        for step in next_steps(remaining):
+            if step is None:
+                continue
+            variable, is_hidden, behind = step
+            longer = (*variables, variable)
+            if self.holds(rows[: len(longer)], longer):
+                yield from self.map_rows(rows, behind, longer, (*hidden, is_hidden))
