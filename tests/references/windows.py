@@ -1,8 +1,13 @@
-"""Row pattern windows in plain Python. Slow and obvious: the frame of a row is a list of its own.
+"""The reference for row pattern windows: search the frame of each row.
 
-For each row in turn that no match before it has skipped, the rows of its frame are taken out of the
-partition, and the reference matcher looks for a match there: from the first of them, with SEEK from
-each, until there is one. What is not in the list is not there, for conditions as for measures.
+It is slow and obvious:
+
+1. For each row in turn that no earlier match has skipped, `frame_of` copies the rows of its frame
+   into a list. Conditions and measures see this list only, so rows outside the frame do not exist.
+2. `attempt` looks for a match with the reference matcher: at the first row of the frame, and with
+   SEEK at each of its rows until there is a match.
+3. `values` computes the calls in the SELECT list over the match.
+
 Source: ISO/IEC 19075-5, row pattern recognition in windows.
 """
 
@@ -21,32 +26,41 @@ from tests.references.sql_values import Value
 
 @dataclass(frozen=True)
 class Attempt:
-    """The match of one frame. start: of its first row in the frame."""
+    """The match of a frame."""
 
     frame: list[Row]
-    start: int
+    start: int  # the starting row, counted from the beginning of the frame
     word: Word
 
 
 def window_rows(query: WindowQuery, rows: list[Row]) -> Iterator[tuple[Value, ...]]:
-    """For each row of a partition its `n` and the values of the calls. Raises Failure."""
-    skipped = -1
+    """Yield for each row of a partition its `n` and the values of the calls.
+
+    Raises:
+        Failure: the rows cause an error.
+        TooManyWords: the partition takes too long.
+    """
+    next_searched = 0  # rows before it are skipped
     tests = [0]
     for row in range(len(rows)):
-        found = None if row <= skipped else attempt(query, frame_of(query, rows, row), tests)
-        yield (rows[row]["n"], *values(query, found))
-        if found is not None:
-            skipped = max(skipped, row, next_row(query, found, row) - 1)
+        match = attempt(query, frame_of(query, rows, row), tests) if row >= next_searched else None
+        yield (rows[row]["n"], *values(query, match))
+        if match is not None:
+            next_searched = max(row + 1, next_row(query, match, row))
 
 
 def frame_of(query: WindowQuery, rows: list[Row], row: int) -> list[Row]:
-    """The rows of a frame: the current one and so many after it."""
+    """Return the rows of a frame: the current row, and as many after it as ROWS or RANGE says."""
     length = query.frame.length(rows[row])
     return rows[row:] if length is None else rows[row : row + length + 1]
 
 
 def attempt(query: WindowQuery, frame: list[Row], tests: list[int]) -> Attempt | None:
-    """The first match of a frame."""
+    """Return the first match of a frame.
+
+    Args:
+        tests: a list with the number of conditions tested in the partition, which is increased.
+    """
     members = query.members
 
     def may(number: int, start: int, variables: tuple[str, ...]) -> bool:
@@ -64,34 +78,41 @@ def attempt(query: WindowQuery, frame: list[Row], tests: list[int]) -> Attempt |
     return None
 
 
-def values(query: WindowQuery, found: Attempt | None) -> Iterator[Value]:
-    """What the calls give: measures are NULL without a match, functions are over no row."""
+def values(query: WindowQuery, match: Attempt | None) -> Iterator[Value]:
+    """Yield the values of the calls: measures over a window first, then window functions.
+
+    Without a match measures are NULL, and functions are computed over no rows.
+    """
     for measure in query.measures:
-        yield None if found is None else measure.value(seen_of(query, found))
-    matched = [] if found is None else found.frame[found.start : found.start + len(found.word)]
+        yield None if match is None else measure.value(seen_of(query, match))
+    matched = [] if match is None else match.frame[match.start : match.start + len(match.word)]
     for function in query.functions:
         yield function.value(matched)
 
 
-def seen_of(query: WindowQuery, found: Attempt) -> Seen:
-    """What measures see: all of the match, from its last row."""
-    variables = tuple(name for name, _ in found.word)
-    return Seen(found.frame, found.start, variables, len(variables), 1, query.members)
+def seen_of(query: WindowQuery, match: Attempt) -> Seen:
+    """Return what measures see: the whole match, from its last row."""
+    variables = tuple(name for name, _ in match.word)
+    return Seen(match.frame, match.start, variables, len(variables), 1, query.members)
 
 
-def next_row(query: WindowQuery, found: Attempt, row: int) -> int:
-    """The first row of the partition that the match does not skip."""
+def next_row(query: WindowQuery, match: Attempt, row: int) -> int:
+    """Return the first row of the partition that the match of row `row` does not skip.
+
+    Raises:
+        Failure: no row is mapped to the variable to skip to, or the match begins with that row.
+    """
     to = query.after_match.to
-    if not found.word or to is SkipTo.NEXT_ROW:
+    if not match.word or to is SkipTo.NEXT_ROW:
         return row + 1
     if to is SkipTo.PAST_LAST_ROW:
-        return row + found.start + len(found.word)
+        return row + match.start + len(match.word)
     assert query.after_match.variable is not None
-    wanted = query.members[query.after_match.variable]
-    places = [place for place, (name, _) in enumerate(found.word) if name in wanted]
-    if not places:
+    targets = query.members[query.after_match.variable]
+    indexes = [index for index, (name, _) in enumerate(match.word) if name in targets]
+    if not indexes:
         raise Failure("skip_to_no_row", row)
-    place = places[0] if to is SkipTo.FIRST else places[-1]
-    if place == 0:
+    index = indexes[0] if to is SkipTo.FIRST else indexes[-1]
+    if index == 0:
         raise Failure("skip_to_first_row", row)
-    return row + found.start + place
+    return row + match.start + index
