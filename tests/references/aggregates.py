@@ -1,4 +1,4 @@
-"""Aggregates of lists of rows as one would compute them by hand, for the reference matcher."""
+"""The reference for aggregates in conditions: compute them over a list of rows, as if by hand."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from fractions import Fraction
 
 Number = int | float | None
 Row = tuple[Number, ...]
+"""The arguments of an aggregate on one row."""
 
 
-def of_known(compute: Callable[[list[int]], Number]) -> Callable[[Sequence[Row], bool], Number]:
-    """An aggregate of the values that are not NULL, NULL of none."""
+def ignore_nulls(compute: Callable[[list[int]], Number]) -> Callable[[Sequence[Row], bool], Number]:
+    """Return an aggregate that computes a function over the values that are not NULL.
+
+    Without such values the aggregate is NULL.
+    """
 
     def aggregate(rows: Sequence[Row], distinct: bool) -> Number:
         values = [row[0] for row in rows if row[0] is not None]
@@ -23,29 +27,32 @@ def of_known(compute: Callable[[list[int]], Number]) -> Callable[[Sequence[Row],
     return aggregate
 
 
-def counted(rows: Sequence[Row], distinct: bool) -> int:
-    known = [row for row in rows if None not in row]
-    return len(set(known) if distinct else known)
+def count(rows: Sequence[Row], distinct: bool) -> int:
+    """Count the rows without a NULL."""
+    complete = [row for row in rows if None not in row]
+    return len(set(complete)) if distinct else len(complete)
 
 
-def beside_largest(rows: Sequence[Row], _: bool) -> Number:
-    known = [row for row in rows if row[1] is not None]
-    largest = max((row[1] for row in known), default=None)
-    return next((row[0] for row in reversed(known) if row[1] == largest), None)
+def max_by(rows: Sequence[Row], _: bool) -> Number:
+    """Return the first argument on the last of the rows whose second argument is the largest."""
+    comparable = [row for row in rows if row[1] is not None]
+    largest = max((row[1] for row in comparable), default=None)
+    return next((row[0] for row in reversed(comparable) if row[1] == largest), None)
 
 
-def most_frequent(values: list[int]) -> int:
+def mode(values: list[int]) -> int:
+    """Return the most frequent value, of several the smallest."""
     counts = Counter(values)
     return min(value for value in values if counts[value] == max(counts.values()))
 
 
 AGGREGATES = {
-    "count": counted,
-    "max_by": beside_largest,
+    "count": count,
+    "max_by": max_by,
     "first_value": lambda rows, _: rows[0][0] if rows else None,
     "last_value": lambda rows, _: rows[-1][0] if rows else None,
-    "median": of_known(lambda values: float(statistics.median(values))),
-    "mode": of_known(most_frequent),
-    "var_pop": of_known(lambda values: float(statistics.pvariance(map(Fraction, values)))),
-    "sum": of_known(sum),
+    "median": ignore_nulls(lambda values: float(statistics.median(values))),
+    "mode": ignore_nulls(mode),
+    "var_pop": ignore_nulls(lambda values: float(statistics.pvariance(map(Fraction, values)))),
+    "sum": ignore_nulls(sum),
 }

@@ -1,7 +1,11 @@
-"""Conditions of patterns: their SQL text as Python functions, without Spark and without matchrec.
+"""The reference for conditions of the Pattern API: compute their SQL text in plain Python.
 
-Three-valued logic over Python values. A name is a column of the event; `stage.column` stands in an
-aggregate over the events that the stage has accepted so far, `count(stage)` is how many they are.
+It is slow and obvious, and uses neither Spark nor matchrec; sqlglot parses the text. NULL is None,
+and logic has three values. In a condition
+
+- `x` is a column of the candidate event;
+- `sum(a.x)` is an aggregate over the events that stage `a` has accepted so far;
+- `count(a)` is the number of these events.
 """
 
 from __future__ import annotations
@@ -13,10 +17,10 @@ from typing import Any
 import sqlglot
 from sqlglot import expressions as sql
 
-Value = Any
+Value = Any  # int, float, str, bool or None
 Event = Mapping[str, Value]
-Accepted = Mapping[str, Sequence[Event]]
-Condition = Callable[[Event, Accepted], Value]
+Accepted = Mapping[str, Sequence[Event]]  # stage -> events that it has accepted so far
+Condition = Callable[[Event, Accepted], Value]  # is given the candidate event
 
 COMPARISONS: dict[type[sql.Expression], Callable[[Value, Value], Value]] = {
     sql.EQ: operator.eq,
@@ -28,58 +32,69 @@ COMPARISONS: dict[type[sql.Expression], Callable[[Value, Value], Value]] = {
     sql.Add: operator.add,
     sql.Sub: operator.sub,
     sql.Mul: operator.mul,
-    sql.SafeAdd: operator.add,  # no number of the tests is too large
+    # These are try_add and try_subtract. No number in the tests is large enough to overflow.
+    sql.SafeAdd: operator.add,
     sql.SafeSubtract: operator.sub,
 }
 
 
 def condition(text: str) -> Condition:
-    """The condition as a function of the candidate event and the events accepted so far."""
+    """Return a condition as a function of the candidate event and the events accepted so far."""
     tree = sqlglot.parse_one(text, read="spark")
     return lambda event, accepted: value(tree, event, accepted)
 
 
 def both(first: Condition | None, second: Condition) -> Condition:
+    """Return the AND of two conditions, or the second one if there is no first."""
     if first is None:
         return second
     return lambda event, accepted: conjunction(first(event, accepted), second(event, accepted))
 
 
 def either(first: Condition | None, second: Condition) -> Condition:
-    """One of two conditions; a second one alone stands for itself."""
+    """Return the OR of two conditions, or the second one if there is no first."""
     if first is None:
         return second
     return lambda event, accepted: disjunction(first(event, accepted), second(event, accepted))
 
 
-def conjunction(one: bool | None, other: bool | None) -> bool | None:
-    if one is False or other is False:
+def conjunction(left: bool | None, right: bool | None) -> bool | None:
+    """Return the value of AND."""
+    if left is False or right is False:
         return False
-    return None if one is None or other is None else True
+    return None if left is None or right is None else True
 
 
-def disjunction(one: bool | None, other: bool | None) -> bool | None:
-    if one is True or other is True:
+def disjunction(left: bool | None, right: bool | None) -> bool | None:
+    """Return the value of OR."""
+    if left is True or right is True:
         return True
-    return None if one is None or other is None else False
+    return None if left is None or right is None else False
 
 
 def value(tree: sql.Expression, event: Event, accepted: Accepted) -> Value:
-    """What a term is for an event; None is NULL."""
+    """Return the value of an expression for an event.
+
+    Raises:
+        ValueError: the expression has a construct that the tests do not use.
+    """
     if type(tree) in COMPARISONS:
         left = value(tree.this, event, accepted)
         right = value(tree.expression, event, accepted)
-        unknown = left is None or right is None
-        return None if unknown else COMPARISONS[type(tree)](left, right)
+        if left is None or right is None:
+            return None
+        return COMPARISONS[type(tree)](left, right)
     match tree:
         case sql.Paren():
             return value(tree.this, event, accepted)
         case sql.And():
-            sides = (tree.this, tree.expression)
-            return conjunction(*(value(side, event, accepted) for side in sides))
+            left = value(tree.this, event, accepted)
+            right = value(tree.expression, event, accepted)
+            return conjunction(left, right)
         case sql.Or():
-            sides = (tree.this, tree.expression)
-            return disjunction(*(value(side, event, accepted) for side in sides))
+            left = value(tree.this, event, accepted)
+            right = value(tree.expression, event, accepted)
+            return disjunction(left, right)
         case sql.Not():
             inner = value(tree.this, event, accepted)
             return None if inner is None else not inner
@@ -88,16 +103,13 @@ def value(tree: sql.Expression, event: Event, accepted: Accepted) -> Value:
         case sql.Is(expression=sql.Boolean()):
             return value(tree.this, event, accepted) is tree.expression.this
         case sql.Case():
-            chosen = True if tree.this is None else value(tree.this, event, accepted)
-            branches = ((value(one.this, event, accepted), one) for one in tree.args["ifs"])
-            found = (one.args["true"] for of, one in branches if of == chosen)
-            taken = next(found, tree.args.get("default"))
-            return None if taken is None else value(taken, event, accepted)
+            return choose(tree, event, accepted)
         case sql.Least():
-            return min(value(one, event, accepted) for one in (tree.this, *tree.expressions))
+            arguments = (tree.this, *tree.expressions)
+            return min(value(argument, event, accepted) for argument in arguments)
         case sql.If():
-            chosen = value(tree.this, event, accepted) is True
-            branch = tree.args["true"] if chosen else tree.args.get("false")
+            is_true = value(tree.this, event, accepted) is True
+            branch = tree.args["true"] if is_true else tree.args.get("false")
             return value(branch, event, accepted)
         case sql.Cast():
             return value(tree.this, event, accepted)
@@ -118,27 +130,37 @@ def value(tree: sql.Expression, event: Event, accepted: Accepted) -> Value:
             raise ValueError(f"not read by the tests: {tree.sql()}")
 
 
+def choose(tree: sql.Case, event: Event, accepted: Accepted) -> Value:
+    """Return the value of `CASE WHEN condition ...`, or of `CASE x WHEN value ...`."""
+    operand = True if tree.this is None else value(tree.this, event, accepted)
+    for branch in tree.args["ifs"]:
+        if value(branch.this, event, accepted) == operand:
+            return value(branch.args["true"], event, accepted)
+    default = tree.args.get("default")
+    return None if default is None else value(default, event, accepted)
+
+
 def aggregate(tree: sql.AggFunc, accepted: Accepted) -> Value:
-    """An aggregate over what a stage has accepted; over nothing sum and count are 0."""
+    """Compute an aggregate over what a stage has accepted. SUM and COUNT of nothing are 0."""
     column = tree.this
     if isinstance(tree, sql.Count) and not column.table:
         return len(accepted.get(column.name, ()))
     values = [event[column.name] for event in accepted.get(column.table, ())]
-    known = [one for one in values if one is not None]
+    present = [item for item in values if item is not None]
     match tree:
         case sql.Count():
-            return len(known)
+            return len(present)
         case sql.Sum():
-            return sum(known)
+            return sum(present)
         case sql.First():
             return values[0] if values else None
         case sql.Last():
             return values[-1] if values else None
         case sql.Min():
-            return min(known, default=None)
+            return min(present, default=None)
         case sql.Max():
-            return max(known, default=None)
+            return max(present, default=None)
         case sql.Avg():
-            return sum(known) / len(known) if known else None
+            return sum(present) / len(present) if present else None
         case _:
             raise ValueError(f"not read by the tests: {tree.sql()}")

@@ -1,4 +1,7 @@
-"""Rows in the order of Spark's ORDER BY within PARTITION BY, by Python's sort, column by column."""
+"""The reference for sorting: order rows as Spark's PARTITION BY and ORDER BY do.
+
+It is slow and obvious: Python's stable sort, column by column from the last to the first.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any, NamedTuple
 
 
 class Item(NamedTuple):
-    """A column that sorts: its values, and what ORDER BY says of it."""
+    """A column to sort by: its values, and how ORDER BY sorts them."""
 
     values: Sequence[Any]
     descending: bool = False
@@ -16,24 +19,30 @@ class Item(NamedTuple):
 
 
 def sorted_rows(keys: Sequence[Item], order: Sequence[Item], count: int) -> list[int]:
-    """The numbers of the rows in order; equal rows stay as they are."""
+    """Return the numbers of the rows, from 0, in order. Equal rows keep their order."""
     rows = list(range(count))
     for values, descending, nulls_first in reversed([*keys, *order]):
         nulls = [row for row in rows if values[row] is None]
-        rest = [row for row in rows if values[row] is not None]
-        rest.sort(key=lambda row: comparable(values[row]), reverse=descending)
-        rows = nulls + rest if nulls_first else rest + nulls
+        others = [row for row in rows if values[row] is not None]
+        others.sort(key=lambda row: comparable(values[row]), reverse=descending)
+        rows = nulls + others if nulls_first else others + nulls
     return rows
 
 
 def first_rows(keys: Sequence[Item], rows: Sequence[int]) -> list[bool]:
-    """Of rows in order, which are the first of a partition."""
-    found = [[of_key(key.values[row]) for key in keys] for row in rows]
-    return [place == 0 or one != found[place - 1] for place, one in enumerate(found)]
+    """Return for each of the rows, which are in order, whether it is the first of a partition."""
+    partitions = [[of_key(key.values[row]) for key in keys] for row in rows]
+    return [
+        index == 0 or partition != partitions[index - 1]
+        for index, partition in enumerate(partitions)
+    ]
 
 
 def comparable(value: Any) -> Any:
-    """A value as Spark compares it: NaN is the greatest, texts compare as bytes of UTF-8."""
+    """Return a value that Python compares as Spark does.
+
+    NaN is the greatest number, -0.0 equals 0.0, and texts compare as bytes of UTF-8.
+    """
     match value:
         case float():
             return (math.isnan(value), 0.0 if math.isnan(value) else value)
@@ -44,5 +53,5 @@ def comparable(value: Any) -> Any:
 
 
 def of_key(value: Any) -> Any:
-    """A value so that it equals those of its partition; NULL equals NULL."""
+    """Return a value that is equal for the same partition: NULL equals NULL."""
     return None if value is None else (comparable(value),)

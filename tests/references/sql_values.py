@@ -1,4 +1,7 @@
-"""SQL values in plain Python: comparison, arithmetic, truth and aggregates with NULL as None."""
+"""The reference for SQL values: comparison, arithmetic, truth and aggregates in plain Python.
+
+NULL is None. Truth values are True, False and None.
+"""
 
 from __future__ import annotations
 
@@ -6,35 +9,38 @@ import math
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-Value = int | float | str | datetime | timedelta | None  # truth values are bool
+Value = int | float | str | datetime | timedelta | None
 
 
 def compare(operator: str, left: Value, right: Value) -> bool | None:
-    """Three-valued; NaN equals itself and is greater than every other number."""
+    """Compare two values: NaN equals itself and is greater than every other number."""
     if left is None or right is None:
         return None
-    one, other = ordered(left), ordered(right)
+    left_key = ordered(left)
+    right_key = ordered(right)
     match operator:
         case "=":
-            return one == other
+            return left_key == right_key
         case "<>":
-            return one != other
+            return left_key != right_key
         case "<":
-            return one < other
+            return left_key < right_key
         case "<=":
-            return one <= other
+            return left_key <= right_key
         case ">":
-            return one > other
+            return left_key > right_key
         case _:
-            return one >= other
+            return left_key >= right_key
 
 
 def ordered(value: Value) -> tuple[bool, Value]:
+    """Return a key by which values sort as in Spark: NaN is the greatest and equals itself."""
     is_nan = isinstance(value, float) and math.isnan(value)
     return is_nan, 0 if is_nan else value
 
 
 def calculate(operator: str, left: Value, right: Value) -> Value:
+    """Compute `+`, `-`, `*`, `%` or `/`. The divisor must not be 0."""
     if left is None or right is None:
         return None
     match operator:
@@ -44,28 +50,31 @@ def calculate(operator: str, left: Value, right: Value) -> Value:
             return left - right
         case "*":
             return left * right
-        case "%":  # the sign is the dividend's
+        case "%":  # the result has the sign of the dividend
             return abs(left) % abs(right) * (1 if left >= 0 else -1)
         case _:
             return left / right
 
 
 def conjunction(truths: Sequence[bool | None]) -> bool | None:
+    """Return the value of AND."""
     if False in truths:
         return False
     return None if None in truths else True
 
 
 def negation(truth: bool | None) -> bool | None:
+    """Return the value of NOT."""
     return None if truth is None else not truth
 
 
 def disjunction(truths: Sequence[bool | None]) -> bool | None:
+    """Return the value of OR."""
     return negation(conjunction([negation(truth) for truth in truths]))
 
 
 def aggregate(function: str, values: Sequence[Value]) -> Value:
-    """Over the values that are not NULL."""
+    """Compute COUNT, MIN, MAX, SUM or AVG over the values that are not NULL."""
     values = [value for value in values if value is not None]
     if function == "count":
         return len(values)
@@ -78,16 +87,17 @@ def aggregate(function: str, values: Sequence[Value]) -> Value:
             return max(values, key=ordered)
         case "sum":
             return sum(values[1:], values[0])
-        case _:
+        case _:  # avg
             return float(sum(values[1:], values[0])) / len(values)
 
 
 def different(values: Sequence[Value]) -> list[Value]:
-    """Each value once; all NaN are one."""
+    """Return each value once, for DISTINCT. All NaN are the same value."""
     return list({ordered(value): value for value in values}.values())
 
 
 def literal(value: Value) -> str:
+    """Return a value as SQL writes it."""
     match value:
         case None:
             return "NULL"
