@@ -1,12 +1,13 @@
-"""Small tasks and partitions for tests of engines, and what the reference says of them.
+"""Small queries and partitions for tests of searches, run by an algorithm and by the reference.
 
-Rows are words of the variables whose row condition they satisfy: "A AB -" is three rows.
+A row is written as the variables whose condition it satisfies, as far as that reads the row alone:
+"A AB -" is three rows, of which the last one satisfies no condition.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -32,35 +33,46 @@ from tests.tasks.compiled import compiled
 from tests.tasks.copies import search_both_sizes
 
 Outcome = list[tuple[int, int, int, str]] | tuple[str, int, int]
+"""The matches, or the failure of the search.
+
+A match is its partition, number, starting row and word; the word shows the variable of an excluded
+row in brackets. A failure is its kind, partition and row. Rows are numbered over all partitions.
+"""
 
 
 @dataclass(frozen=True)
 class Query:
-    """A pattern over rows given as words. run_conditions: beside the words, by variable."""
+    """A query over `Rows`."""
 
     pattern: RowPattern
     after_match: AfterMatchSkip = AfterMatchSkip()
     subsets: dict[str, frozenset[str]] = field(default_factory=dict)
+    # By variable: what must hold besides that the row is written with the variable.
     run_conditions: dict[str, RunExpression] = field(default_factory=dict)
     output: MatchOutput = MatchOutput.PREFERRED
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
+        """The variables that rows can be mapped to, by id."""
         return variable_names(self.pattern)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The variables of rows, then those under NOT."""
-        negated = (name for one in negations(self.pattern) for name in one.names)
+        """The variables that rows can be mapped to, then those in negations."""
+        negated = (name for negation in negations(self.pattern) for name in negation.names)
         return tuple(dict.fromkeys((*self.variables, *negated)))
 
     @cached_property
     def members(self) -> dict[str, frozenset[str]]:
+        """For each variable, a SUBSET included, the primary variables that it stands for."""
         return {name: frozenset([name]) for name in self.variables} | self.subsets
 
     @cached_property
     def compiled(self) -> tuple[CompiledPattern, tuple[Restriction, ...]]:
-        """The compiled pattern, and what its tests ask of words."""
+        """The compiled pattern, and the restrictions that its negations became.
+
+        A restriction is a variable of the program like any other: `test 0`, `test 1` and so on.
+        """
         pattern = compiled(self.pattern, self.names, output=self.output)
         separation = Separation(pattern.folding, len(self.names), None)
         folding = separation.separate() if negations(self.pattern) else pattern.folding
@@ -69,36 +81,43 @@ class Query:
         return CompiledPattern(program, folding), tuple(separation.restrictions)
 
     def satisfied(self, rows: Rows) -> Rows:
-        """The rows with the tests that they satisfy among their words."""
-        _, guards = self.compiled
-        if not guards:
+        """Return the rows with the restrictions that they satisfy added to their variables."""
+        _, restrictions = self.compiled
+        if not restrictions:
             return rows
-        found = (tuple(self.tested(partition, guards)) for partition in rows.words)
-        return replace(rows, words=tuple(found))
+        partitions = (
+            tuple(self.add_restrictions(partition, restrictions)) for partition in rows.words
+        )
+        return replace(rows, words=tuple(partitions))
 
-    def tested(
-        self, partition: tuple[frozenset[str], ...], guards: tuple[Restriction, ...]
+    def add_restrictions(
+        self, partition: tuple[frozenset[str], ...], restrictions: tuple[Restriction, ...]
     ) -> Iterator[frozenset[str]]:
-        names = self.names
-        for row, following in itertools.zip_longest(partition, partition[1:], fillvalue=()):
-            here, after = (
-                {names.index(name) for name in words if name in names} for words in (row, following)
-            )
+        """Yield the variables of each row, and the restrictions that it satisfies."""
+        for row, next_row in itertools.zip_longest(partition, partition[1:], fillvalue=()):
+            ids = self.ids_of(row)
+            next_ids = self.ids_of(next_row)
             yield frozenset(row) | {
                 f"test {number}"
-                for number, guard in enumerate(guards)
-                if guard.variable in here
-                and not (guard.here & here or guard.absent & after)
-                and (not guard.present or guard.present & after)
+                for number, restriction in enumerate(restrictions)
+                if restriction.variable in ids
+                and not (restriction.here & ids or restriction.absent & next_ids)
+                and (not restriction.present or restriction.present & next_ids)
             }
 
+    def ids_of(self, row: Iterable[str]) -> set[int]:
+        """Return the ids of the variables with which a row is written."""
+        return {self.names.index(name) for name in row if name in self.names}
+
     def task(self) -> Task:
+        """Return the task of a search for this query."""
         names = self.variables
-        pattern, guards = self.compiled
-        asked = (*self.names, *(self.names[guard.variable] for guard in guards))
+        pattern, restrictions = self.compiled
+        restricted = (self.names[restriction.variable] for restriction in restrictions)
+        tested = (*self.names, *restricted)
         return Task(
             pattern,
-            tuple(Condition(i, self.run_conditions.get(name)) for i, name in enumerate(asked)),
+            tuple(Condition(i, self.run_conditions.get(name)) for i, name in enumerate(tested)),
             {
                 name: frozenset(names.index(member) for member in members if member in names)
                 for name, members in self.members.items()
@@ -110,45 +129,50 @@ class Query:
 
 @dataclass(frozen=True)
 class Rows:
-    """Partitions of rows: the variables that each may be mapped to, and columns of values.
+    """Partitions of rows."""
 
-    window_end: for each row of each partition the first row there that is outside of its window.
-    """
-
+    # partition -> row -> variables whose condition it satisfies, as far as that reads this row
     words: tuple[tuple[frozenset[str], ...], ...]
+    # kind -> column -> row over all partitions -> value
     columns: dict[Kind, tuple[tuple[Value, ...], ...]] = field(
         default_factory=lambda: {Kind.INTEGER: (), Kind.FLOATING: ()}
     )
+    # partition -> starting row -> first row of the partition after the window
     window_end: tuple[tuple[int, ...], ...] | None = None
 
     @cached_property
     def offsets(self) -> list[int]:
+        """The first row of each partition, and the number of all rows."""
         return [0, *itertools.accumulate(map(len, self.words))]
 
     def partitions(self, variables: tuple[str, ...]) -> Partitions:
+        """Return the rows as arrays. Bit i of a row says whether it satisfies variable i."""
         rows = [row for partition in self.words for row in partition]
         bits = [sum(1 << variables.index(v) for v in row if v in variables) for row in rows]
-        integers, floats = self.columns[Kind.INTEGER], self.columns[Kind.FLOATING]
+        integers = self.columns[Kind.INTEGER]
+        floats = self.columns[Kind.FLOATING]
+        columns = (*integers, *floats)
 
-        def shape(columns: tuple[tuple[Value, ...], ...]) -> tuple[int, int]:
-            return len(columns), len(rows)
-
-        every = (*integers, *floats)
-        whole = np.array([[v or 0 for v in c] for c in integers], np.int64)
-        whole = whole.reshape(shape(integers))
-        fractions = np.array([[v or 0 for v in c] for c in floats], np.float64)
-        bits_of_floats = fractions.reshape(shape(floats)).view(np.int64)
+        # The shapes are explicit because there may be no columns or no rows.
+        integer_values = np.array([[v or 0 for v in column] for column in integers], np.int64)
+        integer_values = integer_values.reshape(len(integers), len(rows))
+        float_values = np.array([[v or 0 for v in column] for column in floats], np.float64)
+        float_values = float_values.reshape(len(floats), len(rows))
+        is_not_null = np.array([[v is not None for v in column] for column in columns], bool)
         return Partitions(
             np.array(self.offsets, np.int64),
             np.array(bits, np.uint64).reshape(-1, 1),
-            np.concatenate([whole, bits_of_floats]),
-            np.array([[v is not None for v in c] for c in every], bool).reshape(shape(every)),
+            np.concatenate([integer_values, float_values.view(np.int64)]),
+            is_not_null.reshape(len(columns), len(rows)),
             len(integers),
             self.window_ends(),
         )
 
     def part(self, number: int, begin: int, end: int) -> Rows:
-        """Rows begin .. end of one partition; windows that end behind them go on after them."""
+        """Return rows `begin` to `end` (exclusive) of one partition.
+
+        A window that ends behind them ends one row behind them, so that it counts as unfinished.
+        """
         offset = self.offsets[number]
         columns = {
             kind: tuple(column[offset + begin : offset + end] for column in columns)
@@ -157,10 +181,11 @@ class Rows:
         window_end = None
         if self.window_end is not None:
             ends = self.window_end[number][begin:end]
-            window_end = (tuple(min(one, end + 1) - begin for one in ends),)
+            window_end = (tuple(min(row, end + 1) - begin for row in ends),)
         return Rows((self.words[number][begin:end],), columns, window_end)
 
     def window_ends(self) -> npt.NDArray[np.int64] | None:
+        """Return `window_end` as an array of rows over all partitions."""
         if self.window_end is None:
             return None
         ends = zip(self.offsets, self.window_end, strict=False)
@@ -168,7 +193,10 @@ class Rows:
 
 
 def words(text: str) -> Rows:
-    """Rows from text; partitions are parted by `/`. Variables are single letters."""
+    """Return the rows of a text such as "A AB - / B", in which `/` ends a partition.
+
+    Each letter is a variable.
+    """
     return Rows(
         tuple(
             tuple(frozenset(row.replace("-", "")) for row in partition.split())
@@ -178,29 +206,34 @@ def words(text: str) -> Rows:
 
 
 def query(text: str) -> Query:
+    """Return the query for a row pattern."""
     return Query(parse_row_pattern(text))
 
 
 def search(
     algorithm: Algorithm, task: Task, partitions: Partitions, counters: IntArray | None = None
 ) -> Iterator[Matches]:
-    """The matches that the engine's algorithm for a task finds, in windows if the rows have any."""
-    asked = replace(task, windowed=partitions.window_end is not None)
-    strategy = algorithm.choose(asked)
-    if isinstance(strategy, Chained) and not asked.chained and is_small(partitions):
-        chained = replace(asked, chained=True)
-        once, again = (outcome(strategy, one, partitions) for one in (asked, chained))
-        assert again == once
-    return search_both_sizes(strategy, asked, partitions, counters)
+    """Yield the matches that an algorithm finds, with windows if the rows have any.
+
+    Also checks copies of the rows (see `tests.tasks.copies`), and that a strategy which can chain
+    matches finds the same whether it does so or not.
+    """
+    task = replace(task, windowed=partitions.window_end is not None)
+    strategy = algorithm.choose(task)
+    if isinstance(strategy, Chained) and not task.chained and is_small(partitions):
+        unchained_outcome = outcome(strategy, task, partitions)
+        chained_outcome = outcome(strategy, replace(task, chained=True), partitions)
+        assert chained_outcome == unchained_outcome
+    return search_both_sizes(strategy, task, partitions, counters)
 
 
 def kind_of(failure: RunFailure) -> str:
-    """As the reference has it: see `references.matcher.Failure`."""
-    return next(name for name, one in vars(failures).items() if one is failure.message)
+    """Return the `kind` that the reference gives the same failure: the name of its message."""
+    return next(name for name, message in vars(failures).items() if message is failure.message)
 
 
 def run_algorithm(algorithm: Algorithm, query: Query, rows: Rows) -> Outcome:
-    """Matches as (partition, number, first row, word), an excluded row's variable in brackets."""
+    """Search all rows at once with an algorithm."""
     task = query.task()
     try:
         partitions = query.satisfied(rows).partitions(task.variables)
@@ -212,48 +245,63 @@ def run_algorithm(algorithm: Algorithm, query: Query, rows: Rows) -> Outcome:
 
 
 def run_algorithm_in_pieces(algorithm: Algorithm, query: Query, rows: Rows, step: int) -> Outcome:
-    """As `run_algorithm`, with `step` more rows of a partition at each call, without those done."""
+    """Search each partition piece by piece, as a stream does: `step` more rows at each call.
+
+    Rows that the search has finished with, and that no condition can read any more, are dropped.
+    """
     task = query.task()
-    seen = find_lookaround(task, len(rows.columns[Kind.INTEGER]), ())
-    assert seen is not None
+    lookaround = find_lookaround(task, len(rows.columns[Kind.INTEGER]), ())
+    assert lookaround is not None
     outcome: list[tuple[int, int, int, str]] = []
     rows = query.satisfied(rows)
     for partition, offset in enumerate(rows.offsets[:-1]):
-        begin, here, edge, start, number, steps = 0, 0, 0, 0, 0, 0
         length = len(rows.words[partition])
+        begin = 0  # the first row of the partition that is kept
+        end = 0  # the row after the last one that has come
+        edge = 0  # counted from `begin`, the first row that may lack rows after it
+        # The state of the search: the next starting row (counted from `begin`), the number of
+        # matches, and the number of steps.
+        start = 0
+        number = 0
+        steps = 0
         while edge != NO_EDGE:
-            here = min(here + step, length)
-            edge = here - begin - seen.after if here < length else NO_EDGE
-            piece = rows.part(partition, begin, here).partitions(task.variables)
+            end = min(end + step, length)
+            edge = end - begin - lookaround.after if end < length else NO_EDGE
+            piece = rows.part(partition, begin, end).partitions(task.variables)
             frontier = Frontier.of(piece.starts, start, edge, number, steps)
-            place = offset + begin
+            first_row = offset + begin
             try:
                 chunks = list(search(algorithm, task, replace(piece, frontier=frontier)))
             except RunFailure as failure:
-                return kind_of(failure), partition, place + failure.row
-            found = [one for chunk in chunks for one in listed(chunk, query.variables)]
-            outcome += [(partition, number, place + at, word) for _, number, at, word in found]
-            start, number, steps = (
-                int(one[0]) for one in (frontier.start, frontier.number, frontier.steps)
-            )
-            done = max(start - max(1, seen.before), 0)
-            begin, start = begin + done, start - done
+                return kind_of(failure), partition, first_row + failure.row
+            for chunk in chunks:
+                for _, match_number, match_start, word in listed(chunk, query.variables):
+                    outcome.append((partition, match_number, first_row + match_start, word))
+            start = int(frontier.start[0])
+            number = int(frontier.number[0])
+            steps = int(frontier.steps[0])
+            dropped = max(start - max(1, lookaround.before), 0)
+            begin += dropped
+            start -= dropped
     return outcome
 
 
 def listed(matches: Matches, names: tuple[str, ...]) -> list[tuple[int, int, int, str]]:
-    found = []
+    """Return the matches of a chunk as they are in an `Outcome`."""
+    result = []
     for i in range(matches.count):
         begin, end = matches.offsets[i : i + 2]
         mapped = zip(matches.classifiers[begin:end], matches.excluded[begin:end], strict=True)
         word = " ".join(f"[{names[v]}]" if excluded else names[v] for v, excluded in mapped)
-        place = (int(matches.partition[i]), int(matches.number[i]), int(matches.start[i]))
-        found.append((*place, word))
-    return found
+        partition = int(matches.partition[i])
+        number = int(matches.number[i])
+        start = int(matches.start[i])
+        result.append((partition, number, start, word))
+    return result
 
 
 def may_of(query: Query, rows: Rows, number: int) -> May:
-    """Whether rows of one partition may be mapped to variables, by the reference."""
+    """Return whether a row of a partition may be mapped to a variable, for the reference."""
     satisfies = satisfies_of(query, rows, number)
 
     def may(match: int, start: int, variables: tuple[str, ...]) -> bool:
@@ -266,8 +314,9 @@ def may_of(query: Query, rows: Rows, number: int) -> May:
 
 
 def satisfies_of(query: Query, rows: Rows, number: int) -> May:
-    """Whether a row satisfies a variable's condition, be it in the window or not."""
-    partition, offset = rows.words[number], rows.offsets[number]
+    """Return whether a row satisfies a variable's condition, whether in the window or not."""
+    partition = rows.words[number]
+    offset = rows.offsets[number]
     columns = {
         kind: [list(column[offset : offset + len(partition)]) for column in columns]
         for kind, columns in rows.columns.items()
@@ -289,17 +338,23 @@ def satisfies_of(query: Query, rows: Rows, number: int) -> May:
 
 
 def run_reference(query: Query, rows: Rows) -> Outcome:
-    """What the reference matcher finds, in the same form; rows are numbered over all partitions."""
+    """Search the rows with the reference matcher."""
     outcome = []
     offset = 0
     for number, partition in enumerate(rows.words):
-        may, satisfies = may_of(query, rows, number), satisfies_of(query, rows, number)
+        matches = find_all(
+            query.pattern,
+            len(partition),
+            may_of(query, rows, number),
+            query.after_match,
+            query.members,
+            longest=query.output is MatchOutput.LONGEST,
+            satisfies=satisfies_of(query, rows, number),
+        )
         try:
-            longest = query.output is MatchOutput.LONGEST
-            parts = query.pattern, len(partition), may, query.after_match, query.members
-            for found in find_all(*parts, longest, satisfies):
-                word = " ".join(f"[{v}]" if excluded else v for v, excluded in found.word)
-                outcome.append((number, found.number, offset + found.start, word))
+            for match in matches:
+                word = " ".join(f"[{v}]" if excluded else v for v, excluded in match.word)
+                outcome.append((number, match.number, offset + match.start, word))
         except Failure as failure:
             return failure.kind, number, offset + failure.row
         offset += len(partition)
