@@ -1,8 +1,11 @@
-"""The second size of random tests: what is found in one example is found in each of many copies.
+"""The second size of random tests: search many copies of an example.
 
-The rows of a small example are repeated, as partitions of their own or one copy after another in
-one long partition, so that buffers grow and chunks end anywhere. What an engine finds there is what
-it has found in the example, which a slow reference has checked, as often and so many rows on.
+A slow reference checks what a search finds in a small example. Then the rows of the example are
+repeated, so that buffers grow and chunks end anywhere. The search must find the same in every copy,
+with positions moved by the rows before it. The copies are
+
+- partitions next to each other (`copies_beside`), or
+- parts of one long partition, with a gap between them (`one_after_another`).
 """
 
 from __future__ import annotations
@@ -31,18 +34,22 @@ from tests.quick.scale import copies_of
 from tests.tasks.by_python import as_python_runs, compare_with_python, rows_of
 
 AnyArray = npt.NDArray[Any]
-LARGE = 40_000  # rows: more than 16 bits count
-MIDDLE = 2 * scale.LARGE  # rows: several chunks, and buffers that grow
-LEAST = Room(rows=350, matches=150, memory=4)  # of a search of copies
-FRONTIER = ("start", "number")  # memory that grows makes steps more
+LARGE = 40_000  # rows: their numbers need more than 16 bits
+MIDDLE = 2 * scale.LARGE  # rows: enough for several chunks, and for buffers to grow
+LEAST = Room(rows=350, matches=150, memory=4)  # the least room in which copies are searched
+# What is compared of a frontier. The number of steps differs: growing buffers takes some.
+FRONTIER = ("start", "number")
 
 
 def search_both_sizes(
     strategy: Strategy, task: Task, partitions: Partitions, counters: IntArray | None = None
 ) -> Iterator[Matches]:
-    """The matches of an example, of a random one after as many have been found in many copies.
+    """Return the matches in an example, after a search of small examples in Python as well.
 
-    Raises RunFailure, with which copies fail as well.
+    If the example is a random one, its copies are searched, too.
+
+    Raises:
+        RunFailure: the search fails, and the search of the copies fails likewise.
     """
     compare_with_python(strategy, task, partitions)
     copies = copies_of_example(partitions) if currently_in_test_context() else 1
@@ -51,32 +58,37 @@ def search_both_sizes(
     roomy = with_room(strategy)
     beside = copies_beside(partitions, copies)
     try:
-        found = list(strategy.search(task, partitions, counters))
+        chunks = list(strategy.search(task, partitions, counters))
     except RunFailure as failure:
         check_failure(roomy, task, beside, failure)
         raise
-    check_copies(roomy, task, beside, parts_of_found(strategy, found, partitions), copies)
+    check_copies(roomy, task, beside, parts_of_found(strategy, chunks, partitions), copies)
     if partitions.rows and can_follow_each_other(task, partitions):
         gap = gap_of(task, partitions)
-        once, often = (one_after_another(task, partitions, gap, n) for n in (1, copies))
-        one = Found.of(list(strategy.search(task, once)), once)
-        check_copies(roomy, task, often, [replace(one, partitions=0)], copies)
-    return iter(found)
+        single = one_after_another(task, partitions, gap, 1)
+        repeated_partitions = one_after_another(task, partitions, gap, copies)
+        found = Found.of(list(strategy.search(task, single)), single)
+        check_copies(roomy, task, repeated_partitions, [replace(found, partitions=0)], copies)
+    return iter(chunks)
 
 
 def copies_of_example(partitions: Partitions) -> int:
-    """How many copies an example has: every eighth, by its values, more rows than 16 bits count."""
+    """Return the number of copies of an example.
+
+    One example in eight has LARGE rows after copying. Which ones depends on their values, so that a
+    failing example fails again.
+    """
     is_eighth = zlib.crc32(partitions.satisfied.tobytes()) % 8 == 0
     return copies_of(partitions.rows, LARGE if is_eighth else MIDDLE)
 
 
 def with_room(strategy: Strategy) -> Strategy:
-    """The algorithm, with room for more than a few matches in a chunk."""
+    """Return the strategy with room for more than a few matches in a chunk."""
     return strategy if strategy.room.rows > LEAST.rows else replace(strategy, room=LEAST)
 
 
 def check_failure(strategy: Strategy, task: Task, copies: Partitions, expected: RunFailure) -> None:
-    """Whether a search of copies fails at the first row of the first copy that fails."""
+    """Check that a search of copies fails as that of the example, in the first copy."""
     with pytest.raises(RunFailure) as raised:
         for _ in strategy.search(task, copies):
             pass
@@ -84,89 +96,101 @@ def check_failure(strategy: Strategy, task: Task, copies: Partitions, expected: 
 
 
 def check_copies(
-    strategy: Strategy, task: Task, large: Partitions, one: Sequence[Found], copies: int
+    strategy: Strategy, task: Task, large: Partitions, found_once: Sequence[Found], copies: int
 ) -> None:
-    """Whether a search of copies finds what it has found in one, as often."""
+    """Check that a search of copies finds in each of them what it has found in the example.
+
+    Args:
+        large: the copies.
+        found_once: what was found in the example, see `parts_of_found`.
+    """
     found = parts_of_found(strategy, list(strategy.search(task, large)), large)
-    for part, often in zip(one, found, strict=True):
-        expected = part.times(copies)
+    for part_once, part in zip(found_once, found, strict=True):
+        expected = part_once.times(copies)
         if task.output is MatchOutput.GRAPH:
-            del expected["number"]  # nothing can ask for the number of a pointer
-        if task.chained:  # a chunk that ends within a partition has its chains once more
+            del expected["number"]  # no query can read the number of a pointer
+        if task.chained:  # if a chunk ends within a partition, the next one repeats the chains
             for name in ("classifiers", "excluded", "rows"):
                 expected.pop(name, None)
         for name, values in expected.items():
-            equal = np.array_equal(often.arrays[name], values)
+            equal = np.array_equal(part.arrays[name], values)
             assert equal, f"{strategy}: copies differ in {name}"
 
 
 def parts_of_found(
     strategy: Strategy, chunks: Sequence[Matches], partitions: Partitions
 ) -> list[Found]:
-    """What is found: matches, and apart from them runs that come after all of them."""
+    """Return what was found: the matches, and if the strategy finds runs, these separately.
+
+    Runs come after all matches. So in copies they do not alternate with the matches of each copy.
+    """
     if not strategy.finds_runs:
         return [Found.of(chunks, partitions)]
-    parts: tuple[list[Matches], list[Matches]] = [], []
+    matches: list[Matches] = []
+    runs: list[Matches] = []
     for chunk in chunks:
         assert chunk.kind is not None
-        parts[bool((chunk.kind != A_MATCH).any())].append(chunk)
-    return [Found.of(part, partitions) for part in parts]
+        has_runs = bool((chunk.kind != A_MATCH).any())
+        (runs if has_runs else matches).append(chunk)
+    return [Found.of(matches, partitions), Found.of(runs, partitions)]
 
 
 def cover_both_sizes(
     coverable: Coverable, partitions: Partitions, room: Room
 ) -> tuple[Counts, list[Matches]]:
-    """What is counted of an example, and its matches; of copies it is as often as much.
+    """Return the coverage of an example and its matches, and check those of copies.
 
-    Raises RunFailure.
+    Raises:
+        RunFailure: the rows cause an error.
     """
     copies = copies_of_example(partitions)
-    once, often = Counts.of(coverable), Counts.of(coverable)
-    chunks = list(find_matches(coverable, once, partitions, room))
+    counts = Counts.of(coverable)
+    chunks = list(find_matches(coverable, counts, partitions, room))
     for _ in as_python_runs(partitions):
-        again = Counts.of(coverable)
-        found = list(find_matches(coverable, again, partitions, room))
-        assert [*map(list, map(rows_of, found))] == [*map(list, map(rows_of, chunks))]
-        assert all(map(np.array_equal, again, once))
+        python_counts = Counts.of(coverable)
+        python_chunks = list(find_matches(coverable, python_counts, partitions, room))
+        assert [*map(list, map(rows_of, python_chunks))] == [*map(list, map(rows_of, chunks))]
+        assert all(map(np.array_equal, python_counts, counts))
     large = copies_beside(partitions, copies)
+    large_counts = Counts.of(coverable)
     roomy = room if room.rows > LEAST.rows else LEAST
-    found = Found.of(list(find_matches(coverable, often, large, roomy)), large)
+    found = Found.of(list(find_matches(coverable, large_counts, large, roomy)), large)
     expected = Found.of(chunks, partitions).times(copies)
-    for name in {"partition", "start", "length", "rows"} & {*expected}:  # nobody asks for more
+    for name in {"partition", "start", "length", "rows"} & {*expected}:  # coverage reads no others
         assert np.array_equal(found.arrays[name], expected[name]), name
     for name in ("came", "ended", "parts_false"):
-        assert np.array_equal(getattr(often, name), getattr(once, name) * copies), name
-    assert np.array_equal(often.best, once.best)
-    return once, chunks
+        assert np.array_equal(getattr(large_counts, name), getattr(counts, name) * copies), name
+    assert np.array_equal(large_counts.best, counts.best)
+    return counts, chunks
 
 
 @dataclass(frozen=True)
 class Found:
-    """Matches, and where the search has come to, as arrays.
-
-    partitions, rows: how far the next copy's are from the first one's; no partitions where copies
-    follow each other in one partition, the numbers of whose matches go on.
-    """
+    """What a search found: its matches, and the state in which it left the frontier."""
 
     arrays: dict[str, AnyArray]
+    # The distance from one copy to the next. It is 0 partitions if the copies follow each other in
+    # one partition. Then the numbers of the matches go on from copy to copy.
     partitions: int
     rows: int
 
     @staticmethod
     def of(chunks: Sequence[Matches], partitions: Partitions) -> Found:
-        arrays = {"length": joined([np.diff(one.offsets) for one in chunks])}
+        """Join the chunks of matches that were found in partitions."""
+        arrays = {"length": joined([np.diff(chunk.offsets) for chunk in chunks])}
         for name in ("partition", "number", "start", "classifiers", "excluded"):
-            arrays[name] = joined([getattr(one, name) for one in chunks])
+            arrays[name] = joined([getattr(chunk, name) for chunk in chunks])
         for name in ("rows", "completed", "kind"):
-            values = [getattr(one, name) for one in chunks]
+            values = [getattr(chunk, name) for chunk in chunks]
             if values and values[0] is not None:
                 arrays[name] = joined(values)
         if partitions.frontier is not None:
-            arrays |= {f"frontier {one}": getattr(partitions.frontier, one) for one in FRONTIER}
+            for name in FRONTIER:
+                arrays[f"frontier {name}"] = getattr(partitions.frontier, name)
         return Found(arrays, len(partitions.starts) - 1, partitions.rows)
 
     def times(self, copies: int) -> dict[str, AnyArray]:
-        """What is found in so many copies."""
+        """Return what must be found in so many copies."""
         numbers = self.arrays["number"]
         matches = 0 if self.partitions else int(np.count_nonzero(numbers > 0))
         steps = {"partition": self.partitions, "number": matches}
@@ -178,25 +202,32 @@ class Found:
 
 
 def joined(arrays: Sequence[AnyArray]) -> AnyArray:
+    """Return arrays one after the other."""
     return np.concatenate(arrays) if arrays else np.zeros(0, np.int64)
 
 
 def repeated(values: AnyArray, copies: int, step: int = 0, *, kept: bool = False) -> AnyArray:
-    """The values so many times, each time `step` more. kept: those below 1 stay as they are."""
-    found = np.tile(values, copies)
+    """Return the values so many times, each time larger by `step`.
+
+    `repeated([1, 2], 3, step=10)` is [1, 2, 11, 12, 21, 22].
+
+    Args:
+        kept: whether values below 1 are not increased.
+    """
+    result = np.tile(values, copies)
     if step:
-        added = np.repeat(np.arange(copies) * step, len(values))
-        found = found + (np.where(found < 1, 0, added) if kept else added)
-    return found
+        increase = np.repeat(np.arange(copies) * step, len(values))
+        result = result + (np.where(result < 1, 0, increase) if kept else increase)
+    return result
 
 
 def copies_beside(partitions: Partitions, copies: int) -> Partitions:
-    """Copies that are partitions of their own."""
+    """Return the partitions as often as `copies` says, one copy after another."""
     rows = partitions.rows
     starts = repeated(partitions.starts[:-1], copies, rows)
 
     def moved(name: str) -> AnyArray | None:
-        """Positions of rows, each copy's among its own."""
+        """Return an array of row numbers, moved to the rows of each copy."""
         values = getattr(partitions, name)
         return None if values is None else repeated(values, copies, rows)
 
@@ -210,22 +241,29 @@ def copies_beside(partitions: Partitions, copies: int) -> Partitions:
 
 
 def moved_in_rows(values: AnyArray, copies: int, rows: int) -> AnyArray:
-    return np.stack([repeated(one, copies, rows) for one in values])
+    """Repeat each line of a matrix of row numbers, moved to the rows of each copy."""
+    return np.stack([repeated(line, copies, rows) for line in values])
 
 
 def at_rows(partitions: Partitions, rows: IntArray) -> Partitions:
-    """Other rows with the same values, row -1 with none; the rest is still to be said."""
-    here = rows >= 0
+    """Return partitions with the values of these rows.
+
+    Row -1 stands for one without values that satisfies nothing. The caller sets `starts` and
+    everything else that depends on row numbers.
+    """
+    exists = rows >= 0
     values = {
         "columns": partitions.columns[:, rows],
-        "valid": partitions.valid[:, rows] & here,
-        "satisfied": np.where(here[:, None], partitions.satisfied[rows], np.uint64(0)),
+        "valid": partitions.valid[:, rows] & exists,
+        "satisfied": np.where(exists[:, None], partitions.satisfied[rows], np.uint64(0)),
     }
-    as_kernels_take_them = {name: np.ascontiguousarray(one) for name, one in values.items()}
-    return replace(partitions, **as_kernels_take_them)
+    # Kernels need contiguous arrays.
+    contiguous = {name: np.ascontiguousarray(array) for name, array in values.items()}
+    return replace(partitions, **contiguous)
 
 
 def copies_of_frontier(frontier: Frontier | None, copies: int, rows: int) -> Frontier | None:
+    """Return the frontier of copies, each of which has so many rows."""
     if frontier is None:
         return None
     edge = repeated(frontier.edge, copies, rows)
@@ -239,43 +277,61 @@ def copies_of_frontier(frontier: Frontier | None, copies: int, rows: int) -> Fro
 
 
 def can_follow_each_other(task: Task, partitions: Partitions) -> bool:
-    """Whether nothing but rows tells copies apart that follow each other in one partition.
+    """Return whether copies in one partition have the matches of the example, each for itself.
 
-    Not where a pattern has anchors, a condition the number of the match, rows come in pieces, or
-    the first matches of a partition are asked for. What may skip rows keeps to its copy where
-    windows do.
+    They do not if the pattern has anchors, if a condition reads the number of the match, if only
+    the first matches of a partition are searched, or if rows come in pieces. If rows may be
+    skipped, a match stays in its copy only if windows do.
     """
-    parts = (parts_of(one.run_condition) for one in task.conditions if one.run_condition)
-    numbered = any(isinstance(part, TriedMatchNumber) for all_ in parts for part in all_)
-    numbered = numbered or task.most_matches is not None
-    in_pieces = partitions.frontier is not None or partitions.ends is not None
-    keeps = task.windowed or task.selection is EventSelection.STRICT_CONTIGUITY
-    unasked = any(one.row_condition is None for one in task.conditions)
-    return keeps and not (
-        numbered or in_pieces or unasked or task.pattern.guards or task.partial or task.stages
+    run_conditions = [c.run_condition for c in task.conditions if c.run_condition]
+    reads_number = any(
+        isinstance(part, TriedMatchNumber)
+        for condition in run_conditions
+        for part in parts_of(condition)
+    )
+    is_numbered = reads_number or task.most_matches is not None
+    is_in_pieces = partitions.frontier is not None or partitions.ends is not None
+    stays_in_copy = task.windowed or task.selection is EventSelection.STRICT_CONTIGUITY
+    # A condition without a row condition may hold for the rows of the gap.
+    may_match_gap = any(condition.row_condition is None for condition in task.conditions)
+    return stays_in_copy and not (
+        is_numbered
+        or is_in_pieces
+        or may_match_gap
+        or task.pattern.guards
+        or task.partial
+        or task.stages
     )
 
 
 def gap_of(task: Task, partitions: Partitions) -> int:
-    """So many rows that satisfy nothing that no condition sees further."""
-    asked = {"selection": EventSelection.STRICT_CONTIGUITY, "output": MatchOutput.PREFERRED}
-    plain = replace(task, **asked, absent=(), closing=None)
-    seen = find_lookaround(plain, partitions.integers, ())
-    assert seen is not None
-    return max(seen.before, seen.after) + 1
+    """Return a number of rows that no condition looks across."""
+    contiguous = replace(
+        task,
+        selection=EventSelection.STRICT_CONTIGUITY,
+        output=MatchOutput.PREFERRED,
+        absent=(),
+        closing=None,
+    )
+    lookaround = find_lookaround(contiguous, partitions.integers, ())
+    assert lookaround is not None
+    return max(lookaround.before, lookaround.after) + 1
 
 
 def one_after_another(task: Task, partitions: Partitions, gap: int, copies: int) -> Partitions:
-    """Copies of all partitions in one partition, each before so many rows that satisfy nothing."""
+    """Return copies of all partitions in one partition.
+
+    Each partition is followed by `gap` rows that satisfy nothing.
+    """
     counts = np.diff(partitions.starts)
-    before = np.repeat(np.arange(len(counts)) * gap, counts)
+    gap_rows_before = np.repeat(np.arange(len(counts)) * gap, counts)
     rows = np.full(partitions.rows + gap * len(counts), -1)
-    places = np.arange(partitions.rows) + before
-    rows[places] = np.arange(partitions.rows)
+    targets = np.arange(partitions.rows) + gap_rows_before
+    rows[targets] = np.arange(partitions.rows)
     ends = None
     if partitions.window_end is not None:
         ends = np.arange(len(rows)) + 1
-        ends[places] = partitions.window_end + before
+        ends[targets] = partitions.window_end + gap_rows_before
         ends = repeated(ends, copies, len(rows))
     return replace(
         at_rows(partitions, np.tile(rows, copies)),

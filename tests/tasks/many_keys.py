@@ -1,8 +1,9 @@
-"""The second size of tests that Spark runs from end to end: an example under hundreds of keys.
+"""The second size of tests that Spark runs from end to end: an example with hundreds of keys.
 
-Each copy of the rows has a key of its own, by which queries partition as well. Of each copy come
-the rows of the example, so that one answer of a slow reference says what all of them are. Beside
-it, `tests/quick/spark-defaults.conf` has Spark spill, cut batches and fall back early.
+Each copy of the rows has another value in the column `copy`, by which queries partition, too. The
+result must have the same rows for each copy, so one result of a slow reference is enough for all.
+
+`tests/quick/spark-defaults.conf` makes Spark spill, cut batches and fall back early.
 """
 
 from __future__ import annotations
@@ -13,17 +14,21 @@ KEY = "copy"
 
 
 def in_copies(rows: DataFrame, copies: int) -> DataFrame:
-    """The rows as often, each time with another value of the column `copy`."""
+    """Return so many copies of the rows, each with another value in the column `copy`."""
     return rows.crossJoin(rows.sparkSession.range(copies).toDF(KEY))
 
 
 def of_each_copy(found: DataFrame, copies: int) -> list[Row]:
-    """The rows that come of each copy; all must come as often. found: without the copy's key."""
-    once: list[Row] = []
-    make = Row(*found.columns)
+    """Return the rows of one copy, and check that all copies have the same ones.
+
+    Args:
+        found: the rows of all copies, without the column `copy`.
+    """
+    rows: list[Row] = []
+    make_row = Row(*found.columns)
     for row in found.groupBy(*found.columns).count().collect():
         *values, count = row
-        often, others = divmod(count, copies)
-        assert others == 0, f"not of each of {copies} copies: {row}"
-        once += [make(*values)] * often
-    return once
+        count_per_copy, remainder = divmod(count, copies)
+        assert remainder == 0, f"not of each of {copies} copies: {row}"
+        rows += [make_row(*values)] * count_per_copy
+    return rows
