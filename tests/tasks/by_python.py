@@ -1,7 +1,8 @@
-"""Every search as Python runs it while nothing is compiled: it finds what compiled code finds.
+"""Compare searches in compiled code with the same searches in Python.
 
-Also where Python takes the first steps only. By day most runs compare Python with what there is,
-which is Python where nothing has been compiled; a full run hands over to compiled code.
+Python runs a search until its kernel is compiled. A full run also hands over from Python to
+compiled code after half of the rows. In a quick run a kernel may not have been compiled at all.
+Then Python is compared with itself.
 """
 
 from __future__ import annotations
@@ -19,26 +20,30 @@ from matchrec.search.partitions import Partitions
 from matchrec.search.strategies import Strategy
 from tests.quick.scale import FULL
 
-MOST_COMPARED = 500  # rows
-MANY = 1 << 40  # steps
+MOST_COMPARED = 500  # compare partitions with at most so many rows
+MANY = 1 << 40  # more steps than any search takes
 
 
 def is_small(partitions: Partitions) -> bool:
-    """Whether all forms of a search are to be compared."""
+    """Return whether partitions have so few rows that Python can search them."""
     return partitions.rows <= MOST_COMPARED
 
 
 def compare_with_python(strategy: Strategy, task: Task, partitions: Partitions) -> None:
-    """Python finds in some partitions what is found there, if they are small."""
+    """Check that Python finds the same in partitions, unless they are large."""
     if not is_small(partitions):
         return
-    once = outcome(strategy, task, partitions)
+    expected = outcome(strategy, task, partitions)
     for _ in as_python_runs(partitions):
-        assert outcome(strategy, task, partitions) == once
+        assert outcome(strategy, task, partitions) == expected
 
 
 def as_python_runs(partitions: Partitions) -> Iterator[None]:
-    """What is done with each of these, Python does; in a full run, the second time half of it."""
+    """Let Python run the searches in the body of a loop over this iterator.
+
+    In a full run the body is run twice. The second time, Python hands over to compiled code after
+    as many steps as half of the rows.
+    """
     for most in (MANY, 1 + partitions.rows // 2) if FULL else (MANY,):
         with python_takes_steps(most):
             yield
@@ -46,9 +51,9 @@ def as_python_runs(partitions: Partitions) -> Iterator[None]:
 
 @contextmanager
 def python_takes_steps(most: int) -> Iterator[list[int]]:
-    """Inside, Python begins each search of few rows, and takes so many steps of it, however long.
+    """Let Python begin each search, and take at most so many steps of it.
 
-    The list is of how many it has taken.
+    Yields a list to which each search appends the number of steps that Python has taken.
     """
     taken: list[int] = []
 
@@ -64,32 +69,43 @@ def python_takes_steps(most: int) -> Iterator[list[int]]:
 
 
 def outcome(strategy: Strategy, task: Task, partitions: Partitions) -> tuple[object, ...]:
-    """Each match, its rows in chains or not, and where the search has come to; or the failure."""
+    """Return the matches of a search and the state of its frontier, or its failure.
+
+    Matches are the same whether they are stored in chains or not.
+    """
     partitions = replace(partitions, frontier=copy.deepcopy(partitions.frontier))
+    matches: list[tuple[object, ...]] = []
     try:
-        found = [one for chunk in strategy.search(task, partitions) for one in rows_of(chunk)]
+        for chunk in strategy.search(task, partitions):
+            matches += rows_of(chunk)
     except RunFailure as failure:
         return failure.args
     frontier = partitions.frontier
-    return (
-        (found,) if frontier is None else (found, frontier.start.tolist(), frontier.number.tolist())
-    )
+    if frontier is None:
+        return (matches,)
+    return matches, frontier.start.tolist(), frontier.number.tolist()
 
 
 def rows_of(chunk: Matches) -> Iterator[tuple[object, ...]]:
-    """Partition, number and first row of each match, its variables, which are excluded, and with
-    event selection its kind and rows.
+    """Yield each match of a chunk as a tuple.
+
+    It has the partition, number and starting row of the match, with event selection its kind, then
+    the variables of its rows, which rows are excluded, and with event selection the rows.
     """
     for match in range(chunk.count):
         begin, end = chunk.offsets[match : match + 2].tolist()
-        places = list(range(begin, end))
-        if chunk.chains is not None and places:
-            places[0] = int(chunk.chains.first[match])
-            for index in range(1, len(places)):
-                places[index] = int(chunk.chains.following[places[index - 1]])
-        identity = [chunk.partition, chunk.number, chunk.start]
-        identity += [chunk.kind] * (chunk.kind is not None)
-        own = [chunk.classifiers[places], chunk.excluded[places]]
+        indexes = list(range(begin, end))
+        if chunk.chains is not None and indexes:
+            indexes[0] = int(chunk.chains.first[match])
+            for i in range(1, len(indexes)):
+                indexes[i] = int(chunk.chains.following[indexes[i - 1]])
+        match_arrays = [chunk.partition, chunk.number, chunk.start]
+        if chunk.kind is not None:
+            match_arrays.append(chunk.kind)
+        row_arrays = [chunk.classifiers, chunk.excluded]
         if chunk.rows is not None and chunk.chains is None:
-            own.append(chunk.rows[places])
-        yield (*(int(one[match]) for one in identity), *(one.tolist() for one in own))
+            row_arrays.append(chunk.rows)
+        yield (
+            *(int(array[match]) for array in match_arrays),
+            *(array[indexes].tolist() for array in row_arrays),
+        )

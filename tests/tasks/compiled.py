@@ -1,4 +1,4 @@
-"""Row patterns compiled as they are written, not simplified, for tests of what comes after."""
+"""Compile row patterns as they are written, without simplifying them, for tests of later stages."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ def compiled(
     selection: EventSelection = STRICT,
     output: MatchOutput = MatchOutput.PREFERRED,
 ) -> CompiledPattern:
-    """The pattern as a task of such matches has it."""
+    """Compile a row pattern for a task that finds matches of this kind."""
     program = compile_program(pattern, variables or variable_names(pattern), selection)
     return CompiledPattern(program, fold(program, every_way=output is not MatchOutput.PREFERRED))
 
 
 def folded(pattern: RowPattern) -> Folded:
-    """Its choices."""
+    """Return the choices of a compiled row pattern: the ways from row to row."""
     return compiled(pattern).folding.choices

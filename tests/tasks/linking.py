@@ -1,4 +1,4 @@
-"""Links a draft whose conditions are not typed yet."""
+"""Link a draft whose conditions are not typed yet."""
 
 from collections.abc import Mapping
 
@@ -19,6 +19,9 @@ def link(
     ansi: bool,
     session: Settings = IN_UTC,
 ) -> Executable:
-    """The executable of a draft. Arguments as of `type_conditions` and `path.link_draft`."""
+    """Type the conditions of a draft and link it.
+
+    The arguments are those of `type_conditions` and `path.link_draft`.
+    """
     conditions = type_conditions(drafted, types, ansi=ansi, session=session)
     return path.link_draft(drafted, conditions, engine)

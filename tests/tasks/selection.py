@@ -1,6 +1,6 @@
-"""Tasks with event selection for tests of engines, and what the reference says of them.
+"""Queries with event selection for tests of searches, run by an algorithm and by the reference.
 
-Rows are words of the variables whose row condition they satisfy: "A AB -" is three rows.
+Rows are written as in `tests.tasks.contiguous`: "A AB -" is three rows.
 """
 
 from __future__ import annotations
@@ -27,22 +27,28 @@ STRICT = EventSelection.STRICT_CONTIGUITY
 NEXT = EventSelection.SKIP_TILL_NEXT_MATCH
 ANY = EventSelection.SKIP_TILL_ANY_MATCH
 
-Found = tuple[int, int, int, Mapped]  # partition, number, starting row, rows over all partitions
+Found = tuple[int, int, int, Mapped]
+"""A match: its partition, number, starting row and rows. Rows are numbered over all partitions."""
+
 Outcome = list[Found] | tuple[str, int, int]
+"""The matches; or the failure of the search: its kind, partition and row."""
 
 
 @dataclass(frozen=True)
 class WindowedRows:
-    """Rows, and for each of them the first row outside of its window, by partition, if any."""
+    """Rows with windows."""
 
     rows: Rows
+    # partition -> starting row -> first row of the partition after the window; None without windows
     window_end: tuple[tuple[int, ...], ...] | None = None
 
     @property
     def offsets(self) -> list[int]:
+        """The first row of each partition, and the number of all rows."""
         return [0, *np.cumsum([len(partition) for partition in self.rows.words]).tolist()]
 
     def partitions(self, variables: tuple[str, ...]) -> Partitions:
+        """Return the rows as arrays. Bit i of a row says whether it satisfies variable i."""
         plain = self.rows.partitions(variables)
         if self.window_end is None:
             return plain
@@ -51,7 +57,8 @@ class WindowedRows:
         return replace(plain, window_end=np.array(flat, np.int64))
 
     def seen_by(self, query: SelectionQuery) -> list[Partition]:
-        seen = []
+        """Return the partitions for the reference."""
+        partitions = []
         for number, (begin, end) in enumerate(pairwise(self.offsets)):
             columns: dict[Kind, list[list[Value]]] = {
                 kind: [list(column[begin:end]) for column in columns]
@@ -60,14 +67,16 @@ class WindowedRows:
             ends = (end - begin,) * (end - begin)
             if self.window_end is not None:
                 ends = self.window_end[number]
-            seen.append(Partition(query, self.rows.words[number], columns, ends))
-        return seen
+            partitions.append(Partition(query, self.rows.words[number], columns, ends))
+        return partitions
 
 
 def task(query: SelectionQuery) -> Task:
+    """Return the task of a search for a query."""
     names = query.variables
 
     def ids(*unions: str) -> frozenset[int]:
+        """Return the ids of the primary variables of some variables."""
         members = (member for name in unions for member in query.members[name])
         return frozenset(names.index(member) for member in members)
 
@@ -94,10 +103,12 @@ def task(query: SelectionQuery) -> Task:
 
 
 def run_algorithm(algorithm: Algorithm, query: SelectionQuery, rows: WindowedRows) -> Outcome:
+    """Search rows for the matches of a query with an algorithm."""
     return run_task(algorithm, task(query), rows)
 
 
 def run_task(algorithm: Algorithm, task: Task, rows: WindowedRows) -> Outcome:
+    """Run the task of a search with an algorithm."""
     partitions = rows.partitions(task.variables)
     try:
         chunks = list(search(algorithm, task, partitions))
@@ -108,6 +119,7 @@ def run_task(algorithm: Algorithm, task: Task, rows: WindowedRows) -> Outcome:
 
 
 def _listed(matches: Matches, names: tuple[str, ...]) -> list[Found]:
+    """Return the matches of a chunk as they are in an `Outcome`."""
     listed = []
     for i in range(matches.count):
         begin, end = (int(offset) for offset in matches.offsets[i : i + 2])
@@ -122,6 +134,7 @@ def _listed(matches: Matches, names: tuple[str, ...]) -> list[Found]:
 
 
 def run_reference(query: SelectionQuery, rows: WindowedRows) -> Outcome:
+    """Search rows for the matches of a query with the reference."""
     outcome = []
     for number, partition in enumerate(rows.seen_by(query)):
         offset = rows.offsets[number]
@@ -137,28 +150,33 @@ def run_reference(query: SelectionQuery, rows: WindowedRows) -> Outcome:
 def query(
     text: str, selection: EventSelection, output: MatchOutput = MatchOutput.ALL
 ) -> SelectionQuery:
+    """Return the query for a row pattern."""
     return SelectionQuery(parse_row_pattern(text), selection, output)
 
 
 def texts(outcome: Outcome) -> list[str]:
-    """Matches of one partition as "A0 B2": variables with the rows mapped to them."""
+    """Return the matches of one partition as texts: "A0 B2" maps row 0 to A and row 2 to B."""
     assert isinstance(outcome, list), outcome
     return [" ".join(f"{variable}{row}" for row, variable in mapped) for *_, mapped in outcome]
 
 
 def plain_rows(text: str, *window_end: int) -> WindowedRows:
+    """Return the rows of one partition; without `window_end` there are no windows."""
     return WindowedRows(words(text), (window_end,) if window_end else None)
 
 
 def is_deterministic(pattern: RowPattern) -> bool:
-    """Whether the rows of a run lead to one state only: skip till next match asks which it is."""
-    waiting: list[State] = [(pattern,)]
-    known = set(waiting)
-    for state in waiting:  # grows while it is read
-        onward = [way for way in ways(state) if way is not None]
-        if len({variable for variable, _ in onward}) < len(onward):
+    """Return whether the rows of a run, with their variables, always lead to a single state.
+
+    If they do not, skip till next match depends on the state that a run is in.
+    """
+    states: list[State] = [(pattern,)]
+    reached = set(states)
+    for state in states:  # grows during the loop
+        steps = [way for way in ways(state) if way is not None]
+        if len({variable for variable, _ in steps}) < len(steps):
             return False
-        new = {target for _, target in onward} - known
-        waiting += new
-        known |= new
+        new = {target for _, target in steps} - reached
+        states += new
+        reached |= new
     return True
