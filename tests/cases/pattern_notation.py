@@ -1,4 +1,7 @@
-"""The short notation of patterns, events and matches in `cases/patterns`; see the README there."""
+"""Parse and write patterns, events and matches in the short notation of `cases/patterns`.
+
+The README there defines the notation.
+"""
 
 from __future__ import annotations
 
@@ -21,35 +24,37 @@ CALLS = r"begin|next|followed_by|followed_by_any|not_next|not_followed_by"
 
 @dataclass(frozen=True)
 class Question:
-    """A pattern over some events. skip: the words of a case, "" for none."""
+    """A pattern over some events: a `pattern` record without the expected matches."""
 
-    calls: str
-    skip: str
-    timeouts: bool
-    words: tuple[str, ...]
+    calls: str  # Python that builds the pattern, in short notation
+    skip: str  # the words after `skip`, "" for none
+    timeouts: bool  # whether partial matches that time out are part of the result
+    words: tuple[str, ...]  # the events
 
     def __str__(self) -> str:
-        """The text of a case, as far as it is a question."""
+        """Return the text of the record up to `----`."""
         options = [f"skip {self.skip}"] if self.skip else []
         options += ["timeouts"] if self.timeouts else []
         return "\n".join([f"pattern {self.calls}", *options, " ".join(self.words), "----"])
 
     @property
     def strategy(self) -> Skip:
+        """The after-match skip strategy."""
         return read_skip(self.skip) if self.skip else Skip()
 
     @property
     def streams(self) -> dict[str, list[Event]]:
-        """By partition."""
+        """The events of each partition, in order."""
         return read_events(self.words)
 
 
 def question_of(record: PatternRecord) -> Question:
+    """Return the question of a record."""
     return Question(record.calls, record.skip, record.timeouts, record.events)
 
 
 def written_out(pattern: str) -> str:
-    """The pattern as Python: a stage without quotes has its letter as condition.
+    """Return the Python text of a pattern. A stage without quotes has its letter as condition.
 
     >>> written_out("begin(a).next(b2).optional()")
     'begin("a").where("is_a").next("b2").where("is_b").optional()'
@@ -60,12 +65,12 @@ def written_out(pattern: str) -> str:
 
 
 def built(pattern: str, builder: Any) -> Any:
-    """What a builder with the calls of `matchrec.Pattern` makes of a pattern."""
+    """Build a pattern with a class that has the methods of `matchrec.Pattern`."""
     return eval(written_out(pattern), {"Pattern": builder, "begin": builder.begin})
 
 
 def read_events(words: Sequence[str]) -> dict[str, list[Event]]:
-    """The streams by partition, each in its order.
+    """Parse events, and return those of each partition in order.
 
     >>> [event["e"] for event in read_events(["a1@7", "b1@5", "ab2@5=3"])["-"]]
     ['b1', 'ab2', 'a1']
@@ -74,15 +79,25 @@ def read_events(words: Sequence[str]) -> dict[str, list[Event]]:
     for number, word in enumerate(words, 1):
         event = read_event(word, number)
         streams.setdefault(event["p"], []).append(event)
-    return {p: sorted(one, key=lambda e: (e["t"], e["n"])) for p, one in streams.items()}
+    return {
+        partition: sorted(events, key=lambda event: (event["t"], event["n"]))
+        for partition, events in streams.items()
+    }
 
 
 def read_event(word: str, number: int) -> dict[str, Any]:
-    """`ab3@5=7/p`: label ab3, satisfies a and b; time 5, x 7, partition p; `a?1`: a is unknown."""
-    found = re.fullmatch(r"((?:[a-z]\??)+\d*)(?:@(\d+))?(?:=(-?\d+))?(?:/(\w+))?", word)
-    if found is None:
+    """Parse an event.
+
+    `ab3@5=7/p` has the label ab3 and satisfies a and b; its time is 5, its x is 7, its partition p.
+    For `a?1` it is unknown (NULL) whether it satisfies a.
+
+    Args:
+        number: the position of the event in its list, from 1, which is its time by default.
+    """
+    parts = re.fullmatch(r"((?:[a-z]\??)+\d*)(?:@(\d+))?(?:=(-?\d+))?(?:/(\w+))?", word)
+    if parts is None:
         raise ValueError(f"no event: {word!r}")
-    label, time, x, partition = found.groups()
+    label, time, x, partition = parts.groups()
     event: dict[str, Any] = {"p": partition or "-", "n": number, "e": label}
     event["t"] = int(time) if time else number
     event["x"] = int(x) if x else None
@@ -93,7 +108,7 @@ def read_event(word: str, number: int) -> dict[str, Any]:
 
 
 def read_skip(text: str) -> Skip:
-    """`to next`, `past last event`, `to first b`, `to last b throws`, `no skip`."""
+    """Parse `to next`, `past last event`, `to first b`, `to last b throws` or `no skip`."""
     words = text.split()
     throws = words[-1] == "throws"
     words = words[: len(words) - throws]
@@ -103,37 +118,43 @@ def read_skip(text: str) -> Skip:
 
 
 def shown(mapped: Mapped, stream: Sequence[Event]) -> str:
-    """`a: a1, b: b1 b2`."""
+    """Write the events of a match: `a: a1, b: b1 b2`."""
     return ", ".join(
         f"{name}: {' '.join(stream[q]['e'] for q in positions)}" for name, positions in mapped
     )
 
 
-def shown_timeout(one: TimedOut, stream: Sequence[Event]) -> str:
-    return f"{shown(one.mapped, stream)} timed out {one.time}"
+def shown_timeout(timed_out: TimedOut, stream: Sequence[Event]) -> str:
+    """Write a partial match that timed out: `a: a1 timed out 7`."""
+    return f"{shown(timed_out.mapped, stream)} timed out {timed_out.time}"
 
 
 def by_definition(question: Question) -> list[list[str]]:
-    """The lines of every right result: matches in their order, then partial ones, by partition.
+    """Return the lines of every result that is right by definition.
 
-    A partition that misses the stage it skips to makes the result `throws STAGE`. Raises
-    TooMuchError.
+    The lines of a partition are its matches in their order, then its partial matches. Several
+    results are right if the definitions leave the order of matches open. If a match has no event of
+    the stage to skip to, the result is `throws STAGE`.
+
+    Raises:
+        TooMuchError: the enumeration takes too long.
     """
-    pattern, skip = built(question.calls, Pattern), question.strategy
+    pattern = built(question.calls, Pattern)
+    skip = question.strategy
     results: list[list[str]] = [[]]
     for stream in question.streams.values():
         search = Search(pattern, stream)
-        ways: list[list[str]] = []
+        results_of_stream: list[list[str]] = []
         orders = search.orders() if question.skip else [sorted(search.found, key=rank)]
         for ordered in orders:
             try:
-                found = reported(search, ordered, skip)
+                result = reported(search, ordered, skip)
             except MissError as miss:
                 return [[f"throws {miss}"]]
-            lines = [shown(match.mapped, stream) for match in found.matches]
+            lines = [shown(match.mapped, stream) for match in result.matches]
             if question.timeouts:
-                lines += sorted(shown_timeout(one, stream) for one in found.timed_out)
-            if lines not in ways:
-                ways.append(lines)
-        results = [[*before, *lines] for before in results for lines in ways]
+                lines += sorted(shown_timeout(partial, stream) for partial in result.timed_out)
+            if lines not in results_of_stream:
+                results_of_stream.append(lines)
+        results = [[*before, *lines] for before in results for lines in results_of_stream]
     return results

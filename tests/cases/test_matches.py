@@ -1,8 +1,9 @@
-"""Runs the `match` records of `cases/**/*.test` on both algorithms and on the reference matcher."""
+"""Run the `match` records of `cases/**/*.test` on both algorithms and on the reference matcher."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,17 +17,18 @@ from tests.tasks.contiguous import Outcome, Query, Rows, run_algorithm, run_refe
 Matcher = Callable[[Query, Rows], Outcome]
 
 MATCHERS: dict[str, Matcher] = {
-    **{name: lambda q, r, a=one: run_algorithm(a, q, r) for name, one in ALGORITHMS.items()},  # type: ignore[misc]
+    **{name: partial(run_algorithm, algorithm) for name, algorithm in ALGORITHMS.items()},
     "reference": run_reference,
 }
 
 
 def parameters() -> Iterator[Any]:
+    """Yield each `match` record with each matcher."""
     for file in case_files():
         for record in file.matches:
-            place = f"{file.path.relative_to(CASES)}:{record.head.line}"
+            location = f"{file.path.relative_to(CASES)}:{record.head.line}"
             for name, matcher in MATCHERS.items():
-                yield pytest.param(record, matcher, id=f"{place}-{name}")
+                yield pytest.param(record, matcher, id=f"{location}-{name}")
 
 
 @pytest.mark.parametrize(("record", "matcher"), list(parameters()))
@@ -40,7 +42,7 @@ def test_match(record: MatchRecord, matcher: Matcher) -> None:
 
 
 def after_match(skip: str) -> AfterMatchSkip:
-    """`past last row`, `to next row`, `to [first | last] VARIABLE`."""
+    """Parse `past last row`, `to next row` or `to [first | last] VARIABLE`."""
     if skip.upper() in (SkipTo.NEXT_ROW.value, SkipTo.PAST_LAST_ROW.value):
         return AfterMatchSkip(SkipTo(skip.upper()))
     *_, variable = skip.split()

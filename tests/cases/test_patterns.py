@@ -1,8 +1,9 @@
-"""Runs the `pattern` and `refused` records of `cases/patterns/*.test`."""
+"""Run the `pattern` and `refused` records of `cases/patterns/*.test`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,63 +18,76 @@ from tests.tasks.patterns import ALGORITHMS, PatternBatch, after_match, answers
 pytestmark = pytest.mark.one_of(4)
 
 FOLDER = CASES / "patterns"
-COLUMNS = ("conditions", "windows", "timeouts", "until", "order")  # files with columns of their own
+COLUMNS = ("conditions", "windows", "timeouts", "until", "order")  # files that Spark also computes
+
 Matcher = Callable[[Question], list[list[str]]]
+"""Return the results that are right for a question: one from an algorithm, all by definition."""
+
+
+def match_with(algorithm: str, question: Question) -> list[list[str]]:
+    """Return the result of an algorithm."""
+    return [answers(question, (algorithm,))[algorithm]]
+
 
 MATCHERS: dict[str, Matcher] = {
-    **{algorithm: lambda q, e=algorithm: [answers(q, (e,))[e]] for algorithm in ALGORITHMS},  # type: ignore[misc]
+    **{algorithm: partial(match_with, algorithm) for algorithm in ALGORITHMS},
     "definition": by_definition,
 }
 
 
 def records(kind: str) -> Iterator[tuple[str, Any]]:
+    """Yield the location and the record of each `patterns` or `refused` record."""
     for file in case_files(FOLDER):
         for record in getattr(file, kind):
             yield f"{file.path.stem}:{record.head.line}", record
 
 
 def patterns() -> Iterator[Any]:
-    for place, record in records("patterns"):
+    """Yield each `pattern` record with each matcher."""
+    for location, record in records("patterns"):
         for name, matcher in MATCHERS.items():
-            yield pytest.param(record, matcher, id=f"{place}-{name}")
+            yield pytest.param(record, matcher, id=f"{location}-{name}")
 
 
 @pytest.mark.parametrize(("record", "matcher"), [*patterns()])
 def test_matches(record: PatternRecord, matcher: Matcher) -> None:
-    found = matcher(question_of(record))
-    assert any(agrees(record, lines) for lines in found), found
+    results = matcher(question_of(record))
+    assert any(agrees(record, lines) for lines in results), results
 
 
 def agrees(record: PatternRecord, lines: list[str]) -> bool:
-    """Whether these are the expected lines; without a skip strategy in any order."""
-    wanted = list(record.expected)
+    """Return whether lines are the expected ones. Without a skip strategy their order is open."""
+    expected = list(record.expected)
     if record.skip:
-        return lines == wanted
-    return sorted(lines) == sorted(wanted)
+        return lines == expected
+    return sorted(lines) == sorted(expected)
 
 
 @pytest.mark.night
 def test_matches_with_columns_that_spark_computes(spark: SparkSession) -> None:
-    found = [record for place, record in records("patterns") if place.split(":")[0] in COLUMNS]
+    chosen = [
+        record for location, record in records("patterns") if location.split(":")[0] in COLUMNS
+    ]
     with settings(spark, **INTERPRETED):
-        batch = PatternBatch(spark, [question_of(record) for record in found])
+        batch = PatternBatch(spark, [question_of(record) for record in chosen])
         for algorithm, all_lines in batch.answers().items():
-            for record, lines in zip(found, all_lines, strict=True):
+            for record, lines in zip(chosen, all_lines, strict=True):
                 assert agrees(record, lines), (algorithm, question_of(record), lines)
 
 
 @pytest.mark.parametrize(
-    "record", [pytest.param(record, id=place) for place, record in records("refused")]
+    "record", [pytest.param(record, id=location) for location, record in records("refused")]
 )
 def test_refused(spark: SparkSession, record: RefusedRecord) -> None:
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
-        detected(spark, record)
+        match_record(spark, record)
     assert type(caught.value).__name__ == record.error
     text = str(caught.value).lower()
     assert not [word for word in record.words if word.lower() not in text], text
 
 
-def detected(spark: SparkSession, record: RefusedRecord) -> None:
+def match_record(spark: SparkSession, record: RefusedRecord) -> None:
+    """Build the pattern of a record and search an empty DataFrame for it."""
     pattern = built(record.calls, matchrec.Pattern)
     pattern = pattern.after_match(after_match(read_skip(record.skip or "no skip")))
     events = spark.createDataFrame([], "t int, is_a boolean, is_b boolean, x int")

@@ -1,4 +1,4 @@
-"""Runs the `query` and `error` records of `cases/**/*.test` on every engine."""
+"""Run the `query` and `error` records of `cases/**/*.test` on every engine."""
 
 from __future__ import annotations
 
@@ -30,16 +30,20 @@ from tests.cases.case_file import (
 )
 from tests.quick.scale import OWN_SPARK
 
-ALGORITHMS = ("backtracking", "breadth_first")  # "auto" is one of them: tests/unit/search
+ALGORITHMS = ("backtracking", "breadth_first")  # tests/unit/search checks which one "auto" takes
 FILES = case_files()
-registered: list[tuple[Path, str]] = []  # the one file whose tables are there, and for which tests
+
+registered: list[tuple[Path, str]] = []
+"""The file whose tables are registered as views, and the test module that registered them."""
 
 
 def place(file: CaseFile, record: QueryRecord | ErrorRecord) -> str:
+    """Return the file and line of a record."""
     return f"{file.path.relative_to(CASES)}:{record.head.line}"
 
 
 def query_parameters() -> Iterator[Any]:
+    """Yield each `query` record with each algorithm that it runs on."""
     for file in FILES:
         for record in file.queries:
             gap = record.head.note_of("gap")
@@ -50,10 +54,11 @@ def query_parameters() -> Iterator[Any]:
 
 
 def algorithms_for(record: QueryRecord) -> Sequence[str]:
-    """One by the line at which the record stands, or that the record's note names.
+    """Return the algorithms on which a record runs.
 
-    In the worker the other one searches the same rows: tests/quick/both_engines.py; where Spark has
-    its own settings, it does not, so both are asked.
+    That is the one that its note names, or one chosen by its line number. The worker searches the
+    same rows with the other one (tests/quick/both_engines.py). If Spark has its own settings, the
+    worker does not, so both are returned.
     """
     if only := record.head.note_of("algorithm"):
         return [only]
@@ -61,11 +66,12 @@ def algorithms_for(record: QueryRecord) -> Sequence[str]:
 
 
 def sort_for(record: QueryRecord) -> str:
-    """Half of the records, by their lines, have Spark sort; else the workers do where they can."""
+    """Return who sorts: for half of the records Spark, for the others a worker if it can."""
     return "spark" if record.head.line // len(ALGORITHMS) % 2 else "auto"
 
 
 def error_parameters() -> Iterator[Any]:
+    """Yield each `error` record."""
     for file in FILES:
         for record in file.errors:
             yield pytest.param(file, record, id=place(file, record))
@@ -88,7 +94,10 @@ def test_query(
             spark, record.sql, options=matchrec.Options(algorithm=algorithm, sort=sort_for(record))
         )
     assert frame.columns == list(record.columns)
-    types = [None if want is None else field_type(frame, i) for i, want in enumerate(record.types)]
+    types = [
+        None if expected is None else field_type(frame, i)
+        for i, expected in enumerate(record.types)
+    ]
     assert types == list(record.types)
     rows = [tuple(text_of(value) for value in row) for row in frame.collect()]
     if Counter(rows) != Counter(record.rows):
@@ -118,8 +127,9 @@ def test_error(
 
 
 def mark_other_engine(request: pytest.FixtureRequest, record: QueryRecord | ErrorRecord) -> None:
-    """A query that Sail computes otherwise, or not at all, fails there; once it does not, the note
-    has to go.
+    """Expect a query to fail on Sail if it has a note that Sail computes it differently.
+
+    If it does not fail, the note must be removed.
     """
     reason = record.head.note_of("sail")
     if reason and request.config.getoption("--on") == "sail":
@@ -127,24 +137,28 @@ def mark_other_engine(request: pytest.FixtureRequest, record: QueryRecord | Erro
 
 
 def of_session(message: str, on: str) -> str:
-    """A message as every session words it: Sail has its own words for what it refuses."""
-    found = re.match("(Spark|Sail)( refuses an expression in)", message)
-    return f"Sail{found[2]}" if found and on == "sail" else message
+    """Return the part of a message that is the same on Sail.
+
+    If an expression is refused, Sail's message about it differs from Spark's.
+    """
+    refusal = re.match("(Spark|Sail)( refuses an expression in)", message)
+    return f"Sail{refusal[2]}" if refusal and on == "sail" else message
 
 
 def message_of(error: Exception) -> str:
-    """The message of an error, also of one that Spark brings back from a Python worker."""
+    """Return the message of an error, even if Spark wraps it because a worker has raised it."""
     if isinstance(error, matchrec.MatchRecognizeError):
         return str(error)
-    brought = matchrec.MatchRecognizeRunError.from_exception(error)
-    assert brought is not None, str(error)
-    return str(brought)
+    run_error = matchrec.MatchRecognizeRunError.from_exception(error)
+    assert run_error is not None, str(error)
+    return str(run_error)
 
 
 def register_tables(spark: SparkSession, file: CaseFile) -> None:
-    """Makes the tables of `file` temporary views, unless the last test did.
+    """Register the tables of a file as temporary views, unless the last test did.
 
-    Tests of another module may have made or dropped views of their names since.
+    They are registered again for another test module, because tests of that one may have replaced
+    or dropped them.
     """
     module = os.environ["PYTEST_CURRENT_TEST"].partition("::")[0]
     if registered == [(file.path, module)]:
@@ -155,7 +169,7 @@ def register_tables(spark: SparkSession, file: CaseFile) -> None:
 
 
 def select_of(record: DataRecord) -> str:
-    """SQL that gives the rows of a data record, each value cast from its text."""
+    """Return SQL for the rows of a data record. Each value is cast from its text."""
     names = [f"c{i}" for i in range(len(record.columns))]
     rows = record.rows or ((None,) * len(names),)
     values = ", ".join("(" + ", ".join(map(literal, row)) + ")" for row in rows)
@@ -167,6 +181,7 @@ def select_of(record: DataRecord) -> str:
 
 
 def literal(cell: Cell) -> str:
+    """Return SQL for a cell: NULL, an expression in parentheses, or a string."""
     if cell is None:
         return "NULL"
     if cell.startswith("("):
@@ -175,11 +190,12 @@ def literal(cell: Cell) -> str:
 
 
 def field_type(frame: DataFrame, column: int) -> str:
+    """Return the type of a column as SQL writes it."""
     return frame.schema.fields[column].dataType.simpleString()
 
 
 def text_of(value: Any) -> Cell:
-    """A value of Spark's in the words of a case file."""
+    """Return a value from Spark as a case file writes it."""
     match value:
         case None:
             return None
@@ -202,18 +218,22 @@ def text_of(value: Any) -> Cell:
 
 
 def part(value: Any) -> str:
+    """Return a value inside an array, a map or a struct as a case file writes it."""
     text = text_of(value)
     return "NULL" if text is None else text
 
 
 def table(columns: tuple[str, ...], rows: list[tuple[Cell, ...]]) -> str:
-    """The rows, sorted, as one text: pytest shows the difference line by line."""
+    """Return the sorted rows as one text, so that pytest shows a difference line by line."""
     ordered = sorted(rows, key=lambda row: [(cell is not None, cell or "") for cell in row])
     return "\n".join(format_table(columns, ordered))
 
 
 def update(path: Path, record: ErrorRecord, message: str) -> None:
-    """Rewrites the message of a record, found again by its SQL: lines above it may have moved."""
+    """Write the actual message into a record.
+
+    The record is found by its SQL, because rewriting records above it may have moved its line.
+    """
     file = read_case_file(path)
     line = next(r.head.line for r in file.errors if r.sql == record.sql)
     path.write_text(file.with_expected({line: message.splitlines()}), encoding="utf-8")
@@ -228,5 +248,5 @@ def test_file_says_how_its_expected_text_was_found(file: CaseFile) -> None:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.path.stem)
 def test_rewriting_a_file_with_its_own_text_changes_nothing(file: CaseFile) -> None:
     lines = file.text.splitlines()
-    own = {line: lines[begin:end] for line, (begin, end) in file.expected_lines.items()}
-    assert file.with_expected(own) == file.text
+    unchanged = {line: lines[begin:end] for line, (begin, end) in file.expected_lines.items()}
+    assert file.with_expected(unchanged) == file.text
