@@ -1,4 +1,4 @@
-"""What all tests share: one Spark session per run, and `--update`."""
+"""What all tests share: one Spark session for each run, options, and which tests a run has."""
 
 from __future__ import annotations
 
@@ -30,18 +30,21 @@ from tests.quick.scale import (
     some_of,
 )
 
-# A run is the same each time, however busy the machine; a long run draws other examples each time.
+# A run is the same each time and has no deadlines, however busy the machine is. Only a long run
+# draws other examples each time.
 settings.register_profile("matchrec", derandomize=LONG_RUN is None, deadline=None)
 settings.load_profile("matchrec")
 choose_settings_of_spark()
 
 
 LONG = ("slow", "night")
-BENCHMARKS = Path(__file__).parent / "benchmarks"  # have tests at night
-OF_QUICK = 16  # where nobody names tests, a quick run has one of so many, a full run the others
+BENCHMARKS = Path(__file__).parent / "benchmarks"  # their tests run at night
+# If no tests are named, a quick run has one in so many tests, and a full run has the others.
+OF_QUICK = 16
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of the tests."""
     parser.addoption("--update", action="store_true", help="rewrite expected messages of cases")
     parser.addoption(
         "--on",
@@ -54,7 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is loaded and collected stays, so nothing looks through it for garbage."""
+    """Exclude everything that is loaded during collection from garbage collection: it stays."""
     gc.disable()
     gc.set_threshold(10_000, 10, 100)  # tests are short, and leave little
     try:
@@ -65,7 +68,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Modules of which this run has no test; None leaves it to others."""
+    """Return True for modules of which this run has no test, otherwise None (undecided)."""
     if collection_path == BENCHMARKS and not (NIGHT or wants_all_of_some(config)):
         return True
     if not is_part_of_spark(config) or collection_path.suffix != ".py":
@@ -75,31 +78,32 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def is_part_of_spark(config: pytest.Config) -> bool:
-    """Whether the run has a part of the tests on Spark, and nobody wants one of them."""
+    """Return whether the run has only a part of the tests on Spark."""
     if wants_some(config):
         return False
     return config.getoption("--on") == "spark" and not config.getoption("--whole")
 
 
 def wants_some(config: pytest.Config) -> bool:
-    """Whether somebody has named some tests."""
+    """Return whether the command line names single tests."""
     return any("::" in argument for argument in config.args)
 
 
 def wants_all_of_some(config: pytest.Config) -> bool:
-    """Whether somebody has named some tests, or files, folders or words in names."""
-    every = {config.rootpath, config.rootpath / "tests"}
+    """Return whether the command line names tests, files, folders, or words in names (`-k`)."""
+    all_tests = {config.rootpath, config.rootpath / "tests"}
     named = {(config.rootpath / argument).resolve() for argument in config.args}
-    return bool(config.getoption("keyword")) or not named <= every
+    return bool(config.getoption("keyword")) or not named <= all_tests
 
 
-@pytest.hookimpl(tryfirst=True)  # before -m is looked at
+@pytest.hookimpl(tryfirst=True)  # before pytest applies -m, because this adds marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the tests that have a larger form, and keep those of this run."""
     has_all = wants_all_of_some(config) or is_part_of_spark(config)
     for item in items:
         is_quick = has_all or is_drawn(item.nodeid, OF_QUICK)
-        marked = any(map(item.get_closest_marker, (*LONG, "one_of"))) or has_larger_form(item)
-        if marked or not is_quick:
+        is_marked = any(map(item.get_closest_marker, (*LONG, "one_of")))
+        if is_marked or has_larger_form(item) or not is_quick:
             item.add_marker(pytest.mark.larger)
     chosen = items
     if not wants_some(config):
@@ -113,45 +117,48 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def in_this_run(items: list[pytest.Item], has_all: bool) -> Iterator[pytest.Item]:
-    """What a run does of all tests: slow ones in a full run or at night, of others a part.
+    """Yield the tests of this run: slow ones in a full run or at night, and a part of the others.
 
-    has_all: whether it has all of those without a mark.
+    Args:
+        has_all: whether the run has all tests without a mark.
     """
     for item in items:
         mark = item.get_closest_marker("one_of")
         if item.get_closest_marker("night") is not None:
-            now = NIGHT
+            runs = NIGHT
         elif item.get_closest_marker("slow") is not None:
-            now = FULL
+            runs = FULL
         elif mark is not None:
-            now = is_now(item.nodeid, *mark.args)
+            runs = is_now(item.nodeid, *mark.args)
         elif has_all or (FULL and has_larger_form(item)):
-            now = True
+            runs = True
         else:
-            now = is_drawn(item.nodeid, OF_QUICK) is not FULL
-        if now:
+            runs = is_drawn(item.nodeid, OF_QUICK) is not FULL
+        if runs:
             yield item
 
 
 def has_larger_form(item: pytest.Item) -> bool:
-    """Whether its module asks how much to do, and the test is not marked as `once`.
+    """Return whether a test does more in a larger run.
 
-    A module that asks has no mark `one_of`.
-
-    Of a test with both, a full run would do neither what a quick run has done nor all of it.
+    That is so if its module uses a function of `scale` that says how much to do, unless the test is
+    marked as `once`. Such a module must not have the mark `one_of`: with both, a full run would do
+    neither what a quick run has done nor all of it.
     """
     assert isinstance(item, pytest.Function)
     names = vars(item.module)
-    asks = any(names.get(one.__name__) is one for one in (batches, examples, some_of))
-    assert not (asks and item.get_closest_marker("one_of")), item.nodeid
-    return asks and item.get_closest_marker("once") is None
+    uses_scale = any(
+        names.get(function.__name__) is function for function in (batches, examples, some_of)
+    )
+    assert not (uses_scale and item.get_closest_marker("one_of")), item.nodeid
+    return uses_scale and item.get_closest_marker("once") is None
 
 
 def small_session(on: str = "spark") -> SparkSession:
-    """A small local session; its Python workers run the interpreter of the tests."""
+    """Start a small local session, whose Python workers run the interpreter of the tests."""
     if on == "sail":
-        compare_engines()  # its workers are threads of this program
-        ansi = {"spark.sql.ansi.enabled": "true"}  # which Sail has not for PySpark 3.5
+        compare_engines()  # Sail's workers are threads of this process
+        ansi = {"spark.sql.ansi.enabled": "true"}  # not the default of Sail with PySpark 3.5
         return start(on, {"spark.sql.session.timeZone": "UTC", **ansi}, cores=2)
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -165,7 +172,7 @@ def small_session(on: str = "spark") -> SparkSession:
         builder = builder.config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
     session = (
         builder.config("spark.sql.shuffle.partitions", "1")
-        .config(MAX_BYTES, "64m")  # as Spark has it, but asked for: no test is warned of it
+        .config(MAX_BYTES, "64m")  # Spark's default, set so that matchrec does not warn about it
         .config("spark.sql.session.timeZone", "UTC")
         .getOrCreate()
     )
@@ -176,10 +183,10 @@ def small_session(on: str = "spark") -> SparkSession:
 
 @pytest.fixture(autouse=True)
 def _first_steps() -> None:
-    """A test of a quick run begins as a process does: Python may take all of its first steps.
+    """Let Python take the first steps of each test of a quick run, as in a new process.
 
-    So only a test that takes many of them waits for the compiler. In a full run the first tests use
-    them up, and the others run compiled code.
+    So only a test with many steps waits for the compiler. In a full run the first tests use these
+    steps up, and the others run compiled code.
     """
     if not FULL and LONG_RUN is None:
         for kernel in kept.ALL:
@@ -188,7 +195,7 @@ def _first_steps() -> None:
 
 @pytest.fixture(scope="session")
 def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
-    """The one session of all tests."""
+    """The session that all tests share."""
     session = small_session(request.config.getoption("--on"))
     yield session
     session.stop()

@@ -1,7 +1,7 @@
-"""What an engine finds in a worker, compared with what the other one finds in the same rows.
+"""Compare what a worker finds with what the other algorithm finds in the same rows.
 
-So a query of a test runs on both algorithms in one job of Spark: `worker_daemon.py` has its workers
-do it. What only one engine can search, and what one of them gives up, is left as it is.
+So a test runs its query on both algorithms in one Spark job: `worker_daemon.py` makes the workers
+do so. A task that only one algorithm supports, or that the other one gives up, is not compared.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ MAPPED_ROWS = ("classifiers", "excluded", "mapped_rows")
 
 @dataclass
 class Outcome:
-    """What a search has given: its matches, and why it failed, if it did."""
+    """The result of a search: the matches that it yielded, and its failure if it failed."""
 
     matches: list[Matches] = field(default_factory=list)
     failure: RunFailure | None = None
 
     def collect(self, matches: Iterator[Matches]) -> Iterator[Matches]:
-        """Pass the matches on, and keep them here; a failure too."""
+        """Yield the matches of a search, and keep them here, and the failure as well."""
         try:
             for chunk in matches:
                 self.matches.append(chunk)
@@ -46,8 +46,8 @@ class Outcome:
     def joined(self, name: str) -> np.ndarray[Any, Any]:
         """Return an array of the matches of all chunks, in one order.
 
-        In each partition, matches come before runs. Where a search has put runs between its
-        matches depends on where it has cut its chunks, which nothing promises.
+        In each partition, matches come before runs. A search may yield runs between its matches.
+        Where it does so depends on where its chunks end, which may change.
         """
         values = self.concatenated(name)
         runs = self.concatenated("kind") != A_MATCH
@@ -66,11 +66,11 @@ class Outcome:
 
 
 def compare_engines() -> None:
-    """Has the workers of this process, and of those that it starts, run both algorithms."""
+    """Make the workers of this process, and of processes forked from it, run both algorithms."""
     find_matches = Worker.find_matches
 
     def find_on_both(self: Worker, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
-        """The matches that the chosen engine finds; the other one must find them too."""
+        """Yield the matches of the chosen algorithm, and check that the other one finds them."""
         others = find_by_the_other(self, partitions)
         ours = Outcome()
         try:
@@ -84,7 +84,7 @@ def compare_engines() -> None:
 
 
 def find_by_the_other(worker: Worker, partitions: Partitions) -> Outcome | None:
-    """What the other engine finds; None where it cannot search this, or gives up."""
+    """Return what the other algorithm finds; None if it does not support the task or gives up."""
     task = worker.executable.task
     name = next(name for name in ALGORITHMS if name != worker.executable.strategy.algorithm)
     if ALGORITHMS[name].supports(task) is not None:
@@ -106,10 +106,11 @@ def check_same(ours: Outcome, others: Outcome) -> None:
     In each partition, matches must be in the same order, and so must runs.
     """
     if ours.failure or others.failure:
-        messages = [one.failure and one.failure.message for one in (ours, others)]
+        messages = [outcome.failure and outcome.failure.message for outcome in (ours, others)]
         assert messages[0] is messages[1], f"engines fail in another way: {messages}"
         return
     shared = any(chunk.chains for chunk in ours.matches)
     for name in MATCHES if shared else MATCHES + MAPPED_ROWS:
-        found, expected = ours.joined(name), others.joined(name)
+        found = ours.joined(name)
+        expected = others.joined(name)
         assert np.array_equal(found, expected), f"engines differ in {name}: {found} and {expected}"

@@ -1,4 +1,4 @@
-"""Commands of the command line in the session of the tests, which start no Spark of their own."""
+"""Run commands of the command line in the session of the tests, so that they start no Spark."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from matchrec.cli.session import Settings
 
 @contextmanager
 def commands_in(spark: SparkSession) -> Iterator[None]:
-    """Has commands run in a session."""
+    """Make commands use a session while the context is open."""
 
     @contextmanager
     def session(settings: Settings = (), engine: str | None = None) -> Iterator[SparkSession]:
+        """Yield the session with the settings of a command, and restore its own afterwards."""
         before = {name: spark.conf.get(name) for name, _ in settings}
         for name, value in settings:
             spark.conf.set(name, value)
@@ -34,6 +35,10 @@ def commands_in(spark: SparkSession) -> Iterator[None]:
 
 
 def invoke(*arguments: str, given: str | None = None) -> Result:
-    """What the program prints and its exit code. given: standard input."""
+    """Run the program, and return its output and exit code.
+
+    Args:
+        given: the standard input.
+    """
     runner = CliRunner(env={"COLUMNS": "80"})
     return runner.invoke(main, arguments, input=given, prog_name="matchrec", catch_exceptions=False)

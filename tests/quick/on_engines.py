@@ -1,17 +1,23 @@
-"""Which tests run on which engine: most on Sail, which is quick, and what is Spark's own on Spark.
+"""Choose which tests run on which engine: most run on Sail, which is quick, some on Spark.
 
-    pytest                      on Sail, but for what tests/quick/on_sail.txt leaves to Spark
-    pytest --on spark           the first test of every fourth module that is Spark's own, on the
-                                newest Spark the second of the others; of every fifth module
-                                of all else one test of 200
-    pytest --on spark --whole   all of them
+`pytest` runs all tests on Sail, except those that tests/quick/on_sail.txt leaves to Spark.
 
-    leave tests/spark/functions                      a folder, module or test that is Spark's own
-    fails tests/spark/test_x.py::test_y[a parameter] a test that fails on Sail, strictly
+`pytest --on spark` runs a part of the tests:
+
+- of every fourth module that the table leaves to Spark, the first test; on the newest Spark, of
+  every other such module, the second test;
+- on the newest Spark, all tests that need it;
+- of every fifth other module, one in 200 of the tests that use a session.
+
+`pytest --on spark --whole` runs all tests on Spark.
+
+A line of that table is one of these, followed by two blanks and the reason:
+
+    leave tests/spark/functions                      a folder, module or test only for Spark
+    fails tests/spark/test_x.py::test_y[a parameter] a test that must fail on Sail
     newest tests/spark/test_x.py                     needs a Spark newer than Sail's PySpark
 
-Lines of the table go on with two blanks and the reason. Cases of SQL say it beside themselves:
-tests/cases.
+SQL cases have such notes in their own files: see tests/cases.
 """
 
 from __future__ import annotations
@@ -30,44 +36,48 @@ from tests.quick.scale import is_drawn
 
 TABLE = Path(__file__).with_name("on_sail.txt")
 NEWEST = (4, 3)
-PART_OF_MODULES = 5  # of modules that run on Sail, so many have tests that run on Spark as well
-PART = 200  # of the tests of such a module, one of so many
-OF_OLDER = 4  # of so many modules that are Spark's own, one runs on an older Spark
+PART_OF_MODULES = 5  # one in so many modules that run on Sail has tests that also run on Spark
+PART = 200  # of such a module, one in so many tests runs on Spark
+OF_OLDER = 4  # one in so many modules for Spark runs on an older Spark
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the table. begins: with which the names of the tests begin that it is about."""
+    """A line of the table."""
 
-    word: str
-    begins: str
+    word: str  # leave, fails or newest
+    begins: str  # the line is about the tests whose ids begin with this
     reason: str
 
 
-@cache  # asked of each module
+@cache  # because it is called for each module
 def entries() -> list[Entry]:
-    """The lines of the table."""
-    lines = TABLE.read_text(encoding="utf-8").splitlines()
-    found = [
-        re.fullmatch(r"(leave|fails|newest) (.+)  (.+)", line) for line in lines if line[:1] > "#"
-    ]
-    return [Entry(*one.groups()) for one in found if one is not None]
+    """Return the lines of the table."""
+    table: list[Entry] = []
+    for line in TABLE.read_text(encoding="utf-8").splitlines():
+        if not line or line.startswith("#"):
+            continue
+        fields = re.fullmatch(r"(leave|fails|newest) (.+)  (.+)", line)
+        if fields is not None:
+            table.append(Entry(*fields.groups()))
+    return table
 
 
 def entry_of(item: pytest.Item, table: Sequence[Entry]) -> Entry | None:
-    """The line that is about a test."""
-    return next((one for one in table if item.nodeid.startswith(one.begins)), None)
+    """Return the first line that is about a test; None without one."""
+    return next((entry for entry in table if item.nodeid.startswith(entry.begins)), None)
 
 
 def is_newest() -> bool:
-    """Whether this is the newest Spark, for which the tests are written."""
-    release, minor = (int(one) for one in pyspark.__version__.split(".")[:2])
+    """Return whether this is the newest Spark, for which the tests are written."""
+    release, minor = (int(part) for part in pyspark.__version__.split(".")[:2])
     return (release, minor) >= NEWEST
 
 
 def for_sail(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """The tests that run on Sail; those that fail are marked."""
-    table, chosen = entries(), []
+    """Return the tests that run on Sail, and mark those that are expected to fail there."""
+    table = entries()
+    chosen: list[pytest.Item] = []
     for item in items:
         entry = entry_of(item, table)
         if entry is not None and entry.word in ("leave", "newest"):
@@ -79,43 +89,49 @@ def for_sail(items: Sequence[pytest.Item]) -> list[pytest.Item]:
 
 
 def may_have_tests_for_spark(module: str) -> bool:
-    """Whether the part of Spark may have tests of a module; those of others are not collected."""
-    own = [
-        one for one in entries() if one.begins.startswith(module) or module.startswith(one.begins)
+    """Return whether `pytest --on spark` may run a test of a module. Others are not collected."""
+    about_module = [
+        entry
+        for entry in entries()
+        if entry.begins.startswith(module) or module.startswith(entry.begins)
     ]
-    if is_drawn(module, PART_OF_MODULES) or any(one.word == "newest" for one in own):
+    needs_newest = any(entry.word == "newest" for entry in about_module)
+    if is_drawn(module, PART_OF_MODULES) or needs_newest:
         return True
-    return bool(own) and is_drawn_of_own(module)
+    return bool(about_module) and is_drawn_for_this_spark(module)
 
 
-def is_drawn_of_own(module: str) -> bool:
-    """Whether this Spark has a test of a module with tests that are Spark's own."""
+def is_drawn_for_this_spark(module: str) -> bool:
+    """Return whether this Spark runs a test of a module that the table leaves to Spark.
+
+    An older Spark has one in `OF_OLDER` of these modules, the newest Spark has the others.
+    """
     return is_drawn(module, OF_OLDER) is not is_newest()
 
 
 def for_spark(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """A part of what is Spark's own, and a smaller one of all else that has a session.
-
-    Of a module with tests that are Spark's own an older Spark has the first, or the newest Spark
-    the second.
-    """
-    table, chosen, newest = entries(), [], is_newest()
-    own: Counter[str] = Counter()  # how many tests of a module there have been
+    """Return the part of the tests that `pytest --on spark` runs: see the module's docstring."""
+    table = entries()
+    newest = is_newest()
+    number_in_module = 1 if newest else 0  # of the test that runs, from 0
+    chosen: list[pytest.Item] = []
+    counts: Counter[str] = Counter()  # by module, the tests so far that are left to Spark
     for item in items:
-        entry, module = entry_of(item, table), item.nodeid.partition("::")[0]
+        entry = entry_of(item, table)
+        module = item.nodeid.partition("::")[0]
         if entry is None:
             is_part = is_drawn(module, PART_OF_MODULES) and is_drawn(item.nodeid, PART)
-            now = has_session(item) and is_part
+            runs = has_session(item) and is_part
         elif entry.word == "newest":
-            now = newest
+            runs = newest
         else:
-            now = own[module] == int(newest) and is_drawn_of_own(module)
-            own[module] += 1
-        if now:
+            runs = counts[module] == number_in_module and is_drawn_for_this_spark(module)
+            counts[module] += 1
+        if runs:
             chosen.append(item)
     return chosen
 
 
 def has_session(item: pytest.Item) -> bool:
-    """Whether a test runs in the session of all tests."""
+    """Return whether a test uses the session that all tests share."""
     return "spark" in getattr(item, "fixturenames", ())

@@ -1,15 +1,16 @@
-"""How much tests do: little by default, more in a full run, all of it at night.
+"""Choose how much tests do: little in a quick run, more in a full run, everything at night.
 
-    MATCHREC_FULL=1 pytest -m larger        what has a larger form, in that form
-    MATCHREC_FULL=night pytest -m larger    the same with all examples, and what takes longest
-    MATCHREC_EXAMPLES=20000 pytest FILE     a long run: so many random examples, others each time
-    MATCHREC_SEED=1000                      batches of other random queries
+    pytest                                  a quick run
+    MATCHREC_FULL=1 pytest -m larger        a full run of the tests that have a larger form
+    MATCHREC_FULL=night pytest -m larger    a night run: all examples, and the slowest tests
+    MATCHREC_EXAMPLES=20000 pytest FILE     a long run: so many random examples, each time others
+    MATCHREC_SEED=1000                      other random queries in tests that run batches of them
 
-    MATCHREC_OWN_SPARK=1 pytest FILE        Spark with its own settings
-    MATCHREC_INTERPRETED=1 pytest FILE      Spark that compiles no query
+    MATCHREC_OWN_SPARK=1 pytest FILE        Spark with its default settings
+    MATCHREC_INTERPRETED=1 pytest FILE      Spark without code generation
 
-By default a random test draws a part of its examples, the same each time, and a larger part in a
-full run. Spark has the settings of tests/quick unless it is to have its own.
+Except in a long run, a random test draws the same examples each time: a small part in a quick run,
+a larger part in a full run. Spark has the settings in tests/quick/spark-defaults.conf by default.
 """
 
 from __future__ import annotations
@@ -28,50 +29,62 @@ NIGHT = os.environ.get("MATCHREC_FULL") == "night"
 OWN_SPARK = os.environ.get("MATCHREC_OWN_SPARK", "0") != "0"
 INTERPRETED = os.environ.get("MATCHREC_INTERPRETED", "0") != "0"
 SEED = int(os.environ.get("MATCHREC_SEED", "0"))
-LONG_RUN = os.environ.get("MATCHREC_EXAMPLES")  # how many examples, as text
+LONG_RUN = os.environ.get("MATCHREC_EXAMPLES")  # the number of examples, as text
 # Rows of the second size of random tests: tests/tasks/copies.py.
 LARGE = 500 if not (FULL or LONG_RUN) else 1000 if LONG_RUN is None else 2000
-PART, PART_OF_FULL = 64, 8  # a quick run has one example of so many, a full run by day
+PART = 64  # a quick run has one in so many examples
+PART_OF_FULL = 8  # a full run by day
 
 
 def part() -> int:
-    """A run has one example of so many."""
+    """Return N if this run has one in N examples."""
     if NIGHT or LONG_RUN is not None:
         return 1
     return PART_OF_FULL if FULL else PART
 
 
 def examples(night: int) -> int:
-    """How many random examples a test draws that has so many at night."""
+    """Return how many random examples a test draws in this run, if it draws so many at night."""
     if LONG_RUN is not None:
         return int(LONG_RUN)
     return max(1, night // part())
 
 
 def copies_of(rows: int, large: int = LARGE) -> int:
-    """How many copies of an example of so many rows its second size has; 1 of what is large."""
+    """Return the number of copies in the second size of an example with so many rows.
+
+    That is as many as fit into `large` rows, but at least 1.
+    """
     return max(1, large // max(1, rows))
 
 
 def some_of(cases: Sequence[T]) -> Sequence[T]:
-    """All cases at night and in a long run, else a part of them, from the first to the last."""
+    """Return all cases at night and in a long run, otherwise a part of them at equal distances."""
     return cases[:: part()]
 
 
 def batches(night: int, each: int = 1) -> range:
-    """The seeds of random batches: a quick run has the first, a full run others of so many.
+    """Return the seeds of the random batches of this run.
 
-    each: how many examples one has, of which a long run asks for a number.
+    A quick run has the first batch, a full run a part of the others.
+
+    Args:
+        night: the number of batches of a quick run and a night run together.
+        each: the number of examples in a batch, for a long run with a number of examples.
     """
     if LONG_RUN is not None:
         return range(SEED, SEED + max(1, int(LONG_RUN) // each))
-    return range(SEED + 1, SEED + 1 + -(-(night - 1) // part())) if FULL else range(SEED, SEED + 1)
+    if not FULL:
+        return range(SEED, SEED + 1)
+    number = -(-(night - 1) // part())  # rounded up
+    return range(SEED + 1, SEED + 1 + number)
 
 
 def is_now(name: str, of: int) -> bool:
-    """Whether the test of this name is in this run, one of so many being quick.
+    """Return whether a test runs in this run, if one test in `of` runs in a quick run.
 
-    A quick run has that one, a full run another by day and the others at night, a long run all.
+    A quick run has that one, a full run by day another one, a night run all but that one, and a
+    long run all of them.
     """
     if LONG_RUN is not None:
         return True
@@ -79,20 +92,23 @@ def is_now(name: str, of: int) -> bool:
 
 
 def is_drawn(name: str, of: int, place: int = 0) -> bool:
-    """Whether a test is one of so many: by its name, so that a new test draws no other one.
+    """Return whether a test is drawn, if one in `of` tests is.
 
-    place: which of them.
+    It depends on the name of the test only, so a new test does not change which others are drawn.
+
+    Args:
+        place: from 0 to `of` - 1; for each of these, other tests are drawn.
     """
     return crc32(name.encode()) % of == place
 
 
 def together(cases: Sequence[T]) -> Sequence[Sequence[T]]:
-    """Each case on its own in a long run, else all of them in one group."""
+    """Return one group of all cases; in a long run, a group for each case."""
     return [cases] if LONG_RUN is None else [[case] for case in cases]
 
 
 def choose_settings_of_spark() -> None:
-    """Lets the sessions of this process, and of those that it starts, have the quick settings."""
+    """Make Spark sessions of this process and of its children use the settings of tests/quick."""
     if not OWN_SPARK:
         paths = (str(QUICK), os.environ.get("PYTHONPATH"))
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))

@@ -1,11 +1,11 @@
-"""PySpark's daemon of Python workers, for tests: many workers, each with few and short tasks.
+"""PySpark's daemon of Python workers, adapted to tests, whose workers have few and short tasks.
 
-Workers are forked from the daemon, which has loaded here what each of them would load: a worker
-whose task fails is not used again, and a new one takes over a second for it. Modules come from the
-installation, where Python has kept them compiled, not from the archive that Spark puts first.
-
-PySpark collects garbage after each task. With pandas and numba in memory that takes a tenth of a
-second, and most tasks of the tests a hundredth.
+- The daemon loads what workers need before it forks them. Otherwise each new worker would take more
+  than a second for it, and there are many: a worker whose task failed is not used again.
+- Modules come from the installation, where Python has kept them compiled, and not from the archive
+  that Spark puts first.
+- Garbage is not collected after each task, as PySpark does. With pandas and numba in memory that
+  takes a tenth of a second, while most tasks take a hundredth.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from importlib.util import find_spec
 
 
 def leave_out_archives() -> None:
-    """Has modules come from folders only."""
-    sys.path[:] = [place for place in sys.path if not place.endswith(".zip")]
+    """Make Python import modules from folders only."""
+    sys.path[:] = [path for path in sys.path if not path.endswith(".zip")]
     sys.path_importer_cache.clear()
 
 
 def load() -> None:
-    """Loads what a task needs, and has numba make itself ready."""
+    """Load what a task needs, and let numba initialize itself."""
     import numba
     import pandas  # noqa: F401
     import pyarrow.compute  # noqa: F401
@@ -39,13 +39,13 @@ def load() -> None:
 
 
 def run() -> None:
-    """Starts workers when Spark asks for them, until it closes the input."""
+    """Start workers when Spark requests them, until it closes the input."""
     from pyspark import daemon
 
     run_task = daemon.worker
 
     def worker(sock: socket.socket, authenticated: bool) -> int:
-        """Runs a task; what is left afterwards, nearly all modules, is never looked at again."""
+        """Run a task, and exclude what is left afterwards, mostly modules, from collection."""
         code = run_task(sock, authenticated)
         gc.freeze()
         return code
@@ -55,7 +55,7 @@ def run() -> None:
 
 
 if __name__ == "__main__":
-    if find_spec("numba"):  # else it is an interpreter without what a task needs
+    if find_spec("numba"):  # otherwise this interpreter does not have what a task needs
         leave_out_archives()
         load()
     run()
