@@ -1,13 +1,14 @@
-"""Random DEFINE conditions and measures, out of random references.
+"""Draw random DEFINE conditions and measures, composed of the references that `expressions` draws.
 
-In DEFINE, values of several rows of the run are combined as `docs/reference/expressions.md` allows:
-by comparisons, AND, OR, NOT, IS NULL, BETWEEN, IN and arithmetic. In MEASURES by anything.
+DEFINE combines values of several rows of the run only in the ways that
+`docs/reference/expressions.md` allows: by comparisons, AND, OR, NOT, IS NULL, BETWEEN, IN and
+arithmetic. MEASURES also combines them with functions and CASE.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from random import Random
 
@@ -31,21 +32,22 @@ CONSTANTS: dict[Type, tuple[Value, ...]] = {
 
 
 class Operations(ABC):
-    """Draws operations; a subclass says what they are made of."""
+    """A source of random operations. A subclass says what their operands are."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
 
     @abstractmethod
     def operand(self, type_: Type) -> Expression:
-        """Anything of that type."""
+        """Draw an operand of a type."""
 
     def constant(self, type_: Type) -> Expression:
+        """Draw a constant."""
         value = self.random.choice(CONSTANTS[type_])
         return Expression(literal(value), type_, lambda _: value)
 
     def arithmetic(self, type_: Type) -> Expression:
-        """Of two numbers; a divisor is a constant other than zero."""
+        """Draw an operation on two numbers. A divisor is a constant other than zero."""
         operator = self.random.choice(["+", "-", "*", "/"] if type_ is Type.FLOATING else "+-*%")
         left = self.operand(type_)
         if operator in "%/":
@@ -60,6 +62,7 @@ class Operations(ABC):
         )
 
     def comparison(self) -> Expression:
+        """Draw a comparison of two operands, or of an operand and a constant."""
         random = self.random
         type_ = random.choice([*NUMBERS, *NUMBERS, Type.TEXT, Type.TIME])
         left = self.operand(type_)
@@ -74,6 +77,7 @@ class Operations(ABC):
         )
 
     def between(self) -> Expression:
+        """Draw `a [NOT] BETWEEN b AND constant`."""
         type_ = self.random.choice([*NUMBERS, Type.TEXT])
         value, low, high = self.operand(type_), self.operand(type_), self.constant(type_)
         inside = self.random.random() < 0.6
@@ -89,6 +93,7 @@ class Operations(ABC):
         return Expression(f"{value.text} {word} {low.text} AND {high.text}", Type.TRUTH, truth)
 
     def membership(self) -> Expression:
+        """Draw `a [NOT] IN (constant, b)`."""
         type_ = self.random.choice([Type.INTEGER, Type.TEXT])
         value, other = self.operand(type_), self.operand(type_)
         first = self.constant(type_)
@@ -96,15 +101,16 @@ class Operations(ABC):
         inside = self.random.random() < 0.6
 
         def truth(seen: Seen) -> Value:
-            one = value.value(seen)
-            found = disjunction([compare("=", one, part.value(seen)) for part in parts])
-            return found if inside else negation(found)
+            left = value.value(seen)
+            is_member = disjunction([compare("=", left, part.value(seen)) for part in parts])
+            return is_member if inside else negation(is_member)
 
         word = "IN" if inside else "NOT IN"
         texts = ", ".join(part.text for part in parts)
         return Expression(f"{value.text} {word} ({texts})", Type.TRUTH, truth)
 
     def absence(self) -> Expression:
+        """Draw `a IS [NOT] NULL`."""
         value = self.operand(self.random.choice(list(Type)))
         is_null = self.random.random() < 0.6
         word = "IS NULL" if is_null else "IS NOT NULL"
@@ -113,20 +119,20 @@ class Operations(ABC):
         )
 
     def duration(self) -> Expression:
-        """How far two times are apart, against an interval."""
-        one, other = self.operand(Type.TIME), self.operand(Type.TIME)
+        """Draw a comparison of the distance between two times with an interval."""
+        end, begin = self.operand(Type.TIME), self.operand(Type.TIME)
         minutes = self.random.choice([10, 20, 30])
         operator = self.random.choice(COMPARISONS)
 
         def truth(seen: Seen) -> Value:
-            left = calculate("-", one.value(seen), other.value(seen))
+            left = calculate("-", end.value(seen), begin.value(seen))
             return compare(operator, left, timedelta(minutes=minutes))
 
-        text = f"{one.text} - {other.text} {operator} INTERVAL '{minutes}' MINUTE"
+        text = f"{end.text} - {begin.text} {operator} INTERVAL '{minutes}' MINUTE"
         return Expression(text, Type.TRUTH, truth)
 
     def connected(self, parts: Sequence[Expression]) -> Expression:
-        """AND, OR or NOT of truth values."""
+        """Draw AND or OR of truth values, or NOT of the first one."""
         word = self.random.choice(["AND", "OR", "OR", "OR", "NOT"])
         if word == "NOT":
             part = parts[0]
@@ -142,19 +148,22 @@ class Operations(ABC):
 
 
 def truth_of(expression: Expression, seen: Seen) -> bool | None:
+    """Return the value of a condition; None is NULL."""
     value = expression.value(seen)
     assert value is None or isinstance(value, bool)
     return value
 
 
 class Conditions(Operations):
-    """Draws the condition of one variable."""
+    """A source of random conditions of one variable."""
 
     def __init__(self, expressions: Expressions, variable: str) -> None:
         super().__init__(expressions.random)
-        self.expressions, self.variable = expressions, variable
+        self.expressions = expressions
+        self.variable = variable
 
     def condition(self, depth: int = 2) -> Expression:
+        """Draw a condition, in which AND, OR and NOT are nested at most `depth` times."""
         random = self.random
         if depth and random.random() < 0.45:
             return self.connected([self.condition(depth - 1) for _ in range(random.randint(2, 3))])
@@ -163,7 +172,7 @@ class Conditions(Operations):
         return random.choice(atoms)()
 
     def operand(self, type_: Type) -> Expression:
-        """Something that the run decides, or the candidate row's own column."""
+        """Draw a value of the candidate row, or one that depends on the run."""
         random = self.random
         chance = random.random()
         if chance < 0.2:
@@ -178,13 +187,13 @@ class Conditions(Operations):
         return self.expressions.navigation(argument, measure=False, all_rows=False)
 
     def own(self, type_: Type) -> Expression:
-        """A column of the candidate row, with or without its variable."""
+        """Draw a column of the candidate row, with or without its variable."""
         column = self.expressions.column(type_)
         prefix = self.random.choice(["", f"{self.variable}."])
         return on_current(column, prefix)
 
     def on_the_row(self) -> Expression:
-        """A condition on the candidate row, or on one a fixed distance away: easily satisfied."""
+        """Draw a condition on the candidate row and perhaps a row near it: easily satisfied."""
         random = self.random
         type_ = random.choice([*NUMBERS, *NUMBERS, Type.TEXT])
         value = self.own(type_)
@@ -204,7 +213,7 @@ class Conditions(Operations):
         )
 
     def beside(self, type_: Type) -> Expression:
-        """PREV or NEXT of a column, from the candidate row."""
+        """Draw PREV or NEXT of a column, from the candidate row."""
         column = self.expressions.column(type_)
         name, distance = self.random.choice(["PREV", "NEXT"]), self.random.choice([1, 1, 2])
         step = -distance if name == "PREV" else distance
@@ -217,41 +226,45 @@ class Conditions(Operations):
         return Expression(f"{name}({text}, {distance})", type_, value)
 
     def by_classifier(self) -> Expression:
-        """A condition that only the variable of some row decides."""
+        """Draw a condition on CLASSIFIER(): it reads only which variable a row is mapped to."""
         random = self.random
-        here = self.expressions.navigation(None, measure=False, all_rows=False)
-        wanted = random.sample(self.expressions.primary, min(2, len(self.expressions.primary)))
+        classifier = self.expressions.navigation(None, measure=False, all_rows=False)
+        names = random.sample(self.expressions.primary, min(2, len(self.expressions.primary)))
         if random.random() < 0.3:
             return Expression(
-                f"{here.text} IS NULL", Type.TRUTH, lambda seen: here.value(seen) is None
+                f"{classifier.text} IS NULL",
+                Type.TRUTH,
+                lambda seen: classifier.value(seen) is None,
             )
-        texts = ", ".join(literal(name) for name in wanted)
+        texts = ", ".join(literal(name) for name in names)
         return Expression(
-            f"{here.text} IN ({texts})",
+            f"{classifier.text} IN ({texts})",
             Type.TRUTH,
-            lambda seen: disjunction([compare("=", here.value(seen), name) for name in wanted]),
+            lambda seen: disjunction(
+                [compare("=", classifier.value(seen), name) for name in names]
+            ),
         )
 
     def of_one_row(self) -> Expression:
-        """A function of one row of the run, which need not be NULL where there is no row."""
-        place = self.expressions.navigation(
+        """Draw a function of one row of the run. It is not NULL even if there is no such row."""
+        navigation = self.expressions.navigation(
             self.expressions.column(Type.INTEGER), measure=False, all_rows=False
         )
         operator = self.random.choice(COMPARISONS)
 
         def truth(seen: Seen) -> Value:
-            found = place.value(seen)
-            return compare(operator, 2 if found is None else found, 1)
+            value = navigation.value(seen)
+            return compare(operator, 2 if value is None else value, 1)
 
-        return Expression(f"coalesce({place.text}, 2) {operator} 1", Type.TRUTH, truth)
+        return Expression(f"coalesce({navigation.text}, 2) {operator} 1", Type.TRUTH, truth)
 
     def flag(self) -> Expression:
-        """A boolean column, by itself."""
+        """Draw a boolean column as a condition."""
         return self.operand(Type.TRUTH)
 
 
 def on_current(column: RowExpression, prefix: str) -> Expression:
-    """A column of the current row of DEFINE."""
+    """Return a column of the candidate row of DEFINE."""
     return Expression(
         column.text.replace("{v}", prefix),
         column.type,
@@ -260,24 +273,31 @@ def on_current(column: RowExpression, prefix: str) -> Expression:
 
 
 class Measures(Operations):
-    """Draws measures. all_rows: they are seen from every row of the match."""
+    """A source of random measures.
+
+    Args:
+        all_rows: whether measures are computed for every row of the match, with running semantics.
+    """
 
     def __init__(self, expressions: Expressions, *, all_rows: bool) -> None:
         super().__init__(expressions.random)
-        self.expressions, self.all_rows = expressions, all_rows
+        self.expressions = expressions
+        self.all_rows = all_rows
 
     def measure(self) -> Expression:
+        """Draw a measure."""
         random = self.random
-        made = random.choice([*[self.operand] * 3, self.arithmetic, self.filled, self.chosen])
-        if made == self.arithmetic:
-            return made(random.choice(NUMBERS))
-        if made == self.filled:
-            return made(random.choice([*NUMBERS, Type.TEXT]))
+        draw = random.choice([*[self.operand] * 3, self.arithmetic, self.filled, self.chosen])
+        if draw == self.arithmetic:
+            return draw(random.choice(NUMBERS))
+        if draw == self.filled:
+            return draw(random.choice([*NUMBERS, Type.TEXT]))
         if random.random() < 0.1:
             return random.choice([self.comparison, self.absence, self.between])()
-        return made(random.choice(list(Type)))
+        return draw(random.choice(list(Type)))
 
     def operand(self, type_: Type) -> Expression:
+        """Draw a navigation, an aggregate, CLASSIFIER() or MATCH_NUMBER()."""
         random = self.random
         chance = random.random()
         if type_ is Type.INTEGER and chance < 0.15:
@@ -291,23 +311,31 @@ class Measures(Operations):
         return self.navigation(self.expressions.navigated(type_))
 
     def navigation(self, argument: RowExpression | None) -> Expression:
+        """Draw a navigation to a row; without an argument it returns CLASSIFIER()."""
         return self.expressions.navigation(argument, measure=True, all_rows=self.all_rows)
 
     def filled(self, type_: Type) -> Expression:
-        """coalesce(a, b, constant)."""
+        """Draw `coalesce(a, b, constant)`."""
         parts = [self.operand(type_), self.operand(type_), self.constant(type_)]
         return Expression(
             f"coalesce({', '.join(part.text for part in parts)})",
             type_,
-            lambda seen: next((v for p in parts if (v := p.value(seen)) is not None), None),
+            lambda seen: first_not_null(part.value(seen) for part in parts),
         )
 
     def chosen(self, type_: Type) -> Expression:
-        """CASE WHEN condition THEN a ELSE b END."""
-        condition, one, other = self.comparison(), self.operand(type_), self.operand(type_)
+        """Draw `CASE WHEN condition THEN a ELSE b END`."""
+        condition = self.comparison()
+        then = self.operand(type_)
+        otherwise = self.operand(type_)
 
         def value(seen: Seen) -> Value:
-            return one.value(seen) if condition.value(seen) is True else other.value(seen)
+            return then.value(seen) if condition.value(seen) is True else otherwise.value(seen)
 
-        text = f"CASE WHEN {condition.text} THEN {one.text} ELSE {other.text} END"
+        text = f"CASE WHEN {condition.text} THEN {then.text} ELSE {otherwise.text} END"
         return Expression(text, type_, value)
+
+
+def first_not_null(values: Iterable[Value]) -> Value:
+    """Return the first value that is not NULL; NULL without one."""
+    return next((value for value in values if value is not None), None)

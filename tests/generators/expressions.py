@@ -1,7 +1,7 @@
-"""Random expressions for DEFINE and MEASURES: the SQL text, and what it is worth, side by side.
+"""Draw random expressions for DEFINE and MEASURES: SQL together with a Python function.
 
-The worth is plain Python after `semantics.md` section 5, and shares nothing with matchrec. The text
-is the same in Spark's SQL and in Trino's.
+The function computes the value of the SQL as docs/reference/expressions.md defines it. It uses
+nothing of matchrec. The SQL is the same in Spark and in Trino.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ Row = dict[str, Value]
 
 
 class Type(Enum):
+    """The type of an expression, as SQL calls it."""
+
     INTEGER = "int"
     FLOATING = "double"
     TEXT = "string"
@@ -34,35 +36,37 @@ COLUMNS = {"x": Type.INTEGER, "y": Type.FLOATING, "s": Type.TEXT, "t": Type.TIME
 
 @dataclass(frozen=True)
 class Seen:
-    """What an expression sees of one match. variables: of the rows from `start` on.
+    """What an expression can read: a match, or a run with its candidate row."""
 
-    running: how many of those rows come before the current one, itself included.
-    """
-
-    rows: Sequence[Row]
-    start: int
-    variables: tuple[str, ...]
-    running: int
-    number: int
-    members: dict[str, frozenset[str]]
+    rows: Sequence[Row]  # of the partition
+    start: int  # the starting row
+    variables: tuple[str, ...]  # of the rows from the starting row on
+    running: int  # number of these rows up to the current one, which is included
+    number: int  # of the match
+    members: dict[str, frozenset[str]]  # for each variable, the primary ones it stands for
 
     def mapped(self, variable: str | None, *, final: bool) -> list[int]:
-        """Row positions mapped to a variable; None is the universal one."""
-        seen = self.variables if final else self.variables[: self.running]
+        """Return the rows mapped to a variable, or all of them for None.
+
+        Args:
+            final: whether rows after the current one count.
+        """
+        variables = self.variables if final else self.variables[: self.running]
         return [
-            self.start + place
-            for place, name in enumerate(seen)
+            self.start + index
+            for index, name in enumerate(variables)
             if variable is None or name in self.members[variable]
         ]
 
     def classifier(self, row: int) -> str | None:
-        place = row - self.start
-        return self.variables[place] if 0 <= place < len(self.variables) else None
+        """Return the variable of a row; None if it is not a row of the match."""
+        index = row - self.start
+        return self.variables[index] if 0 <= index < len(self.variables) else None
 
 
 @dataclass(frozen=True)
 class RowExpression:
-    """An expression over one row. `{v}` in the text stands before every column."""
+    """An expression over one row. Its text has `{v}` before every column, for a variable."""
 
     text: str
     type: Type
@@ -80,16 +84,16 @@ class Expression:
 
 @dataclass(frozen=True)
 class Place:
-    """Which row a navigation reads: a logical step, then a physical one."""
+    """A navigation to a row: FIRST or LAST, then PREV or NEXT."""
 
     variable: str | None
-    end: str = "LAST"
-    offset: int = 0
-    step: int = 0
+    end: str = "LAST"  # or FIRST
+    offset: int = 0  # of FIRST or LAST
+    step: int = 0  # of NEXT; negative for PREV
     final: bool = False
 
     def row(self, seen: Seen) -> int | None:
-        """Its position, None where there is no such row."""
+        """Return the row that it finds; None if there is no such row."""
         rows = seen.mapped(self.variable, final=self.final)
         if self.offset >= len(rows):
             return None
@@ -99,42 +103,43 @@ class Place:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a run of random expressions leaves out because Trino differs.
+    """Which constructs random expressions may have.
 
-    docs/how-to/migration/trino.md says why.
-
-    running_first: FIRST with running semantics may find a row after the current one.
-    final_classifier: FINAL CLASSIFIER() may be written. filled_navigation: navigation may hold an
-    expression that is not NULL where its columns are. distinct: DISTINCT in aggregates. within:
-    WITHIN. lists: aggregates that are lists, which Spark computes.
+    Some are left out if queries also run on Trino: docs/how-to/migration/trino.md says why.
     """
 
-    running_first: bool = True
-    final_classifier: bool = True
-    filled_navigation: bool = True
-    distinct: bool = True
-    within: bool = True
-    lists: bool = True
+    running_first: bool = True  # FIRST with running semantics may find a row after the current one
+    final_classifier: bool = True  # FINAL CLASSIFIER()
+    filled_navigation: bool = True  # navigation to an expression that turns NULL into a value
+    distinct: bool = True  # DISTINCT in aggregates
+    within: bool = True  # WITHIN
+    lists: bool = True  # aggregates that return arrays, which Spark computes
 
 
 class Expressions:
-    """Draws expressions over some pattern variables."""
+    """A source of random expressions over some pattern variables."""
 
     def __init__(
         self, random: Random, primary: Sequence[str], unions: Sequence[str], limits: Limits
     ) -> None:
-        self.random, self.limits = random, limits
+        self.random = random
+        self.limits = limits
         self.primary = list(primary)
         self.names: list[str | None] = [None, *primary, *unions]
 
-    # -- over one row
+    # Expressions over one row
 
     def column(self, type_: Type) -> RowExpression:
+        """Return the column of a type."""
         name = next(name for name, kind in COLUMNS.items() if kind is type_)
         return RowExpression("{v}" + name, type_, lambda seen, row: seen.rows[row][name])
 
     def row_expression(self, type_: Type, *, filled: bool = True) -> RowExpression:
-        """Mostly a column; else a function of it, some of which are not NULL for NULL."""
+        """Draw a column, or less often a function of it.
+
+        Args:
+            filled: whether the function may turn NULL into a value.
+        """
         inner = self.column(type_)
         functions = [self.filled] if filled else []
         if type_ in NUMBERS:
@@ -146,45 +151,57 @@ class Expressions:
         return inner if self.random.random() < 0.7 else self.random.choice(functions)(inner)
 
     def navigated(self, type_: Type) -> RowExpression:
-        """What navigation may hold."""
+        """Draw an expression to which a navigation can be applied."""
         return self.row_expression(type_, filled=self.limits.filled_navigation)
 
     def filled(self, inner: RowExpression) -> RowExpression:
+        """Return `coalesce(inner, constant)`."""
         filler: Value = {Type.INTEGER: 2, Type.FLOATING: 0.5, Type.TEXT: "b"}[inner.type]
 
         def value(seen: Seen, row: int) -> Value:
-            found = inner.value(seen, row)
-            return filler if found is None else found
+            inner_value = inner.value(seen, row)
+            return filler if inner_value is None else inner_value
 
         return RowExpression(f"coalesce({inner.text}, {literal(filler)})", inner.type, value)
 
     def doubled(self, inner: RowExpression) -> RowExpression:
+        """Return `inner * 2`."""
+
         def value(seen: Seen, row: int) -> Value:
-            found = inner.value(seen, row)
-            return calculate("*", found, 2)
+            return calculate("*", inner.value(seen, row), 2)
 
         return RowExpression(f"{inner.text} * 2", inner.type, value)
 
     def absolute(self, inner: RowExpression) -> RowExpression:
+        """Return `abs(inner - 2)`."""
+
         def value(seen: Seen, row: int) -> Value:
-            found = calculate("-", inner.value(seen, row), 2)
-            return None if found is None else abs(found)
+            difference = calculate("-", inner.value(seen, row), 2)
+            return None if difference is None else abs(difference)
 
         return RowExpression(f"abs({inner.text} - 2)", inner.type, value)
 
     def upper(self, inner: RowExpression) -> RowExpression:
+        """Return `upper(inner)`."""
+
         def value(seen: Seen, row: int) -> Value:
-            found = inner.value(seen, row)
-            return found.upper() if isinstance(found, str) else None
+            text = inner.value(seen, row)
+            return text.upper() if isinstance(text, str) else None
 
         return RowExpression(f"upper({inner.text})", inner.type, value)
 
-    # -- references
+    # References
 
     def navigation(
         self, argument: RowExpression | None, *, measure: bool, all_rows: bool
     ) -> Expression:
-        """FIRST, LAST, PREV, NEXT of an argument, or none of them; None is CLASSIFIER."""
+        """Draw FIRST, LAST, PREV or NEXT of an argument, PREV or NEXT of FIRST or LAST, or none.
+
+        Args:
+            argument: None for CLASSIFIER().
+            measure: whether it is for MEASURES, in which FINAL is allowed.
+            all_rows: whether it is computed for every row of the match.
+        """
         random = self.random
         variable = random.choice(self.names)
         shape = random.choice(["bare", "logical", "logical", "physical", "nested"])
@@ -210,7 +227,12 @@ class Expressions:
         return Expression(text, Type.TEXT if argument is None else argument.type, value)
 
     def logical(self, read: Place, text: str, *, measure: bool, ahead: bool) -> tuple[Place, str]:
-        """FIRST or LAST. ahead: running FIRST must not find a row after the current one."""
+        """Add FIRST or LAST to a navigation and its text.
+
+        Args:
+            ahead: whether running FIRST must be avoided if it could look for a row after the
+                current one.
+        """
         random = self.random
         end, offset = random.choice(["FIRST", "LAST"]), random.choice([0, 0, 1, 2])
         read = replace(read, end=end, offset=offset)
@@ -222,12 +244,13 @@ class Expressions:
         return read, text if read.final or random.random() < 0.7 else f"RUNNING {text}"
 
     def prefixed_final(self, read: Place, text: str, chance: float) -> tuple[Place, str]:
+        """Add FINAL with some probability."""
         if self.random.random() < chance:
             return replace(read, final=True), f"FINAL {text}"
         return read, text
 
     def physical(self, read: Place, text: str) -> tuple[Place, str]:
-        """PREV or NEXT."""
+        """Add PREV or NEXT to a navigation and its text."""
         name = self.random.choice(["PREV", "NEXT"])
         distance = self.random.choice([None, None, 0, 1, 2])
         step = 1 if distance is None else distance
@@ -235,7 +258,7 @@ class Expressions:
         return replace(read, step=-step if name == "PREV" else step), f"{name}({text}{written})"
 
     def aggregate(self, type_: Type, *, measure: bool) -> Expression:
-        """An aggregate of that type."""
+        """Draw an aggregate of a type."""
         variable = self.random.choice(self.names)
         final = measure and self.random.random() < 0.4
         function = self.random.choice(AGGREGATES.get(type_, ("min", "max")))
@@ -254,7 +277,7 @@ class Expressions:
         return Expression(f"{'FINAL ' if final else ''}{function}({text})", type_, value)
 
     def listed(self) -> Expression:
-        """The texts of some rows of a match in their order, without NULL."""
+        """Draw an array of the texts of some rows, in their order and without NULL, as one text."""
         variable = self.random.choice(self.names)
         final = self.random.random() < 0.4
         function = self.random.choice(["collect_list", "array_agg"])
@@ -264,23 +287,24 @@ class Expressions:
         def value(seen: Seen) -> Value:
             rows = seen.mapped(variable, final=final)
             values = (argument.value(seen, row) for row in rows)
-            return ",".join(str(one) for one in values if one is not None)
+            return ",".join(str(text) for text in values if text is not None)
 
         call = f"{'FINAL ' if final else ''}{function}({prefixed(argument, variable)})"
         return Expression(f"array_join({call}, ',')", Type.TEXT, value)
 
     def draws_distinct(self, function: str) -> bool:
+        """Draw whether an aggregate has DISTINCT."""
         chance = 0.15 if self.limits.distinct and function in ("count", "max") else 0
         return self.random.random() < chance
 
     def aggregated(
         self, function: str, type_: Type, variable: str | None, *, measure: bool
     ) -> RowExpression | None:
-        """The argument of an aggregate, None for all rows."""
+        """Draw the argument of an aggregate; None for `count(*)`."""
         random = self.random
         if function == "count":
-            wanted = random.choice(list(Type))
-            return None if random.random() < 0.4 else self.row_expression(wanted)
+            counted_type = random.choice(list(Type))
+            return None if random.random() < 0.4 else self.row_expression(counted_type)
         if measure and type_ is Type.TEXT and random.random() < 0.4:
             text = f"CLASSIFIER({variable or ''})"
             return RowExpression(text, type_, lambda seen, row: seen.classifier(row))
@@ -290,9 +314,10 @@ class Expressions:
 
 
 def prefixed(argument: RowExpression, variable: str | None) -> str:
-    """The text of an argument whose columns belong to a variable."""
+    """Return the text of an argument with a variable before its columns."""
     return argument.text.replace("{v}", f"{variable}." if variable else "")
 
 
 def number_of(seen: Seen, _row: int) -> Value:
+    """Return MATCH_NUMBER()."""
     return seen.number

@@ -1,7 +1,8 @@
-"""Random whole queries: data, row pattern, conditions, measures, rows per match, skip.
+"""Draw random queries: rows, row pattern, conditions, measures, ROWS PER MATCH, AFTER MATCH SKIP.
 
-A query is text in the dialect that Spark and Trino share, and what an oracle needs to answer it.
-Queries come in batches over one table and one window, so that one job can serve many.
+A query holds its SQL, in the dialect that Spark and Trino share, and what a reference needs to
+compute it. A batch is many queries over one table with one PARTITION BY and ORDER BY, so that one
+Spark job can run all of them.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from tests.references.sql_values import Value, literal
 
 SCHEMA = "k string, n int, x int, y double, s string, t timestamp, b boolean"
 NAMES = tuple(column.split()[0] for column in SCHEMA.split(", "))
+# Bounds of quantifiers. The frequent ones are listed twice.
 BOUNDS = (
     (0, None),
     (0, None),
@@ -54,7 +56,7 @@ EPOCH = datetime(2024, 1, 1)
 
 @dataclass(frozen=True)
 class Order:
-    """A sort item: `n` alone is unique in a partition."""
+    """An item of ORDER BY. Only `n` is unique in a partition."""
 
     column: str
     descending: bool = False
@@ -62,59 +64,63 @@ class Order:
 
     @property
     def text(self) -> str:
-        way = "DESC" if self.descending else "ASC"
-        return f"{self.column} {way} NULLS {'FIRST' if self.nulls_first else 'LAST'}"
+        """The SQL of the item."""
+        direction = "DESC" if self.descending else "ASC"
+        return f"{self.column} {direction} NULLS {'FIRST' if self.nulls_first else 'LAST'}"
 
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """One query over the rows of its batch."""
+    """A query over the rows of its batch."""
 
     pattern: RowPattern
     definitions: dict[str, Expression]
-    measures: tuple[Expression, ...]
-    union: tuple[str, ...]
+    measures: tuple[Expression, ...]  # are named m0, m1, ...
+    union: tuple[str, ...]  # the members of the SUBSET variable; empty without SUBSET
     rows_per_match: RowsPerMatch
     after_match: AfterMatchSkip
-    skip_text: str
-    window: int | None = None  # along the first key: minutes of `t`, or a distance of `n`
-    window_rows: int | None = None
+    skip_text: str  # the SQL of `after_match`
+    window: int | None = None  # WITHIN, along the first sort key: minutes of `t`, or units of `n`
+    window_rows: int | None = None  # WITHIN n ROWS
 
     @property
     def members(self) -> dict[str, frozenset[str]]:
-        """The primary variables behind every name."""
-        negated = (name for one in negations(self.pattern) for name in one.names)
+        """For each variable, the primary variables that it stands for."""
+        negated = (name for negation in negations(self.pattern) for name in negation.names)
         names = (*variable_names(self.pattern), *negated)
-        own = {name: frozenset([name]) for name in names}
-        return {**own, UNION: frozenset(self.union)} if self.union else own
+        primary = {name: frozenset([name]) for name in names}
+        return {**primary, UNION: frozenset(self.union)} if self.union else primary
 
     @property
     def one_row(self) -> bool:
+        """Whether the query has ONE ROW PER MATCH."""
         return self.rows_per_match is RowsPerMatch.ONE_ROW
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Queries over one table. by: the partition's columns."""
+    """Queries over one table."""
 
     rows: tuple[Row, ...]
-    by: tuple[str, ...]
+    by: tuple[str, ...]  # the columns of PARTITION BY
     order: tuple[Order, ...]
     queries: tuple[Query, ...]
 
     def partitions(self) -> dict[tuple[Value, ...], list[Row]]:
-        """The sorted rows by partition key; NULL keys are equal."""
-        found: dict[tuple[Value, ...], list[Row]] = {}
+        """Return the sorted rows of each partition by its key. NULL keys are equal."""
+        partitions: dict[tuple[Value, ...], list[Row]] = {}
         for row in self.rows:
-            found.setdefault(tuple(row[name] for name in self.by), []).append(row)
-        for rows in found.values():
+            key = tuple(row[name] for name in self.by)
+            partitions.setdefault(key, []).append(row)
+        for rows in partitions.values():
+            # Sorts are stable, so the last item goes first; then NULLs move to their end.
             for item in reversed(self.order):
                 rows.sort(key=lambda row: sort_key(row[item.column]), reverse=item.descending)
                 rows.sort(key=lambda row: (row[item.column] is None) is not item.nulls_first)
-        return found
+        return partitions
 
     def columns(self, query: Query) -> tuple[str, ...]:
-        """The names of the result's columns, in order."""
+        """Return the names of the output columns, in order."""
         measures = tuple(f"m{i}" for i in range(len(query.measures)))
         if query.one_row:
             return (*self.by, *measures)
@@ -122,10 +128,10 @@ class Batch:
         return (*first, *measures, *(name for name in NAMES if name not in first))
 
     def text(self, query: Query, relation: str) -> str:
-        """The SQL of a query over a table or a subquery."""
+        """Return the SQL of a query over a table or a subquery."""
         by = f"PARTITION BY {', '.join(self.by)} " if self.by else ""
         order = ", ".join(item.text for item in self.order)
-        measures = ", ".join(f"{one.text} AS m{i}" for i, one in enumerate(query.measures))
+        measures = ", ".join(f"{m.text} AS m{i}" for i, m in enumerate(query.measures))
         union = f" SUBSET {UNION} = ({', '.join(query.union)})" if query.union else ""
         within = ""
         if query.window is not None:
@@ -133,7 +139,7 @@ class Batch:
             within = f" WITHIN {f'INTERVAL {query.window} MINUTES' if minutes else query.window}"
         if query.window_rows is not None:
             within = f" WITHIN {query.window_rows} ROWS"
-        define = ", ".join(f"{name} AS {one.text}" for name, one in query.definitions.items())
+        define = ", ".join(f"{name} AS {c.text}" for name, c in query.definitions.items())
         return (
             f"SELECT * FROM {relation} MATCH_RECOGNIZE ({by}ORDER BY {order} MEASURES {measures} "
             f"{query.rows_per_match.value} AFTER MATCH SKIP {query.skip_text} "
@@ -141,7 +147,10 @@ class Batch:
         )
 
     def in_window(self, query: Query, first: Row, row: Row) -> bool:
-        """Whether a row lies in the window of a first row; without a key none does."""
+        """Return whether a row is in the window of a starting row.
+
+        It is not if the sort key of either is NULL.
+        """
         if query.window is None:
             return True
         begin, end = first[self.order[0].column], row[self.order[0].column]
@@ -152,11 +161,12 @@ class Batch:
 
 
 def sort_key(value: Value) -> tuple[bool, Value]:
+    """Return a key by which values sort, NULL first."""
     return value is not None, 0 if value is None else value
 
 
 def values(rows: Sequence[Row]) -> str:
-    """The rows as a subquery that any engine reads."""
+    """Return the rows as a subquery that every engine can read."""
     types = dict(column.split() for column in SCHEMA.split(", "))
     types["s"] = types["k"] = "varchar(9)"
     listed = ", ".join("(" + ", ".join(quoted(row[name]) for name in NAMES) + ")" for row in rows)
@@ -165,13 +175,17 @@ def values(rows: Sequence[Row]) -> str:
 
 
 def quoted(value: Value) -> str:
+    """Return a value as SQL writes it before a cast to its type."""
     if isinstance(value, datetime):
         return f"'{value}'"
     return "'NaN'" if isinstance(value, float) and math.isnan(value) else literal(value)
 
 
 def random_rows(random: Random, partitions: int, longest: int, *, with_nan: bool) -> list[Row]:
-    """Rows with a number `n` that is unique in the table; partition keys and values may be NULL."""
+    """Draw shuffled rows.
+
+    `n` is unique in the table. Partition keys and other values may be NULL.
+    """
     keys = [None, *(f"k{i}" for i in range(1, partitions))][:partitions]
     floats = [None, 0.0, 0.5, 1.0, 1.75, -2.25] + ([math.nan] if with_nan else [])
     rows: list[Row] = []
@@ -193,12 +207,14 @@ def random_rows(random: Random, partitions: int, longest: int, *, with_nan: bool
 
 
 class Patterns:
-    """Draws row patterns of at most `leaves` atoms."""
+    """A source of random row patterns over some variables."""
 
     def __init__(self, random: Random, names: Sequence[str]) -> None:
-        self.random, self.names = random, names
+        self.random = random
+        self.names = names
 
     def pattern(self, leaves: int) -> RowPattern:
+        """Draw a pattern of so many atoms."""
         random = self.random
         if leaves == 1:
             return self.quantified(self.atom()) if random.random() < 0.45 else self.atom()
@@ -211,18 +227,24 @@ class Patterns:
         return self.quantified(node) if random.random() < 0.25 else node
 
     def atom(self) -> RowPattern:
+        """Draw a variable, an excluded variable, an anchor or the empty pattern."""
         if self.random.random() < 0.06:
             return self.random.choice([Empty(), PartitionStart(), PartitionEnd()])
         node: RowPattern = Variable(self.random.choice(self.names))
         return Exclusion(node) if self.random.random() < 0.05 else node
 
     def quantified(self, part: RowPattern) -> RowPattern:
+        """Add a random quantifier to a pattern."""
         least, most = self.random.choice(BOUNDS)
         return Quantified(part, least, most, self.random.random() < 0.7)
 
 
 def random_query(random: Random, limits: Limits, windows: Sequence[int]) -> Query:
-    """A query with at least one variable, definition and measure. windows: to choose from."""
+    """Draw a query with at least one variable, definition and measure.
+
+    Args:
+        windows: the lengths of WITHIN to choose from; none for queries without WITHIN.
+    """
     pattern = Patterns(random, "ABC").pattern(random.randint(2, 5))
     names = variable_names(pattern)
     if not names:
@@ -250,13 +272,16 @@ def random_query(random: Random, limits: Limits, windows: Sequence[int]) -> Quer
 
 
 def random_rows_per_match(random: Random, pattern: RowPattern) -> RowsPerMatch:
-    """Exclusion and WITH UNMATCHED ROWS do not go together."""
+    """Draw ROWS PER MATCH. A pattern with an exclusion cannot have WITH UNMATCHED ROWS."""
     excludes = any(isinstance(node, Exclusion) for node in walk(pattern))
     unmatched = RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
-    return random.choice([one for one in OF_CLAUSES if not (excludes and one is unmatched)])
+    return random.choice(
+        [option for option in OF_CLAUSES if not (excludes and option is unmatched)]
+    )
 
 
 def random_skip(random: Random, names: Sequence[str]) -> tuple[AfterMatchSkip, str]:
+    """Draw AFTER MATCH SKIP, and return it with its SQL."""
     to = random.choice([*SkipTo, SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW])
     if to in (SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW):
         return AfterMatchSkip(to), to.value
@@ -268,7 +293,7 @@ def random_skip(random: Random, names: Sequence[str]) -> tuple[AfterMatchSkip, s
 def random_batch(
     seed: int, queries: int, limits: Limits = NO_LIMITS, *, with_nan: bool = True
 ) -> Batch:
-    """A table, a window and queries over them. One batch in eight is a single partition."""
+    """Draw a table and queries over it. One batch in eight is a single partition."""
     random = Random(seed)
     single = random.random() < 0.125
     rows = random_rows(random, 1 if single else 10, 6, with_nan=with_nan)
@@ -284,7 +309,10 @@ def random_batch(
 
 
 def random_streams(seed: int, queries: int) -> Batch:
-    """Queries over streams, which come in the order of `t` and have no last row."""
+    """Draw queries over streams.
+
+    They are ordered by `t`, and have no `$`, because there is no last row.
+    """
     random = Random(seed)
     rows = [row for row in random_rows(random, 10, 12, with_nan=True) if row["t"] is not None]
     order = (Order("t"), Order("n", random.random() < 0.5, random.random() < 0.5))
@@ -297,6 +325,6 @@ def random_streams(seed: int, queries: int) -> Batch:
 
 
 def part_of(batch: Batch, keys: Sequence[tuple[Value, ...]], queries: Sequence[Query]) -> Batch:
-    """Some queries of a batch over some of its partitions."""
+    """Return a batch of some queries over some partitions."""
     kept = tuple(row for row in batch.rows if tuple(row[name] for name in batch.by) in keys)
     return replace(batch, rows=kept, queries=tuple(queries))
