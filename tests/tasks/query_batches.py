@@ -1,8 +1,10 @@
-"""matchrec over a whole batch of queries, for two Spark jobs instead of one or more for each query.
+"""Run a batch of queries with two Spark jobs, instead of one or more jobs for each query.
 
-Every stage is the package's own. What changes is who starts it: one query before the match
-computes the columns of all queries, the function of Spark's workers runs here over batches made by
-hand, and one query after the match evaluates all measures.
+All stages are those of matchrec, but they are started differently:
+
+1. One Spark job computes the columns before the match for all queries (`QueryBatch.prepared`).
+2. The function that Spark's workers would call runs in this process (`Run.batches`).
+3. One Spark job computes the measures of all queries (`Projected`).
 """
 
 from __future__ import annotations
@@ -52,17 +54,21 @@ from tests.quick.scale import copies_of
 from tests.tasks.linking import link
 from tests.tasks.many_keys import of_each_copy
 
-ROWS_A_CALL = 256  # of the second size
-LARGE_RUNS = 4  # of a batch's, whose measures Spark computes of many copies
+ROWS_A_CALL = 256  # for copies, see `tests.tasks.copies`
+LARGE_RUNS = 4  # Spark computes the measures of copies for so many runs of a batch
 
 Texts = list[tuple[str | None, ...]]
-Result = Texts | str  # rows with every value as Spark's text, or the message of the error
+"""Output rows, in which every value is the text that Spark casts it to."""
+
+Result = Texts | str
+"""The output rows of a query, or the message of its error."""
 
 
 def fetched(frame: DataFrame) -> pa.Table:
-    """The rows of a DataFrame as a worker would get them."""
+    """Return the rows of a DataFrame as a worker would get them."""
 
     def packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield each batch as one binary value, so that `collect` does not convert the values."""
         for batch in batches:
             sink = io.BytesIO()
             with pa.ipc.new_stream(sink, batch.schema) as stream:
@@ -74,12 +80,13 @@ def fetched(frame: DataFrame) -> pa.Table:
 
 
 def handed_over(spark: SparkSession, table: pa.Table, schema: StructType) -> DataFrame:
-    """A table as the DataFrame that workers would make of it."""
+    """Return a table as the DataFrame that Spark would get from workers."""
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table)
 
     def unpacked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the batches that are packed into binary values."""
         for batch in batches:
             for packed in batch.column(0).to_pylist():
                 yield from pa.ipc.open_stream(packed).read_all().to_batches()
@@ -90,21 +97,25 @@ def handed_over(spark: SparkSession, table: pa.Table, schema: StructType) -> Dat
 
 @dataclass(frozen=True)
 class Prepared:
-    """What Spark computed before the match: whole partitions, `starts` marks their first rows."""
+    """What Spark computed before the match, for all rows of whole partitions."""
 
     columns: Mapping[RowColumn, pa.Array]
     fields: Mapping[RowColumn, StructField]
-    starts: npt.NDArray[np.bool_]
+    starts: npt.NDArray[np.bool_]  # whether a row is the first of its partition
 
     def table(self, executable: Executable, partitions: Sequence[int] | None) -> pa.Table:
-        """The columns and bits of one query, as `spark.columns` lays them out."""
-        held = [self.columns[column] for column in executable.crossing.columns]
+        """Return the columns and bits of one query, laid out as by `spark.columns`.
+
+        Args:
+            partitions: the numbers of the partitions, from 0; None for all.
+        """
+        columns = [self.columns[column] for column in executable.crossing.columns]
         bits = self.starts.astype(np.int64)
         for bit, condition in enumerate(executable.conditions):
             truth = self.columns[condition].fill_null(False).to_numpy(zero_copy_only=False)
             bits |= truth.astype(np.int64) << (bit + 1)
-        names = [*(f"__c{i}" for i in range(len(held))), "__bits0"]
-        table = pa.table([*held, pa.array(bits)], names)
+        names = [*(f"__c{i}" for i in range(len(columns))), "__bits0"]
+        table = pa.table([*columns, pa.array(bits)], names)
         partition = np.cumsum(self.starts) - 1
         kept = np.isin(partition, np.arange(len(bits)) if partitions is None else partitions)
         if executable.relevant:
@@ -113,24 +124,37 @@ class Prepared:
 
 
 def satisfying_one(executable: Executable, bits: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Which rows satisfy a test of those that matter: a condition holds, or one of a loop fails."""
-    known = [one for one in executable.conditions if one.looks_at_one_row]
-    tests = {one: bits & 2 << executable.conditions.index(one) != 0 for one in known}
-    tests |= {fails(one): ~satisfied for one, satisfied in tests.items()}
-    return np.logical_or.reduce([tests[one] for one in executable.relevant])
+    """Return which rows are relevant: they satisfy one of the tests in `executable.relevant`.
+
+    A test is that a condition holds, or that the condition of a loop does not hold.
+    """
+    satisfied = {
+        condition: bits & 2 << bit != 0
+        for bit, condition in enumerate(executable.conditions)
+        if condition.looks_at_one_row
+    }
+    failed = {fails(condition): ~rows for condition, rows in satisfied.items()}
+    tests = satisfied | failed
+    return np.logical_or.reduce([tests[test] for test in executable.relevant])
 
 
 def marked(table: pa.Table, partition: npt.NDArray[np.int64]) -> pa.Table:
-    """The table with the first row of each partition marked, some rows having been left out."""
+    """Mark the first row of each partition again, after some rows have been left out."""
     bits = table.column("__bits0").to_numpy() & ~np.int64(1)
     bits |= np.diff(partition, prepend=-1) != 0
     return table.set_column(table.column_names.index("__bits0"), "__bits0", pa.array(bits))
 
 
 class QueryBatch:
-    """The drafts of queries that share a table and a window. refused: by text, the error.
+    """The drafts of queries that share a table, PARTITION BY and ORDER BY.
 
-    scope: of conditions that Spark computes. names: of the columns.
+    Attributes:
+        drafts: by the text of the query.
+        refused: the message of the error for each query that cannot be drafted or linked.
+
+    Args:
+        scope: which rows the conditions that Spark computes may read.
+        names: the columns of the table.
     """
 
     def __init__(
@@ -141,7 +165,8 @@ class QueryBatch:
         scope: RowScope = RowScope.NEIGHBOURS,
         names: Sequence[str] = NAMES,
     ) -> None:
-        self.spark, self.runner = spark, runner_of(spark)
+        self.spark = spark
+        self.runner = runner_of(spark)
         self.relation = Relation(
             self.runner, lambda items: template("SELECT ", items, f" FROM {table}")
         )
@@ -153,68 +178,74 @@ class QueryBatch:
 
     @contextmanager
     def refusing(self, query: str) -> Iterator[None]:
-        """Keeps the error that a query is refused with."""
+        """Catch the error with which a query is refused, and keep its message."""
         try:
             yield
         except MatchRecognizeError as error:
             self.refused[query] = str(error)
 
     def link(self, engine: str, *, ansi: bool = True) -> dict[str, Executable]:
-        """The executables; a query that cannot be linked is refused."""
-        wanted = dict.fromkeys(c for one in self.drafts.values() for c in one.columns())
-        fields = self.columns(tuple(wanted)).schema.fields
-        types = {c: value_type(f.dataType) for c, f in zip(wanted, fields, strict=False)}
+        """Return the executable of each query, except of queries that are refused."""
+        columns = dict.fromkeys(c for draft in self.drafts.values() for c in draft.columns())
+        fields = self.columns(tuple(columns)).schema.fields
+        types = {c: value_type(f.dataType) for c, f in zip(columns, fields, strict=False)}
         linked = {}
-        for query, one in self.drafts.items():
+        for query, draft in self.drafts.items():
             with self.refusing(query):
-                linked[query] = link(one, types, engine, ansi=ansi)
+                linked[query] = link(draft, types, engine, ansi=ansi)
         return linked
 
     def columns(self, wanted: tuple[RowColumn, ...]) -> DataFrame:
-        """Columns of all rows; no condition, so no row stays behind."""
+        """Return columns of all rows. Without conditions, Spark leaves no row out."""
         plan = next(iter(self.drafts.values())).plan
         return Preparation(self.relation, Draft(plan, plan, (), (), ())).dataframe(wanted)
 
     def prepared(
         self, executables: Iterable[Executable], others: Sequence[RowColumn] = ()
     ) -> Prepared:
-        """One job for the columns and conditions of all executables, and for other columns."""
-        asked = (c for e in executables for c in (*e.crossing.columns, *e.conditions))
-        wanted = tuple(dict.fromkeys((*asked, *others)))
-        frame = self.columns(wanted)
+        """Compute the columns and conditions of executables, and other columns, in one job."""
+        read = (c for e in executables for c in (*e.crossing.columns, *e.conditions))
+        columns = tuple(dict.fromkeys((*read, *others)))
+        frame = self.columns(columns)
         table = fetched(frame).combine_chunks()
-        arrays = [table.column(f"__c{i}").combine_chunks() for i in range(len(wanted))]
+        arrays = [table.column(f"__c{i}").combine_chunks() for i in range(len(columns))]
         return Prepared(
-            dict(zip(wanted, arrays, strict=True)),
-            dict(zip(wanted, frame.schema.fields, strict=False)),
+            dict(zip(columns, arrays, strict=True)),
+            dict(zip(columns, frame.schema.fields, strict=False)),
             table.column("__bits0").to_numpy() == 1,
         )
 
     def answers(self, runs: Sequence[Run]) -> list[Result]:
-        """One job for the measures of all runs, and one for those of many copies of some."""
-        projected, numbers = Projected(self.spark), list[int | str]()
+        """Return the result of each run: one job computes all measures.
+
+        Another job computes those of copies, for a few of the runs.
+        """
+        projected = Projected(self.spark)
+        numbers: list[int | str] = []  # the number of the run in `projected`, or its error
         for run in runs:
-            found = batches_or_error(run)
-            numbers.append(found if isinstance(found, str) else projected.add(run, found))
+            batches = batches_or_error(run)
+            numbers.append(batches if isinstance(batches, str) else projected.add(run, batches))
         texts = projected.texts()
-        answers = [texts[one] if isinstance(one, int) else one for one in numbers]
-        self.check_copies([(run, of) for run, of in zip(runs, answers, strict=True) if of])
-        return answers
+        results = [texts[number] if isinstance(number, int) else number for number in numbers]
+        self.check_copies([(run, rows) for run, rows in zip(runs, results, strict=True) if rows])
+        return results
 
     def check_copies(self, answered: Sequence[tuple[Run, Result]]) -> None:
-        """Whether many copies give the rows of one as often, for a few of the runs."""
-        known = [(run, rows) for run, rows in answered if not isinstance(rows, str)]
-        projected, few = Projected(self.spark), known[:: -(-len(known) // LARGE_RUNS) or 1]
-        for run, _ in few:
+        """Check for a few runs that each of many copies has the output rows of the run."""
+        with_rows = [(run, rows) for run, rows in answered if not isinstance(rows, str)]
+        distance = -(-len(with_rows) // LARGE_RUNS) or 1
+        chosen = with_rows[::distance]
+        projected = Projected(self.spark)
+        for run, _ in chosen:
             projected.add(run, run.of_copies(run.copies))
-        expected = Counter((n, row) for n, (_, rows) in enumerate(few) for row in rows)
+        expected = Counter((number, row) for number, (_, rows) in enumerate(chosen) for row in rows)
         if projected.tables:
-            found = of_each_copy(projected.to_df(), few[0][0].copies)
+            found = of_each_copy(projected.to_df(), chosen[0][0].copies)
             assert Counter((row.run, tuple(row.texts)) for row in found) == expected
 
 
 def plan_of(query: str) -> MatchPlan:
-    """The plan of a query's clause or row pattern window."""
+    """Return the plan of the only clause or row pattern window of a query."""
     (site,) = parse(query).sites
     return lower(site.clause) if site.calls is None else lower_window(site.clause, site.calls)
 
@@ -225,41 +256,46 @@ def drafted(
     type_of_order: Callable[[str], OrderType] | None = None,
     scope: RowScope = RowScope.NEIGHBOURS,
 ) -> Draft:
-    """The draft of a plan. names: of the columns. type_of_order, scope: see `draft_query`."""
+    """Draft a plan over a table with these columns. For the other arguments see `draft_query`."""
     columns = InputColumns(tuple(names))
     return draft_query(plan, columns, str, type_of_order=type_of_order, scope=scope)
 
 
 @dataclass(frozen=True)
 class Run:
-    """An executable over some partitions, in batches of some rows, each worth a search."""
+    """A run of an executable over some partitions."""
 
     executable: Executable
     prepared: Prepared
-    partitions: Sequence[int] | None
-    rows_a_batch: int
+    partitions: Sequence[int] | None  # their numbers, from 0; None for all
+    rows_a_batch: int  # each batch is searched separately, as far as partitions allow
 
     @property
     def copies(self) -> int:
-        """How many copies of the partitions its second size has, see `tests/tasks/copies.py`."""
+        """The number of copies in the second size of the test, see `tests.tasks.copies`."""
         return copies_of(len(self.prepared.starts))
 
     def batches(self) -> list[pa.RecordBatch]:
-        """What comes out, which comes out of each of many copies too.
+        """Return the output of the worker, and check that copies have the same.
 
-        Raises MatchRecognizeRunError, as copies do.
+        Raises:
+            MatchRecognizeRunError: the rows cause an error; copies cause the same.
         """
         try:
-            found = self.of_copies(1)
+            output = self.of_copies(1)
         except MatchRecognizeError as error:
             with pytest.raises(type(error), match=re.escape(str(error))):
                 self.of_copies(self.copies)
             raise
-        check_copies(found, self.of_copies(self.copies), self.copies)
-        return found
+        check_copies(output, self.of_copies(self.copies), self.copies)
+        return output
 
     def of_copies(self, copies: int) -> list[pa.RecordBatch]:
-        """What comes out of so many copies of the partitions. Raises MatchRecognizeRunError."""
+        """Return the output of the worker for so many copies of the partitions.
+
+        Raises:
+            MatchRecognizeRunError: the rows cause an error.
+        """
         rows_a_batch = self.rows_a_batch if copies == 1 else ROWS_A_CALL
         table = self.prepared.table(self.executable, self.partitions)
         table = pa.concat_tables([table] * copies).combine_chunks()
@@ -268,14 +304,14 @@ class Run:
         return list(QueryWorker(self.executable, incoming).run(batches))
 
     def schema(self, first: int) -> list[StructField]:
-        """The fields of the output, numbered from `first`; other runs leave them NULL."""
+        """Return the fields of the output, named with numbers from `first` on."""
         inputs = [self.prepared.fields[column] for column in self.executable.crossing.columns]
         fields = schema_of_reads(self.executable, inputs).fields
         return [StructField(f"__r{first + i}", f.dataType) for i, f in enumerate(fields)]
 
 
 def batches_or_error(run: Run) -> list[pa.RecordBatch] | str:
-    """What comes out, or the message of the error."""
+    """Return the output of the worker, or the message of its error."""
     try:
         return run.batches()
     except MatchRecognizeError as error:
@@ -283,45 +319,47 @@ def batches_or_error(run: Run) -> list[pa.RecordBatch] | str:
 
 
 def check_copies(
-    one: Sequence[pa.RecordBatch], many: Sequence[pa.RecordBatch], copies: int
+    output: Sequence[pa.RecordBatch], output_of_copies: Sequence[pa.RecordBatch], copies: int
 ) -> None:
-    """Whether as much comes out of copies; they are counted only where they come in another order,
-    or differ by NaN.
-    """
-    if one and many:
-        expected = pa.concat_tables([pa.Table.from_batches(one)] * copies)
-        if pa.Table.from_batches(many).equals(expected):
+    """Check that the output of copies has each row of the output `copies` times."""
+    if output and output_of_copies:
+        expected = pa.concat_tables([pa.Table.from_batches(output)] * copies)
+        if pa.Table.from_batches(output_of_copies).equals(expected):
             return
-    counts = {row: count * copies for row, count in counted(one).items()}
-    assert counted(many) == counts, "copies differ"
+    # Counting is slower, but the rows may be in another order, or contain NaN.
+    counts = {row: count * copies for row, count in counted(output).items()}
+    assert counted(output_of_copies) == counts, "copies differ"
 
 
 def counted(batches: Sequence[pa.RecordBatch]) -> Counter[str]:
-    """How often each row comes out; as text, in which NaN equals NaN."""
+    """Count each row, as text: there NaN equals NaN."""
     return Counter(str(row) for batch in batches for row in batch.to_pylist())
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A run whose output has the columns from `first` on."""
+    """A run in the table of `Projected`."""
 
     executable: Executable
-    number: int
-    first: int
+    number: int  # of the run
+    first: int  # the number of the first of its columns
 
     def grouped(self, spark: SparkSession, side_by_side: DataFrame) -> DataFrame:
-        """The rows of a run with aggregates that are Spark's."""
+        """Return the output rows of a run with aggregates that Spark computes."""
         reads = range(len(self.executable.reads))
         names = [f"__r{self.first + i} AS __r{i}" for i in reads]
-        own = side_by_side.where(f"run = {self.number}").selectExpr(*names)
-        matched = aggregate_matches(runner_of(spark), own, self.executable, "")
+        rows = side_by_side.where(f"run = {self.number}").selectExpr(*names)
+        matched = aggregate_matches(runner_of(spark), rows, self.executable, "")
         return matched.selectExpr(
             f"{self.number} AS run", f"{texts_of(self.executable, 0)} AS texts"
         )
 
 
 class Projected:
-    """The output of many runs side by side in one table; each has columns of its own."""
+    """The output of many runs in one table, so that one Spark job computes all measures.
+
+    Each run has its own columns, which are NULL in the rows of other runs. `run` is its number.
+    """
 
     def __init__(self, spark: SparkSession) -> None:
         self.spark = spark
@@ -331,8 +369,9 @@ class Projected:
         self.placed: list[Placed] = []
 
     def add(self, run: Run, batches: Sequence[pa.RecordBatch]) -> int:
-        """The number of a run that gives these batches."""
-        number, first = self.runs, len(self.fields)
+        """Add the output of a run, and return its number."""
+        number = self.runs
+        first = len(self.fields)
         self.runs += 1
         if batches:
             self.placed.append(Placed(run.executable, number, first))
@@ -344,29 +383,33 @@ class Projected:
         return number
 
     def texts(self) -> list[Texts]:
-        """The rows of every run."""
-        found: list[Texts] = [[] for _ in range(self.runs)]
+        """Return the output rows of each run."""
+        texts: list[Texts] = [[] for _ in range(self.runs)]
         for row in self.to_df().collect() if self.tables else ():
-            found[row.run].append(tuple(row.texts))
-        return found
+            texts[row.run].append(tuple(row.texts))
+        return texts
 
     def to_df(self) -> DataFrame:
-        """One row for every output row of every run."""
+        """Return the output rows of all runs: the number of the run, and the values as texts."""
         schema = StructType([*self.fields, StructField("run", IntegerType())])
         table = pa.concat_tables(self.tables, promote_options="default").select(schema.names)
         side_by_side = handed_over(self.spark, table, schema).localCheckpoint()
-        with_aggregates = (one for one in self.placed if one.executable.aggregates)
-        frames = [one.grouped(self.spark, side_by_side) for one in with_aggregates]
-        plain = [one for one in self.placed if not one.executable.aggregates]
+        with_aggregates = (run for run in self.placed if run.executable.aggregates)
+        frames = [run.grouped(self.spark, side_by_side) for run in with_aggregates]
+        plain = [run for run in self.placed if not run.executable.aggregates]
         cases = "".join(f" WHEN {p.number} THEN {texts_of(p.executable, p.first)}" for p in plain)
         if plain:
-            only = side_by_side.where(f"run IN ({', '.join(str(p.number) for p in plain)})")
-            frames.append(only.selectExpr("run", f"CASE run{cases} END AS texts"))
+            rows = side_by_side.where(f"run IN ({', '.join(str(p.number) for p in plain)})")
+            frames.append(rows.selectExpr("run", f"CASE run{cases} END AS texts"))
         return reduce(DataFrame.unionAll, frames)
 
 
 def texts_of(executable: Executable, first: int) -> str:
-    """SQL for the array of an output row's values as text; its reads are numbered from `first`."""
+    """Return SQL for an array with the values of an output row as texts.
+
+    Args:
+        first: the number of the first column that the run has.
+    """
     slots = range(first, first + len(executable.reads))
     items = (f"CAST({item.sql} AS STRING)" for item in build_result_items(executable, slots))
     return f"array({', '.join(items)})"
