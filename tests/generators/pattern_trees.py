@@ -1,7 +1,7 @@
-"""Patterns as plain trees, and a builder with the calls of `matchrec.Pattern` that makes them.
+"""Patterns as plain trees, and a builder for them with the methods of `matchrec.Pattern`.
 
-It shares nothing with matchrec, so that one text of a pattern can be given to both. Conditions are
-read by `pattern_conditions`.
+It uses nothing of matchrec, and the same Python text builds a pattern of either class.
+`pattern_conditions` parses the conditions.
 """
 
 from __future__ import annotations
@@ -15,53 +15,48 @@ from tests.references.pattern_conditions import both, condition, either
 
 Value = Any  # int, float, str, bool or None
 Event = Mapping[str, Value]
-Accepted = Mapping[str, Sequence[Event]]  # by stage, the events accepted so far
-Condition = Callable[[Event, Accepted], bool | None]
+Accepted = Mapping[str, Sequence[Event]]  # stage -> events that it has accepted so far
+Condition = Callable[[Event, Accepted], bool | None]  # is given the candidate event
 
 
 class Contiguity(Enum):
-    """Which events may be skipped: none, those that could not be accepted, all."""
+    """Which events may be skipped."""
 
-    STRICT = "strict"
-    RELAXED = "relaxed"
-    ANY = "non-deterministic relaxed"
+    STRICT = "strict"  # none
+    RELAXED = "relaxed"  # those that could not be accepted
+    ANY = "non-deterministic relaxed"  # all
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage that accepts events.
-
-    condition: None is always true. contiguity: of the wait for the first repetition, inner: for
-    each later one. most: None is no limit. gap: between two repetitions, window: between the event
-    before and each one accepted here, both exclusive.
-    """
+    """A stage that accepts events."""
 
     name: str
-    contiguity: Contiguity = Contiguity.RELAXED
-    condition: Condition | None = None
-    inner: Contiguity = Contiguity.RELAXED
+    contiguity: Contiguity = Contiguity.RELAXED  # before its first event
+    condition: Condition | None = None  # None is always true
+    inner: Contiguity = Contiguity.RELAXED  # before each later event
     least: int = 1
-    most: int | None = 1
+    most: int | None = 1  # None without a limit
     optional: bool = False
     greedy: bool = False
     until: Condition | None = None
-    gap: int | None = None
-    window: int | None = None
+    gap: int | None = None  # time within which the next of its events must come, exclusive
+    window: int | None = None  # as `gap`, but from the event before each of its events
 
 
 @dataclass(frozen=True)
 class Not:
-    """A stage that forbids events. direct: only the very next one (`not_next`)."""
+    """A negated stage, which forbids events."""
 
     name: str
-    direct: bool
+    direct: bool  # whether it forbids the very next event only (`not_next`)
     condition: Condition | None = None
     window: int | None = None
 
 
 @dataclass(frozen=True)
 class Group:
-    """A whole chain as one stage."""
+    """A chain of stages that is quantified as a whole."""
 
     chain: tuple[Element, ...]
     contiguity: Contiguity = Contiguity.RELAXED
@@ -77,10 +72,10 @@ Element = Stage | Not | Group
 
 @dataclass(frozen=True)
 class Pattern:
-    """What stands under the calls of a pattern. within: the least window of any stage."""
+    """A pattern. Each method returns a new pattern, as the same method of `matchrec.Pattern`."""
 
     chain: tuple[Element, ...]
-    within_: int | None = None
+    within_: int | None = None  # the shortest of the windows from the first to the last event
 
     # The chain
 
@@ -104,18 +99,20 @@ class Pattern:
         return replace(self, chain=(*self.chain, Not(name, direct=False)))
 
     def appended(self, name: str | Pattern, contiguity: Contiguity) -> Pattern:
+        """Return the pattern with one more stage, or one more group."""
         if isinstance(name, str):
             return replace(self, chain=(*self.chain, Stage(name, contiguity)))
-        windows = [one for one in (self.within_, name.within_) if one is not None]
+        windows = [window for window in (self.within_, name.within_) if window is not None]
         chain = (*self.chain, Group(name.chain, contiguity))
         return Pattern(chain, min(windows, default=None))
 
     @property
     def last(self) -> Any:
+        """The last stage or group."""
         return self.chain[-1]
 
     def changed(self, **fields: Any) -> Pattern:
-        """The pattern with another last stage."""
+        """Return the pattern with other fields in its last stage."""
         return replace(self, chain=(*self.chain[:-1], replace(self.last, **fields)))
 
     # Conditions
@@ -143,6 +140,7 @@ class Pattern:
         return self.quantified(least, least if most is None else most, gap)
 
     def quantified(self, least: int, most: int | None, gap: int | None) -> Pattern:
+        """Return the pattern with a quantified last stage."""
         changed = self.changed(least=least, most=most)
         return changed if gap is None else changed.changed(gap=gap)
 
@@ -165,9 +163,9 @@ class Pattern:
 
 
 def stage_names(chain: Sequence[Element]) -> Iterator[str]:
-    """The stages that accept events, in the order of the pattern."""
-    for one in chain:
-        if isinstance(one, Stage):
-            yield one.name
-        elif isinstance(one, Group):
-            yield from stage_names(one.chain)
+    """Yield the names of the stages that accept events, in the order of the pattern."""
+    for element in chain:
+        if isinstance(element, Stage):
+            yield element.name
+        elif isinstance(element, Group):
+            yield from stage_names(element.chain)

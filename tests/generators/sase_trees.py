@@ -1,6 +1,6 @@
-"""SASE+ queries as trees of the tests' own: `str` prints the language, `value` evaluates it.
+"""SASE+ queries as trees: `str` writes their text, `value` computes their expressions.
 
-Nothing of matchrec is used. A value is a Python one, NULL is None, truth has three values.
+Nothing of matchrec is used. Values are Python values, NULL is None, and logic has three values.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from fractions import Fraction
 Value = int | float | str | bool | None
 Event = Mapping[str, Value]
 Bindings = Mapping[str, Sequence[Event]]
-"""The events selected so far, by variable; of a Kleene plus the last one may be a candidate."""
+"""The events selected so far, by variable. The last one of a Kleene plus may be the candidate."""
 
 COMPARISONS = {
     "=": operator.eq,
@@ -30,24 +30,28 @@ INDICES = ("", "[1]", "[i]", "[i-1]", "[a.LEN]", "[..i-1]", "[]")
 
 
 class Tree:
-    """A part of an expression."""
+    """An expression, or a part of one."""
 
     def value(self, _: Bindings) -> Value:
+        """Return the value for the events selected so far."""
         raise NotImplementedError
 
     def operands(self) -> tuple[Tree, ...]:
+        """Return the parts of which this is composed."""
         return ()
 
     def leaves(self) -> Iterator[Tree]:
-        """What reads events, and literals."""
+        """Yield the parts without operands: literals, and what reads events."""
         if not self.operands():
             yield self
-        for one in self.operands():
-            yield from one.leaves()
+        for operand in self.operands():
+            yield from operand.leaves()
 
 
 @dataclass(frozen=True)
 class Literal(Tree):
+    """A constant."""
+
     written: Value
 
     def __str__(self) -> str:
@@ -59,10 +63,10 @@ class Literal(Tree):
 
 @dataclass(frozen=True)
 class Attribute(Tree):
-    """`b.x`, `a[1].x`; index: one of INDICES, but no range."""
+    """An attribute of an event: `b.x`, `a[1].x`."""
 
     variable: str
-    index: str
+    index: str  # one of INDICES, but not a range
     column: str
 
     def __str__(self) -> str:
@@ -70,18 +74,18 @@ class Attribute(Tree):
 
     def value(self, bindings: Bindings) -> Value:
         events = bindings[self.variable]
-        place = {"": -1, "[1]": 0, "[i]": -1, "[i-1]": -2, "[a.LEN]": -1}[self.index]
-        return events[place][self.column]
+        position = {"": -1, "[1]": 0, "[i]": -1, "[i-1]": -2, "[a.LEN]": -1}[self.index]
+        return events[position][self.column]
 
 
 @dataclass(frozen=True)
 class Aggregate(Tree):
-    """`avg(a[..i-1].x)`, `count(a[])`; index: `[..i-1]` or `[]`."""
+    """An aggregate over events of a Kleene plus: `avg(a[..i-1].x)`, `count(a[])`."""
 
     function: str
     variable: str
-    index: str
-    column: str | None
+    index: str  # `[..i-1]` for the events before the candidate, `[]` for all
+    column: str | None  # None to count events
 
     def __str__(self) -> str:
         column = f".{self.column}" if self.column else ""
@@ -105,6 +109,8 @@ class Aggregate(Tree):
 
 @dataclass(frozen=True)
 class Length(Tree):
+    """The number of events of a Kleene plus: `a.LEN`."""
+
     variable: str
 
     def __str__(self) -> str:
@@ -116,6 +122,8 @@ class Length(Tree):
 
 @dataclass(frozen=True)
 class Calculated(Tree):
+    """An arithmetic operation."""
+
     symbol: str
     left: Tree
     right: Tree
@@ -133,7 +141,7 @@ class Calculated(Tree):
 
 @dataclass(frozen=True)
 class Percentage(Tree):
-    """`80%*b.x`, of an integer: exact, then as a double."""
+    """A percentage of an integer, `80%*b.x`: computed exactly, then rounded to a double."""
 
     percent: int
     of: Tree
@@ -151,6 +159,8 @@ class Percentage(Tree):
 
 @dataclass(frozen=True)
 class Comparison(Tree):
+    """A comparison; `<=>` is one in which NULL equals NULL."""
+
     symbol: str
     left: Tree
     right: Tree
@@ -170,6 +180,8 @@ class Comparison(Tree):
 
 @dataclass(frozen=True)
 class Membership(Tree):
+    """`x [NOT] IN (...)`."""
+
     tested: Tree
     members: tuple[Value, ...]
     negated: bool
@@ -192,6 +204,8 @@ class Membership(Tree):
 
 @dataclass(frozen=True)
 class Between(Tree):
+    """`x [NOT] BETWEEN a AND b`."""
+
     tested: Tree
     least: Tree
     most: Tree
@@ -207,11 +221,15 @@ class Between(Tree):
         above = Comparison(">=", self.tested, self.least).value(bindings)
         below = Comparison("<=", self.tested, self.most).value(bindings)
         inside = conjunction([above, below])
-        return (None if inside is None else not inside) if self.negated else inside
+        if inside is None or not self.negated:
+            return inside
+        return not inside
 
 
 @dataclass(frozen=True)
 class NullTest(Tree):
+    """`x IS [NOT] NULL`."""
+
     tested: Tree
     negated: bool
 
@@ -227,6 +245,8 @@ class NullTest(Tree):
 
 @dataclass(frozen=True)
 class Not(Tree):
+    """The negation of a condition."""
+
     inner: Tree
 
     def __str__(self) -> str:
@@ -242,6 +262,8 @@ class Not(Tree):
 
 @dataclass(frozen=True)
 class And(Tree):
+    """Conditions connected by AND."""
+
     parts: tuple[Tree, ...]
 
     def __str__(self) -> str:
@@ -256,6 +278,8 @@ class And(Tree):
 
 @dataclass(frozen=True)
 class Or(Tree):
+    """Conditions connected by OR."""
+
     parts: tuple[Tree, ...]
 
     def __str__(self) -> str:
@@ -266,23 +290,32 @@ class Or(Tree):
 
     def value(self, bindings: Bindings) -> Value:
         values = [part.value(bindings) for part in self.parts]
-        return True if True in values else (None if None in values else False)
+        if True in values:
+            return True
+        return None if None in values else False
 
 
 def conjunction(values: Sequence[Value]) -> Value:
-    return False if False in values else (None if None in values else True)
+    """Return the value of AND."""
+    if False in values:
+        return False
+    return None if None in values else True
 
 
 def conjuncts(tree: Tree) -> list[Tree]:
-    """Conjunctive normal form: NOT inside, OR over AND. The trees are small: no bound."""
+    """Return the conjuncts of a condition in conjunctive normal form.
+
+    `NOT (a OR b AND c)` has the conjuncts `NOT a` and `NOT b OR NOT c`. There may be exponentially
+    many, but the trees of the tests are small.
+    """
     match tree:
         case And(parts):
-            return [one for part in parts for one in conjuncts(part)]
-        case Or((first,)):
-            return conjuncts(first)
+            return [conjunct for part in parts for conjunct in conjuncts(part)]
+        case Or((part,)):
+            return conjuncts(part)
         case Or((first, *others)):
-            rest = conjuncts(Or(tuple(others)))
-            return [Or((one, other)) for one in conjuncts(first) for other in rest]
+            of_others = conjuncts(Or(tuple(others)))
+            return [Or((left, right)) for left in conjuncts(first) for right in of_others]
         case Not(Not(inner)):
             return conjuncts(inner)
         case Not(And(parts)):
@@ -295,9 +328,9 @@ def conjuncts(tree: Tree) -> list[Tree]:
 
 @dataclass(frozen=True)
 class Component:
-    """event_type None: any."""
+    """A component of SEQ: `TYPE a`, `TYPE+ a[]` or `~(TYPE a)`."""
 
-    event_type: str | None
+    event_type: str | None  # None for ANY
     variable: str
     kleene: bool = False
     negated: bool = False
@@ -311,15 +344,15 @@ class Component:
 
 @dataclass(frozen=True)
 class Query:
-    """keys: the attributes of the equivalence test. time, rows: WITHIN. items: RETURN."""
+    """A SASE+ query."""
 
     components: tuple[Component, ...]
-    strategy: str
-    keys: tuple[str, ...] = ()
+    strategy: str  # the event selection strategy
+    keys: tuple[str, ...] = ()  # the attributes of the equivalence test
     predicates: tuple[Tree, ...] = ()
-    time: int | None = None
-    rows: int | None = None
-    items: tuple[tuple[str, Tree], ...] = ()
+    time: int | None = None  # WITHIN, along `t`
+    rows: int | None = None  # WITHIN n EVENTS
+    items: tuple[tuple[str, Tree], ...] = ()  # RETURN: name and expression
 
     def __str__(self) -> str:
         tests = [f"[{', '.join(self.keys)}]"] if self.keys else []
@@ -335,4 +368,5 @@ class Query:
 
     @property
     def positive(self) -> tuple[Component, ...]:
-        return tuple(one for one in self.components if not one.negated)
+        """The components that are not negated."""
+        return tuple(component for component in self.components if not component.negated)
