@@ -62,7 +62,12 @@ def partitions_of(rows: Sequence[Row], *, descending: bool = False) -> list[list
 
 
 def random_pattern(random: Random, depth: int, *, hides: bool = False) -> Node:
-    """Return a row pattern. hides: some variables may be in an exclusion."""
+    """Return a row pattern.
+
+    Args:
+        depth: how deep patterns are nested at most.
+        hides: whether some variables may be in an exclusion.
+    """
     kinds = ("variable", "chain", "chain", "choice", "loop", "loop", "any order")
     kind = random.choice(kinds) if depth else "variable"
     count = 0 if kind == "variable" else random.choice((2, 2, 3))
@@ -126,10 +131,10 @@ def variables_in(node: Node) -> set[str]:
 
 @dataclass(frozen=True)
 class Definition:
-    """A condition of DEFINE. text: its SQL. holds: the same over rows of Python."""
+    """A condition of DEFINE."""
 
-    text: str
-    holds: Condition
+    text: str  # its SQL
+    holds: Condition  # the same for rows that are Python dicts
 
 
 def random_definitions(random: Random, variables: set[str]) -> Mapping[str, Definition]:
@@ -165,27 +170,28 @@ def random_definition(random: Random, variable: str) -> Definition:
 
 
 def rises(rows: Sequence[Row], positions: tuple[int, ...], _: Variables) -> bool:
-    """`x > PREV(x)`: the row before it need not be in the match."""
-    here = rows[positions[-1]]["x"]
+    """Return whether `x > PREV(x)`. The row before it need not be in the match."""
+    current = rows[positions[-1]]["x"]
     before = rows[positions[-1] - 1]["x"] if positions[-1] else None
-    return None not in (here, before) and here > before
+    return None not in (current, before) and current > before
 
 
 def reaches_first(rows: Sequence[Row], positions: tuple[int, ...], _: Variables) -> bool:
-    """`x >= FIRST(x)`."""
-    here, first = rows[positions[-1]]["x"], rows[positions[0]]["x"]
-    return None not in (here, first) and here >= first
+    """Return whether `x >= FIRST(x)`."""
+    current = rows[positions[-1]]["x"]
+    first = rows[positions[0]]["x"]
+    return None not in (current, first) and current >= first
 
 
 def is_below_highest_a(
     rows: Sequence[Row], positions: tuple[int, ...], variables: Variables
 ) -> bool:
-    """`x <= max(A.x)`: NULL, which is not true, if no A has a value."""
+    """Return whether `x <= max(A.x)`. If no row of A has a value, it is NULL, which is not true."""
     pairs = zip(positions, variables, strict=True)
     values = [rows[position]["x"] for position, name in pairs if name == "A"]
-    known = [value for value in values if value is not None]
-    here = rows[positions[-1]]["x"]
-    return bool(known) and here is not None and here <= max(known)
+    not_null = [value for value in values if value is not None]
+    current = rows[positions[-1]]["x"]
+    return bool(not_null) and current is not None and current <= max(not_null)
 
 
 # Clauses
@@ -196,13 +202,15 @@ def write_clause_end(
 ) -> str:
     """Return a clause from AFTER MATCH to its end.
 
-    pattern: the text in PATTERN. window: the length in WITHIN; None without WITHIN.
+    Args:
+        pattern: the text in PATTERN.
+        window: the length in WITHIN; None without WITHIN.
     """
     skip = "" if query.finds_all_matches else f"AFTER MATCH SKIP {query.skip.upper()}"
     output = "LONGEST MATCH" if query.longest else ""
     output = "SKIP TILL ANY MATCH ALL MATCHES" if query.finds_all_matches else output
     within = "" if window is None else f"WITHIN {window}"
-    conditions = (f"{name} AS {one.text}" for name, one in definitions.items())
+    conditions = (f"{name} AS {definition.text}" for name, definition in definitions.items())
     return f"""{skip}
             PATTERN ({pattern}) {output} {within}
             DEFINE {", ".join(conditions)}"""
