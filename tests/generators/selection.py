@@ -1,4 +1,4 @@
-"""Random tasks with event selection, for Hypothesis: patterns, conditions, absences, windows."""
+"""Hypothesis strategies for queries with event selection: patterns, conditions, rows, windows."""
 
 from __future__ import annotations
 
@@ -45,18 +45,19 @@ ABSENT = ("M", "N")
 
 @dataclass(frozen=True)
 class Shape:
-    """A pattern and its union variables. components: names that follow each other, if any do."""
+    """A pattern and its union variables."""
 
     pattern: RowPattern
     subsets: dict[str, frozenset[str]]
-    components: tuple[str, ...] = ()
+    components: tuple[str, ...] = ()  # variables whose rows follow each other, if there are such
 
 
 @st.composite
 def sequences(draw: st.DrawFn) -> Shape:
-    """Components in a row: as in SASE+ `A`, `B+`, `C D*` whose first row is apart, or PERMUTE.
+    """Draw a sequence of components, as in SASE+.
 
-    With union variables, of the components in two parts.
+    A component is `A`, `B+`, `C D*` (a Kleene plus whose first row has another condition), or
+    `PERMUTE(C, D*)`. A component of two variables has a union variable.
     """
     parts: list[RowPattern] = []
     subsets = {}
@@ -79,9 +80,10 @@ def sequences(draw: st.DrawFn) -> Shape:
 
 
 def trees() -> st.SearchStrategy[RowPattern]:
-    """Row patterns of any shape, with at least one variable and without anchors."""
+    """Draw row patterns of any shape, with at least one variable and without anchors."""
 
     def grow(parts: st.SearchStrategy[RowPattern]) -> st.SearchStrategy[RowPattern]:
+        """Combine or quantify patterns."""
         several = st.lists(parts, min_size=2, max_size=3)
         bounds = st.sampled_from([(0, None), (1, None), (0, 1), (2, 2), (2, None), (0, 2), (1, 3)])
         return st.one_of(
@@ -98,6 +100,7 @@ def trees() -> st.SearchStrategy[RowPattern]:
 
 @st.composite
 def general(draw: st.DrawFn) -> Shape:
+    """Draw a row pattern of any shape with one union variable."""
     pattern = draw(trees())
     names = variable_names(pattern)
     return Shape(pattern, {"U": draw(st.frozensets(st.sampled_from(names), min_size=1))})
@@ -105,6 +108,7 @@ def general(draw: st.DrawFn) -> Shape:
 
 @st.composite
 def after_match_skips(draw: st.DrawFn, names: tuple[str, ...]) -> AfterMatchSkip:
+    """Draw AFTER MATCH SKIP, which may go to a row of some variables."""
     to = draw(st.sampled_from(SkipTo))
     if to in (SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW):
         return AfterMatchSkip(to)
@@ -113,21 +117,19 @@ def after_match_skips(draw: st.DrawFn, names: tuple[str, ...]) -> AfterMatchSkip
 
 @dataclass(frozen=True)
 class Reads:
-    """What a random condition may read: rows of `names`, and whether also the current row.
+    """What a random condition may read."""
 
-    so_far: the names of which the current row is left out, because it would be one of their rows.
-    steps: the physical offsets. number: whether the number of the match is known.
-    """
-
-    names: tuple[str | None, ...]
-    current: bool = True
+    names: tuple[str | None, ...]  # rows of these variables
+    current: bool = True  # whether also the current row
+    # Variables to which the current row would be mapped. Aggregates may leave it out for these.
     so_far: frozenset[str | None] = frozenset()
-    steps: tuple[int, ...] = (0, 1, -1)
-    number: bool = False
+    steps: tuple[int, ...] = (0, 1, -1)  # physical offsets of navigation
+    number: bool = False  # whether also the number of the match
 
 
 @st.composite
 def navigations(draw: st.DrawFn, reads: Reads) -> Navigation:
+    """Draw a navigation."""
     name = draw(st.sampled_from(reads.names))
     end = draw(st.sampled_from(End))
     step = draw(st.sampled_from(reads.steps))
@@ -136,6 +138,7 @@ def navigations(draw: st.DrawFn, reads: Reads) -> Navigation:
 
 @st.composite
 def values(draw: st.DrawFn, reads: Reads, kind: Kind, depth: int = 1) -> RunExpression:
+    """Draw an expression of a kind; arithmetic is nested at most `depth` times."""
     choice = draw(st.integers(0, 5 if depth else 3))
     if choice == 0 and reads.current:
         return ReadValue(0, kind)
@@ -164,6 +167,7 @@ def values(draw: st.DrawFn, reads: Reads, kind: Kind, depth: int = 1) -> RunExpr
 
 @st.composite
 def conditions(draw: st.DrawFn, reads: Reads, depth: int = 1) -> RunExpression:
+    """Draw a condition; AND, OR, NOT and IS NULL are nested at most `depth` times."""
     choice = draw(st.integers(0, 5 if depth else 1))
     if choice <= 1:
         kind = draw(st.sampled_from(Kind))
@@ -179,18 +183,20 @@ def conditions(draw: st.DrawFn, reads: Reads, depth: int = 1) -> RunExpression:
 
 @st.composite
 def absences(draw: st.DrawFn, shape: Shape, windowed: bool) -> Absence:
-    """Between two components, and where there is a window at the beginning or the end."""
+    """Draw an absence between two components; with windows also at the beginning or the end."""
     variable = draw(st.sampled_from(ABSENT))
-    places = list(itertools.combinations(shape.components, 2))
+    bounds: list[tuple[str | None, str | None]] = []
+    bounds += itertools.combinations(shape.components, 2)
     if windowed:
-        name = variable_names(shape.pattern)[0]  # any: the match as a whole counts
-        places += [(None, name), (name, None)]
-    return Absence(variable, *(name and (name,) for name in draw(st.sampled_from(places))))
+        name = variable_names(shape.pattern)[0]  # any variable: it is about the match as a whole
+        bounds += [(None, name), (name, None)]
+    after, before = draw(st.sampled_from(bounds))
+    return Absence(variable, after and (after,), before and (before,))
 
 
 @st.composite
 def row_lists(draw: st.DrawFn, names: tuple[str, ...], most: int) -> Rows:
-    """Partitions of up to `most` rows, with small numbers in two columns of each kind."""
+    """Draw partitions of up to `most` rows, with small numbers in two columns of each kind."""
     row = st.one_of(st.frozensets(st.sampled_from(names)), st.just(frozenset(names)))
     partition = st.lists(row, max_size=most).map(tuple)
     partitions = tuple(draw(st.lists(partition, min_size=1, max_size=2)))
@@ -204,6 +210,7 @@ def row_lists(draw: st.DrawFn, names: tuple[str, ...], most: int) -> Rows:
 
 @st.composite
 def windows(draw: st.DrawFn, rows: Rows) -> tuple[tuple[int, ...], ...] | None:
+    """Draw the end of the window of each row of each partition, or None for no windows."""
     if draw(st.booleans()):
         return None
     return tuple(draw(window_ends(len(partition))) for partition in rows.words)
@@ -211,7 +218,10 @@ def windows(draw: st.DrawFn, rows: Rows) -> tuple[tuple[int, ...], ...] | None:
 
 @st.composite
 def window_ends(draw: st.DrawFn, rows: int) -> tuple[int, ...]:
-    """For each row itself or a later row or the end; never less than for the row before."""
+    """Draw the end of the window of each row of a partition, which has so many rows.
+
+    It is the row itself, a later one or the end, and not before that of an earlier row.
+    """
     ends: list[int] = []
     for row in range(rows):
         ends.append(draw(st.integers(max(ends[-1] if ends else 0, row), rows)))
@@ -229,10 +239,15 @@ def cases(
     most_rows: int,
     steps: tuple[int, ...] = (0, 1, -1),
 ) -> tuple[SelectionQuery, WindowedRows]:
-    """Any query of a kind, but for what no front end asks for. steps: the physical offsets.
+    """Draw a query of a kind, with rows and windows.
 
-    An empty match, which is a preferred one only, knows of no absence and no closing condition.
-    Where all rows of preferred matches follow each other, WITHIN is part of the conditions.
+    What no front end produces is left out. If the preferred match may be empty, there are no
+    absences and no closing condition. If the rows of preferred matches are contiguous, there are no
+    windows, because then WITHIN is part of the conditions.
+
+    Args:
+        depends_on_run: whether conditions read other rows of the run.
+        steps: the physical offsets of navigation.
     """
     shape = draw(shapes)
     names = variable_names(shape.pattern)
@@ -244,23 +259,24 @@ def cases(
         query = replace(query, after_match=draw(after_match_skips(targets)))
     if output is not MatchOutput.PREFERRED or selection is not EventSelection.STRICT_CONTIGUITY:
         window_end = draw(windows(rows))
-    whole = output is not MatchOutput.PREFERRED or None not in ways((shape.pattern,))
-    if whole and (window_end is not None or len(shape.components) > 1):
+    is_never_empty = output is not MatchOutput.PREFERRED or None not in ways((shape.pattern,))
+    if is_never_empty and (window_end is not None or len(shape.components) > 1):
         absence = absences(shape, window_end is not None)
         query = replace(query, absences=tuple(draw(st.lists(absence, max_size=2))))
     if not depends_on_run:
         return query, WindowedRows(rows, window_end)
-    known = output is not MatchOutput.ALL
-    reads = Reads((None, *targets), steps=steps, number=known)
+    is_numbered = output is not MatchOutput.ALL
+    reads = Reads((None, *targets), steps=steps, number=is_numbered)
     run_conditions = {}
     for name in names:
         if draw(st.integers(0, 3)):
-            own = frozenset([None, *(of for of in targets if name in query.members[of])])
-            run_conditions[name] = draw(conditions(replace(reads, so_far=own)))
+            mapped = (target for target in targets if name in query.members[target])
+            so_far = frozenset([None, *mapped])
+            run_conditions[name] = draw(conditions(replace(reads, so_far=so_far)))
     for absence in query.absences:
         if draw(st.booleans()):
             run_conditions[absence.variable] = draw(conditions(reads))
-    if whole and draw(st.booleans()):
+    if is_never_empty and draw(st.booleans()):
         closing = draw(conditions(replace(reads, current=False)))
         query = replace(query, closing=closing)
     return replace(query, run_conditions=run_conditions), WindowedRows(rows, window_end)
