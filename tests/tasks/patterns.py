@@ -1,8 +1,8 @@
-"""Patterns on both algorithms without Spark, and many of them for one Spark job.
+"""Run patterns on both algorithms: one without Spark, or many with one Spark job.
 
-Every stage is the package's own but the computation of columns before the match: over Python values
-for one question alone, by one query of Spark for a batch. The function of Spark's workers runs
-here, and its output is read as it is.
+All stages are those of matchrec, except that the columns before the match are computed in Python
+for a single question, and by one Spark query for a batch. The function that Spark's workers would
+call runs in this process, and its output is read directly.
 """
 
 from __future__ import annotations
@@ -47,13 +47,18 @@ Streams = Mapping[str, Sequence[Event]]
 
 
 def drafted(question: Question) -> Draft:
-    """Raises MatchRecognizeError."""
+    """Draft the pattern of a question.
+
+    Raises:
+        MatchRecognizeError: the pattern is not valid.
+    """
     pattern = built(question.calls, matchrec.Pattern).after_match(after_match(question.strategy))
     query = PatternQuery(pattern, ("t", "n"), KEYS, ("e",), timeouts=question.timeouts)
     return draft_query(lower_pattern(query)[0], COLUMNS, str)
 
 
 def after_match(skip: Skip) -> AfterMatch:
+    """Return matchrec's object for an after-match skip strategy."""
     if skip.to in ("first", "last"):
         strategy = getattr(AfterMatch, f"skip_to_{skip.to}")(skip.stage)
         return strategy.throw_on_miss() if skip.throws else strategy
@@ -70,33 +75,44 @@ def after_match(skip: Skip) -> AfterMatch:
 def answers(
     question: Question, algorithms: Sequence[str] = ALGORITHMS, rows_a_batch: int = ROWS_A_BATCH
 ) -> dict[str, list[str]]:
-    """By engine the lines, or the error."""
+    """Return for each algorithm the lines of a question, or one line with the error."""
     try:
         linked, prepared = made_ready(question, algorithms)
     except MatchRecognizeError as error:
         return {algorithm: [f"error {error}"] for algorithm in algorithms}
     return {
-        algorithm: run(Run(one, prepared, None, rows_a_batch), question.streams)
-        for algorithm, one in linked.items()
+        algorithm: run(Run(executable, prepared, None, rows_a_batch), question.streams)
+        for algorithm, executable in linked.items()
     }
 
 
 def made_ready(
     question: Question, algorithms: Sequence[str]
 ) -> tuple[dict[str, Executable], Prepared]:
-    """The executable of each engine, and their columns. Raises MatchRecognizeError."""
-    plan, streams = drafted(question), question.streams
+    """Return the executable for each algorithm, and the columns that they need.
+
+    Raises:
+        MatchRecognizeError: the pattern is not valid.
+    """
+    draft = drafted(question)
+    streams = question.streams
     events = [{"q": 0, **event} for stream in streams.values() for event in stream]
-    types = {one: value_type(spark_type(computed(one, events).type)) for one in plan.columns()}
-    linked = {algorithm: link(plan, types, algorithm, ansi=True) for algorithm in algorithms}
-    wanted = {c for one in linked.values() for c in (*one.crossing.columns, *one.conditions)}
+    types = {
+        column: value_type(spark_type(computed(column, events).type)) for column in draft.columns()
+    }
+    linked = {algorithm: link(draft, types, algorithm, ansi=True) for algorithm in algorithms}
+    columns = {
+        column
+        for executable in linked.values()
+        for column in (*executable.crossing.columns, *executable.conditions)
+    }
     starts = np.zeros(len(events), np.bool_)
     starts[np.cumsum([0, *map(len, streams.values())])[:-1]] = True
-    return linked, Prepared({one: computed(one, events) for one in wanted}, {}, starts)
+    return linked, Prepared({column: computed(column, events) for column in columns}, {}, starts)
 
 
 def searchable(question: Question) -> tuple[Task, Partitions]:
-    """A question as an engine is asked it."""
+    """Return the task and the partitions of the search for a question."""
     linked, prepared = made_ready(question, ("breadth_first",))
     (executable,) = linked.values()
     table = prepared.table(executable, None).combine_chunks()
@@ -105,7 +121,7 @@ def searchable(question: Question) -> tuple[Task, Partitions]:
 
 
 def computed(column: RowColumn, events: Sequence[Event]) -> pa.Array:
-    """A column of all events, as Spark would compute it."""
+    """Compute a column over all events, as Spark would."""
     (text,) = column.pieces
     if text == "struct(`e`)":
         return pa.array([{"e": event["e"]} for event in events], pa.struct([("e", pa.string())]))
@@ -120,11 +136,12 @@ def computed(column: RowColumn, events: Sequence[Event]) -> pa.Array:
         "`x`",
     ):
         kind = pa.int64() if tree.find(sql.Cast) else pa.int32()
-        return pa.array([None if one is None else int(one) for one in values], kind)
+        return pa.array([None if item is None else int(item) for item in values], kind)
     return pa.array(values, pa.string() if text == "`p`" else pa.bool_())
 
 
 def spark_type(arrow: pa.DataType) -> spark_types.DataType:
+    """Return Spark's type for an Arrow type."""
     if pa.types.is_struct(arrow):
         return spark_types.StructType([spark_types.StructField("e", spark_types.StringType())])
     return {
@@ -140,7 +157,7 @@ def spark_type(arrow: pa.DataType) -> spark_types.DataType:
 
 
 class PatternBatch(QueryBatch):
-    """Questions by their number; each is asked of its own partitions."""
+    """A batch of questions. The rows of all of them are in one table, with the question in `q`."""
 
     def __init__(self, spark: SparkSession, questions: Sequence[Question]) -> None:
         self.questions = questions
@@ -158,14 +175,20 @@ class PatternBatch(QueryBatch):
                 self.drafts[number] = drafted(question)
 
     def answers(self) -> dict[str, list[list[str]]]:
-        """By engine, the lines of every question."""
+        """Return for each algorithm the lines of each question."""
         linked = {algorithm: self.link(algorithm) for algorithm in ALGORITHMS}
-        prepared = self.prepared([one for each in linked.values() for one in each.values()])
+        executables = [
+            executable for of_algorithm in linked.values() for executable in of_algorithm.values()
+        ]
+        prepared = self.prepared(executables)
         numbers = range(len(self.questions))
-        return {e: [self.lines(n, linked[e], prepared) for n in numbers] for e in ALGORITHMS}
+        return {
+            algorithm: [self.lines(number, linked[algorithm], prepared) for number in numbers]
+            for algorithm in ALGORITHMS
+        }
 
     def lines(self, number: int, linked: dict[int, Executable], prepared: Prepared) -> list[str]:
-        """The lines of one question, or its error."""
+        """Return the lines of one question, or one line with the error."""
         if number not in linked:
             return [f"error {self.refused[number]}"]
         executable = linked[number]
@@ -173,16 +196,19 @@ class PatternBatch(QueryBatch):
             executable.crossing.columns[executable.crossing.keys[0][1]]
         ].to_numpy()
         partition = np.cumsum(prepared.starts) - 1
-        own = np.unique(partition[question == number]).tolist()
+        partitions = np.unique(partition[question == number]).tolist()
         streams = self.questions[number].streams
-        return run(Run(executable, prepared, own, ROWS_A_BATCH), streams)
+        return run(Run(executable, prepared, partitions, ROWS_A_BATCH), streams)
 
 
-# What comes out
+# Output
 
 
 def run(run: Run, streams: Streams) -> list[str]:
-    """The lines of each partition, or `throws` and the stage of an error of `throw_on_miss`."""
+    """Return the lines of each partition, or one line with the error.
+
+    If a match has no event of the stage to skip to, that line is `throws STAGE`.
+    """
     try:
         batches = run.batches()
     except MatchRecognizeError as error:
@@ -193,21 +219,21 @@ def run(run: Run, streams: Streams) -> list[str]:
 
 
 def read_row(executable: Executable, row: dict[str, Any]) -> dict[str, Any]:
-    """A row of a worker by the names of the result."""
-    reads = {f"__r{place}": value for place, value in enumerate(row.values())}
-    return {one.name: projected(one, reads) for one in executable.outputs}
+    """Return the values of an output row by the names of the result, from a row of the worker."""
+    reads = {f"__r{index}": value for index, value in enumerate(row.values())}
+    return {output.name: projected(output, reads) for output in executable.outputs}
 
 
 def projected(output: Output, row: dict[str, Any]) -> Any:
-    """A column of the result: a value that was read, or a formula over some."""
+    """Compute a column of the result: a value that was read, or a formula over such values."""
     if len(output.pieces) == 1 and isinstance(output.pieces[0], int):
         return row[f"__r{output.pieces[0]}"]
-    text = "".join(f"__r{one}" if isinstance(one, int) else one for one in output.pieces)
+    text = "".join(f"__r{piece}" if isinstance(piece, int) else piece for piece in output.pieces)
     return value(sqlglot.parse_one(text, read="spark"), row, {})
 
 
 def lines(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """The rows of one partition as cases write them: matches by number, then what timed out."""
+    """Write the rows of one partition as cases do: matches by number, then what timed out."""
     matches = sorted((r for r in rows if r["match_number"]), key=lambda r: r["match_number"])
     assert [row["match_number"] for row in matches] == list(range(1, len(matches) + 1))
     timed_out = (row for row in rows if row["match_number"] is None)
@@ -217,5 +243,6 @@ def lines(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def shown_row(row: dict[str, Any]) -> str:
+    """Write the events of a match: `a: a1, b: b1 b2`."""
     stages = ((name, value) for name, value in row.items() if isinstance(value, list) and value)
     return ", ".join(f"{name}: {' '.join(e['e'] for e in events)}" for name, events in stages)

@@ -1,4 +1,4 @@
-"""Traces of small tasks, compared with what an engine found."""
+"""Compare traces of small tasks with the matches that a search finds."""
 
 from __future__ import annotations
 
@@ -17,33 +17,40 @@ from tests.tasks.copies import copies_beside
 
 
 def check_traces(task: Task, partitions: Partitions) -> None:
-    """Trace from all starting rows and compare with an engine's matches, in a full run with all's.
+    """Trace from all starting rows, and compare with the matches of one algorithm.
 
-    So do traces of the last of many copies, see `tests/tasks/copies.py`. A search that fails has no
-    attempts.
+    A full run compares with both algorithms. The last of many copies (see `tests.tasks.copies`) is
+    traced as well. If a search fails, nothing is compared.
     """
     task = replace(task, windowed=partitions.window_end is not None)
-    able = (algorithm for algorithm in ALGORITHMS.values() if algorithm.supports(task) is None)
-    algorithms = [algorithm.choose(task) for algorithm in able]
-    count, large = len(partitions.starts) - 1, copies_beside(partitions, copies_of(partitions.rows))
-    for strategy in algorithms if FULL else algorithms[:1]:
+    strategies = [
+        algorithm.choose(task)
+        for algorithm in ALGORITHMS.values()
+        if algorithm.supports(task) is None
+    ]
+    count = len(partitions.starts) - 1
+    copies = copies_beside(partitions, copies_of(partitions.rows))
+    for strategy in strategies if FULL else strategies[:1]:
         with suppress(RunFailure):
-            for asked in (partitions, large):
-                found = engine_matches(strategy, task, asked)
-                attempts(task, asked, found, range(len(asked.starts) - 1)[-count:])
+            for traced in (partitions, copies):
+                matches = engine_matches(strategy, task, traced)
+                last_partitions = range(len(traced.starts) - 1)[-count:]
+                attempts(task, traced, matches, last_partitions)
 
 
 def attempts(
     task: Task, partitions: Partitions, matches: tuple[EngineMatch, ...], numbers: Iterable[int]
 ) -> list[Attempt]:
-    """The attempts from all starting rows of some partitions, compared with the matches."""
-    tracer, found = Tracer(task, partitions), []
+    """Return the attempts from all starting rows of some partitions, compared with the matches."""
+    tracer = Tracer(task, partitions)
+    result: list[Attempt] = []
     for number in numbers:
-        own = [match for match in matches if match.partition == number]
+        matches_here = [match for match in matches if match.partition == number]
         lower, upper = partitions.starts[number : number + 2].tolist()
-        for row, before in starting_rows(task, own, lower, upper).items():
-            found.append(tracer.attempt(row, before, number))
-            check_attempt(task, found[-1], own)
-        begun = {attempt.start for attempt in found}
-        assert {match.start for match in own} <= begun
-    return found
+        for row, before in starting_rows(task, matches_here, lower, upper).items():
+            attempt = tracer.attempt(row, before, number)
+            check_attempt(task, attempt, matches_here)
+            result.append(attempt)
+        starts = {attempt.start for attempt in result}
+        assert {match.start for match in matches_here} <= starts
+    return result
