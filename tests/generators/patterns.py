@@ -1,7 +1,7 @@
-"""Random patterns and small streams of events, as a hypothesis strategy or from a seed.
+"""Draw random patterns and small streams of events, with Hypothesis or from a seed.
 
-Everything is text in the notation of `cases/patterns`, so that an example that fails can be read,
-and pasted as a case.
+Everything is text in the notation of `cases/patterns`, so that a failing example can be read, and
+pasted into a case file.
 """
 
 from __future__ import annotations
@@ -20,15 +20,20 @@ CALLS = ("next", "followed_by", "followed_by", "followed_by", "followed_by_any")
 
 
 class Chooser(Protocol):
-    """What `random.Random` has, and hypothesis can do too."""
+    """A source of choices: `random.Random`, or Hypothesis."""
 
-    def choice(self, options: Sequence[Any]) -> Any: ...
-    def randint(self, least: int, most: int) -> int: ...
+    def choice(self, options: Sequence[Any]) -> Any:
+        """Return one of the options."""
+        ...
+
+    def randint(self, least: int, most: int) -> int:
+        """Return an integer from `least` to `most`, both included."""
+        ...
 
 
 @dataclass
 class Drawn:
-    """Choices that hypothesis makes, and makes smaller."""
+    """Choices that Hypothesis makes, so that it can shrink failing examples."""
 
     draw: Any
 
@@ -41,31 +46,33 @@ class Drawn:
 
 @dataclass
 class Writer:
-    """Writes the calls of one pattern.
-
-    names: of the stages so far that accept events. ends_empty, is_empty: whether the last stage of
-    the chain written last, or all of it, may be left out.
-    """
+    """A writer of the calls of a random pattern."""
 
     chooser: Chooser
-    names: list[str] = field(default_factory=list)
-    stages: int = 0
-    ends_empty: bool = False
-    is_empty: bool = False
+    names: list[str] = field(default_factory=list)  # of the stages so far that accept events
+    stages: int = 0  # number of stages so far, negated ones included
+    # Of the chain that was written last:
+    ends_empty: bool = False  # whether its last stage may be left out
+    is_empty: bool = False  # whether all of its stages may be left out
 
     def chance(self, percent: int) -> bool:
+        """Return True with a probability of so many percent."""
         return self.chooser.randint(0, 99) >= 100 - percent
 
     def choice(self, options: Sequence[Any]) -> Any:
+        """Return one of the options."""
         return self.chooser.choice(options)
 
     def chain(self, depth: int) -> str:
-        """`begin(...).next(...)` of some stages."""
+        """Write `begin(...).next(...)` with some stages."""
         count = self.choice((1, 2, 2, 3, 3, 4) if depth == 0 else (1, 2, 2))
-        calls, greedy, empty, all_empty = "", False, False, True
-        for place in range(count):
-            call = "begin" if place == 0 else self.choice(CALLS)
-            if place and not empty and self.chance(15):
+        calls = ""
+        greedy = False  # whether the stage before is greedy
+        empty = False  # whether the stage before may be left out
+        all_empty = True
+        for index in range(count):
+            call = "begin" if index == 0 else self.choice(CALLS)
+            if index and not empty and self.chance(15):
                 calls += self.negated()
                 if self.chance(20):
                     calls += self.negated()
@@ -73,15 +80,17 @@ class Writer:
             text, greedy, empty = self.stage(call, depth, may_be_optional=not greedy)
             calls += text
             all_empty &= empty
-        self.ends_empty, self.is_empty = empty, all_empty
+        self.ends_empty = empty
+        self.is_empty = all_empty
         return calls.removeprefix(".")
 
     def negated(self) -> str:
+        """Write a call with a negated stage."""
         call = self.choice(("not_next", "not_followed_by", "not_followed_by"))
         return f".{call}({self.named(negated=True)}"
 
     def named(self, *, negated: bool = False) -> str:
-        """The name of a new stage and its conditions, behind the opening parenthesis."""
+        """Write the name of a new stage and its conditions, after the opening parenthesis."""
         self.stages += 1
         letter = self.choice("acd" if negated else "abbcc" if self.names else "aab")
         name = f"{letter}{self.stages}"
@@ -96,12 +105,13 @@ class Writer:
         return f'"{name}").where("{condition}")' + self.or_where()
 
     def or_where(self) -> str:
+        """Write `.or_where(...)`, or nothing."""
         if not self.chance(10):
             return ""
         return f'.or_where("is_{self.choice(LETTERS)}")'
 
     def condition(self, name: str, letter: str, negated: bool) -> str:
-        """A condition on the event, perhaps on what has been accepted; empty is none."""
+        """Write a condition on the event, and perhaps on accepted events; "" for no condition."""
         simple = (
             "",
             f"is_{letter} OR is_{self.choice(LETTERS)}",
@@ -129,8 +139,9 @@ class Writer:
         )
 
     def stage(self, call: str, depth: int, may_be_optional: bool) -> tuple[str, bool, bool]:
-        """The text of a stage, whether it is greedy, and whether it may be left out."""
-        is_group, empty = depth < 2 and self.chance(18), False
+        """Write a stage, and return also whether it is greedy and whether it may be left out."""
+        is_group = depth < 2 and self.chance(18)
+        empty = False
         if is_group:
             text = f".{call}({self.chain(depth + 1)})"
             empty = self.is_empty
@@ -144,6 +155,7 @@ class Writer:
     def quantified(
         self, text: str, is_group: bool, may_be_optional: bool
     ) -> tuple[str, bool, bool]:
+        """Add a quantifier to a stage; returns the same as `stage`."""
         kind = self.choice(("one", "one", "one", "one_or_more", "one_or_more", "times", "range"))
         optional = may_be_optional and self.chance(20)
         suffix = ".optional()" if optional else ""
@@ -160,7 +172,7 @@ class Writer:
         return text, greedy, optional
 
     def counts(self, kind: str, gap: str) -> tuple[bool, str]:
-        """Whether it is a loop, and the call."""
+        """Return whether a quantifier has no upper bound, and its call."""
         least = self.chooser.randint(1, 2)
         if kind == "one_or_more":
             if self.chance(25):
@@ -173,7 +185,7 @@ class Writer:
         return False, f"times({bounds})"
 
     def until(self) -> str:
-        """A condition that ends the loop of the stage that was written last."""
+        """Write an `until` condition for the stage that was written last."""
         options = [f"is_{letter}" for letter in LETTERS]
         if self.names:
             options += [f"sum({self.names[-1]}.x) > 3", f"count({self.names[-1]}) >= 2"]
@@ -182,10 +194,12 @@ class Writer:
 
 @st.composite
 def questions(draw: Any) -> Question:
+    """Draw a question with Hypothesis."""
     return random_question(Drawn(draw))
 
 
 def random_question(chooser: Chooser) -> Question:
+    """Draw a pattern and a stream of events."""
     writer = Writer(chooser)
     calls = writer.chain(0)
     ends_open = not writer.ends_empty and writer.chance(12)
@@ -199,6 +213,7 @@ def random_question(chooser: Chooser) -> Question:
 
 
 def random_skip(writer: Writer) -> str:
+    """Draw an after-match skip strategy, in the words of a case file."""
     skip = writer.choice(("to next", "past last event", "to first", "to last"))
     if skip not in ("to first", "to last"):
         return skip
@@ -206,7 +221,7 @@ def random_skip(writer: Writer) -> str:
 
 
 def random_stream(chooser: Chooser) -> list[str]:
-    """Up to eight events; some of them at one time, some satisfy nothing or two conditions."""
+    """Draw up to eight events. Some have the same time; some satisfy no or several conditions."""
     words, time = [], 0
     for number in range(1, chooser.choice((2, 4, 5, 6, 6, 7, 7, 8, 8)) + 1):
         time += chooser.choice((1, 1, 1, 0, 2))

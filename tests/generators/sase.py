@@ -1,9 +1,10 @@
-"""Random SASE+ queries and random small streams of events."""
+"""Draw random SASE+ queries and small streams of events."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 
 from tests.generators.sase_trees import (
@@ -42,7 +43,10 @@ FUNCTIONS = ("avg", "sum", "min", "max", "count")
 
 
 def random_stream(random: Random, number: int) -> list[Event]:
-    """3 to 9 events in their order: by t, ties by n. bit: 2 to the power of the position."""
+    """Draw 3 to 9 events, ordered by `t`, then by `n`.
+
+    `bit` is 2 to the power of the position, so that a sum of it says which events there were.
+    """
     events: list[Event] = []
     time = 0
     for position in range(random.choice((3, 4, 5, 6, 7, 7, 8, 8, 9, 9))):
@@ -66,19 +70,20 @@ def random_stream(random: Random, number: int) -> list[Event]:
 
 @dataclass(frozen=True)
 class Generator:
-    """Makes the predicates of a query over some components."""
+    """A source of random predicates over the components of a query."""
 
     random: Random
     components: tuple[Component, ...]
 
     @property
     def positive(self) -> list[Component]:
-        return [one for one in self.components if not one.negated]
+        """The components that are not negated."""
+        return [component for component in self.components if not component.negated]
 
     # What may be read
 
     def closed(self, component: Component) -> Tree:
-        """Reads a component that is behind."""
+        """Draw a value of a component that has all its events."""
         name = component.variable
         if not component.kleene:
             return Attribute(name, "", self.column())
@@ -91,15 +96,17 @@ class Generator:
         )()
 
     def aggregate(self, name: str, index: str) -> Tree:
+        """Draw an aggregate over events of a Kleene plus."""
         function = self.random.choice(FUNCTIONS)
         counts_events = function == "count" and self.random.random() < 0.5
         return Aggregate(function, name, index, None if counts_events else self.column())
 
     def column(self) -> str:
+        """Draw the name of a numeric attribute."""
         return self.random.choice(NUMBERS)
 
     def element(self, name: str) -> Tree:
-        """Reads the events before a[i], or a[i]."""
+        """Draw a value of the events before a[i], or of a[i]."""
         index = self.random.choice(("[1]", "[i-1]", "[i-1]", "[..i-1]", "[..i-1]", "[i]"))
         if index == "[..i-1]":
             return self.aggregate(name, index)
@@ -108,20 +115,20 @@ class Generator:
     # Predicates
 
     def predicate(self) -> Tree:
-        """A predicate about some place, with what is bound there."""
+        """Draw a predicate on an event or on the whole match, which may read earlier events."""
         kind = self.random.random()
-        negated = [one for one in self.components if one.negated]
+        negated = [component for component in self.components if component.negated]
         if negated and kind < 0.45:
             component = self.random.choice(negated)
-            others = [lambda one=one: self.closed(one) for one in self.positive]
+            others = self.reads_of(self.positive)
             return self.condition(Attribute(component.variable, "", self.column()), others)
         if self.positive[-1].kleene and kind < 0.6:  # at the end of the match
             last = self.positive[-1]
-            others = [lambda one=one: self.closed(one) for one in self.positive]
+            others = self.reads_of(self.positive)
             return self.condition(self.closed(last), others)
         number = self.random.randrange(len(self.positive))
         component = self.positive[number]
-        others = [lambda one=one: self.closed(one) for one in self.positive[:number]]
+        others = self.reads_of(self.positive[:number])
         name = component.variable
         if not component.kleene:
             return self.condition(Attribute(name, "", self.column()), others)
@@ -130,8 +137,16 @@ class Generator:
         others += [lambda: self.element(name)] * 3
         return self.condition(Attribute(name, "[i]", self.column()), others)
 
+    def reads_of(self, components: list[Component]) -> list[Callable[[], Tree]]:
+        """Return for each component a function that draws a value of it."""
+        return [partial(self.closed, component) for component in components]
+
     def condition(self, own: Tree, others: list[Callable[[], Tree]]) -> Tree:
-        """A condition on `own`, perhaps beside another one."""
+        """Draw a condition on `own`, perhaps connected with a second one.
+
+        Args:
+            others: functions that draw values with which it may be compared.
+        """
         first = self.simple(own, others)
         kind = self.random.random()
         if kind < 0.6:
@@ -146,6 +161,7 @@ class Generator:
         return Or((first, second))
 
     def simple(self, own: Tree, others: list[Callable[[], Tree]]) -> Tree:
+        """Draw a comparison, IN, BETWEEN or IS NULL."""
         random = self.random
         if isinstance(own, Attribute) and random.random() < 0.15:
             return self.of_text(own, others)
@@ -163,19 +179,22 @@ class Generator:
         return NullTest(own, random.random() < 0.7)
 
     def of_text(self, own: Attribute, others: list[Callable[[], Tree]]) -> Tree:
+        """Draw a comparison of the text attribute `w`."""
         word = replace(own, column="w")
-        found = next((o for o in (one() for one in others) if isinstance(o, Attribute)), None)
-        if found is not None and self.random.random() < 0.5:
-            return Comparison(self.random.choice(("=", "<>")), word, replace(found, column="w"))
+        drawn = (draw() for draw in others)
+        other = next((tree for tree in drawn if isinstance(tree, Attribute)), None)
+        if other is not None and self.random.random() < 0.5:
+            return Comparison(self.random.choice(("=", "<>")), word, replace(other, column="w"))
         return Comparison("=", word, Literal(self.random.choice(("p", "q"))))
 
     def operand(self, others: list[Callable[[], Tree]]) -> Tree:
+        """Draw a value to compare with: one of the others, or a constant."""
         if others and self.random.random() < 0.7:
             return self.number(self.random.choice(others)())
         return Literal(self.random.randrange(5))
 
     def number(self, tree: Tree) -> Tree:
-        """The value itself, or something calculated from it."""
+        """Return a value, or draw something computed from it."""
         kind = self.random.random()
         exact = isinstance(tree, Length) or getattr(tree, "column", None) in ("x", "y")
         if kind < 0.7 or not exact or getattr(tree, "function", None) in ("avg", "sum"):
@@ -188,6 +207,7 @@ class Generator:
 
 
 def random_query(random: Random) -> Query:
+    """Draw a query. If it begins or ends with a negated component, it has WITHIN."""
     components = random_components(random)
     strategy = random.choice(STRATEGIES)
     keys = random.choice(((), ("k",), ("k",), ("k", "w")))
@@ -207,32 +227,30 @@ def random_query(random: Random) -> Query:
 
 
 def random_components(random: Random) -> tuple[Component, ...]:
-    """1 to 4 components, at least one of which is positive, not more than two negated."""
+    """Draw 1 to 4 components, of which at most two are negated, but not all."""
     count = random.choice((1, 2, 2, 3, 3, 3, 4))
-    keeps = random.randrange(count)
+    always_positive = random.randrange(count)
     components: list[Component] = []
-    for place in range(count):
+    for index in range(count):
         event_type = random.choice(("A", "A", "B", "B", None))
-        negations = sum(one.negated for one in components)
-        if place != keeps and negations < 2 and random.random() < 0.25:
+        negations = sum(component.negated for component in components)
+        if index != always_positive and negations < 2 and random.random() < 0.25:
             components.append(Component(event_type, "nm"[negations], negated=True))
         else:
-            name = "abcd"[place - negations]
+            name = "abcd"[index - negations]
             components.append(Component(event_type, name, kleene=random.random() < 0.45))
     return tuple(components)
 
 
 def random_items(random: Random, generator: Generator) -> tuple[tuple[str, Tree], ...]:
-    """What tells which events each variable has, and perhaps something else."""
-    items = [
-        (
-            f"events_{one.variable}",
-            Aggregate("sum", one.variable, "[]", "bit")
-            if one.kleene
-            else Attribute(one.variable, "", "bit"),
+    """Draw RETURN: which events each variable has, as the sum of their bits, and other values."""
+    items: list[tuple[str, Tree]] = []
+    for component in generator.positive:
+        name = component.variable
+        bits = (
+            Aggregate("sum", name, "[]", "bit") if component.kleene else Attribute(name, "", "bit")
         )
-        for one in generator.positive
-    ]
+        items.append((f"events_{name}", bits))
     for number in range(random.randrange(3)):
         value = generator.number(generator.closed(random.choice(generator.positive)))
         items.append((f"item_{number}", value))
