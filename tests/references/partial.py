@@ -64,8 +64,8 @@ class Onward(Words):
                 for longer in self.of(part, word):
                     # A `$` in the exclusion may have marked a row of `word` as the last one.
                     before = longer[: len(word)]
-                    excluded = longer[len(word) :]
-                    yield (*before, *((variable, True) for variable, _ in excluded))
+                    added = longer[len(word) :]
+                    yield (*before, *((variable, True) for variable, _ in added))
             case _:
                 yield from super().of(node, word)
 
