@@ -34,7 +34,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TypeGuard
 
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
@@ -51,6 +51,7 @@ from matchrec.plan.show import show_frame
 from matchrec.plan.text import Template, quoted, template
 from matchrec.spark.backend import Backend
 from matchrec.spark.backends import backend_of
+from matchrec.spark.ranges import Ranges, WholePartitions
 from matchrec.spark.relation import Relation
 from matchrec.spark.transport import Sent, arrow_schema
 from matchrec.spark.types import crossing_schema, encode_columns, in_one_form
@@ -64,9 +65,6 @@ from matchrec.worker.wire import (
     Struct,
     packed_columns,
 )
-
-if TYPE_CHECKING:
-    from matchrec.spark.ranges import Ranges
 
 # Names of the time zone UTC, in lower case, as the settings of a session are read.
 UTC_NAMES = {"utc", "etc/utc", "gmt", "etc/gmt", "z", "+00:00"}
@@ -388,8 +386,8 @@ class Preparation:
 class UnsortedPreparation(Preparation):
     """A preparation whose rows the workers sort. Rows with equal keys come to the same task."""
 
-    # The ranges into which partitions are cut, or the reason why they are not cut.
-    ranges: Ranges | str = ""
+    # How partitions are cut into ranges, or why they are not.
+    ranges: Ranges | WholePartitions = WholePartitions()
 
     def build_query(self, columns: RowColumns) -> Template:
         """Return the query of the columns __c0, ..., then missing keys and order, then __bits0, ...
@@ -417,7 +415,7 @@ class UnsortedPreparation(Preparation):
         names = self.name_all_parts(columns)
         rows = super().run_query(query, columns)
         shuffle_keys = [self.write_key(names, key.text) for key in self.plan.keys]
-        if not isinstance(self.ranges, str):
+        if isinstance(self.ranges, Ranges):
             order = names.inner[self.plan.order_by[0].expression.text]
             rows = self.ranges.assign(self.relation.runner, rows, shuffle_keys, order)
             shuffle_keys = [*shuffle_keys, wire.RANGE]
@@ -440,7 +438,7 @@ class UnsortedPreparation(Preparation):
     def describe_incoming(self, columns: RowColumns) -> Incoming:
         """Return how a worker sorts rows with these columns, and puts structs together."""
         sorting = self.build_sorting(self.name_all_parts(columns))
-        if not isinstance(self.ranges, str):
+        if isinstance(self.ranges, Ranges):
             sorting = replace(sorting, keys=(*sorting.keys, wire.RANGE))
         return Incoming(
             sorting=sorting, structs=self.find_structs(columns), tasks=self.backend.tasks or 1
@@ -451,12 +449,12 @@ class UnsortedPreparation(Preparation):
 
         The text is empty if nobody would expect it.
         """
-        if not isinstance(self.ranges, str):
+        if isinstance(self.ranges, Ranges):
             order = self.plan.order_by[0].expression.text
             return f"cut into ranges of {order} for several tasks, where no match lies"
         is_expected = self.plan.within is not None or not self.plan.keys
-        if self.ranges and is_expected:
-            return f"one task for a partition: {self.ranges}"
+        if self.ranges.reason and is_expected:
+            return f"one task for a partition: {self.ranges.reason}"
         return ""
 
     def find_structs(self, columns: RowColumns) -> tuple[Struct, ...]:

@@ -39,7 +39,14 @@ from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.columns import Preparation, UnsortedPreparation
 from matchrec.spark.errors.second_look import watch_matches
 from matchrec.spark.question import Question, Rule
-from matchrec.spark.ranges import NO_WINDOW, Ranges, check_whole, cutting, find_ranges
+from matchrec.spark.ranges import (
+    NO_WINDOW,
+    Ranges,
+    WholePartitions,
+    check_whole,
+    cutting,
+    find_ranges,
+)
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import REFUSALS, quiet_analysis
 from matchrec.spark.ties import watch_ties
@@ -523,10 +530,10 @@ def cut_partitions(prepared: PreparedInput[Draft], executable: Executable) -> Pr
         check_whole(question, str(preparation.sorter or ""))
         return prepared
     plan = prepared.demand.joint_draft.plan
-    ranges: Ranges | str = NO_WINDOW
+    ranges: Ranges | WholePartitions = WholePartitions(NO_WINDOW)
     if question.options.sort == "ranges" or plan.within is not None:
         ranges = find_ranges(question, plan, executable)
-    rows = prepared.rows if isinstance(ranges, str) else None
+    rows = prepared.rows if isinstance(ranges, WholePartitions) else None
     return replace(prepared, preparation=replace(preparation, ranges=ranges), rows=rows)
 
 
@@ -540,10 +547,10 @@ def price_ranges(result: ClauseResult) -> str:
     if question.is_stream or not isinstance(preparation, UnsortedPreparation):
         return ""
     ranges = cutting(question, result.draft.plan, result.executable)
-    if isinstance(ranges, str):
+    if isinstance(ranges, WholePartitions):
         return ""
     columns = result.executable.crossing.columns
-    all_rows = replace(preparation, ranges="").dataframe(columns)
+    all_rows = replace(preparation, ranges=WholePartitions()).dataframe(columns)
     cut_rows = replace(preparation, ranges=ranges).dataframe(columns)
     range_sizes = [row[1] for row in cut_rows.groupBy(wire.RANGE).count().collect()]
     return show_range_sizes(all_rows.count(), range_sizes)

@@ -179,7 +179,16 @@ def ceil_divide(number: int, divisor: int) -> int:
 # Whether partitions are cut.
 
 
-def find_ranges(question: Question, plan: MatchPlan, executable: Executable) -> Ranges | str:
+@dataclass(frozen=True)
+class WholePartitions:
+    """Partitions that are not cut: one task has all rows of a partition."""
+
+    reason: str = ""  # why they are not cut; empty if nobody would expect that they are
+
+
+def find_ranges(
+    question: Question, plan: MatchPlan, executable: Executable
+) -> Ranges | WholePartitions:
     """Return how the partitions of a query are cut, or the reason they are not.
 
     Raises:
@@ -187,17 +196,19 @@ def find_ranges(question: Question, plan: MatchPlan, executable: Executable) -> 
     """
     options = question.options
     if options.sort == "worker":
-        return "the workers were asked to sort it"
+        return WholePartitions("the workers were asked to sort it")
     if not taken().ranges:
-        return "no partition is to be cut"
+        return WholePartitions("no partition is to be cut")
     if options.counters is not None:
-        return "all rows are counted"
+        return WholePartitions("all rows are counted")
     ranges = cutting(question, plan, executable)
-    if isinstance(ranges, str):
-        check_whole(question, ranges)
+    if isinstance(ranges, WholePartitions):
+        check_whole(question, ranges.reason)
         return ranges
     if options.sort == "auto":
-        return next(find_costs(question, plan, executable), ranges)
+        cost = next(find_costs(question, plan, executable), None)
+        if cost is not None:
+            return WholePartitions(cost)
     return ranges
 
 
@@ -215,20 +226,23 @@ def check_whole(question: Question, reason: str) -> None:
         raise cannot_cut(reason=reason)
 
 
-def cutting(question: Question, plan: MatchPlan, executable: Executable) -> Ranges | str:
+def cutting(
+    question: Question, plan: MatchPlan, executable: Executable
+) -> Ranges | WholePartitions:
     """Return how partitions could be cut, or the reason they cannot; options do not matter."""
     reason = next(find_obstacles(plan, executable), None)
     if reason is not None:
-        return reason
+        return WholePartitions(reason)
     assert plan.within is not None
     order = OrderTimes(question.relation.type_of(plan.order_by[0].expression.text))
     if order.kind is None:
-        return (
-            f"an order of type {order.type.simpleString()} is not a whole number, a date or a time"
+        type_name = order.type.simpleString()
+        return WholePartitions(
+            f"an order of type {type_name} is not a whole number, a date or a time"
         )
     window = find_window(plan, order)
     if window is None:
-        return f"no length is known of {plan.within.interval.text}"
+        return WholePartitions(f"no length is known of {plan.within.interval.text}")
     needed_bits = bits_of(executable.needed)
     first_row_bits = needed_bits & find_first_row_bit(plan, executable)
     return Ranges(order, window, needed_bits, first_row_bits)
