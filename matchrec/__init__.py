@@ -33,7 +33,7 @@ The names are loaded on first use: a Spark worker, which needs none of them, sta
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from matchrec.loading import naming_extra, without_collector
+from matchrec.loading import explaining_missing_spark, without_collector
 
 if TYPE_CHECKING:
     from matchrec import warnings as warnings
@@ -109,7 +109,7 @@ def __getattr__(name: str) -> Any:
         return import_module("matchrec.warnings")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    with without_collector(), naming_extra():
+    with without_collector(), explaining_missing_spark():
         home = import_module(next(home for home, names in _HOMES.items() if name in names))
     found = globals()[name] = getattr(home, name)
     return found

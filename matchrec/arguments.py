@@ -18,7 +18,7 @@ from math import isfinite
 from typing import Any, Literal, ParamSpec, TypeGuard, TypeVar
 
 from matchrec.errors.calls import field_as_argument, unknown_word, wrong_argument
-from matchrec.errors.kinds import nearest
+from matchrec.errors.kinds import find_nearest
 
 # The words that an argument may be. Editors complete them, and type checkers know them.
 
@@ -100,7 +100,7 @@ def one_of(words: tuple[str, ...]) -> ArgumentKind:
     )
 
 
-def checked(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def check_arguments(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorate a function so that each call checks all of its arguments.
 
     A call that does not fit the signature raises Python's own TypeError, unless an argument is
@@ -129,13 +129,13 @@ def checked(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callable[P, R]]
     return decorate
 
 
-def bound(
+def bind_call(
     function: Callable[..., Any], call: str, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the arguments of a checked function by parameter, defaults included.
 
     Args:
-        function: a function that `checked` has decorated.
+        function: a function that `check_arguments` has decorated.
         call: the function that messages name instead.
         args: positional arguments.
         kwargs: arguments by name.
@@ -233,7 +233,7 @@ def suggest_names(
     names = [parameter.name for parameter in parameters]
     unknown_name = next((name for name in kwargs if name not in names), None)
     if unknown_name is not None:
-        similar_name = nearest(unknown_name, names)
+        similar_name = find_nearest(unknown_name, names)
         if similar_name:
             return f"; write {similar_name}="
     else:
@@ -295,7 +295,7 @@ def instance_of(*classes: type) -> Callable[[object], bool]:
     return lambda value: isinstance(value, classes)
 
 
-def by_name(accepts: Callable[[object], bool]) -> Callable[[Any], bool]:
+def dict_of(accepts: Callable[[object], bool]) -> Callable[[Any], bool]:
     """Return a test whether a value is a dict from texts to values that pass a test."""
     return lambda value: (
         isinstance(value, dict)
@@ -319,14 +319,14 @@ is_column = has_methods("isNotNull", "alias", "cast")
 FRAMES = {"pandas": ("DataFrame",), "polars": ("DataFrame", "LazyFrame"), "pyarrow": ("Table",)}
 
 
-def library_of(value: object) -> str:
+def find_library(value: object) -> str:
     """Return the name of the library that a value's class is from, without importing it."""
     return type(value).__module__.split(".")[0]
 
 
 def is_frame(value: object) -> bool:
     """Return whether a value is a frame of pandas or Polars, or a table of Arrow."""
-    return type(value).__name__ in FRAMES.get(library_of(value), ())
+    return type(value).__name__ in FRAMES.get(find_library(value), ())
 
 
 # Kinds that several functions share.

@@ -44,12 +44,12 @@ def without_collector() -> Iterator[None]:
 
 
 @contextmanager
-def naming_extra() -> Iterator[None]:
+def explaining_missing_spark() -> Iterator[None]:
     """Say how to install PySpark in the error if it is missing.
 
     It is not a requirement of the package, because a cluster brings its version.
 
-    >>> with naming_extra():
+    >>> with explaining_missing_spark():
     ...     raise ModuleNotFoundError("No module named 'pyspark'", name="pyspark")
     Traceback (most recent call last):
     ...
@@ -64,7 +64,7 @@ def naming_extra() -> Iterator[None]:
 
 
 @contextmanager
-def for_good() -> Iterator[None]:
+def freezing_loaded_modules() -> Iterator[None]:
     """Exclude all objects from garbage collection for good if the `with` block loads modules.
 
     Only in processes that are workers alone: the garbage of that moment stays, too, which may be a

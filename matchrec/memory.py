@@ -46,7 +46,7 @@ def has_room(needed: int) -> bool:
     >>> has_room(1), has_room(1 << 60)
     (True, False)
     """
-    return needed < WORTH_ASKING or needed <= room()
+    return needed < WORTH_ASKING or needed <= find_room()
 
 
 def may_take(needed: int, most: int) -> bool:
@@ -57,7 +57,7 @@ def may_take(needed: int, most: int) -> bool:
         most: how many it may take at most. In a process with a limit of its own, this does not
             count: there, everything may take what it needs.
     """
-    return needed <= most or limit() is not None
+    return needed <= most or find_limit() is not None
 
 
 def keep_freed() -> bool:
@@ -81,12 +81,12 @@ def keep_freed() -> bool:
         return False
     for size in LARGEST_KEPT_BLOCKS:
         mallopt(MMAP_THRESHOLD, size)
-    mallopt(TRIM_THRESHOLD, min(MOST_KEPT, room() // 8))
+    mallopt(TRIM_THRESHOLD, min(MOST_KEPT, find_room() // 8))
     mallopt(ARENA_MAX, 1)
     return True
 
 
-def settings_of_mimalloc() -> dict[str, str]:
+def find_mimalloc_settings() -> dict[str, str]:
     """Return what to set in the environment for Sail, which uses mimalloc.
 
     Nothing, if the environment has settings of mimalloc already.
@@ -95,13 +95,13 @@ def settings_of_mimalloc() -> dict[str, str]:
     return {} if is_set else MIMALLOC_SETTINGS
 
 
-def room() -> int:
+def find_room() -> int:
     """Return how many bytes this process may still take: the least of what any limit leaves."""
     limits = (*find_room_of_process(), *find_room_of_machine(), *find_room_of_container())
     return min(limits, default=sys.maxsize)
 
 
-def limit() -> int | None:
+def find_limit() -> int | None:
     """Return how many bytes of address space this process may have; None if there is no limit."""
     try:
         import resource
@@ -113,17 +113,17 @@ def limit() -> int | None:
 
 def find_room_of_process() -> Iterator[int]:
     """Yield how many bytes the limit of this process leaves, if it has one."""
-    most = limit()
+    most = find_limit()
     if most is None:
         return  # without reading a file, because workers ask for each batch
-    used = kibibytes_in(PROC / "self" / "status").get("VmSize")
+    used = read_sizes(PROC / "self" / "status").get("VmSize")
     if used is not None:
         yield max(0, most - used)
 
 
 def find_room_of_machine() -> Iterator[int]:
     """Yield how many bytes the machine can give without taking them from a process, if known."""
-    sizes = kibibytes_in(PROC / "meminfo")
+    sizes = read_sizes(PROC / "meminfo")
     if "MemAvailable" in sizes:
         yield sizes["MemAvailable"] + sizes.get("SwapFree", 0)
 
@@ -144,7 +144,7 @@ def find_room_of_container() -> Iterator[int]:
         yield max(0, most - used + files)
 
 
-def kibibytes_in(path: Path) -> dict[str, int]:
+def read_sizes(path: Path) -> dict[str, int]:
     """Return the sizes in a file of /proc, in bytes, by their names.
 
     The line `MemTotal:  2048 kB` becomes `{"MemTotal": 2097152}`. Other systems than Linux have no

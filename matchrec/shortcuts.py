@@ -87,7 +87,7 @@ ALL = Shortcuts()
 _in_force = ContextVar("shortcuts", default=ALL)
 
 
-def taken() -> Shortcuts:
+def current_shortcuts() -> Shortcuts:
     """Return the shortcuts that are in force."""
     return _in_force.get()
 
@@ -102,7 +102,7 @@ def in_force(shortcuts: Shortcuts) -> Iterator[None]:
         _in_force.reset(token)
 
 
-def each_under(shortcuts: Shortcuts, items: Callable[[], Iterator[T]]) -> Iterator[T]:
+def yield_under(shortcuts: Shortcuts, items: Callable[[], Iterator[T]]) -> Iterator[T]:
     """Yield items, and make each of them while some shortcuts are in force.
 
     `with in_force(...)` around a loop that yields would leave them in force for whoever consumes
@@ -112,7 +112,7 @@ def each_under(shortcuts: Shortcuts, items: Callable[[], Iterator[T]]) -> Iterat
         shortcuts: the shortcuts.
         items: returns the iterator over the items.
 
-    >>> list(each_under(Shortcuts(few=1), lambda: iter([taken().few])))
+    >>> list(yield_under(Shortcuts(few=1), lambda: iter([current_shortcuts().few])))
     [1]
     """
     with in_force(shortcuts):
@@ -130,7 +130,7 @@ def each_under(shortcuts: Shortcuts, items: Callable[[], Iterator[T]]) -> Iterat
 MOST_TEXTS = 500
 
 
-def once(read: Callable[..., T], most: int = 1 << 18) -> Callable[..., T]:
+def keep_parsed(read: Callable[..., T], most: int = 1 << 18) -> Callable[..., T]:
     """Return a function that parses a text as `read` does, but keeps the nodes of recent texts.
 
     A node must depend on nothing but the arguments. Frames, views, values and settings are looked
@@ -141,7 +141,7 @@ def once(read: Callable[..., T], most: int = 1 << 18) -> Callable[..., T]:
         most: how many characters all kept texts have together at most.
 
     >>> numbers = iter(range(9))
-    >>> read = once(lambda text: next(numbers), most=3)
+    >>> read = keep_parsed(lambda text: next(numbers), most=3)
     >>> [read(text) for text in ("a", "a", "bc", "def", "a")]
     [0, 0, 1, 2, 3]
     """
@@ -152,7 +152,7 @@ def once(read: Callable[..., T], most: int = 1 << 18) -> Callable[..., T]:
     def read_once(text: str, *others: Hashable) -> T:
         key = text, others
         with lock:
-            if taken().texts and key in nodes:
+            if current_shortcuts().texts and key in nodes:
                 nodes.move_to_end(key)
                 return nodes[key]
         node = read(text, *others)

@@ -47,7 +47,7 @@ def printable(text: str) -> str:
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
-def by_number(keys: str) -> list[tuple[float, str]]:
+def number_sort_key(keys: str) -> list[tuple[float, str]]:
     """Return the sort key of a text, so that numbers are sorted by value and before other texts.
 
     Args:
@@ -60,7 +60,7 @@ def by_number(keys: str) -> list[tuple[float, str]]:
     return [(float(text), "") if _NUMBER.fullmatch(text) else (inf, text) for text in texts]
 
 
-def counted(number: int, thing: str, things: str | None = None) -> str:
+def show_count(number: int, thing: str, things: str | None = None) -> str:
     """Return a number and what it counts, in singular or plural.
 
     Args:
@@ -68,7 +68,7 @@ def counted(number: int, thing: str, things: str | None = None) -> str:
         thing: the noun in singular.
         things: the noun in plural, by default `thing` with an `s`.
 
-    >>> counted(0, "value"), counted(1, "value"), counted(2000, "match", "matches")
+    >>> show_count(0, "value"), show_count(1, "value"), show_count(2000, "match", "matches")
     ('0 values', '1 value', '2,000 matches')
     """
     plural = things or f"{thing}s"

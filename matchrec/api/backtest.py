@@ -22,18 +22,18 @@ from matchrec.automaton.closure import UNREACHABLE
 from matchrec.compile.coverage import CoverageDraft, CoverageTask
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors import calls as errors
-from matchrec.explain.charts.backtest import OF_ATTEMPTS, OF_MATCHES, Backtest
-from matchrec.explain.charts.series import only_column, plain
+from matchrec.explain.charts.backtest import ATTEMPT_COLUMNS, MATCH_COLUMNS, Backtest
+from matchrec.explain.charts.series import comparable_type, find_single_column
 from matchrec.explain.coverage import Reason, build_ending, find_states_after, list_condition_parts
 from matchrec.plan.clauses import Measure, RowsPerMatch
 from matchrec.plan.expression import End, Navigation, Semantics, Term, column_term
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import quoted, string_literal
+from matchrec.plan.text import quote_name, string_literal
 from matchrec.search.kernels.counting import NOTED_PARTS
-from matchrec.spark.coverage import attempts_of
+from matchrec.spark.coverage import list_attempts
 from matchrec.spark.execute import execute
 from matchrec.spark.question import Options, is_streaming
-from matchrec.spark.types import columns_in_one_form, in_one_form
+from matchrec.spark.types import normalize_columns, normalize_value
 
 # Whether a match or an attempt overlaps an incident. An end of an incident that is NULL is open; an
 # incident that ends before it begins overlaps nothing.
@@ -59,7 +59,7 @@ def backtest(clause: Clause, labels: DataFrame, key: Key, ends: tuple[str, str])
         MatchRecognizePlanError: the labels do not fit the query, or the query has no ORDER BY.
         MatchRecognizeUnsupportedError: the query or the labels are a stream.
     """
-    plan = plan_of_matches(clause)
+    plan = build_plan_of_matches(clause)
     for rows, what in ((clause.relation.rows, "those of the query"), (labels, "labels")):
         if is_streaming(rows):
             raise errors.backtest_of_stream(what=what)
@@ -68,14 +68,14 @@ def backtest(clause: Clause, labels: DataFrame, key: Key, ends: tuple[str, str])
     options = Options(sort=clause.options.sort, max_steps=clause.options.max_steps)
     attempts: Attempts | str
     try:
-        attempts = Attempts(*attempts_of(clause.build_question(plan, options)), plan)
+        attempts = Attempts(*list_attempts(clause.build_question(plan, options)), plan)
     except MatchRecognizeUnsupportedError as error:
         # The matches can be compared all the same.
         attempts = f"not known: {error.message}"
     return Comparison(checked_labels, matches, attempts).backtest()
 
 
-def plan_of_matches(clause: Clause) -> MatchPlan:
+def build_plan_of_matches(clause: Clause) -> MatchPlan:
     """Return a plan that finds the partition, the first and the last row of each match.
 
     Raises:
@@ -146,7 +146,7 @@ class Labels:
             (end_column, order_field),
         ]
         for column, (name, query_type) in comparisons:
-            if plain(label_types[column]) != plain(query_type):
+            if comparable_type(label_types[column]) != comparable_type(query_type):
                 is_order = name == order_field[0]
                 what = "the order of the query" if is_order else f"`{name}` of the query"
                 in_pandas = CASTS_IN_PANDAS.get(query_type, "labels.{}.astype(...)").format(column)
@@ -158,7 +158,7 @@ class Labels:
                     in_pandas=in_pandas,
                 )
         columns_by_lower_name = {column.lower(): column for column in frame.columns}
-        for name in (*OF_MATCHES, *OF_ATTEMPTS):
+        for name in (*MATCH_COLUMNS, *ATTEMPT_COLUMNS):
             if name in columns_by_lower_name:
                 raise errors.label_column_taken(name=columns_by_lower_name[name])
         return Labels(frame, tuple(names), tuple(key_columns), (start_column, end_column))
@@ -170,7 +170,7 @@ class Labels:
         new_names = [*(f"__key_{index}" for index in range(len(self.keys))), "__begin", "__end"]
         types = {field.name: field.dataType for field in self.frame.schema.fields}
         return [
-            f"{in_one_form(quoted(column), types[column])} AS {new_name}"
+            f"{normalize_value(quote_name(column), types[column])} AS {new_name}"
             for column, new_name in zip(columns, new_names, strict=True)
         ]
 
@@ -229,7 +229,7 @@ def find_label_column(frame: DataFrame, name: str, argument: str = "") -> str:
     Raises:
         MatchRecognizePlanError: the labels have no such column.
     """
-    column = only_column(frame, name)
+    column = find_single_column(frame, name)
     if column is not None:
         return column
     if argument:
@@ -324,7 +324,7 @@ class Comparison:
         """
         keys = [f"__key_{index}" for index in range(len(self.labels.names))]
         named = rows.toDF(*keys, "__first", "__last", *other_columns)
-        comparable = named.selectExpr(*columns_in_one_form(named.schema.fields))
+        comparable = named.selectExpr(*normalize_columns(named.schema.fields))
         low = "least(__first, __last) AS __low"
         high = "greatest(__first, __last) AS __high"
         return comparable.selectExpr(*keys, low, high, *other_columns)
@@ -427,5 +427,5 @@ class Comparison:
         values = (variable, low, high, rows_missing, reason)
         return [
             f"IF({is_hit}, NULL, {value}) AS {name}"
-            for value, name in zip(values, OF_ATTEMPTS, strict=True)
+            for value, name in zip(values, ATTEMPT_COLUMNS, strict=True)
         ]

@@ -10,7 +10,7 @@ from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.source import Source
 from matchrec.spark.execute import ClauseResult, execute
-from matchrec.spark.question import Options, Question, Rule, input_columns
+from matchrec.spark.question import Options, Question, Rule, find_input_columns
 from matchrec.spark.relation import Relation
 from matchrec.syntax.nodes import Site
 
@@ -38,7 +38,7 @@ class Clause:
 
     def build_question(self, plan: MatchPlan, options: Options, use: Use = EVERYTHING) -> Question:
         """Return a question about the same rows with another plan, rewritten for the session."""
-        columns = input_columns(self.relation, self.alias)
+        columns = find_input_columns(self.relation, self.alias)
         return Question((Rule("", plan),), self.relation, columns, options, use).resolve()
 
     def plan_searched(self, call: str) -> MatchPlan:

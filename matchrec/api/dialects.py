@@ -26,30 +26,30 @@ from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.api import inputs
 from matchrec.api.evaluate import SqlQuery, lower_site
-from matchrec.dialects.products import PRODUCTS, SPARK, Product, products_shown
+from matchrec.dialects.products import PRODUCTS, SPARK, Product, find_likely_products
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.kinds import shown_in
+from matchrec.errors.kinds import located_in
 from matchrec.errors.sql.foreign_names import or_dialect
 from matchrec.errors.warnings import other_in_product, warn_caller
-from matchrec.shortcuts import once
+from matchrec.shortcuts import keep_parsed
 from matchrec.source import Source
-from matchrec.spark.backends import backend_of
+from matchrec.spark.backends import find_backend
 from matchrec.spark.errors.users_terms import InUsersTerms
 from matchrec.spark.question import NO_OPTIONS
 from matchrec.syntax import tokens as lexing
 from matchrec.syntax.grammar import parse_clause
-from matchrec.syntax.locate import QueryNode, parse
+from matchrec.syntax.locate import QueryNode, parse_sql
 from matchrec.syntax.nodes import MatchRecognize
 from matchrec.syntax.spellings import find_spellings
 
 if TYPE_CHECKING:
-    from matchrec.dialects.rules.place import ClauseKinds, Kinds, Tables
+    from matchrec.dialects.rules.place import ClauseKinds, ColumnKinds, TableLookup
     from matchrec.dialects.translate import Translation
 
 # The same text may be parsed for a check, then for the query, and again for its explanation.
-parse_once = once(parse)
-parse_clause_once = once(parse_clause)
-find_spellings_once = once(find_spellings)
+parse_once = keep_parsed(parse_sql)
+parse_clause_once = keep_parsed(parse_clause)
+find_spellings_once = keep_parsed(find_spellings)
 
 
 def parse_query(
@@ -72,15 +72,15 @@ def parse_query(
     quotes = inputs.find_quote_dialect(spark, text)
     if product is SPARK:
         return add_spellings(spark, parse_once(text, tuple(frames), quotes), quotes)
-    from matchrec.dialects.translate import Knowledge, translate_query
+    from matchrec.dialects.translate import QueryKnowledge, translate_query
 
     values = args if isinstance(args, dict) else {}
     tables = find_tables(spark)
 
     def translate(kinds: Sequence[ClauseKinds]) -> tuple[Translation, QueryNode]:
         """Translate and parse the text, given the types of columns of its first clauses."""
-        translation = translate_query(text, product, SPARK, Knowledge(kinds, values, tables))
-        query = parse(translation.text, frames, quotes, translation.source.origin)
+        translation = translate_query(text, product, SPARK, QueryKnowledge(kinds, values, tables))
+        query = parse_sql(translation.text, frames, quotes, translation.source.origin)
         query = add_spellings(spark, query, quotes)
         sites = [
             replace(site, clause=replace(site.clause, columns=product.columns))
@@ -106,9 +106,9 @@ def add_spellings(spark: SparkSession, query: QueryNode, quotes: lexing.Dialect)
         MatchRecognizeUnsupportedError: Sail reads a part of the query differently from Spark, and
             there is no other spelling.
     """
-    if not query.sites or backend_of(spark).reads_sql_of_spark:
+    if not query.sites or find_backend(spark).reads_sql_of_spark:
         return query
-    with shown_in(query.source):
+    with located_in(query.source):
         spellings = find_spellings_once(query.source.text, quotes)
     return replace(query, spellings=spellings) if spellings else query
 
@@ -169,13 +169,13 @@ def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
             parse_sase_once(text, None)
         elif PRODUCTS[language] is SPARK:
             query = parse_once(text, (), lexing.SPARK)
-            with shown_in(query.source):
+            with located_in(query.source):
                 for site in query.sites:
                     lower_site(site, values)
         else:
-            from matchrec.dialects.translate import Knowledge, translate_query
+            from matchrec.dialects.translate import QueryKnowledge, translate_query
 
-            translate_query(text, PRODUCTS[language], SPARK, Knowledge(values=values))
+            translate_query(text, PRODUCTS[language], SPARK, QueryKnowledge(values=values))
         inputs.refuse_unused(text, values)
 
 
@@ -200,7 +200,7 @@ def leaving_rest_to_session(text: str) -> Iterator[None]:
         yield
     except MatchRecognizeError as error:
         depends_on_settings = '"' in text
-        other_products = products_shown(f"{text}\n{error}")
+        other_products = find_likely_products(f"{text}\n{error}")
         if not depends_on_settings and not other_products:
             raise
 
@@ -213,7 +213,7 @@ def find_kinds(query: SqlQuery, count: int) -> list[ClauseKinds]:
     """
     from matchrec.dialects.rules.place import ClauseKinds
 
-    with shown_in(query.source):
+    with located_in(query.source):
         evaluated = query.evaluate_first(count)
         kinds = []
         for planned in evaluated.clauses:
@@ -225,11 +225,11 @@ def find_kinds(query: SqlQuery, count: int) -> list[ClauseKinds]:
     return kinds
 
 
-def find_tables(spark: SparkSession) -> Tables:
+def find_tables(spark: SparkSession) -> TableLookup:
     """Return a function that finds the types of the columns of a table or view of the session."""
 
     @cache
-    def find_table(name: str) -> Kinds | None:
+    def find_table(name: str) -> ColumnKinds | None:
         """Return the types of the columns of a table; None if Spark cannot read it."""
         try:
             return find_column_kinds(spark.table(name))
@@ -239,12 +239,15 @@ def find_tables(spark: SparkSession) -> Tables:
     return find_table
 
 
-def find_column_kinds(df: DataFrame) -> Kinds:
+def find_column_kinds(df: DataFrame) -> ColumnKinds:
     """Return the types of the columns of a DataFrame, as the rules of dialects know them."""
-    from matchrec.dialects.rules.place import kind_named
+    from matchrec.dialects.rules.place import find_kind_of_type_name
 
     fields = df.schema.fields
-    return {field.name.lower(): kind_named(field.dataType.simpleString()) for field in fields}
+    return {
+        field.name.lower(): find_kind_of_type_name(field.dataType.simpleString())
+        for field in fields
+    }
 
 
 def warn_about_differences(translation: Translation, source: Source, product: Product) -> None:
@@ -295,7 +298,7 @@ def find_other_dialect(text: str, dialect: str, plan: Plan) -> str | None:
         dialect: the dialect in which the query cannot be planned.
         plan: plans the query in a dialect.
     """
-    for product in products_shown(text):
+    for product in find_likely_products(text):
         if product != dialect and can_plan(plan, product):
             return product
     return None

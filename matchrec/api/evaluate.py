@@ -31,13 +31,13 @@ from matchrec.errors.sql import clause as errors
 from matchrec.errors.streams import another_clause_over_a_stream
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import Template
-from matchrec.source import Source, counted
+from matchrec.source import Source, show_count
 from matchrec.spark.execute import ClauseResult
 from matchrec.spark.question import Options, is_streaming
 from matchrec.spark.relation import Relation, Runner
 from matchrec.syntax import locate
 from matchrec.syntax.locate import QueryNode
-from matchrec.syntax.lower import lower
+from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.nodes import Site
 
 
@@ -286,8 +286,8 @@ class EvaluatedSql(EvaluatedQuery):
 
     def to_df(self) -> DataFrame:
         """Return the result of the query around the clauses."""
-        text = locate.outer(self.node)
-        if (alone := locate.rows_alone(text)) is not None:
+        text = locate.write_outer_query(self.node)
+        if (alone := locate.match_select_all(text)) is not None:
             view, alias = alone
             rows: DataFrame = self.runner.frames[view.name]
             return rows if alias is None else rows.alias(alias)
@@ -300,11 +300,11 @@ class EvaluatedSql(EvaluatedQuery):
 
     def build_input(self, site: Site) -> Relation:
         """Return the input of a clause, once the clauses in it have results."""
-        select_from = partial(locate.select_from, self.node, site)
-        runner = replace(self.runner, in_scope=partial(locate.in_scope, self.node, site))
+        select_from = partial(locate.write_select_from, self.node, site)
+        runner = replace(self.runner, in_scope=partial(locate.add_with_clauses, self.node, site))
         if site.goes_on:
             return Relation(runner, select_from)
-        text = locate.rows_of(self.node, site)
+        text = locate.write_relation_query(self.node, site)
         return Relation(runner, select_from, partial(self.select_all, text))
 
     def select_all(self, text: Template) -> DataFrame:
@@ -335,7 +335,7 @@ def lower_site(site: Site, values: Mapping[str, object]) -> MatchPlan:
         values: the values of the query's `:name` markers.
     """
     if site.calls is None:
-        return lower(site.clause, values)
+        return lower_clause(site.clause, values)
     from matchrec.syntax.lower_windows import lower_window  # few queries have windows
 
     return lower_window(site.clause, site.calls, values)
@@ -348,8 +348,8 @@ def check_renames(planned: EvaluatedClause) -> None:
     if names and len(names) != len(planned.columns):
         raise errors.other_number_of_names(
             names[0].to(names[-1]),
-            given=counted(len(names), "name"),
-            found=counted(len(planned.columns), "column"),
+            given=show_count(len(names), "name"),
+            found=show_count(len(planned.columns), "column"),
             columns=planned.columns,
         )
 

@@ -19,37 +19,37 @@ from matchrec.api.inputs import (
     Frame,
     NamedValues,
     Terms,
+    build_relation,
     find_quote_dialect,
-    relation_of,
     write_terms,
 )
 from matchrec.api.query import FrontEnd, Query, resolve_options
 from matchrec.api.signatures import ARGUMENTS, NAMED, PATTERN_OUTPUT, SASE_OUTPUT
-from matchrec.arguments import DATAFRAME, FLAG, PatternOutput, SaseOutput, checked
+from matchrec.arguments import DATAFRAME, FLAG, PatternOutput, SaseOutput, check_arguments
 from matchrec.errors.calls import column_is_no_condition, column_refused, unconverted_option
-from matchrec.errors.kinds import shown_in
+from matchrec.errors.kinds import located_in
 from matchrec.errors.language import PATTERN_CALLS, SASE
 from matchrec.patterns.sase import Streams, compile_sase
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.patterns.stages.lower import PatternQuery, lower_pattern
-from matchrec.patterns.stages.tree import textual
+from matchrec.patterns.stages.tree import name_columns
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan, as_graph
 from matchrec.source import Source
 from matchrec.spark.after.expand import mark_graph, unwind_graph
-from matchrec.spark.backends import backend_of
+from matchrec.spark.backends import find_backend
 from matchrec.spark.environment import check_session
-from matchrec.spark.errors.diagnose import check_type_column, first_line
+from matchrec.spark.errors.diagnose import check_type_column, read_sentence
 from matchrec.spark.execute import ClauseResult
 from matchrec.spark.question import Options
 from matchrec.spark.session import quiet_analysis
-from matchrec.syntax.expressions.expression import keys, orders
+from matchrec.syntax.expressions.expression import read_order_by, read_partition_by
 
 if TYPE_CHECKING:
     from matchrec.dialects.writing.convert import Conversion
 
 
-@checked(**{**ARGUMENTS, "args": NAMED, "output": SASE_OUTPUT})
+@check_arguments(**{**ARGUMENTS, "args": NAMED, "output": SASE_OUTPUT})
 def match_sase(  # noqa: PLR0913 -- public signature
     df: Frame,
     text: str,
@@ -101,7 +101,7 @@ def match_sase(  # noqa: PLR0913 -- public signature
     return build_sase_query(events, text, args, type_column, output, options).to_df()
 
 
-@checked(**{**ARGUMENTS, "args": NAMED, "output": PATTERN_OUTPUT, "timeouts": FLAG})
+@check_arguments(**{**ARGUMENTS, "args": NAMED, "output": PATTERN_OUTPUT, "timeouts": FLAG})
 def match_pattern(  # noqa: PLR0913 -- public signature
     df: Frame,
     pattern: Pattern,
@@ -151,7 +151,7 @@ def match_pattern(  # noqa: PLR0913 -- public signature
     return build_pattern_query(events, pattern, args, output, timeouts, options).to_df()
 
 
-@checked(df=DATAFRAME)
+@check_arguments(df=DATAFRAME)
 def explode_graph(df: DataFrame) -> DataFrame:
     """Return the matches in a graph, one row for each match.
 
@@ -204,7 +204,9 @@ class Events:
         order_texts = write_terms(df, "order_by", order_by)
         partition_texts = write_terms(df, "partition_by", partition_by)
         dialect = find_quote_dialect(df.sparkSession, order_texts, partition_texts)
-        return Events(df, orders(order_texts, dialect), keys(partition_texts, dialect))
+        return Events(
+            df, read_order_by(order_texts, dialect), read_partition_by(partition_texts, dialect)
+        )
 
     def lower_sase(self, source: Source, type_column: str, output: MatchOutput) -> MatchPlan:
         """Return the plan of a SASE+ text over these events.
@@ -218,7 +220,7 @@ class Events:
             MatchRecognizeError: the text has a mistake, or the type column is missing.
         """
         streams = Streams(self.order_by, self.partition_by, type_column, output)
-        with shown_in(source, SASE):
+        with located_in(source, SASE):
             plan = compile_sase(source, streams)
             check_type_column(self.df, type_column, plan)
         return plan
@@ -267,7 +269,7 @@ class SaseText(EventFrontEnd):
         plan = self.events.lower_sase(source, self.type_column, SASE_OUTPUTS[self.output])
         clause = Clause(
             plan=as_graph(plan),
-            relation=relation_of(self.events.df, self.args),
+            relation=build_relation(self.events.df, self.args),
             options=options,
             source=source,
             language=SASE,
@@ -340,7 +342,7 @@ class PatternOverEvents(EventFrontEnd):
             searched = lower_over(self.events, self.pattern)
         clause = Clause(
             plan=lowered.plan,
-            relation=relation_of(lowered.frame, self.args),
+            relation=build_relation(lowered.frame, self.args),
             options=options,
             source=lowered.source,
             language=PATTERN_CALLS,
@@ -396,7 +398,7 @@ def lower_over(
         MatchRecognizeError: the Pattern has a mistake.
     """
     df = events.df
-    stages, condition_columns = textual(pattern.stages)
+    stages, condition_columns = name_columns(pattern.stages)
     frame = add_conditions(df, condition_columns)
     query = PatternQuery(
         pattern=replace(pattern, stages=stages),
@@ -427,8 +429,8 @@ def add_conditions(df: DataFrame, conditions: dict[str, Any]) -> DataFrame:
             try:
                 data_type = df.select("*", column.alias(name)).schema.fields[-1].dataType
             except AnalysisException as error:
-                engine = backend_of(df.sparkSession).engine
-                reason = first_line(error)
+                engine = find_backend(df.sparkSession).engine
+                reason = read_sentence(error)
                 raise column_refused(engine=engine, column=column_text, reason=reason) from None
         type_name = data_type.simpleString()
         if type_name not in ("boolean", "void"):  # NULL is void

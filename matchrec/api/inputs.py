@@ -22,12 +22,12 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from matchrec.arguments import is_dataframe, is_frame
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
-from matchrec.errors.kinds import library_of, shown, shown_in
+from matchrec.errors.kinds import describe_value, find_library, located_in
 from matchrec.errors.run.failures import rule_marker_without_value
-from matchrec.plan.text import Template, View, parameter_name, quoted, template
-from matchrec.source import Source, Span, counted
-from matchrec.spark.backends import backend_of, runner_of
-from matchrec.spark.errors.diagnose import first_line, lost_value_of, unbound_name
+from matchrec.plan.text import Template, View, join_template, parameter_name, quote_name
+from matchrec.source import Source, Span, show_count
+from matchrec.spark.backends import find_backend, make_runner
+from matchrec.spark.errors.diagnose import find_unbound_name, make_lost_value_error, read_sentence
 from matchrec.spark.frames import (
     find_beyond_bigint,
     find_changed_time,
@@ -37,10 +37,10 @@ from matchrec.spark.frames import (
 from matchrec.spark.nanoseconds import CLOSE_TIMES, find_close_times
 from matchrec.spark.relation import Relation, Runner
 from matchrec.spark.sail.probes import has_times_of_day
-from matchrec.spark.sail.sent import without_index
+from matchrec.spark.sail.sent import remember_index
 from matchrec.spark.session import is_stopped, shares_views
-from matchrec.spark.transport import with_known_types
-from matchrec.syntax.locate import QueryNode, fill_frames, named_parameters, places_of_parameters
+from matchrec.spark.transport import cast_to_spark_types
+from matchrec.syntax.locate import QueryNode, fill_frames, find_first_parameters, find_parameters
 from matchrec.syntax.tokens import SPARK, Dialect
 
 # What sorts or divides rows: SQL over one row, a Column that names a column of the DataFrame, or
@@ -61,7 +61,7 @@ def find_quote_dialect(spark: SparkSession, *texts: object) -> Dialect:
     """
     if not any('"' in str(text) for text in texts):
         return SPARK
-    settings = runner_of(spark).settings
+    settings = make_runner(spark).settings
     # Spark heeds the second setting in ANSI mode only.
     for setting in ("spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers"):
         if settings[setting] != "true":
@@ -89,7 +89,7 @@ def write_terms(df: DataFrame, argument: str, terms: Terms) -> list[str]:
         name = find_column_name(column_text, df.columns)
         if name is None:
             raise errors.computed_column(argument=argument, written=column_text)
-        texts.append(quoted(name))
+        texts.append(quote_name(name))
     return texts
 
 
@@ -117,19 +117,19 @@ def find_column_name(column_text: str, names: Sequence[str]) -> str | None:
 # Frames
 
 
-def relation_of(df: DataFrame, args: dict[str, Any] | None = None) -> Relation:
+def build_relation(df: DataFrame, args: dict[str, Any] | None = None) -> Relation:
     """Return a DataFrame as the input of a clause.
 
     Args:
         df: the DataFrame.
         args: the values of the `:name` markers of the clause.
     """
-    backend = backend_of(df.sparkSession)
+    backend = find_backend(df.sparkSession)
     rows = backend.keep_sent_rows(df)
     runner = Runner(backend, args, {"df": rows})
 
     def select_from(items: Template) -> Template:
-        return template("SELECT ", items, " FROM ", View("df"))
+        return join_template("SELECT ", items, " FROM ", View("df"))
 
     return Relation(runner, select_from, all_rows=lambda: rows)
 
@@ -149,7 +149,7 @@ def as_dataframe(spark: SparkSession, name: str, value: object) -> object:
             change. If the engine itself fails, its own error is raised.
     """
     if is_dataframe(value):
-        return backend_of(spark).keep_sent_rows(cast("DataFrame", value))
+        return find_backend(spark).keep_sent_rows(cast("DataFrame", value))
     if not is_frame(value):
         return value
     frame = read_frame(value)
@@ -160,16 +160,16 @@ def as_dataframe(spark: SparkSession, name: str, value: object) -> object:
     elif spark.version.startswith("3."):
         raise errors.no_arrow_tables(version=spark.version, name=name)
     # Spark has microseconds, so this must be done while the frame still has nanoseconds.
-    close_times = find_close_times(name, library_of(value), frame)
+    close_times = find_close_times(name, find_library(value), frame)
     if not is_table:
         frame = with_microseconds(frame)
     try:
         if is_table:
-            frame = with_known_types(frame)
+            frame = cast_to_spark_types(frame)
             check_times(spark, frame.schema)
-        backend = backend_of(spark)
+        backend = find_backend(spark)
         with backend.creating_frames():
-            df = without_index(backend.create_frame(frame), getattr(value, "index", None))
+            df = remember_index(backend.create_frame(frame), getattr(value, "index", None))
     except MatchRecognizeError:
         raise
     except Exception as error:
@@ -215,7 +215,7 @@ def explain_failed_conversion(
     is_about_values = isinstance(error, TypeError | ValueError)
     if isinstance(error, PySparkException) and not is_about_values:
         return None
-    reason = first_line(error)
+    reason = read_sentence(error)
     if not is_about_values:
         reason = f"{reason} ({type(error).__name__})"
     return errors.no_dataframe_of(name=name, reason=reason)
@@ -328,7 +328,7 @@ def build_runner(spark: SparkSession, query: QueryNode, args: Arguments, frames:
     """
     check_frames(spark, query, frames)
     values = name_values(query, args)
-    return Runner(backend_of(spark), values, frames, partial(fill_frames, frames=frames))
+    return Runner(find_backend(spark), values, frames, partial(fill_frames, frames=frames))
 
 
 def check_frames(spark: SparkSession, query: QueryNode, frames: Frames) -> None:
@@ -348,7 +348,9 @@ def check_frames(spark: SparkSession, query: QueryNode, frames: Frames) -> None:
                 raise errors.stopped_session()
             raise errors.table_of_another_session(span, name=name).located(query.source)
         if span.start in starts_of_inputs:
-            raise errors.no_table(span, name=name, value=shown(frame)).located(query.source)
+            raise errors.no_table(span, name=name, value=describe_value(frame)).located(
+                query.source
+            )
 
 
 def name_values(query: QueryNode, args: Arguments) -> NamedValues:
@@ -365,7 +367,7 @@ def name_values(query: QueryNode, args: Arguments) -> NamedValues:
         if isinstance(args, dict):
             problem = "is a dict"
         elif values:
-            problem = f"has {counted(len(values), 'value')}"
+            problem = f"has {show_count(len(values), 'value')}"
         else:
             problem = "has no values"
         markers_without_value = query.markers[len(values) :]
@@ -385,15 +387,16 @@ _POSSIBLE_MARKER = re.compile(r"[:@]\s*([^\W\d]\w*)")
 _ENDS_WITH_NAME = re.compile(r"[\w`]$")
 
 
-def markers(text: str) -> Iterator[tuple[str, Span]]:
+def find_markers(text: str) -> Iterator[tuple[str, Span]]:
     """Yield the name and the location of each `:name` of a clause that stands for a value.
 
     The type of a field of a struct, as in `a:INT`, is not a marker.
 
-    >>> [name for name, _ in markers("x > :low AND CAST(y AS STRUCT<a:INT, b: INT>).a < :high")]
+    >>> text = "x > :low AND CAST(y AS STRUCT<a:INT, b: INT>).a < :high"
+    >>> [name for name, _ in find_markers(text)]
     ['low', 'high']
     """
-    for name, span in places_of_parameters(text):
+    for name, span in find_parameters(text):
         has_space = text[span.start + 1 : span.end] != name
         follows_name = _ENDS_WITH_NAME.search(text[: span.start]) is not None
         if not has_space and not follows_name:
@@ -406,7 +409,7 @@ def check_marker_names(text: str, names: Iterable[str]) -> None:
     Raises:
         MatchRecognizePlanError: a name has no marker.
     """
-    marker_names = {name for name, _ in markers(text)}
+    marker_names = {name for name, _ in find_markers(text)}
     for name in names:
         if name not in marker_names:
             raise errors.no_such_marker(name=name)
@@ -428,7 +431,7 @@ def refuse_unused(text: str, values: Mapping[str, object]) -> None:
     Raises:
         MatchRecognizePlanError: the name of a value is not in the text.
     """
-    if any(name not in values for name, _ in markers(text)):
+    if any(name not in values for name, _ in find_markers(text)):
         return
     possible_names = find_possible_markers(text)
     for name in values:
@@ -446,16 +449,16 @@ def fill_markers(source: Source, values: Mapping[str, str]) -> Source:
     Raises:
         MatchRecognizePlanError: a marker has no value, or a value has no marker.
     """
-    from matchrec.dialects.edits import Edit, edited
+    from matchrec.dialects.edits import Edit, apply_edits
 
-    with shown_in(source):
+    with located_in(source):
         edits = []
-        for name, span in markers(source.text):
+        for name, span in find_markers(source.text):
             if name not in values:
                 raise rule_marker_without_value(span, name=name, known=tuple(values))
             edits.append(Edit(span, values[name]))
         check_marker_names(source.text, values)
-    return edited(source.text, edits).source(source) if edits else source
+    return apply_edits(source.text, edits).source(source) if edits else source
 
 
 # The query around the clauses
@@ -473,13 +476,13 @@ def run_outer_query(query: QueryNode, runner: Runner, text: Template) -> DataFra
         MatchRecognizePlanError: a parameter has no value; the error shows its location.
         AnalysisException: Spark finds another mistake.
     """
-    parameter_names = named_parameters(query.source.text).keys()
+    parameter_names = find_first_parameters(query.source.text).keys()
     value_names = tuple(runner.args) if isinstance(runner.args, dict) else ()
     try:
         rows = runner.stored(text) if query.keeps_text else runner.sql(text)
         if not parameter_names <= set(value_names):
             runner.analyse(rows)  # so that a missing value is found here and not in a job
-        return backend_of(runner.spark).finish(rows, keeps_text=query.keeps_text)
+        return find_backend(runner.spark).finish(rows, keeps_text=query.keeps_text)
     except AnalysisException as error:
         raise find_unbound_parameter(error, query, value_names) or error from None
 
@@ -494,10 +497,10 @@ def find_unbound_parameter(
         query: the query that Spark analysed.
         value_names: the names of the values that it has.
     """
-    name = unbound_name(error)
+    name = find_unbound_name(error)
     if name is None:
         return None
-    span = named_parameters(query.source.text).get(name)
+    span = find_first_parameters(query.source.text).get(name)
     if name in value_names:  # Spark has lost the value
-        return lost_value_of(name, span).located(query.source)
+        return make_lost_value_error(name, span).located(query.source)
     return errors.unbound_parameter(span, name=name, known=value_names).located(query.source)

@@ -20,14 +20,14 @@ from matchrec.api.dialects import naming_dialect, only_reads
 from matchrec.api.evaluate import EngineQuery, ParsedQuery, find_clause_number
 from matchrec.api.remarks import find_clause_remarks, find_session_remarks
 from matchrec.api.signatures import AGGREGATES, ARGUMENTS, DIALECT, FRAME, KEY, NAME, PER
-from matchrec.arguments import DialectName, Per, WrittenDialect, checked
+from matchrec.arguments import DialectName, Per, WrittenDialect, check_arguments
 from matchrec.errors import calls as errors
-from matchrec.errors.kinds import shown_in
+from matchrec.errors.kinds import located_in
 from matchrec.errors.language import current_surface
 from matchrec.errors.run.failures import no_clause
 from matchrec.errors.warnings import warn_caller
 from matchrec.source import printable
-from matchrec.spark.environment import check_session, refusing_streams
+from matchrec.spark.environment import check_session, translate_stream_errors
 from matchrec.spark.question import NO_OPTIONS, Options
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ class Query:
             return rows
         return counters.of_query(rows)
 
-    @checked(**{**ARGUMENTS, "per": PER, "aggregates": AGGREGATES.or_none()})
+    @check_arguments(**{**ARGUMENTS, "per": PER, "aggregates": AGGREGATES.or_none()})
     def explain(
         self,
         *,
@@ -245,12 +245,12 @@ class Query:
         from matchrec.api.explain import explain_result
         from matchrec.api.totals import aggregate
         from matchrec.explain.explanation import Explanation
-        from matchrec.spark.counters import Counters, check_observed
-        from matchrec.spark.environment import untuned
+        from matchrec.spark.counters import Counters, check_can_count
+        from matchrec.spark.environment import warn_if_untuned
         from matchrec.spark.execute import price_ranges
 
         if analyze:
-            check_observed(self._spark, current_surface().analyze)
+            check_can_count(self._spark, current_surface().analyze)
         counters = Counters() if analyze else None
         options = replace(self.options, counters=counters)
         with self._naming_dialect(), self._read(options) as parsed:
@@ -271,10 +271,10 @@ class Query:
             rows = evaluated.to_df() if aggregates is None else totals
         counters.run(rows)
         notes = [price_ranges(result) for result in results]
-        notes.append(str(untuned(self._spark) or ""))
+        notes.append(str(warn_if_untuned(self._spark) or ""))
         return Explanation(explained, counters, "\n".join(filter(None, notes)))
 
-    @checked(**ARGUMENTS)
+    @check_arguments(**ARGUMENTS)
     def why(
         self,
         *,
@@ -311,14 +311,16 @@ class Query:
           came as far as rows 2 to 3: DOWN{2}
           then it needed DOWN on row 4 (day = 4)
         """
-        from matchrec.api.questions import trace
+        from matchrec.api.questions import explain_partition
         from matchrec.spark.tracing import Target
 
         order_values = row if row is None or isinstance(row, tuple) else (row,)
         with self._read(self.options) as parsed:
-            return trace(parsed.find_clause(clause), Target(partition, order_values), limit)
+            return explain_partition(
+                parsed.find_clause(clause), Target(partition, order_values), limit
+            )
 
-    @checked(**ARGUMENTS)
+    @check_arguments(**ARGUMENTS)
     def coverage(self, *, clause: int | str | None = None) -> Coverage:
         """Count how many starting rows reached each variable of PATTERN, and what stopped the
         others.
@@ -360,7 +362,7 @@ class Query:
             numbers = range(1, last_number + 1) if clause is None else [last_number]
             return Coverage({number: cover(clauses[number - 1]) for number in numbers})
 
-    @checked(**{**ARGUMENTS, "key": KEY, "labels": FRAME, "start": NAME, "end": NAME})
+    @check_arguments(**{**ARGUMENTS, "key": KEY, "labels": FRAME, "start": NAME, "end": NAME})
     def backtest(
         self,
         labels: Frame,
@@ -405,7 +407,7 @@ class Query:
         with self._read(self.options) as parsed:
             return backtest(parsed.find_clause(clause), labels, key, (start, end))
 
-    @checked(**{**ARGUMENTS, "per": PER, "aggregates": AGGREGATES.or_none()})
+    @check_arguments(**{**ARGUMENTS, "per": PER, "aggregates": AGGREGATES.or_none()})
     def aggregate(
         self,
         aggregates: Mapping[str, str] | None = None,
@@ -457,7 +459,7 @@ class Query:
             _, totals = aggregate(parsed.find_clause(clause), columns, per)
             return totals
 
-    @checked(**ARGUMENTS)
+    @check_arguments(**ARGUMENTS)
     def plot(  # noqa: PLR0913 -- public signature
         self,
         *,
@@ -514,7 +516,7 @@ class Query:
             rows = evaluated.clauses[-1].clause.relation.rows
         return plot(Charted(matches, rows, x, y, by, between, match), page, panels)
 
-    @checked(**{**ARGUMENTS, "write": DIALECT})
+    @check_arguments(**{**ARGUMENTS, "write": DIALECT})
     def to_sql(self, write: WrittenDialect = "spark", *, events: str = "events") -> Conversion:
         """Write the query in the SQL of a product, with notes on what differs.
 
@@ -552,9 +554,9 @@ class Query:
     @contextmanager
     def _reading(self, options: Options) -> Iterator[ParsedQuery]:
         """Parse the query. Errors raised inside show their location in the text."""
-        with refusing_streams(self._spark):
+        with translate_stream_errors(self._spark):
             parsed = self._front_end.parse(self.dialect, options)
-            with shown_in(parsed.source, parsed.language):
+            with located_in(parsed.source, parsed.language):
                 yield parsed
 
     @contextmanager

@@ -5,21 +5,21 @@ from __future__ import annotations
 from matchrec.api.clause import Clause
 from matchrec.automaton.compile import compile_pattern
 from matchrec.compile.negation import find_negation_tests
-from matchrec.compile.pruning.condition_windows import gaps_as_conditions
-from matchrec.errors.run.place import RowPlace
+from matchrec.compile.pruning.condition_windows import replace_gaps_by_conditions
+from matchrec.errors.run.place import RowLocation
 from matchrec.explain.coverage import ClauseCoverage, summarise
-from matchrec.explain.tracing.explained import Explainer, as_matches, wanted_trials
-from matchrec.explain.tracing.parts import Write, parts_of
-from matchrec.explain.tracing.story import Teller, TracedRows
+from matchrec.explain.tracing.explained import Explainer, choose_trials, trials_as_matches
+from matchrec.explain.tracing.parts import WriteExpression, split_into_parts
+from matchrec.explain.tracing.story import StoryWriter, TracedRows
 from matchrec.explain.tracing.trace import trace_search
 from matchrec.explain.tracing.why import Why
 from matchrec.plan.expression import Scalar
-from matchrec.plan.match_plan import MatchPlan, search_only
+from matchrec.plan.match_plan import MatchPlan, without_output_options
 from matchrec.plan.show import show_scalar
 from matchrec.search.matches import RunFailure
 from matchrec.spark.coverage import count_starting_rows
 from matchrec.spark.question import Options
-from matchrec.spark.tracing import Target, collect_partition, measure_values
+from matchrec.spark.tracing import Target, collect_partition, compute_measures
 
 
 def cover(clause: Clause) -> ClauseCoverage:
@@ -28,7 +28,7 @@ def cover(clause: Clause) -> ClauseCoverage:
     return summarise(count_starting_rows(clause.build_question(plan, clause.options, clause.use)))
 
 
-def trace(clause: Clause, target: Target, limit: int) -> Why:
+def explain_partition(clause: Clause, target: Target, limit: int) -> Why:
     """Explain the search in one partition of a clause, as `Query.why` does. Runs jobs.
 
     1. Split each condition into parts, so that the answer can say which part was false.
@@ -50,11 +50,11 @@ def trace(clause: Clause, target: Target, limit: int) -> Why:
     plan_of_conditions = plan
     if plan.gaps:
         # The search checks a gap between rows as a condition if it can. Explain it like that, too.
-        plan_of_conditions = gaps_as_conditions(plan, compile_pattern(plan).follow)
-    parts = parts_of(plan_of_conditions, build_writer(clause, plan), negations)
+        plan_of_conditions = replace_gaps_by_conditions(plan, compile_pattern(plan).follow)
+    parts = split_into_parts(plan_of_conditions, build_writer(clause, plan), negations)
 
     question = clause.build_question(
-        search_only(plan, parts.measures), Options(clause.options.algorithm)
+        without_output_options(plan, parts.measures), Options(clause.options.algorithm)
     )
     partition = collect_partition(question, target)
     task = partition.executable.task
@@ -62,23 +62,23 @@ def trace(clause: Clause, target: Target, limit: int) -> Why:
     try:
         search = trace_search(task, strategy, partition.partitions, partition.asked, limit)
     except RunFailure as failure:
-        row_place = RowPlace(target.partition or {}, failure.row + 1)
+        row_place = RowLocation(target.partition or {}, failure.row + 1)
         raise failure.error(row_place) from failure
 
-    trials = wanted_trials(search.attempts)
+    trials = choose_trials(search.attempts)
     values = {}
     if trials:
-        values = measure_values(partition, as_matches(task, search.attempts, trials))
+        values = compute_measures(partition, trials_as_matches(task, search.attempts, trials))
 
     explainer = Explainer(
         task, parts, search.attempts, trials, values, rows=partition.partitions.rows
     )
     rows = TracedRows(partition.keys, partition.orders, partition.places, partition.irrelevant)
-    teller = Teller(plan, task, rows, search, explainer.conditions())
+    teller = StoryWriter(plan, task, rows, search, explainer.conditions())
     return Why(teller.story())
 
 
-def build_writer(clause: Clause, plan: MatchPlan) -> Write | None:
+def build_writer(clause: Clause, plan: MatchPlan) -> WriteExpression | None:
     """Return a function that writes a condition as the user wrote it; None if it was not SQL.
 
     Args:

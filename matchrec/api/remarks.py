@@ -19,13 +19,13 @@ from matchrec.errors.warnings import (
 )
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.remarks import remarks
+from matchrec.plan.remarks import find_warnings
 from matchrec.source import Source
-from matchrec.spark.environment import untuned_at_first
+from matchrec.spark.environment import warn_once_if_untuned
 from matchrec.spark.execute import ClauseResult, PreparedInput
 from matchrec.spark.nanoseconds import find_nanosecond_ties
 from matchrec.spark.question import Question
-from matchrec.spark.session import holes
+from matchrec.spark.session import list_holes
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType
@@ -35,7 +35,7 @@ Remarks = tuple[MatchRecognizeWarning, ...]
 
 def find_remarks(drafted: Draft, question: Question, source: Source) -> Remarks:
     """Return the warnings about a clause or a rule, with their locations in its text."""
-    warnings = list(remarks(drafted.written))
+    warnings = list(find_warnings(drafted.written))
     intervals = question.backend.windows_in_hours(drafted.plan, question.type_of_order)
     warnings += [days_in_hours(interval.span, written=interval.text) for interval in intervals]
     warnings += find_nanosecond_remarks(drafted.plan, question)
@@ -51,7 +51,7 @@ def find_nanosecond_remarks(plan: MatchPlan, question: Question) -> Iterator[Mat
         """Return the name of a column, or "" for another expression."""
         return columns.name(expression.text) or columns.find(expression.names) or ""
 
-    frames = [relation.runner.frames[name] for name in holes(relation.query(["*"]))]
+    frames = [relation.runner.frames[name] for name in list_holes(relation.query(["*"]))]
     order = [name_of(item.expression) for item in plan.order_by]
     keys = [name_of(key) for key in plan.keys]
     for close_times, column, count in find_nanosecond_ties(frames, order, keys):
@@ -86,7 +86,7 @@ def find_session_remarks(spark: SparkSession, prepared: Sequence[PreparedInput[A
     if not prepared or any(clause.question.is_stream for clause in prepared):
         return ()
     types = (type_ for clause in prepared for type_ in find_value_types(clause))
-    untuned = untuned_at_first(spark, types)
+    untuned = warn_once_if_untuned(spark, types)
     return () if untuned is None else (untuned,)
 
 

@@ -28,10 +28,10 @@ from matchrec.errors.calls import column_refused
 from matchrec.errors.run import failures
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.plan.text import string_literal
-from matchrec.spark.errors.diagnose import first_line
+from matchrec.spark.errors.diagnose import read_sentence
 from matchrec.spark.relation import Relation
-from matchrec.spark.session import REFUSALS, quiet_analysis
-from matchrec.spark.types import OrderTimes
+from matchrec.spark.session import QUERY_ERRORS, quiet_analysis
+from matchrec.spark.types import OrderNumbers
 
 # A dict of rules by name, or a DataFrame of them. A rule is a text, a Pattern, or a dict of its
 # versions by the time from which each is valid.
@@ -168,7 +168,7 @@ def check_names(names: Iterable[str]) -> None:
         raise failures.no_rules()
 
 
-def find_times(relation: Relation, order: str) -> OrderTimes:
+def find_times(relation: Relation, order: str) -> OrderNumbers:
     """Return how times of versions are read: as values of the type of the order.
 
     Raises:
@@ -176,10 +176,10 @@ def find_times(relation: Relation, order: str) -> OrderTimes:
     """
     with quiet_analysis():
         try:
-            times = OrderTimes(relation.type_of(order))
-        except REFUSALS as error:
+            times = OrderNumbers(relation.type_of(order))
+        except QUERY_ERRORS as error:
             engine = relation.runner.backend.engine
-            raise column_refused(engine=engine, column=order, reason=first_line(error)) from None
+            raise column_refused(engine=engine, column=order, reason=read_sentence(error)) from None
     if times.kind is None:
         raise failures.no_times_of_order(order=order, type_name=times.type.simpleString())
     return times
@@ -194,7 +194,7 @@ class VersionRow(NamedTuple):
     since: int | None  # when the version begins, see `OrderTimes.number`; None for the beginning
 
 
-def read_dict(rules: Mapping[str, Any], times: OrderTimes) -> Iterator[VersionRow]:
+def read_dict(rules: Mapping[str, Any], times: OrderNumbers) -> Iterator[VersionRow]:
     """Yield the versions in a dict of rules.
 
     Raises:
@@ -209,7 +209,7 @@ def read_dict(rules: Mapping[str, Any], times: OrderTimes) -> Iterator[VersionRo
             yield VersionRow(name, content, None, since)
 
 
-def read_table(table: DataFrame, times: OrderTimes) -> list[VersionRow]:
+def read_table(table: DataFrame, times: OrderNumbers) -> list[VersionRow]:
     """Return the versions in a DataFrame of rules, sorted by rule. Runs a job.
 
     Raises:
@@ -242,7 +242,7 @@ def read_table(table: DataFrame, times: OrderTimes) -> list[VersionRow]:
     return sorted(versions, key=lambda version: version.rule)
 
 
-def build_versions(rows: Iterable[VersionRow], times: OrderTimes) -> Iterator[WrittenRule]:
+def build_versions(rows: Iterable[VersionRow], times: OrderNumbers) -> Iterator[WrittenRule]:
     """Yield each version that has a text or a Pattern, with the time at which the next one begins.
 
     Args:

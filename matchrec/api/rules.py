@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame
 
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.events import Events, add_conditions, lower_over
-from matchrec.api.inputs import Frame, Terms, fill_markers, relation_of
+from matchrec.api.inputs import Frame, Terms, build_relation, fill_markers
 from matchrec.api.query import resolve_options
 from matchrec.api.remarks import find_remarks, find_session_remarks, find_state_remarks
 from matchrec.api.rule_versions import RULES, Rules, WrittenRule, read_rules
@@ -29,36 +29,36 @@ from matchrec.arguments import (
     TEXTS,
     DialectName,
     OnError,
-    checked,
+    check_arguments,
     is_dataframe,
     one_of,
 )
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import no_attribute
-from matchrec.errors.kinds import shown_in
-from matchrec.errors.language import PATTERN_CALLS, SASE, reading
+from matchrec.errors.kinds import located_in
+from matchrec.errors.language import PATTERN_CALLS, SASE, reading_language
 from matchrec.errors.run import failures
 from matchrec.errors.streams import cached_stream
 from matchrec.errors.warnings import refused_rule, warn_caller
 from matchrec.explain.explanation import Explanation, explain_rules
-from matchrec.explain.pictures.html import folded, paragraph, preformatted
+from matchrec.explain.pictures.html import paragraph, preformatted, unfoldable
 from matchrec.patterns.stages.builder import Pattern
-from matchrec.patterns.stages.lower import measure
-from matchrec.patterns.stages.tree import textual
+from matchrec.patterns.stages.lower import make_measure
+from matchrec.patterns.stages.tree import name_columns
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.expression import MATCH_NUMBER
 from matchrec.source import Source
-from matchrec.spark.environment import check_session, refusing_streams
+from matchrec.spark.environment import check_session, translate_stream_errors
 from matchrec.spark.question import (
     Options,
     Question,
     Rule,
-    input_columns,
+    find_input_columns,
     is_streaming,
     naming_rule,
 )
 from matchrec.spark.rule_sets import build
-from matchrec.syntax.lower import lower
+from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.nodes import MatchRecognize, PartitionKey, SortKey
 from matchrec.syntax.tokens import read_tokens
 
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 RefusedRules = dict[str, MatchRecognizeError]
 
 
-@checked(
+@check_arguments(
     **{
         **ARGUMENTS,
         "rules": RULES,
@@ -146,8 +146,8 @@ def match_rules(  # noqa: PLR0913 -- public signature
     reader = RulesReader(events, type_column, dialect, on_error, event_names, options)
     fixed_rules: Any = rules() if callable(rules) else rules
     RULES.check("`match_rules`", "rules", fixed_rules)
-    written_rules = read_rules(fixed_rules, relation_of(df), events.order_by[0])
-    with refusing_streams(df.sparkSession):
+    written_rules = read_rules(fixed_rules, build_relation(df), events.order_by[0])
+    with translate_stream_errors(df.sparkSession):
         if is_dataframe(fixed_rules) and on_error == "keep":
             matches = reader.match_valid_rules(written_rules)
         else:
@@ -161,7 +161,7 @@ def warn_about_rules(built: build.BuiltRuleSet) -> None:
     for rule, linked in zip(built.question.rules, built.rule_set.rules, strict=True):
         assert rule.source is not None
         draft = built.shared.drafts[rule.name]
-        with reading(rule.language):
+        with reading_language(rule.language):
             remarks = find_remarks(draft, built.question, rule.source)
             if built.question.is_stream:
                 remarks += find_state_remarks(draft.written, linked.executable, rule.source)
@@ -187,9 +187,9 @@ class RulesReader:
             MatchRecognizeError: a rule has a mistake.
         """
         rules, frame = self.read(written_rules)
-        relation = relation_of(frame)
+        relation = build_relation(frame)
         # Without the columns of conditions, which no rule may name.
-        columns = input_columns(relation, names=self.events.df.columns)
+        columns = find_input_columns(relation, names=self.events.df.columns)
         question = Question(rules, relation, columns, self.options, on_error=self.on_error)
         event_columns = self.choose_event_columns()
         return RuleMatches(build.build_rule_set(question.resolve(), event_columns))
@@ -274,13 +274,13 @@ class RulesReader:
             values: the values of its markers, as SQL.
         """
         node, source = parse_clause_of(self.events.df, text, self.dialect, values)
-        with shown_in(source):
+        with located_in(source):
             refuse_keys_and_order(node)
-            plan = lower(self.add_keys_and_order(node))
+            plan = lower_clause(self.add_keys_and_order(node))
         is_one_row = plan.rows_per_match is RowsPerMatch.ONE_ROW
         if is_one_row and not plan.measures and not plan.partition_by:
             # A DataFrame needs a column.
-            plan = replace(plan, measures=(measure("match_number", MATCH_NUMBER),))
+            plan = replace(plan, measures=(make_measure("match_number", MATCH_NUMBER),))
         return Rule(name, plan, source)
 
     def add_keys_and_order(self, node: MatchRecognize) -> MatchRecognize:
@@ -299,9 +299,9 @@ class RulesReader:
         """
         # The hash keeps the columns of several rules apart, whichever rules a call has.
         prefix = f"{sha256(name.encode()).hexdigest()[:8]}_"
-        stages, conditions = textual(pattern.stages, prefix)
+        stages, conditions = name_columns(pattern.stages, prefix)
         lowered = lower_over(self.events, replace(pattern, stages=stages))
-        with shown_in(lowered.source, PATTERN_CALLS):
+        with located_in(lowered.source, PATTERN_CALLS):
             frame = add_conditions(frame, conditions)
         column_texts = tuple(str(column) for column in conditions.values())
         rule = Rule(name, lowered.plan, lowered.source, PATTERN_CALLS, columns=column_texts)
@@ -358,7 +358,7 @@ class RuleMatches:
         build.check_names(built)
         build.check_measures(built)
         self._built = built
-        self._matches = build.all_matches(built)
+        self._matches = build.select_matches(built)
         self._results: dict[str, DataFrame] = {}
         self._refused = dict(refused or {})
 
@@ -422,9 +422,9 @@ class RuleMatches:
         >>> result.errors.columns
         ['rule', 'message']
         """
-        return build.failures(self._built)
+        return build.select_failures(self._built)
 
-    @checked(name=TEXT)
+    @check_arguments(name=TEXT)
     def rule(self, name: str) -> DataFrame:
         """Return the result of one rule, in all of its versions, with the columns of its own query.
 
@@ -440,7 +440,7 @@ class RuleMatches:
         if name not in self.rules:
             raise failures.unknown_rule(name=name, known=self.rules)
         if name not in self._results:
-            self._results[name] = build.result_of_versions(self._built, name)
+            self._results[name] = build.select_result(self._built, name)
         return self._results[name]
 
     @property
@@ -455,7 +455,7 @@ class RuleMatches:
         """
         return self._built.rows
 
-    @checked(df=DATAFRAME)
+    @check_arguments(df=DATAFRAME)
     def split(self, df: DataFrame) -> RuleMatches:
         """Return the views of some of `rows`, such as the rows of a micro-batch in `foreachBatch`.
 
@@ -523,4 +523,4 @@ class RuleMatches:
         """Return the rules and columns for notebooks, with the explanation folded up."""
         rules = paragraph(f"rules: {', '.join(self.rules)}")
         columns = paragraph(", ".join(f"{name}: {type_}" for name, type_ in self._matches.dtypes))
-        return rules + columns + folded("all stages", preformatted(self.explain().text))
+        return rules + columns + unfoldable("all stages", preformatted(self.explain().text))

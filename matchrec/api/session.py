@@ -5,12 +5,12 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 
 from matchrec.api.sql import enable
-from matchrec.arguments import COUNT, checked
+from matchrec.arguments import COUNT, check_arguments
 from matchrec.errors import calls as errors
 from matchrec.spark.sail.start import ENGINE, MEMORY_SIZE, start
 
 
-@checked(engine=ENGINE.or_none(), cores=COUNT.or_none(), memory=MEMORY_SIZE.or_none())
+@check_arguments(engine=ENGINE.or_none(), cores=COUNT.or_none(), memory=MEMORY_SIZE.or_none())
 def session(
     engine: str | None = None, *, cores: int | None = None, memory: str | None = None
 ) -> SparkSession:

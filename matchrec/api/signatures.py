@@ -24,13 +24,13 @@ from matchrec.arguments import (
     PatternOutput,
     Per,
     SaseOutput,
-    by_name,
+    dict_of,
+    find_library,
     instance_of,
     is_column,
     is_dataframe,
     is_frame,
     is_whole,
-    library_of,
     one_of,
 )
 from matchrec.dialects.products import PRODUCTS
@@ -46,7 +46,7 @@ def is_value(value: object) -> bool:
     """Return whether a value is a Column, or Spark can make a literal of it."""
     if value is None or isinstance(value, VALUES) or is_column(value):
         return True
-    return library_of(value) in ("numpy", "pandas", "pyspark")
+    return find_library(value) in ("numpy", "pandas", "pyspark")
 
 
 def are_values(values: object) -> bool:
@@ -55,7 +55,7 @@ def are_values(values: object) -> bool:
         return True
     if isinstance(values, list):
         return all(is_value(value) for value in values)
-    return by_name(is_value)(values)
+    return dict_of(is_value)(values)
 
 
 def convert_numpy_value(value: Any) -> Any:
@@ -81,7 +81,7 @@ def can_name_row(value: object) -> bool:
     """Return whether a value, or a tuple of values, can be compared with ORDER BY columns."""
     if value is None or isinstance(value, (*TEXT_VALUES, date, timedelta, tuple)):
         return True
-    return library_of(value) in ("numpy", "pandas")
+    return find_library(value) in ("numpy", "pandas")
 
 
 def fills_hole(value: object) -> bool:
@@ -164,7 +164,7 @@ EVENTS = ArgumentKind(
 PATTERN = ArgumentKind("a Pattern", is_pattern, 'write matchrec.Pattern.begin("a")...')
 PARTITION = ArgumentKind(
     "a dict of values by the names of the PARTITION BY columns",
-    by_name(lambda _: True),
+    dict_of(lambda _: True),
     'write partition={"name": value}',
 ).or_none()
 ROW = ArgumentKind(
@@ -189,7 +189,7 @@ NAMES = ArgumentKind(
 )
 AGGREGATES = ArgumentKind(
     "a dict of aggregates by the names of columns",
-    lambda value: by_name(instance_of(str))(value) and len(value) > 0,
+    lambda value: dict_of(instance_of(str))(value) and len(value) > 0,
     '{argument}={"matches": "count(*)"}',
 )
 PER = one_of(get_args(Per))

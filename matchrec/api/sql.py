@@ -25,8 +25,8 @@ from matchrec.api.inputs import (
     NamedValues,
     Terms,
     as_dataframe,
+    build_relation,
     build_runner,
-    relation_of,
 )
 from matchrec.api.query import FrontEnd, Query, resolve_options
 from matchrec.api.signatures import ARGS, ARGUMENTS, FRAMES, NAMED, QUERIED, QUERY, is_pattern
@@ -37,19 +37,19 @@ from matchrec.arguments import (
     DialectName,
     PatternOutput,
     SaseOutput,
-    bound,
-    checked,
+    bind_call,
+    check_arguments,
     is_session,
 )
 from matchrec.errors import calls as errors
-from matchrec.errors.kinds import shown_in
+from matchrec.errors.kinds import located_in
 from matchrec.source import Source, Span
 from matchrec.spark.after.expand import explode_rows
 from matchrec.spark.environment import check_session
 from matchrec.spark.question import OPTIONS, Options
 from matchrec.spark.session import Answer, replace_sql, restore_sql
 from matchrec.syntax.locate import may_have_clause
-from matchrec.syntax.lower import lower
+from matchrec.syntax.lower import lower_clause
 
 if TYPE_CHECKING:
     from matchrec.api.events import Events
@@ -136,7 +136,7 @@ def sql(
 
 
 @with_running_session
-@checked(**{**ARGUMENTS, "spark": SESSION_OF_SQL, "query": TEXT})
+@check_arguments(**{**ARGUMENTS, "spark": SESSION_OF_SQL, "query": TEXT})
 def sql(
     spark: SparkSession,
     query: str,
@@ -182,7 +182,7 @@ def sql(
     return build_sql_query(spark, query, args, dialect, options, frames).to_df()
 
 
-@checked(**{**ARGUMENTS, "clause": CLAUSE_TEXT, "args": NAMED})
+@check_arguments(**{**ARGUMENTS, "clause": CLAUSE_TEXT, "args": NAMED})
 def match_recognize(
     df: Frame,
     clause: str,
@@ -222,7 +222,7 @@ def match_recognize(
     return build_clause_query(df, clause, args, dialect, options).to_df()
 
 
-@checked(df=DATAFRAME, column=TEXT.or_none())
+@check_arguments(df=DATAFRAME, column=TEXT.or_none())
 def explode_matches(df: DataFrame, column: str | None = None) -> DataFrame:
     """Return a row for each row of each match, as ALL ROWS PER MATCH does.
 
@@ -350,9 +350,9 @@ class ClauseText(FrontEnd):
 
     def parse(self, dialect: str, options: Options) -> ParsedQuery:
         node, source = parse_clause_of(self.df, self.text, dialect)
-        with shown_in(source):
-            plan = lower(node, self.args or {})
-            return ClauseQuery(Clause(plan, relation_of(self.df, self.args), options, source))
+        with located_in(source):
+            plan = lower_clause(node, self.args or {})
+            return ClauseQuery(Clause(plan, build_relation(self.df, self.args), options, source))
 
     def convert(self, dialect: str, write: str, events: str) -> Conversion:
         from matchrec.api.transpile import convert_query
@@ -449,18 +449,18 @@ def query(*args: Any, **kwargs: Any) -> Query:
     """
     source, query = find_source_and_query(args, kwargs)
     if is_session(source):
-        return build_sql_query(**bound(sql, "query", args, kwargs))
+        return build_sql_query(**bind_call(sql, "query", args, kwargs))
     if is_pattern(query) or IS_SASE.match(str(query)) or "order_by" in kwargs:
         from matchrec.api import events  # queries in SQL do not need it
 
         if is_pattern(query):
-            arguments = bound(events.match_pattern, "query", args, kwargs)
+            arguments = bind_call(events.match_pattern, "query", args, kwargs)
             return events.build_pattern_query(pop_events(arguments), **arguments)
-        arguments = bound(events.match_sase, "query", args, kwargs)
+        arguments = bind_call(events.match_sase, "query", args, kwargs)
         return events.build_sase_query(pop_events(arguments), **arguments)
     QUERIED.check("`query`", "source", source)
     QUERY.check("`query`", "query", query)
-    return build_clause_query(**bound(match_recognize, "query", args, kwargs))
+    return build_clause_query(**bind_call(match_recognize, "query", args, kwargs))
 
 
 def find_source_and_query(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -499,7 +499,7 @@ def pop_events(arguments: dict[str, Any]) -> Events:
 # `enable`: let `spark.sql` itself understand the clause.
 
 
-@checked(**ARGUMENTS)
+@check_arguments(**ARGUMENTS)
 def enable(
     spark: SparkSession, *, dialect: DialectName = "spark", options: Options | None = None
 ) -> None:
@@ -536,7 +536,7 @@ def enable(
     replace_sql(spark, build_answer(dialect, resolve_options("enable", options, "counters")))
 
 
-@checked(**ARGUMENTS)
+@check_arguments(**ARGUMENTS)
 def disable(spark: SparkSession) -> None:
     """Restore `spark.sql` as it was before `enable`. Do nothing if `enable` was not called.
 

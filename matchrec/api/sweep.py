@@ -18,26 +18,26 @@ from pyspark.sql.types import DataType, IntegralType
 
 from matchrec.api.clause import Clause
 from matchrec.api.dialects import parse_clause_of
-from matchrec.api.inputs import Frame, check_marker_names, markers, relation_of
+from matchrec.api.inputs import Frame, build_relation, check_marker_names, find_markers
 from matchrec.api.query import resolve_options
 from matchrec.api.remarks import find_clause_remarks
 from matchrec.api.signatures import ARGUMENTS, convert_numpy_value
-from matchrec.arguments import ArgumentKind, DialectName, by_name, checked, library_of
+from matchrec.arguments import ArgumentKind, DialectName, check_arguments, dict_of, find_library
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
-from matchrec.errors.kinds import shown_in
+from matchrec.errors.kinds import located_in
 from matchrec.errors.warnings import warn_caller
 from matchrec.explain.charts.sweep import Sweep
-from matchrec.patterns.stages.lower import measure
+from matchrec.patterns.stages.lower import make_measure
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import MATCH_NUMBER
 from matchrec.plan.pattern import without_exclusions
-from matchrec.plan.text import quoted
+from matchrec.plan.text import quote_name
 from matchrec.source import Source
-from matchrec.spark.question import NO_OPTIONS, Options, Question, Rule, input_columns
-from matchrec.spark.rule_sets.build import all_matches, build_rule_set
-from matchrec.spark.types import has_distance, in_one_form
-from matchrec.syntax.lower import lower
+from matchrec.spark.question import NO_OPTIONS, Options, Question, Rule, find_input_columns
+from matchrec.spark.rule_sets.build import build_rule_set, select_matches
+from matchrec.spark.types import has_distance, normalize_value
+from matchrec.syntax.lower import lower_clause
 
 MAX_POINTS = 1000
 
@@ -50,13 +50,13 @@ def is_list_of_values(values: Any) -> bool:
     if isinstance(values, list | tuple | range):
         return len(values) > 0
     # The library is asked for first, because a Column of PySpark has every attribute.
-    is_array = library_of(values) in ("numpy", "pandas") and getattr(values, "ndim", 0) == 1
+    is_array = find_library(values) in ("numpy", "pandas") and getattr(values, "ndim", 0) == 1
     return is_array and len(values) > 0
 
 
 def is_grid(grid: Any) -> bool:
     """Return whether this is a dict of lists of values by the names of markers."""
-    if not by_name(is_list_of_values)(grid) or not grid:
+    if not dict_of(is_list_of_values)(grid) or not grid:
         return False
     return all(name.isidentifier() for name in grid)
 
@@ -74,7 +74,7 @@ GRID = ArgumentKind(
 )
 
 
-@checked(**{**ARGUMENTS, "clause": ARGUMENTS["text"], "grid": GRID})
+@check_arguments(**{**ARGUMENTS, "clause": ARGUMENTS["text"], "grid": GRID})
 def sweep(
     df: Frame,
     clause: str,
@@ -117,10 +117,10 @@ def sweep(
     check_rule(df, build_rule(df, clause, first_point, "", dialect), first_point)
     points_by_name = {show_point(point): point for point in points}
     rules, args = build_rules(df, clause, points_by_name, dialect)
-    relation = relation_of(df, args)
-    question = Question(rules, relation, input_columns(relation), options)
+    relation = build_relation(df, args)
+    question = Question(rules, relation, find_input_columns(relation), options)
     built = build_rule_set(question.resolve(), ())
-    return Sweep(tuple(grid), tuple(count_matches(all_matches(built), points_by_name)))
+    return Sweep(tuple(grid), tuple(count_matches(select_matches(built), points_by_name)))
 
 
 def check_markers(clause: str, grid: Grid) -> None:
@@ -130,7 +130,7 @@ def check_markers(clause: str, grid: Grid) -> None:
         MatchRecognizePlanError: a marker has no values, or values have no marker.
     """
     check_marker_names(clause, grid)
-    for name, span in markers(clause):
+    for name, span in find_markers(clause):
         if name not in grid:
             error = errors.marker_without_values(span, name=name, known=tuple(grid))
             raise error.located(Source(clause))
@@ -143,8 +143,8 @@ def check_rule(df: DataFrame, rule: Rule, point: Point) -> None:
         MatchRecognizeError: the clause has a mistake.
     """
     assert rule.source is not None
-    clause = Clause(rule.plan, relation_of(df, point), NO_OPTIONS, rule.source)
-    with shown_in(rule.source):
+    clause = Clause(rule.plan, build_relation(df, point), NO_OPTIONS, rule.source)
+    with located_in(rule.source):
         result = clause.run()
     warn_caller(*find_clause_remarks(result, clause.source, clause.language))
 
@@ -212,12 +212,12 @@ def build_rule(  # noqa: PLR0913 -- the clause, its values, and the names of bot
     renamed_markers = {marker: f":{new_name}" for marker, new_name in new_names.items()} or None
     node, source = parse_clause_of(df, clause, dialect, renamed_markers)
     values = {new_names.get(marker, marker): value for marker, value in point.items()}
-    with shown_in(source):
-        plan = lower(replace(node, measures=(), rows_per_match=RowsPerMatch.ONE_ROW), values)
+    with located_in(source):
+        plan = lower_clause(replace(node, measures=(), rows_per_match=RowsPerMatch.ONE_ROW), values)
     plan = replace(
         plan,
         pattern=without_exclusions(plan.pattern),
-        measures=(measure("match_number", MATCH_NUMBER),),
+        measures=(make_measure("match_number", MATCH_NUMBER),),
     )
     return Rule(name, plan, source)
 
@@ -239,7 +239,7 @@ def count_matches(matches: DataFrame, points: Mapping[str, Point]) -> list[tuple
         points: the combinations, by the names of their rules.
     """
     keys = matches.columns[1 : matches.columns.index("match_number")]
-    key_values = [in_one_form(quoted(key), matches.schema[key].dataType) for key in keys]
+    key_values = [normalize_value(quote_name(key), matches.schema[key].dataType) for key in keys]
     row_count = "coalesce(size(events), 0)"
     span = write_span(matches.schema["end_time"].dataType)
     figures = [

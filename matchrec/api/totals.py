@@ -4,7 +4,7 @@
    sum and the count of `days`.
 2. The search is asked for these totals, and returns a row for each group of matches. If it cannot
    compute them, it is asked for the matches instead.
-3. SQL makes the aggregates from these rows: see `over_groups` and `over_matches`.
+3. SQL makes the aggregates from these rows: see `over_groups` and `write_over_matches`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from matchrec.errors.conditions import duplicate_output_column
 from matchrec.plan.clauses import Grouping, Measure, RowsPerMatch
 from matchrec.plan.expression import MATCH_NUMBER, End, Navigation, Semantics, Term, column_term
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import AVERAGE_OR_NULL, quoted, string_literal
+from matchrec.plan.text import AVERAGE_OR_NULL, quote_name, string_literal
 from matchrec.plan.totals import DOUBLE, FUNCTIONS, AskedTotal, Totals
 from matchrec.source import Span
 from matchrec.spark.execute import ClauseResult, execute
 from matchrec.spark.question import is_streaming
-from matchrec.spark.types import in_one_form, scale_of, total_type
+from matchrec.spark.types import find_scale, find_total_type, normalize_value
 
 # An aggregate: its function, then `*`, a name, or a name in backticks.
 _CALL = re.compile(r"\s*(\w+)\s*\(\s*(?:(\*)|(\w+)|`((?:[^`]|``)+)`)\s*\)\s*")
@@ -87,7 +87,7 @@ def aggregate(
     check_names(calls, group_names)
     readable = clause.relation.runner.readable
     columns = [
-        f"{readable(write_call(call, result, totals))} AS {quoted(name)}"
+        f"{readable(write_call(call, result, totals))} AS {quote_name(name)}"
         for name, call in calls.items()
     ]
     return result, group_rows(rows, group_names, columns)
@@ -105,11 +105,11 @@ def group_rows(rows: DataFrame, group_names: Sequence[str], aggregates: Sequence
     if not group_names or is_streaming(rows):
         # In a stream each row is a group, because no row is ever added to it. Without columns that
         # tell groups apart, all rows are one group.
-        groups = [f"{quoted(field.name)} AS {quoted(name)}" for name, field in fields]
+        groups = [f"{quote_name(field.name)} AS {quote_name(name)}" for name, field in fields]
         return rows.selectExpr(*groups, *aggregates)
     # Equal values may have several forms, such as 0.0 and -0.0.
     groups = [
-        f"{in_one_form(quoted(field.name), field.dataType)} AS {quoted(name)}"
+        f"{normalize_value(quote_name(field.name), field.dataType)} AS {quote_name(name)}"
         for name, field in fields
     ]
     return rows.groupBy(*map(expr, groups)).agg(*map(expr, aggregates))
@@ -161,10 +161,10 @@ def write_call(call: AskedTotal, result: ClauseResult, totals: Totals) -> str:
     In a stream, the search returns one row for each group, so the SQL has no aggregate function.
     """
     if result.executable.task.totals is None:
-        return over_matches(call, result.dataframe)
+        return write_over_matches(call, result.dataframe)
     if not result.prepared.question.is_stream:
         return over_groups(call, result.dataframe, totals.columns)
-    columns = [quoted(totals.columns[total]) for total in find_totals(call)]
+    columns = [quote_name(totals.columns[total]) for total in find_totals(call)]
     return write_quotient(*columns) if call.function == "avg" else columns[0]
 
 
@@ -229,9 +229,9 @@ def over_groups(call: AskedTotal, rows: DataFrame, columns: Mapping[AskedTotal, 
         columns: the column of each total.
     """
     if call.function == "avg":
-        sum_column, count_column = (quoted(columns[total]) for total in find_totals(call))
+        sum_column, count_column = (quote_name(columns[total]) for total in find_totals(call))
         return write_quotient(f"sum({sum_column})", f"sum({count_column})")
-    column = quoted(columns[call])
+    column = quote_name(columns[call])
     type_ = rows.schema[columns[call]].dataType
     if call.function in ("min", "max"):
         return write_extreme(call.function, column, type_)
@@ -241,7 +241,7 @@ def over_groups(call: AskedTotal, rows: DataFrame, columns: Mapping[AskedTotal, 
     return total
 
 
-def over_matches(call: AskedTotal, rows: DataFrame) -> str:
+def write_over_matches(call: AskedTotal, rows: DataFrame) -> str:
     """Return SQL of an aggregate over built matches, with the type that the search would return.
 
     Args:
@@ -251,17 +251,17 @@ def over_matches(call: AskedTotal, rows: DataFrame) -> str:
     if call.measure is None:
         argument, type_ = "1", None
     else:
-        argument, type_ = quoted(call.measure), rows.schema[call.measure].dataType
+        argument, type_ = quote_name(call.measure), rows.schema[call.measure].dataType
     match call.function:
         case "count":
-            return f"CAST(count({argument}) AS {total_type(call, type_).simpleString()})"
+            return f"CAST(count({argument}) AS {find_total_type(call, type_).simpleString()})"
         case "sum" if call.cast == DOUBLE:
             doubles = f"sum(CAST({argument} AS DOUBLE))"
             if not isinstance(type_, spark_types.DecimalType | spark_types.IntegralType):
                 return doubles
             return f"coalesce(CAST({write_exact_sum(argument, type_)} AS DOUBLE), {doubles})"
         case "sum" if call.cast is not None or isinstance(type_, spark_types.NumericType):
-            return write_sum(call, argument, total_type(call, type_))
+            return write_sum(call, argument, find_total_type(call, type_))
         case "avg":
             return fail_on_null(call, f"{AVERAGE_OR_NULL}({argument})", argument, "DECIMAL")
         case function:
@@ -301,7 +301,7 @@ def write_exact_sum(argument: str, type_: spark_types.DataType) -> str:
         argument: SQL of the numbers.
         type_: the type of the numbers.
     """
-    return f"try_sum(CAST({argument} AS DECIMAL(38, {scale_of(type_)})))"
+    return f"try_sum(CAST({argument} AS DECIMAL(38, {find_scale(type_)})))"
 
 
 def fail_on_null(call: AskedTotal, value: str, argument: str, type_name: str) -> str:

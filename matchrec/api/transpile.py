@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from matchrec.api.signatures import ARGUMENTS, DIALECT, QUERY, READS
-from matchrec.arguments import TEXTS, ReadLanguage, WrittenDialect, checked
+from matchrec.arguments import TEXTS, ReadLanguage, WrittenDialect, check_arguments
 from matchrec.dialects.products import PRODUCTS
 from matchrec.dialects.translate import translate_query
-from matchrec.dialects.writing.convert import Conversion, read_pattern, read_sase, to_sql
+from matchrec.dialects.writing.convert import Conversion, convert_to_sql, read_pattern, read_sase
 from matchrec.errors import calls as errors
 from matchrec.patterns.sase import Streams
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.plan.clauses import MatchOutput
 from matchrec.source import Source
-from matchrec.syntax.expressions.expression import keys, orders
+from matchrec.syntax.expressions.expression import read_order_by, read_partition_by
 
 __all__ = ["Conversion", "transpile"]
 
@@ -22,7 +22,7 @@ __all__ = ["Conversion", "transpile"]
 STREAMS = {"order_by": TEXTS, "partition_by": TEXTS}
 
 
-@checked(query=QUERY, read=READS, write=DIALECT, **{**ARGUMENTS, **STREAMS})
+@check_arguments(query=QUERY, read=READS, write=DIALECT, **{**ARGUMENTS, **STREAMS})
 def transpile(  # noqa: PLR0913 -- public signature
     query: str | Pattern,
     *,
@@ -94,6 +94,8 @@ def convert_query(  # noqa: PLR0913 -- the arguments of `transpile`
         raise errors.no_order()
     is_overlapping = output != "non_overlapping"
     match_output = MatchOutput.ALL if is_overlapping else MatchOutput.NON_OVERLAPPING
-    streams = Streams(orders(order_by), keys(partition_by), type_column, match_output)
+    streams = Streams(
+        read_order_by(order_by), read_partition_by(partition_by), type_column, match_output
+    )
     reading = read_sase(query, streams) if isinstance(query, str) else read_pattern(query, streams)
-    return to_sql(reading, events, PRODUCTS[write])
+    return convert_to_sql(reading, events, PRODUCTS[write])

@@ -111,7 +111,7 @@ def fold(program: Program, *, every_way: bool = False, span: Span | None = None)
     """
 
     def list_choices(state: StateId) -> Iterator[tuple[Choice, StateId | None]]:
-        for choice in choices_of(program, state, every_way=every_way):
+        for choice in find_choices(program, state, every_way=every_way):
             yield choice, choice.target
 
     numbered = number_states([program.start], list_choices)
@@ -172,7 +172,7 @@ def limit_choices(
         yield state, choices
 
 
-def reachable(
+def find_reachable(
     starts: Iterable[_State], list_targets: Callable[[_State], Iterable[_State]]
 ) -> Iterator[_State]:
     """Yield the starts and all states reachable from them, each once, in any order."""
@@ -186,7 +186,7 @@ def reachable(
         waiting += new_states
 
 
-def choices_of(program: Program, state: StateId, *, every_way: bool) -> Iterator[Choice]:
+def find_choices(program: Program, state: StateId, *, every_way: bool) -> Iterator[Choice]:
     """Yield the choices of a state; their targets are still states of the program.
 
     Ignore edges are no choices. These choices are left out:
@@ -223,7 +223,7 @@ def choices_of(program: Program, state: StateId, *, every_way: bool) -> Iterator
         waiting += [(next_edge, guard) for next_edge in reversed(program.states[edge.target].edges)]
 
 
-def forbidden_by(guard: int) -> frozenset[VariableId]:
+def find_forbidden_variables(guard: int) -> frozenset[VariableId]:
     """Return the variables whose conditions the next row must not satisfy."""
     bits = guard // FIRST_NOT
     return frozenset(variable for variable in range(bits.bit_length()) if bits >> variable & 1)
@@ -249,14 +249,14 @@ def is_repeated(guards_by_step: dict[object, list[int]], step: object, guard: in
 UNREACHABLE = 1 << 30
 
 
-def least_rows(folded: Folded) -> tuple[int, ...]:
+def find_least_rows(folded: Folded) -> tuple[int, ...]:
     """Return for each state the least number of rows that a match needs from there.
 
     UNREACHABLE if no way leads to an acceptance, as in `A $ B`.
     """
     sources: list[list[int]] = [[] for _ in folded]
     for state in range(len(folded)):
-        for target in targets(folded, state):
+        for target in find_targets(folded, state):
             sources[target].append(state)
     least = [0 if any(choice.accepts for choice in choices) else UNREACHABLE for choices in folded]
     reached = [state for state, rows in enumerate(least) if rows == 0]
@@ -268,7 +268,7 @@ def least_rows(folded: Folded) -> tuple[int, ...]:
     return tuple(least)
 
 
-def live_states(folded: Folded) -> tuple[bool, ...]:
+def find_live_states(folded: Folded) -> tuple[bool, ...]:
     """Return for each state whether a run that mapped rows may become a match by mapping more."""
 
     def is_possible(choice: Choice) -> bool:
@@ -279,14 +279,14 @@ def live_states(folded: Folded) -> tuple[bool, ...]:
         return choice.guard == 0 or (choice.accepts and choice.guard == GUARD_END)
 
     later = tuple(tuple(filter(is_possible, choices)) for choices in folded)
-    least = least_rows(later)
+    least = find_least_rows(later)
     return tuple(
-        any(least[target] < UNREACHABLE for target in targets(later, state))
+        any(least[target] < UNREACHABLE for target in find_targets(later, state))
         for state in range(len(folded))
     )
 
 
-def least_mapped(folded: Folded, members: frozenset[VariableId]) -> tuple[int, ...]:
+def find_least_mapped(folded: Folded, members: frozenset[VariableId]) -> tuple[int, ...]:
     """Return for each state the least number of rows mapped to `members` by a run that is there."""
     least = [0, *(UNREACHABLE for _ in folded[1:])]
     changed = True
@@ -301,7 +301,7 @@ def least_mapped(folded: Folded, members: frozenset[VariableId]) -> tuple[int, .
     return tuple(least)
 
 
-def reached_twice(folded: Folded) -> tuple[bool, ...]:
+def find_states_reached_twice(folded: Folded) -> tuple[bool, ...]:
     """Return for each state whether two searches or ways can reach it at the same row.
 
     That is the case after a state that is entered twice, as the start is if a row leads back to it.
@@ -310,11 +310,11 @@ def reached_twice(folded: Folded) -> tuple[bool, ...]:
     entries = Counter(choice.target for choices in folded for choice in choices)
     entries[0] += 1
     entered_twice = (state for state in range(len(folded)) if entries[state] > 1)
-    reached = set(reachable(entered_twice, partial(targets, folded)))
+    reached = set(find_reachable(entered_twice, partial(find_targets, folded)))
     return tuple(state in reached for state in range(len(folded)))
 
 
-def targets(folded: Folded, state: int) -> tuple[int, ...]:
+def find_targets(folded: Folded, state: int) -> tuple[int, ...]:
     """Return the states that one row can lead to from a state, each once."""
     return tuple(
         dict.fromkeys(choice.target for choice in folded[state] if choice.target is not None)
@@ -390,7 +390,7 @@ def is_needed(folding: Folding, marked: Callable[[Choice], bool]) -> bool:
             return True
         return any(folding.ends[state : state + 1])
 
-    states = reachable(range(folding.starts), list_targets)
+    states = find_reachable(range(folding.starts), list_targets)
     return not any(has_output(state) for state in states)
 
 
@@ -427,7 +427,7 @@ def may_map_twice(folding: Folding, waits: tuple[int | None, ...]) -> bool:
     first_pairs = ((left, right, left != right) for left in starts for right in starts)
     return any(
         differs and accepting[left] and accepting[right]
-        for left, right, differs in reachable(first_pairs, list_next_pairs)
+        for left, right, differs in find_reachable(first_pairs, list_next_pairs)
     )
 
 

@@ -23,7 +23,7 @@ from operator import or_
 
 from typing_extensions import assert_never
 
-from matchrec.automaton.closure import Folding, FollowSets, fold, reachable, targets
+from matchrec.automaton.closure import Folding, FollowSets, find_reachable, find_targets, fold
 from matchrec.automaton.program import (
     GUARD_END,
     GUARD_START,
@@ -350,7 +350,7 @@ class CompiledPattern:
     def longest(self) -> int | None:
         """Return the number of rows of the longest match, None if there is no bound."""
         folded = self.folding.choices
-        targets_of = {state: targets(folded, state) for state in range(len(folded))}
+        targets_of = {state: find_targets(folded, state) for state in range(len(folded))}
         longest: dict[int, int] = {}
         try:
             for state in TopologicalSorter(targets_of).static_order():  # after all it leads to
@@ -382,8 +382,8 @@ class CompiledPattern:
         folded = self.folding.choices
         if len(folded) > MOST_SEARCHED:
             return True
-        list_targets = partial(targets, folded)
-        reached = [set(reachable([state], list_targets)) for state in range(len(folded))]
+        list_targets = partial(find_targets, folded)
+        reached = [set(find_reachable([state], list_targets)) for state in range(len(folded))]
         for state, choices in enumerate(folded):
             leads_back = [
                 choice.target is not None and state in reached[choice.target] for choice in choices
@@ -417,7 +417,7 @@ def compile_pattern(plan: MatchPlan) -> CompiledPattern:
         program = stages.compile_stages(steps, plan.variables)
         tests = stages.compose_tests(steps, plan.variables)
         windowed = plan.within is not None
-        folding = stages.fold_places(program, tests, plan.staging.near, windowed=windowed)
+        folding = stages.fold_stages(program, tests, plan.staging.near, windowed=windowed)
         return CompiledPattern(program, folding)
     pattern = simplify(plan.pattern)
     program = compile_program(pattern, plan.variables, plan.selection)

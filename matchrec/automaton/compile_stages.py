@@ -47,8 +47,8 @@ from matchrec.plan.stages import (
     RepeatedPart,
     Single,
     Steps,
-    nots,
-    parts,
+    list_negations,
+    list_parts,
 )
 
 # What is left of a pattern of stages while it is compiled, and what holds until the next row.
@@ -496,18 +496,18 @@ def compose_tests(steps: Steps, variables: Names) -> Composed:
     ids = {name: number for number, name in enumerate(variables)}
     complements: dict[VariableId, VariableId] = {}
     without: dict[tuple[VariableId, VariableId], VariableId] = {}
-    for part in parts(steps):
+    for part in list_parts(steps):
         if part.until is not None:
             complements[ids[part.until.test]] = ids[part.until.complement]
             if part.until.take is not None:
                 assert not isinstance(part.content, tuple)
                 tests = ids[part.content.test], ids[part.until.test]
                 without[tests] = ids[part.until.take]
-    direct = frozenset(ids[event.test] for event in nots(steps) if event.only_next)
+    direct = frozenset(ids[event.test] for event in list_negations(steps) if event.only_next)
     return Composed(complements, without, direct)
 
 
-def fold_places(program: Program, tests: Composed, nears: Names, *, windowed: bool) -> Folding:
+def fold_stages(program: Program, tests: Composed, nears: Names, *, windowed: bool) -> Folding:
     """Fold a program of stages. Its states are waiting states; runs begin in the first ones.
 
     Args:

@@ -16,8 +16,8 @@ from matchrec.automaton.closure import (
     Effect,
     Folded,
     Folding,
+    find_least_rows,
     fold,
-    least_rows,
     limit_choices,
     number_states,
 )
@@ -58,7 +58,7 @@ def tell_apart(folding: Folding, span: Span | None) -> tuple[Folding, list[State
     """
     folding = drop_past_anchors(folding)
     folded = folding.choices
-    remaining = least_rows(folded)
+    remaining = find_least_rows(folded)
     awaited = [
         frozenset(choice.variable for choice in choices if is_nearer(choice, rows, remaining))
         for choices, rows in zip(folded, remaining, strict=True)
@@ -130,7 +130,7 @@ def is_nearer(choice: Choice, rows: int, remaining: tuple[int, ...]) -> bool:
     Args:
         choice: the choice.
         rows: the least number of rows that a match needs before it.
-        remaining: that number for each state, see `least_rows`.
+        remaining: that number for each state, see `find_least_rows`.
     """
     return choice.target is not None and remaining[choice.target] < rows
 
@@ -144,7 +144,7 @@ def may_await_others(
 
     Args:
         folded: the choices; their variables are occurrences.
-        remaining: see `least_rows`.
+        remaining: see `find_least_rows`.
         awaited: for each state, the occurrences by which a match needs fewer rows.
     """
     forks = any(len({choice.variable for choice in choices}) < len(choices) for choices in folded)
@@ -260,7 +260,7 @@ def compile_occurrences(
         tuple(with_variable(choice, variables) for choice in state_choices)
         for state_choices in folding.choices
     )
-    remaining = least_rows(choices)
+    remaining = find_least_rows(choices)
     return Occurrences(
         pattern=CompiledPattern(compiled.program, replace(folding, choices=choices)),
         variables=tuple(variables),
@@ -270,7 +270,7 @@ def compile_occurrences(
     )
 
 
-def occurrences_of_stages(compiled: CompiledPattern, stages: int) -> Occurrences:
+def find_stage_occurrences(compiled: CompiledPattern, stages: int) -> Occurrences:
     """Return the occurrences of a program of stages.
 
     Each stage is one occurrence, because no two have the same name.
@@ -280,7 +280,7 @@ def occurrences_of_stages(compiled: CompiledPattern, stages: int) -> Occurrences
         stages: how many stages it has.
     """
     folding = compiled.folding
-    remaining = least_rows(accept_by_time(folding))
+    remaining = find_least_rows(accept_by_time(folding))
     first_states = frozenset(range(folding.starts))
     # A run that begins awaits what any of the first states does.
     others = [

@@ -18,7 +18,7 @@ import click
 from matchrec.arguments import Algorithm, DialectName, PatternOutput, Per, SaseOutput, Sort
 from matchrec.cli.failures import print_tracebacks, report_failures
 from matchrec.cli.files import EmptyTable, Table, delimiter, parse_schema, table, writable
-from matchrec.cli.queries import QuerySource, build_request, plain_value_of
+from matchrec.cli.queries import QuerySource, build_request, read_plain_value
 from matchrec.cli.session import Settings
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
@@ -79,7 +79,7 @@ def values_of_marker(argument: str) -> tuple[str, list[Any]]:
         if last - first > 2:
             examples.append("...")
         raise errors.range_of_values(values=values, name=name, written=",".join(examples))
-    return name, [plain_value_of(value) for value in values.split(",")]
+    return name, [read_plain_value(value) for value in values.split(",")]
 
 
 def engine(argument: str) -> str:
@@ -319,9 +319,9 @@ def names_of_parameters(ctx: click.Context, _: click.Parameter, typed: str) -> l
     query = ctx.params.get("query") or next(map(QuerySource, ctx.args), None)
     if query is None or not (query.text or Path(query.path).is_file()):
         return []
-    from matchrec.api.inputs import markers
+    from matchrec.api.inputs import find_markers
 
-    names = dict.fromkeys(name for name, _ in markers(query.read("sql")))
+    names = dict.fromkeys(name for name, _ in find_markers(query.read("sql")))
     return [f"{name}=" for name in names if name.startswith(typed)]
 
 

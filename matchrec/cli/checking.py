@@ -13,7 +13,7 @@ from matchrec.cli.failures import ExitCode, label_errors, report_warnings, tell
 from matchrec.cli.queries import QueryRequest
 from matchrec.cli.statements import Statement
 from matchrec.errors.warnings import MatchRecognizeWarning
-from matchrec.source import counted
+from matchrec.source import show_count
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,7 +43,7 @@ def check(request: QueryRequest, strict: bool) -> None:
                 check_statement(request, spark, statement, what)
     count = sum(isinstance(warning, MatchRecognizeWarning) for warning in shown)
     if strict and count:
-        tell(f"{counted(count, 'warning')}; --strict exits with code {ExitCode.REFUSED:d}")
+        tell(f"{show_count(count, 'warning')}; --strict exits with code {ExitCode.REFUSED:d}")
         raise click.exceptions.Exit(ExitCode.REFUSED)
 
 
@@ -62,13 +62,13 @@ def check_statement(
         statement: the statement.
         what: its text, or the Pattern.
     """
-    from matchrec.spark.backends import runner_of
+    from matchrec.spark.backends import make_runner
 
     prefix = f"{statement.label}: " if statement.label else ""
     if request.language == "sql" and not (statement.is_query or statement.creates_view):
         tell(f"{prefix}not a query; only its MATCH_RECOGNIZE clauses were checked")
         return
     frame = request.query(spark, what).to_df()
-    runner_of(spark).analyse(frame)
+    make_runner(spark).analyse(frame)
     columns = ", ".join(f"{name} {type_name}" for name, type_name in frame.dtypes)
     print(f"{prefix}ok; the result has {columns}" if columns else f"{prefix}ok")

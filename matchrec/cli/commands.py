@@ -28,7 +28,7 @@ from matchrec.cli.queries import QueryRequest, QuerySource, load_pattern
 from matchrec.cli.rows import FORMATS, SHOWN_ROWS, table_text, write_rows
 from matchrec.cli.session import local_session
 from matchrec.errors import command as errors
-from matchrec.source import counted
+from matchrec.source import show_count
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -137,20 +137,20 @@ class Output:
 
     def write(self, spark: SparkSession, frame: DataFrame) -> int:
         """Write or print the rows, and return how many."""
-        from matchrec.spark.backends import runner_of
+        from matchrec.spark.backends import make_runner
 
-        runner_of(spark).analyse(frame)
+        make_runner(spark).analyse(frame)
         watch = matchrec.progress(spark)
         if self.file:
             with watch, raise_run_errors():
                 count = write(frame.limit(self.limit) if self.limit else frame, self.file)
-            tell(f"{counted(count, 'row')} written to {self.file}")
+            tell(f"{show_count(count, 'row')} written to {self.file}")
             return count
         most = self.limit or (SHOWN_ROWS if self.form == "table" else None)
         with raise_run_errors():
             count, has_more = write_rows(frame, self.form, most, watch, sys.stdout)
         if has_more:
-            rows = counted(most or 0, "row")
+            rows = show_count(most or 0, "row")
             tell(f"showing {rows}; --limit shows more, --output writes all")
         return count
 

@@ -115,9 +115,9 @@ def is_spark_error(error: Exception) -> bool:
 
     This imports PySpark, which takes time: call it only for an error of a program that uses it.
     """
-    from matchrec.spark.session import FAILURES
+    from matchrec.spark.session import SESSION_ERRORS
 
-    return isinstance(error, FAILURES)
+    return isinstance(error, SESSION_ERRORS)
 
 
 @contextmanager
@@ -136,9 +136,9 @@ def choose_exit_code(error: Exception) -> ExitCode:
     """Return the exit code: the query was rejected before it ran, or it failed while it ran."""
     if isinstance(error, MatchRecognizeError):
         return ExitCode.FAILED if isinstance(error, MatchRecognizeRunError) else ExitCode.REFUSED
-    from matchrec.spark.session import OF_TEXTS
+    from matchrec.spark.session import TEXT_ERRORS
 
-    return ExitCode.REFUSED if isinstance(error, OF_TEXTS) else ExitCode.FAILED
+    return ExitCode.REFUSED if isinstance(error, TEXT_ERRORS) else ExitCode.FAILED
 
 
 @contextmanager
@@ -161,10 +161,14 @@ def in_our_words(error: Exception) -> Exception:
 
     A query without a clause goes to the engine as it is, and so does its error.
     """
-    from matchrec.spark.errors.users_terms import in_plain_words
-    from matchrec.spark.session import OF_TEXTS
+    from matchrec.spark.errors.users_terms import put_in_plain_words
+    from matchrec.spark.session import TEXT_ERRORS
 
-    return in_plain_words(error, tuple) if isinstance(error, OF_TEXTS) else make_run_error(error)
+    return (
+        put_in_plain_words(error, tuple)
+        if isinstance(error, TEXT_ERRORS)
+        else make_run_error(error)
+    )
 
 
 def make_run_error(error: Exception) -> MatchRecognizeRunError:
@@ -179,9 +183,9 @@ def explain_spark_error(error: Exception) -> str:
     There is help for a missing table (how to name its file) and for a batch that is too large.
     """
     message = shorten_spark_message(str(error))
-    from matchrec.spark.errors.users_terms import parameters_of
+    from matchrec.spark.errors.users_terms import read_parameters
 
-    cure = cure_of_table(parameters_of(error).get("relationName", ""))
+    cure = cure_of_table(read_parameters(error).get("relationName", ""))
     if TOO_LARGE in message:
         cure = SMALLER_BATCHES
     return message if cure is None or cure in message else f"{message}\n{labelled('help', cure)}"
@@ -195,9 +199,9 @@ def shorten_spark_message(text: str) -> str:
     >>> shorten_spark_message("[X] no table `t`; line 1 pos 14;\\n'Project [*]\\n+- 'Relation")
     '[X] no table `t`; line 1 pos 14'
     """
-    from matchrec.spark.sail.words import sentence_of
+    from matchrec.spark.sail.words import plain_sentence
 
-    return sentence_of(_PLAN_OR_STACK.sub("", _WORKER_STACK.sub("", text)).strip())
+    return plain_sentence(_PLAN_OR_STACK.sub("", _WORKER_STACK.sub("", text)).strip())
 
 
 CARETS = re.compile(r"^ *\^[ ^]*$", re.MULTILINE)

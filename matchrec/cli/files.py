@@ -27,8 +27,8 @@ from typing import IO, TYPE_CHECKING, Any
 from matchrec.cli.failures import busy, explain_spark_error, is_spark_error, tell
 from matchrec.cli.rows import cache_rows, check_names, comes_as_arrow, write_rows
 from matchrec.errors import command as errors
-from matchrec.errors.kinds import nearest, shortened
-from matchrec.plan.text import quoted
+from matchrec.errors.kinds import find_nearest, shorten
+from matchrec.plan.text import quote_name
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -130,7 +130,7 @@ class Table:
 
     def read(self, spark: SparkSession) -> DataFrame:
         """Return the rows of Parquet or JSON files. The engine reads these itself."""
-        from matchrec.spark.backends import backend_of
+        from matchrec.spark.backends import find_backend
 
         if self.format == "json" and read_start(self.find_first_file()).lstrip().startswith(b"["):
             return self.copy_arrays_to_lines().read(spark)
@@ -138,10 +138,10 @@ class Table:
         if self.root is not None:
             reader = reader.option("basePath", str(self.root.absolute()))
         frame = reader.load([escape_wildcards(file) for file in self.files])
-        if self.format == "parquet" and backend_of(spark).engine == "Sail":
-            from matchrec.spark.sail.files import casts_of_pandas
+        if self.format == "parquet" and find_backend(spark).engine == "Sail":
+            from matchrec.spark.sail.files import find_casts
 
-            casts = casts_of_pandas(self.find_first_file())
+            casts = find_casts(self.find_first_file())
             if casts:
                 frame = frame.withColumns(casts)
         return frame
@@ -265,14 +265,14 @@ def create_view(frame: DataFrame, name: str) -> None:
         name: the name of the view, an identifier of Python.
     """
     # Spark parses the name, and needs quotes around letters that are not in ASCII.
-    frame.createOrReplaceTempView(name if name.isascii() else quoted(name))
+    frame.createOrReplaceTempView(name if name.isascii() else quote_name(name))
 
 
 def nearest_file(path: str) -> str | None:
     """Return advice for a missing file: to write the most similar name in its folder, if any."""
     folder = Path(path).parent
     names = [file.name for file in folder.iterdir()] if folder.is_dir() else []
-    similar_name = nearest(Path(path).name, names)
+    similar_name = find_nearest(Path(path).name, names)
     return similar_name and f"write {folder / similar_name}"
 
 
@@ -287,7 +287,7 @@ def read_query(path: str) -> str:
         raise errors.rows_for_query(path=path, name=stem if stem.isidentifier() else "events")
     if path != "-" and not Path(path).is_file():
         if len(path.split()) > 1:
-            raise errors.no_such_query(path=shortened(path))
+            raise errors.no_such_query(path=shorten(path))
         raise errors.no_such_file(what="the query", path=path, cure=nearest_file(path))
     content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     try:
@@ -346,16 +346,16 @@ def format_of_table(name: str, path: Path) -> str:
             reason = "it is a folder without files"
             raise errors.unreadable_table(name=name, path=str(path), reason=reason)
         return format_of_table(name, first_file)
-    return "parquet" if read_start(path).startswith(b"PAR1") else format_of(path)
+    return "parquet" if read_start(path).startswith(b"PAR1") else find_format(path)
 
 
-def format_of(path: Path) -> str:
+def find_format(path: Path) -> str:
     """Return the format of a file by its name.
 
     Raises:
         MatchRecognizeError: the format is unknown.
 
-    >>> format_of(Path("prices.csv.gz"))
+    >>> find_format(Path("prices.csv.gz"))
     'csv'
     """
     suffix = bare(path).suffix.lower()
@@ -487,7 +487,7 @@ def writable_table(path: str) -> Path:
     """Return the path of a file for rows. Its name ends with the format."""
     if path in ("-", "/dev/stdout"):
         raise errors.output_to_stdout(path=path)
-    if format_of(Path(path)) == "parquet" and Path(path).suffix.lower() in COMPRESSIONS:
+    if find_format(Path(path)) == "parquet" and Path(path).suffix.lower() in COMPRESSIONS:
         raise errors.compressed_parquet(path=path)
     return writable(path)
 
@@ -571,7 +571,7 @@ def write(frame: DataFrame, path: Path) -> int:
     The file appears when it is complete.
     """
     with replace_when_complete(path) as part:
-        if format_of(path) == "parquet":
+        if find_format(path) == "parquet":
             return write_parquet(frame, part)
         form = WRITTEN_FORMATS[bare(path).suffix.lower()]
         with COMPRESSIONS.get(path.suffix.lower(), open)(part, "wt", encoding="utf-8") as out:
@@ -581,11 +581,11 @@ def write(frame: DataFrame, path: Path) -> int:
 
 def write_parquet(frame: DataFrame, path: Path) -> int:
     """Write all rows to a Parquet file that does not exist yet, and return how many there are."""
-    from matchrec.spark.transport import write_at_once
+    from matchrec.spark.transport import write_parquet
 
     check_names(frame.columns, "a Parquet file")
     if comes_as_arrow(frame):
-        return write_at_once(frame, path)
+        return write_parquet(frame, path)
     parts = path.with_name("parts")
     with cache_rows(frame, nullcontext()) as (cached, rows):
         cached.coalesce(1).write.parquet(parts.absolute().as_uri())

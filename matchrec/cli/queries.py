@@ -114,10 +114,10 @@ class QueryRequest:
 
     def query(self, spark: SparkSession, what: Any) -> matchrec.Query:
         """Return the query of a statement, or of a SASE+ text or Pattern over the events."""
-        from matchrec.spark.backends import table_of
+        from matchrec.spark.backends import read_table
 
-        source: Any = spark if self.language == "sql" else table_of(spark, self.events)
-        args = {name: value_of(text) for name, text in self.select_arguments(what)} or None
+        source: Any = spark if self.language == "sql" else read_table(spark, self.events)
+        args = {name: read_value(text) for name, text in self.select_arguments(what)} or None
         arguments = {
             name: value
             for name, value in self.options.items()
@@ -173,7 +173,8 @@ class QueryRequest:
         language = self.dialect if self.language == "sql" else self.language
         for statement in self.statements:
             args = {
-                name: plain_value_of(value) for name, value in self.select_arguments(statement.text)
+                name: read_plain_value(value)
+                for name, value in self.select_arguments(statement.text)
             }
             with label_errors(statement.label):
                 check_query(statement.text, language, args)
@@ -334,21 +335,21 @@ def no_events(what: str) -> click.UsageError:
     return click.UsageError(f"{what} needs --events, the name of a table")
 
 
-def value_of(text: str) -> Any:
+def read_value(text: str) -> Any:
     """Return the value of `--arg`: that of a literal of SQL, or else the text itself."""
     if TYPED.fullmatch(text):
         from pyspark.sql.functions import expr
 
         return expr(text)
-    return plain_value_of(text)
+    return read_plain_value(text)
 
 
-def plain_value_of(text: str) -> int | float | Decimal | bool | str | None:
+def read_plain_value(text: str) -> int | float | Decimal | bool | str | None:
     """Return a number, a truth value, NULL or a text. Dates and the like are texts.
 
     A number with a leading zero is a text, and so is everything in single quotes.
 
-    >>> [plain_value_of(text) for text in ("12", "1.5", "1e3", "007", "null", "O'Hara", "'12'")]
+    >>> [read_plain_value(text) for text in ("12", "1.5", "1e3", "007", "null", "O'Hara", "'12'")]
     [12, Decimal('1.5'), 1000.0, '007', None, "O'Hara", '12']
     """
     if NUMBER.fullmatch(text):

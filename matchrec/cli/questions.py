@@ -14,12 +14,12 @@ import matchrec
 from matchrec.cli import arguments
 from matchrec.cli.failures import report_warnings
 from matchrec.cli.files import labels_table, write_text
-from matchrec.cli.queries import QueryRequest, no_events, plain_value_of
+from matchrec.cli.queries import QueryRequest, no_events, read_plain_value
 from matchrec.cli.session import Settings
 from matchrec.errors.language import COMMAND_LINE, shown_on
 
 if TYPE_CHECKING:
-    from matchrec.explain.pictures.figures import Pictured
+    from matchrec.explain.pictures.figures import PicturedText
 
 ValuesByName = Sequence[tuple[str, list[Any]]]
 
@@ -54,7 +54,7 @@ def explain(request: QueryRequest, analyze: bool, dot: Path | None, svg: Path | 
 DRAWN = click.option("--svg", type=arguments.SVG, help="Write the picture to FILE.")
 
 
-def show(answer: Pictured, svg_file: Path | None) -> None:
+def show(answer: PicturedText, svg_file: Path | None) -> None:
     """Print an answer. Write its picture, too, if there is a file for it."""
     print(answer)
     if svg_file:
@@ -105,8 +105,8 @@ def why(
     Example:
       matchrec why v_shapes.sql --table stocks=stocks.csv --partition ticker=MSFT
     """
-    values = {name: plain_value_of(value) for name, value in partition} or None
-    order_values = tuple(plain_value_of(value) for value in row) or None
+    values = {name: read_plain_value(value) for name, value in partition} or None
+    order_values = tuple(read_plain_value(value) for value in row) or None
     with request.running() as (_, query):
         answer = query.why(partition=values, row=order_values, limit=limit, clause=request.clause)
     show(answer, svg)

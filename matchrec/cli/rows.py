@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from matchrec.errors import command as errors
 from matchrec.errors.sql.expression import NUMBERS
-from matchrec.plan.text import quoted, string_literal
+from matchrec.plan.text import quote_name, string_literal
 from matchrec.source import printable
 
 if TYPE_CHECKING:
@@ -140,9 +140,9 @@ def comes_as_arrow(frame: DataFrame) -> bool:
 
     That is so on Sail, which does not keep cached rows, and would compute them for every job.
     """
-    from matchrec.spark.backends import backend_of
+    from matchrec.spark.backends import find_backend
 
-    return not backend_of(frame.sparkSession).keeps_cached_rows
+    return not find_backend(frame.sparkSession).keeps_cached_rows
 
 
 @contextmanager
@@ -267,7 +267,7 @@ class JsonSql:
         inside = replace(self, depth=self.depth + 1)
         if isinstance(kind, StructType):
             text = self.write_object(
-                (field.name, f"{value}.{quoted(field.name)}", field.dataType) for field in kind
+                (field.name, f"{value}.{quote_name(field.name)}", field.dataType) for field in kind
             )
         elif isinstance(kind, ArrayType):
             items = f"transform({value}, {item} -> {inside.write_value(item, kind.elementType)})"

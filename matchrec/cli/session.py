@@ -47,14 +47,14 @@ def local_session(settings: Settings = (), engine: str | None = None) -> Iterato
         engine: as for `matchrec.session`.
     """
     from matchrec.spark.actions import cancelled_by_interrupt
-    from matchrec.spark.sail.start import engine_of
+    from matchrec.spark.sail.start import describe_engine
 
     with tempfile.TemporaryDirectory(prefix="matchrec-") as name:
         try:
             spark = open_session(Path(name), dict(settings), engine)
         except MatchRecognizeError as error:
             fail(str(error), ExitCode.FAILED)
-        tell_at_terminal(f"running on {engine_of(spark)}")
+        tell_at_terminal(f"running on {describe_engine(spark)}")
         try:
             with cancelled_by_interrupt(spark):
                 yield spark
@@ -73,13 +73,13 @@ def open_session(folder: Path, settings: dict[str, str], engine: str | None) -> 
     Raises:
         MatchRecognizeError: Spark did not start; with the reason.
     """
-    from matchrec.spark.sail.start import SPARK, STARTING_SPARK, engine_for, start
-    from matchrec.spark.session import FAILURES, query_context_logger
+    from matchrec.spark.sail.start import SPARK, STARTING_SPARK, choose_engine, start
+    from matchrec.spark.session import SESSION_ERRORS, find_analysis_logger
 
-    query_context_logger().disabled = True  # PySpark 4 prints errors as JSON
+    find_analysis_logger().disabled = True  # PySpark 4 prints errors as JSON
     log = folder / LOG
     try:
-        if engine_for(engine, settings) != SPARK:
+        if choose_engine(engine, settings) != SPARK:
             return start(engine, settings)
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         ours = {**SETTINGS, "spark.sql.warehouse.dir": str(folder / "warehouse")}
@@ -87,7 +87,7 @@ def open_session(folder: Path, settings: dict[str, str], engine: str | None) -> 
             tell(f"{PROGRAM}{STARTING_SPARK}")
         with java_stderr_to(log) as terminal, busy("Starting Spark", terminal):
             return start(SPARK, ours | settings, announces=False)
-    except FAILURES as error:
+    except SESSION_ERRORS as error:
         log_text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
         log_lines = [line.strip() for line in log_text.split("\n") if line.strip()]
         reason = log_lines[-1] if log_lines else str(error)

@@ -23,7 +23,7 @@ from enum import Enum
 from itertools import product
 from typing import NamedTuple
 
-from matchrec.automaton.closure import Choice, Effect, Folding, number_states, reachable
+from matchrec.automaton.closure import Choice, Effect, Folding, find_reachable, number_states
 from matchrec.conditions.run_condition import (
     Arithmetic,
     Basic,
@@ -34,7 +34,7 @@ from matchrec.conditions.run_condition import (
     Reduce,
     Reduction,
     RunExpression,
-    parts_of,
+    walk_expression,
 )
 from matchrec.errors import calls as errors
 from matchrec.plan.clauses import EventSelection
@@ -140,7 +140,7 @@ class StateDivision:
         for state, moves in self.moves.items():
             for move in moves:
                 sources[move.target].add(state)
-        return set(reachable(self.ends, lambda state: sources[state]))
+        return set(find_reachable(self.ends, lambda state: sources[state]))
 
     def find_moves_from(self, state: DividedState) -> Iterator[RunMove]:
         """Yield the moves of a state, and add it to `ends` if a run in it can be a match.
@@ -186,7 +186,7 @@ class StateDivision:
             number: the index of the absence.
         """
         states_within = (state for state in self.moves if state.phases[number] is Phase.WITHIN)
-        later_states = reachable(
+        later_states = find_reachable(
             states_within, lambda state: [move.target for move in self.find_live_moves(state)]
         )
         choices = (move.choice for state in later_states for move in self.find_live_moves(state))
@@ -281,7 +281,7 @@ def check_condition(task: Task, absent: Absent, later_variables: frozenset[int])
     condition = task.conditions[absent.variable].run_condition
     if condition is None:
         return
-    for part in parts_of(condition):
+    for part in walk_expression(condition):
         if can_raise(part):
             raise errors.NotCarriedError(errors.ABSENCE_MAY_FAIL)
         match part:

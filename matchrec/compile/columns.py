@@ -12,25 +12,25 @@ from functools import partial
 
 from matchrec.compile.executable import Crossing
 from matchrec.conditions import residual
-from matchrec.conditions.aggregates import basic, framed
+from matchrec.conditions.aggregates import build_framed, find_basic_form
 from matchrec.conditions.row_column import (
     Framed,
     RowColumn,
     Shifted,
-    cast,
-    length_of,
-    near_columns,
-    row_column,
-    term_column,
-    texts_in,
-    window_columns,
+    build_near_columns,
+    build_row_column,
+    build_term_column,
+    build_window_columns,
+    cast_column,
+    find_row_texts,
+    write_window_length,
 )
-from matchrec.conditions.split import guard, holds_of_rows
-from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType
+from matchrec.conditions.split import add_guards_to_expression, find_condition_of_rows
+from matchrec.conditions.types import COMPARED_BY_SPARK, NUMBERS, Family, ValueType
 from matchrec.conditions.typing.typer import TRUE_COLUMN, RunColumns
 from matchrec.errors.conditions import not_measured_by
-from matchrec.errors.language import part
-from matchrec.errors.run.origins import SqlOrigin, origin
+from matchrec.errors.language import name_part
+from matchrec.errors.run.origins import SqlOrigin, make_origin
 from matchrec.output.measure_reader import MeasureReader, is_collected
 from matchrec.output.schema import OutputColumn, RowOutput, TimeoutOutput, TotalOutput
 from matchrec.plan.clauses import Gap, Measure, Within
@@ -40,9 +40,9 @@ from matchrec.plan.expression import (
     ColumnReference,
     Reference,
     Scalar,
+    list_terms,
     looks_at_columns_only,
-    row_text,
-    terms,
+    row_sql,
     with_references,
     with_terms,
 )
@@ -51,12 +51,12 @@ from matchrec.plan.operations import is_partial, may_fail
 from matchrec.plan.text import sum_or_null
 
 # Families of types whose values have no distance, so that no window can be measured along them.
-WITHOUT_DISTANCE = SPARKS_OWN | {Family.STRING, Family.BINARY, Family.BOOLEAN}
+WITHOUT_DISTANCE = COMPARED_BY_SPARK | {Family.STRING, Family.BINARY, Family.BOOLEAN}
 
 
 def find_key_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
     """Return the columns whose values name a partition in messages."""
-    return tuple(row_column(key.text) for key in plan.partition_by)
+    return tuple(build_row_column(key.text) for key in plan.partition_by)
 
 
 def find_dividing_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
@@ -65,7 +65,7 @@ def find_dividing_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
     Partition columns are not among them.
     """
     keys = find_key_columns(plan)
-    columns = dict.fromkeys(row_column(expression.text) for expression in plan.equal)
+    columns = dict.fromkeys(build_row_column(expression.text) for expression in plan.equal)
     return tuple(column for column in columns if column not in keys)
 
 
@@ -111,11 +111,11 @@ def build_crossing(
 def find_output_columns(output: OutputColumn) -> Iterator[RowColumn]:
     """Yield the columns that an output column reads."""
     if isinstance(output, RowOutput):
-        yield row_column(output.text)
+        yield build_row_column(output.text)
     for scalar in find_output_scalars(output):
         for reference in scalar.references:
             if isinstance(reference, ColumnReference):
-                yield row_column(reference.argument)
+                yield build_row_column(reference.argument)
             elif isinstance(reference, Aggregate):
                 yield from find_aggregate_columns(reference)
 
@@ -135,17 +135,17 @@ def find_output_scalars(output: OutputColumn) -> list[Scalar]:
 def find_aggregate_columns(aggregate: Aggregate) -> Iterator[RowColumn]:
     """Yield the columns that an aggregate can read, whether the worker or Spark computes it."""
     if aggregate.frame is not None:
-        yield RowColumn((framed(aggregate),))
+        yield RowColumn((build_framed(aggregate),))
         return
-    basic_form = basic(aggregate)
+    basic_form = find_basic_form(aggregate)
     if basic_form is not None and basic_form.column is not None:
         yield basic_form.column
-    for term in terms(aggregate):
+    for term in list_terms(aggregate):
         if looks_at_columns_only(term) and (term.references or is_collected(aggregate)):
-            yield term_column(term)
+            yield build_term_column(term)
         for reference in term.references:
             if isinstance(reference, ColumnReference):
-                yield row_column(reference.argument)
+                yield build_row_column(reference.argument)
 
 
 def find_step_columns(step: object) -> Iterator[RowColumn]:
@@ -160,7 +160,7 @@ def find_step_columns(step: object) -> Iterator[RowColumn]:
         case tuple():
             for element in step:
                 yield from find_step_columns(element)
-        case residual.Value(missing=RowColumn()):
+        case residual.ColumnRead(missing=RowColumn()):
             yield TRUE_COLUMN
     if isinstance(step, residual.Step | residual.Nearby | residual.SplitCondition):
         for step_field in fields(step):
@@ -189,7 +189,7 @@ def type_window(
     """
     if window is None:
         return ()
-    order, end = window_columns(plan, window)
+    order, end = build_window_columns(plan, window)
     order_type = types[order]
     end_type = types[end]
     are_numbers = {order_type.family, end_type.family} <= NUMBERS
@@ -203,9 +203,9 @@ def type_window(
     if window.distance is not None:
         return (order,)
     if order_type.family is not Family.FLOATING:
-        end = row_column(sum_or_null(order.text, length_of(window.interval)))
+        end = build_row_column(sum_or_null(order.text, write_window_length(window.interval)))
     if order_type != end_type:
-        order = cast(order, end_type.name)
+        order = cast_column(order, end_type.name)
     return order, end
 
 
@@ -217,16 +217,16 @@ def type_window_ends(
     There are none unless the plan has windows between neighbours in its pattern. If some ends are
     timestamps, dates are cast to timestamps.
     """
-    neighbour_ends = near_columns(plan)
+    neighbour_ends = build_near_columns(plan)
     if not neighbour_ends:
         return ()
-    ends = (*window_columns(plan, plan.within)[1:], *neighbour_ends)
+    ends = (*build_window_columns(plan, plan.within)[1:], *neighbour_ends)
     other_types = [types[end] for end in ends if types[end].family is not Family.DATE]
     if not other_types:
         return ends
     common_type = other_types[0].name
     return tuple(
-        cast(end, common_type) if types[end].family is Family.DATE else end for end in ends
+        cast_column(end, common_type) if types[end].family is Family.DATE else end for end in ends
     )
 
 
@@ -268,10 +268,10 @@ def guard_column(plan: MatchPlan, reference: ColumnReference) -> ColumnReference
     navigation = reference.navigation
     if navigation.physical_offset or not is_partial(reference.operations):
         return reference
-    condition = holds_of_rows(plan, navigation.variable)
+    condition = find_condition_of_rows(plan, navigation.variable)
     if condition is None:
         return reference
-    argument = f"CASE WHEN {row_text(condition)} THEN {reference.argument} END"
+    argument = f"CASE WHEN {row_sql(condition)} THEN {reference.argument} END"
     return replace(reference, argument=argument, names=())
 
 
@@ -281,7 +281,7 @@ def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
     A guarded term is computed only for rows that can be mapped to the variable of the aggregate and
     that pass its FILTER.
     """
-    mapped_condition = holds_of_rows(plan, aggregate.variable)
+    mapped_condition = find_condition_of_rows(plan, aggregate.variable)
     row_filter = aggregate.condition
     if row_filter is not None and not looks_at_columns_only(row_filter):
         row_filter = None
@@ -294,7 +294,7 @@ def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
             conditions.append(mapped_condition)
         if row_filter is not None and term is not row_filter:
             conditions.append(row_filter)
-        return guard(conditions, term)
+        return add_guards_to_expression(conditions, term)
 
     return with_terms(aggregate, guard_term)
 
@@ -314,8 +314,8 @@ def find_origins(
     """
     origins: dict[ComputedValue, SqlOrigin] = {}
     for expression in plan.sorted_by:
-        clause = part("PARTITION BY" if expression in plan.keys else "ORDER BY")
-        key_origin = origin(f"an expression in {clause}", clause, expression.span)
+        clause = name_part("PARTITION BY" if expression in plan.keys else "ORDER BY")
+        key_origin = make_origin(f"an expression in {clause}", clause, expression.span)
         origins.setdefault(expression.text, key_origin)
     for condition in conditions:
         add_origins(origins, find_condition_origin(condition), find_step_columns(condition))
@@ -331,17 +331,21 @@ def add_origins(
     """Add an origin for columns, and for the values that they are computed from."""
     for column in columns:
         shifted_values = [piece for piece in column.pieces if not isinstance(piece, str)]
-        for computed_value in (*texts_in(column), column, *shifted_values):
+        for computed_value in (*find_row_texts(column), column, *shifted_values):
             origins.setdefault(computed_value, new_origin)
 
 
 def find_condition_origin(condition: residual.SplitCondition) -> SqlOrigin:
     """Return where the user wrote the condition of a variable."""
     name = condition.variable
-    return origin(f"the condition of `{name}`", f"{part('DEFINE')} {name}", condition.span)
+    return make_origin(
+        f"the condition of `{name}`", f"{name_part('DEFINE')} {name}", condition.span
+    )
 
 
 def find_measure_origin(measure: Measure) -> SqlOrigin:
     """Return where the user wrote a measure."""
     name = measure.name
-    return origin(f"the measure `{name}`", f"{part('MEASURES')} {name}", measure.value.span)
+    return make_origin(
+        f"the measure `{name}`", f"{name_part('MEASURES')} {name}", measure.value.span
+    )

@@ -18,25 +18,32 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from matchrec.automaton.occurrences import Occurrences, compile_occurrences, occurrences_of_stages
+from matchrec.automaton.occurrences import Occurrences, compile_occurrences, find_stage_occurrences
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
-from matchrec.conditions.residual import NOWHERE, Combined, Nearby, SplitCondition, Step, Value
-from matchrec.conditions.row_column import (
-    EVERYWHERE,
-    RowColumn,
-    conjunction,
-    row_column,
-    show_column,
-    true_unless,
+from matchrec.conditions.residual import (
+    NO_SPAN,
+    ColumnRead,
+    CombinedStep,
+    Nearby,
+    SplitCondition,
+    Step,
 )
-from matchrec.conditions.split import ConditionSplitter, all_of
+from matchrec.conditions.row_column import (
+    ALWAYS_TRUE,
+    RowColumn,
+    build_guarded_test,
+    build_row_column,
+    join_columns,
+    show_column,
+)
+from matchrec.conditions.split import ConditionSplitter, join_steps
 from matchrec.errors.run import failures
 from matchrec.output.schema import RowOutput
 from matchrec.plan.clauses import MatchOutput
-from matchrec.plan.expression import Navigation, Scalar, column_term, comparison, joined
-from matchrec.plan.match_plan import MatchPlan, search_only
-from matchrec.plan.pattern import negations, variable_names
+from matchrec.plan.expression import Navigation, Scalar, column_term, compare, join_conditions
+from matchrec.plan.match_plan import MatchPlan, without_output_options
+from matchrec.plan.pattern import list_negations, variable_names
 from matchrec.search.coverage import Counts, Coverable
 from matchrec.search.interface import NearbyCondition
 from matchrec.search.records import compile_task
@@ -97,8 +104,8 @@ def check_coverable(plan: MatchPlan) -> None:
     """
     if plan.output is MatchOutput.LONGEST:
         raise failures.coverage_of_longest()
-    if negations(plan.pattern):
-        raise failures.coverage_of_negation(negations(plan.pattern)[0].span)
+    if list_negations(plan.pattern):
+        raise failures.coverage_of_negation(list_negations(plan.pattern)[0].span)
 
 
 def draft_coverage(draft: Draft) -> CoverageDraft:
@@ -113,7 +120,7 @@ def draft_coverage(draft: Draft) -> CoverageDraft:
     Raises:
         MatchRecognizePlanError: the pattern is too large.
     """
-    plan = search_only(draft.plan, ())
+    plan = without_output_options(draft.plan, ())
     occurrences = find_occurrences(draft, plan)
     order_texts = tuple(dict.fromkeys(item.expression.text for item in plan.order_by))
     tie = build_tie_test(order_texts, draft)
@@ -139,7 +146,7 @@ def find_occurrences(draft: Draft, plan: MatchPlan) -> Occurrences:
         MatchRecognizePlanError: the pattern is too large.
     """
     if plan.staging is not None:
-        return occurrences_of_stages(draft.pattern, len(variable_names(plan.pattern)))
+        return find_stage_occurrences(draft.pattern, len(variable_names(plan.pattern)))
     every_way = plan.output is not MatchOutput.PREFERRED
     return compile_occurrences(draft.pattern, plan.pattern, every_way=every_way)
 
@@ -157,13 +164,13 @@ def build_tie_test(order_texts: tuple[str, ...], draft: Draft) -> RowTest | None
     if not order_texts:
         return None
     comparisons = [
-        comparison("<=>", column_term(CURRENT_ROW, text), column_term(PREVIOUS_ROW, text))
+        compare("<=>", column_term(CURRENT_ROW, text), column_term(PREVIOUS_ROW, text))
         for text in order_texts
     ]
     # Conditions are split for a variable, but this one depends on none.
     any_variable = draft.plan.variables[0]
     splitter = ConditionSplitter(draft.plan, any_variable, draft.scope)
-    return splitter.test(joined("AND", comparisons, NOWHERE))
+    return splitter.test(join_conditions("AND", comparisons, NO_SPAN))
 
 
 def link_coverage(coverage: CoverageDraft, executable: Executable) -> CoverageTask:
@@ -183,7 +190,7 @@ def link_coverage(coverage: CoverageDraft, executable: Executable) -> CoverageTa
     bits = find_test_bits(executable)
     columns = executable.crossing.columns
     partition_columns = [index for _, index in executable.crossing.keys]
-    order_columns = [columns.index(row_column(output.name)) for output in draft.outputs]
+    order_columns = [columns.index(build_row_column(output.name)) for output in draft.outputs]
     return CoverageTask(
         executable=executable,
         coverable=Coverable(task, coverage.occurrences, number_parts(coverage, bits)),
@@ -280,16 +287,16 @@ def guard_test(earlier_tests: Sequence[RowTest], test: RowTest) -> RowTest:
             if isinstance(earlier, RowColumn)
             and (earlier.looks_at_one_row or not test.looks_at_one_row)
         )
-        return true_unless(conjunction(guards), test) if guards else test
-    guard = conjunction(tuple(to_column(earlier) for earlier in earlier_tests))
-    guard_step = all_of([to_step(earlier) for earlier in earlier_tests], NOWHERE)
-    step = Combined("IF", (guard_step, test.step, to_step(EVERYWHERE)), NOWHERE)
-    return Nearby(true_unless(guard, test.column), step)
+        return build_guarded_test(join_columns(guards), test) if guards else test
+    guard = join_columns(tuple(to_column(earlier) for earlier in earlier_tests))
+    guard_step = join_steps([to_step(earlier) for earlier in earlier_tests], NO_SPAN)
+    step = CombinedStep("IF", (guard_step, test.step, to_step(ALWAYS_TRUE)), NO_SPAN)
+    return Nearby(build_guarded_test(guard, test.column), step)
 
 
 def to_step(test: RowTest) -> Step:
     """Return a test as the worker would compute it."""
-    return test.step if isinstance(test, Nearby) else Value(test, None, None, NOWHERE)
+    return test.step if isinstance(test, Nearby) else ColumnRead(test, None, None, NO_SPAN)
 
 
 def to_column(test: RowTest) -> RowColumn:
@@ -317,7 +324,7 @@ class Figures:
 
 
 # How many fields of `Figures` are added up.
-SUMS = 6
+SUMMED_FIGURES = 6
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ def find_lookaround(
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class ResultColumn:
     """A column of the result."""
 
     name: str
@@ -161,7 +161,7 @@ class Executable:
     # The aggregates that Spark computes over the rows of each match.
     aggregates: tuple[RowAggregate, ...]
     # The columns of the result, as SQL over the reads and the aggregates.
-    outputs: tuple[Output, ...]
+    outputs: tuple[ResultColumn, ...]
     # Whether the session is in ANSI mode, so that overflow is an error.
     ansi: bool
     # The number of rows in the frame of a row pattern window; None if the frame is unbounded.

@@ -23,19 +23,19 @@ from matchrec.automaton.closure import (
     ANCHORS,
     Choice,
     Folding,
-    forbidden_by,
-    least_mapped,
+    find_forbidden_variables,
+    find_least_mapped,
     number_states,
 )
 from matchrec.automaton.compile import CompiledPattern, compile_pattern
-from matchrec.conditions.negation import Forbidden, Viewpoint, all_of
+from matchrec.conditions.negation import ForbiddenRow, Viewpoint, join_tests
 from matchrec.conditions.residual import SplitCondition
-from matchrec.conditions.split import ConditionSplitter, RowScope, split
+from matchrec.conditions.split import ConditionSplitter, RowScope, split_conditions
 from matchrec.errors.sql.pattern import negation_at_start, several_ends
 from matchrec.plan.clauses import Definition
-from matchrec.plan.expression import Scalar, complement
+from matchrec.plan.expression import Scalar, make_complement
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import negations
+from matchrec.plan.pattern import list_negations
 from matchrec.source import Span
 
 VariableIds = frozenset[int]
@@ -112,7 +112,7 @@ class Separation:
         """Yield the choices of a state that are possible, given what its tests have shown."""
         accepts_always = False
         for choice in self.folding.choices[source.state]:
-            forbidden = forbidden_by(choice.guard)
+            forbidden = find_forbidden_variables(choice.guard)
             if choice.target is None:
                 if forbidden and forbidden != source.absent:
                     continue
@@ -131,7 +131,7 @@ class Separation:
         if choice.target is None:
             return
         ends = {
-            forbidden_by(end.guard)
+            find_forbidden_variables(end.guard)
             for end in self.folding.choices[choice.target]
             if end.target is None
         } - {NO_VARIABLES}
@@ -150,7 +150,7 @@ class Separation:
     def add_test(self, choice: Choice, source: KnownState, target: KnownState) -> Choice:
         """Return a choice with the test that replaces its NOTs, if it needs one."""
         assert choice.variable is not None
-        unchecked = forbidden_by(choice.guard) - source.absent
+        unchecked = find_forbidden_variables(choice.guard) - source.absent
         restriction = Restriction(choice.variable, unchecked, target.absent, target.present)
         plain_choice = replace(choice, guard=choice.guard & ANCHORS)
         if restriction == Restriction(choice.variable):
@@ -186,7 +186,7 @@ def compile_negations(
     definitions = tuple(
         definition for definition in plan.definitions if definition.variable not in plan.forbidden
     )
-    conditions = split(replace(plan, definitions=definitions), scope)
+    conditions = split_conditions(replace(plan, definitions=definitions), scope)
     test_conditions = (split_test(plan, test, scope) for test in tests)
     return CompiledPattern(program, folding), (*conditions, *test_conditions)
 
@@ -199,7 +199,7 @@ def split_test(plan: MatchPlan, test: NegationTest, scope: RowScope) -> SplitCon
 
 def find_negation_tests(plan: MatchPlan) -> tuple[NegationTest, ...]:
     """Return the tests of a plan. There are none if its pattern has no NOT."""
-    if not negations(plan.pattern):
+    if not list_negations(plan.pattern):
         return ()
     _, tests = separate_negations(plan, compile_pattern(plan))
     return tests
@@ -210,7 +210,7 @@ def separate_negations(
 ) -> tuple[Folding, tuple[NegationTest, ...]]:
     """Return the folding of a pattern with tests instead of NOTs, and the tests in order."""
     first_test = len(plan.variables)
-    separation = Separation(pattern.folding, first_test, negations(plan.pattern)[0].span)
+    separation = Separation(pattern.folding, first_test, list_negations(plan.pattern)[0].span)
     folding = separation.separate()
     builder = NegationTestBuilder(plan, folding, first_test)
     tests = tuple(
@@ -241,16 +241,18 @@ class NegationTestBuilder:
             for definition in self.plan.definitions
             if definition.variable == variable
         ]
-        parts += self.build_absences(number, restriction.here, variable, Forbidden.HERE)
-        parts += self.build_absences(number, restriction.absent, variable, Forbidden.AFTER)
+        parts += self.build_absences(number, restriction.here, variable, ForbiddenRow.HERE)
+        parts += self.build_absences(number, restriction.absent, variable, ForbiddenRow.AFTER)
         if restriction.present:
-            absences = self.build_absences(number, restriction.present, variable, Forbidden.AFTER)
-            parts.append(complement(all_of(absences)))
-        definition = Definition(self.name_test(restriction), all_of(parts))
+            absences = self.build_absences(
+                number, restriction.present, variable, ForbiddenRow.AFTER
+            )
+            parts.append(make_complement(join_tests(absences)))
+        definition = Definition(self.name_test(restriction), join_tests(parts))
         return NegationTest(variable, definition)
 
     def build_absences(
-        self, number: int, variables: VariableIds, mapped: str, row: Forbidden
+        self, number: int, variables: VariableIds, mapped: str, row: ForbiddenRow
     ) -> list[Scalar]:
         """Return conditions which say that a row does not satisfy the conditions under NOT.
 
@@ -268,7 +270,7 @@ class NegationTestBuilder:
             absences.append(view.absence())
         return absences
 
-    def count_rows_before(self, number: int, row: Forbidden, members: VariableIds) -> int:
+    def count_rows_before(self, number: int, row: ForbiddenRow, members: VariableIds) -> int:
         """Return the least number of rows that are mapped to some variables before a forbidden row.
 
         Args:
@@ -276,9 +278,9 @@ class NegationTestBuilder:
             row: the forbidden row: the tested row, or the row after it.
             members: the variables.
         """
-        least = least_mapped(self.folding.choices, members)
+        least = find_least_mapped(self.folding.choices, members)
         return min(
-            least[state] + (row is Forbidden.AFTER and choice.variable in members)
+            least[state] + (row is ForbiddenRow.AFTER and choice.variable in members)
             for state, choices in enumerate(self.folding.choices)
             for choice in choices
             if choice.test == number

@@ -32,46 +32,52 @@ from matchrec.compile.columns import (
     find_step_columns,
     guard_reads,
 )
-from matchrec.compile.executable import Executable, Output, TotalledColumn
+from matchrec.compile.executable import Executable, ResultColumn, TotalledColumn
 from matchrec.compile.negation import compile_negations
 from matchrec.compile.pruning.condition_windows import (
     find_condition_window,
-    gaps_as_conditions,
     measure_windows,
+    replace_gaps_by_conditions,
 )
-from matchrec.compile.pruning.irrelevant_rows import find_relevance_tests
-from matchrec.compile.pruning.locality import Shortcut, why_not
+from matchrec.compile.pruning.irrelevant_rows import find_row_filters
+from matchrec.compile.pruning.locality import Shortcut, find_obstacle
 from matchrec.compile.totals import link_totals
-from matchrec.conditions.functions.function import Settings
-from matchrec.conditions.residual import Nearby, SplitCondition, Typed
+from matchrec.conditions.functions.function import SessionSettings
+from matchrec.conditions.residual import Nearby, SplitCondition, TypedStep
 from matchrec.conditions.row_column import (
-    EVERYWHERE,
+    ALWAYS_TRUE,
     OrderType,
     RowColumn,
-    near_columns,
-    row_column,
+    build_near_columns,
+    build_row_column,
+    build_window_columns,
     show_column,
-    window_columns,
 )
-from matchrec.conditions.run_condition import Call, MathFunction, Operate, RunExpression, parts_of
-from matchrec.conditions.split import RowScope, split
+from matchrec.conditions.run_condition import (
+    Call,
+    MathFunction,
+    Operate,
+    RunExpression,
+    walk_expression,
+)
+from matchrec.conditions.split import RowScope, split_conditions
 from matchrec.conditions.types import NESTED, ValueType, is_wide_decimal
 from matchrec.conditions.typing.steps import StepTyper
-from matchrec.conditions.typing.typer import IN_UTC, RunColumns, Typer
+from matchrec.conditions.typing.typer import DEFAULT_SETTINGS, RunColumns, Typer
 from matchrec.errors.conditions import only_spark_computes
 from matchrec.errors.run.origins import SqlOrigin
 from matchrec.output import schema
-from matchrec.output.measure_reader import MeasureReader, timeout_pieces
+from matchrec.output.measure_reader import MeasureReader, build_timeout
 from matchrec.output.reads import ReadPointer
 from matchrec.plan.clauses import Absence
-from matchrec.plan.expression import conjuncts
+from matchrec.plan.expression import split_conjuncts
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.operations import is_partial
-from matchrec.plan.pattern import negations, show
+from matchrec.plan.pattern import list_negations, show_pattern
 from matchrec.plan.resolve import InputColumns, resolve
 from matchrec.search.interface import Absent, Condition, NearbyCondition, Staged, Task
 from matchrec.search.strategies import choose
-from matchrec.shortcuts import taken
+from matchrec.shortcuts import current_shortcuts
 
 
 @dataclass(frozen=True)
@@ -109,7 +115,7 @@ class Draft:
         """
         row_tests = [condition.before for condition in self.conditions]
         if self.plan.staging is not None:
-            row_tests = [test for test in row_tests if test != EVERYWHERE]
+            row_tests = [test for test in row_tests if test != ALWAYS_TRUE]
         tests = (*row_tests, *self.observed)
         return tuple(dict.fromkeys(test for test in tests if isinstance(test, RowColumn)))
 
@@ -120,9 +126,9 @@ class Draft:
         columns = (
             *chain.from_iterable(find_output_columns(output) for output in self.outputs),
             *chain.from_iterable(find_step_columns(step) for step in steps),
-            *window_columns(self.plan, self.plan.within),
-            *window_columns(self.plan, self.plan.row_gap),
-            *near_columns(self.plan),
+            *build_window_columns(self.plan, self.plan.within),
+            *build_window_columns(self.plan, self.plan.row_gap),
+            *build_near_columns(self.plan),
             *find_key_columns(self.plan),
         )
         return tuple(dict.fromkeys(columns))
@@ -165,7 +171,7 @@ class Draft:
         return any(
             is_partial(conjunct.operations)
             for definition in self.plan.definitions
-            for conjunct in conjuncts(definition.condition)
+            for conjunct in split_conjuncts(definition.condition)
             if conjunct not in conjuncts_of_run
         )
 
@@ -178,7 +184,7 @@ class Draft:
         has_row_condition = any(condition.before is not None for condition in self.conditions)
         if self.sends_all_rows or reads_neighbours or not has_row_condition:
             return replace(self, relevant=())
-        filters = find_relevance_tests(self.plan, self.pattern, self.conditions)
+        filters = find_row_filters(self.plan, self.pattern, self.conditions)
         return replace(self, relevant=filters)
 
     def narrow(self, outputs: tuple[schema.OutputColumn, ...]) -> Draft:
@@ -227,14 +233,14 @@ def draft_query(  # noqa: PLR0913 -- each is known to another caller
     """
     resolved = resolve(plan, columns)
     guarded = guard_reads(resolved)
-    outputs = schema.output_columns(guarded, columns, name_of, use)
+    outputs = schema.find_output_columns(guarded, columns, name_of, use)
     compiled = compile_pattern(guarded)
     plan_with_windows = find_windows(guarded, compiled, type_of_order)
-    if negations(plan_with_windows.pattern):
+    if list_negations(plan_with_windows.pattern):
         pattern, conditions = compile_negations(plan_with_windows, compiled, scope)
     else:
         pattern = compiled
-        conditions = split(plan_with_windows, scope)
+        conditions = split_conditions(plan_with_windows, scope)
     draft = Draft(
         plan=plan_with_windows,
         written=resolved,
@@ -264,8 +270,8 @@ def find_windows(
     if type_of_order is not None and plan.intervals:
         plan = measure_windows(plan, type_of_order(plan.order_by[0].expression.text))
     if plan.gaps:
-        plan = gaps_as_conditions(plan, pattern.follow)
-    if type_of_order is not None and taken().windows:
+        plan = replace_gaps_by_conditions(plan, pattern.follow)
+    if type_of_order is not None and current_shortcuts().windows:
         plan = find_condition_window(plan, pattern.follow, type_of_order)
     return plan
 
@@ -321,7 +327,7 @@ class TypedConditions:
     bits: RowBits
     # Whether the session is in ANSI mode, and its other settings.
     ansi: bool
-    session: Settings
+    session: SessionSettings
 
 
 def type_conditions(
@@ -329,7 +335,7 @@ def type_conditions(
     types: Mapping[RowColumn, ValueType],
     *,
     ansi: bool,
-    session: Settings = IN_UTC,
+    session: SessionSettings = DEFAULT_SETTINGS,
     bits: RowBits | None = None,
 ) -> TypedConditions:
     """Type the conditions of a draft that Spark does not compute.
@@ -396,7 +402,7 @@ def type_nearby(nearby: Nearby, typer: Typer) -> RunExpression:
     typed = typer.type_step(nearby.step)
     expression = typer.placed(typer.truth(typed))
     operations = list(find_operations(typed))
-    calls_function = any(is_call(part) for part in parts_of(expression))
+    calls_function = any(is_call(part) for part in walk_expression(expression))
     has_wide_decimals = any(is_wide_decimal(operation.type) for operation in operations)
     has_nested_operands = any(
         operand.type.family in NESTED for operation in operations for operand in operation.parts
@@ -412,7 +418,7 @@ def is_call(part: RunExpression) -> bool:
     return isinstance(part, Call) or is_mathematical
 
 
-def find_operations(typed: Typed) -> Iterator[Typed]:
+def find_operations(typed: TypedStep) -> Iterator[TypedStep]:
     """Yield the operations of an expression, outer ones first."""
     if typed.parts:
         yield typed
@@ -449,9 +455,9 @@ def link_draft(
         task, totalled = link_totals(plan, plan.totals, task, measures)
     strategy, reason = choose(task, algorithm)
     spark_bits = conditions.bits.spark
-    reason_against_chunks = why_not(Shortcut.PIECES, plan, draft.pattern.follow)
+    reason_against_chunks = find_obstacle(Shortcut.PIECES, plan, draft.pattern.follow)
     return Executable(
-        pattern=show(plan.pattern),
+        pattern=show_pattern(plan.pattern),
         task=task,
         strategy=strategy,
         reason=reason,
@@ -468,7 +474,7 @@ def link_draft(
         totalled=totalled,
         nearby=conditions.nearby,
         needed=find_needed_bits(draft, conditions.bits),
-        in_chunks=taken().pieces and not reason_against_chunks,
+        in_chunks=current_shortcuts().pieces and not reason_against_chunks,
     )
 
 
@@ -549,9 +555,9 @@ def find_needed_bits(draft: Draft, bits: RowBits) -> tuple[int, ...]:
         condition.variable: bits.find_spark_bit(condition) for condition in draft.conditions
     }
     all_bits = {bit for bit in bits_by_name.values() if bit is not None}
-    if not all_bits or not taken().partitions:
+    if not all_bits or not current_shortcuts().partitions:
         return ()
-    if why_not(Shortcut.PARTITIONS, draft.plan, follow):
+    if find_obstacle(Shortcut.PARTITIONS, draft.plan, follow):
         return ()
     names = draft.pattern.program.variables
     bits_by_variable = {variable: bits_by_name.get(name) for variable, name in enumerate(names)}
@@ -564,18 +570,22 @@ def find_needed_bits(draft: Draft, bits: RowBits) -> tuple[int, ...]:
     return tuple(bit for bit in sorted(all_bits) if is_needed(folding, partial(tests_bit, bit=bit)))
 
 
-def link_output(output: schema.OutputColumn, measures: MeasureReader) -> Output:
+def link_output(output: schema.OutputColumn, measures: MeasureReader) -> ResultColumn:
     """Return an output column as SQL over reads. The reads are added to `measures`."""
     if isinstance(output, schema.RowOutput):
-        return Output(output.name, (measures.row(row_column(output.text)),), is_measure=False)
+        return ResultColumn(
+            output.name, (measures.row(build_row_column(output.text)),), is_measure=False
+        )
     if isinstance(output, schema.TimeoutOutput):
-        return Output(output.name, timeout_pieces(output.timeouts, measures), is_measure=False)
+        return ResultColumn(output.name, build_timeout(output.timeouts, measures), is_measure=False)
     if isinstance(output, schema.TotalOutput):
         value = None if output.measure is None else output.measure.value
-        return Output(output.name, (measures.total(output.asked, value),), is_measure=False)
+        return ResultColumn(output.name, (measures.total(output.asked, value),), is_measure=False)
     if isinstance(output, schema.PointerOutput):
-        return Output(output.name, (measures.read(ReadPointer(output.field)),), is_measure=False)
-    return Output(
+        return ResultColumn(
+            output.name, (measures.read(ReadPointer(output.field)),), is_measure=False
+        )
+    return ResultColumn(
         name=output.name,
         pieces=measures.pieces(output.value),
         is_measure=not output.over_rows,

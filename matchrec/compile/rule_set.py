@@ -14,10 +14,10 @@ from functools import cached_property
 from matchrec.compile.columns import ComputedValue, find_dividing_columns, find_key_columns
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
-from matchrec.conditions.row_column import RowColumn, row_column
+from matchrec.conditions.row_column import RowColumn, build_row_column
 from matchrec.errors.run.origins import SqlOrigin
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import quoted
+from matchrec.plan.text import quote_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +93,12 @@ class SharedDrafts:
     @property
     def order(self) -> RowColumn:
         """Return the first column of the order that all rules share."""
-        return row_column(self.plan.order_by[0].expression.text)
+        return build_row_column(self.plan.order_by[0].expression.text)
 
     @cached_property
     def match_columns(self) -> tuple[RowColumn, ...]:
         """Return the columns that every match needs, and those that divide partitions further."""
-        events = [row_column(quoted(name)) for name in self.events]
+        events = [build_row_column(quote_name(name)) for name in self.events]
         dividing_columns = [
             column for draft in self.drafts.values() for column in find_dividing_columns(draft.plan)
         ]
@@ -185,7 +185,7 @@ def join_rules(
         columns=tuple(crossing),
         keys=find_indices(find_key_columns(shared.plan)),
         order=crossing[shared.order],
-        events={name: crossing[row_column(quoted(name))] for name in shared.events},
+        events={name: crossing[build_row_column(quote_name(name))] for name in shared.events},
         conditions=shared.conditions,
         relevant=shared.relevant,
         has_versions=bool(versions),

@@ -24,9 +24,9 @@ from matchrec.automaton.closure import Effect, determinise, may_map_twice
 from matchrec.automaton.program import A_MATCH
 from matchrec.compile.absences import end_runs_at_absent_rows
 from matchrec.compile.executable import ColumnAspect, TotalledColumn
-from matchrec.compile.pruning.locality import Shortcut, why_not
+from matchrec.compile.pruning.locality import Shortcut, find_obstacle
 from matchrec.conditions.row_column import RowColumn
-from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType, is_wide_decimal
+from matchrec.conditions.types import COMPARED_BY_SPARK, NUMBERS, Family, ValueType, is_wide_decimal
 from matchrec.errors import calls as errors
 from matchrec.output.measure_reader import MeasureReader
 from matchrec.output.reads import ReadAt, ReadBasicAggregate, ReadTotal
@@ -35,7 +35,7 @@ from matchrec.plan.expression import End
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.totals import AskedTotal, Totals
 from matchrec.search.interface import Task, TaskTotals, Total
-from matchrec.shortcuts import taken
+from matchrec.shortcuts import current_shortcuts
 
 # The aggregates of one match that runs carry. The value on the first or last row of a variable
 # counts as an aggregate. Those in ADDED can be added up over all matches.
@@ -59,11 +59,11 @@ def link_totals(
     Raises:
         NotCarriedError: the matches must be built to compute the totals.
     """
-    if not taken().totals:
+    if not current_shortcuts().totals:
         raise errors.NotCarriedError(errors.NOT_TAKEN)
     if plan.first_matches is not None:
         raise errors.NotCarriedError(errors.FIRST_MATCHES)
-    reason = why_not(Shortcut.TOTALS, plan, task.pattern.follow)
+    reason = find_obstacle(Shortcut.TOTALS, plan, task.pattern.follow)
     if reason:
         raise errors.NotCarriedError(reason)
     task = end_runs_at_absent_rows(find_each_match_once(task, totals.grouped))
@@ -215,4 +215,4 @@ def is_carried(total: AskedTotal, inside: str, type_: ValueType | None) -> bool:
         return inside in ADDED and type_.family in NUMBERS and not is_wide_decimal(type_)
     if inside == "sum":
         return type_.family in (Family.INTEGER, Family.FLOATING)
-    return type_.family not in SPARKS_OWN
+    return type_.family not in COMPARED_BY_SPARK

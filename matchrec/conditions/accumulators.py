@@ -38,9 +38,9 @@ from matchrec.conditions.types import (
     VOID,
     Family,
     ValueType,
-    array,
-    average_type,
-    sum_type,
+    build_array_type,
+    find_average_type,
+    find_sum_type,
 )
 
 AggregateState = Any  # what an aggregate keeps of the rows so far
@@ -121,7 +121,7 @@ class SharedLists(Protocol):
         """Return the values of the last row of a list."""
 
 
-def fold(begin: Callable[[], Accumulator]) -> Compute:
+def build_list_aggregate(begin: Callable[[], Accumulator]) -> Compute:
     """Return a function that computes an aggregate of a list.
 
     If the list is one that was computed recently and one more row, only this row is added. The
@@ -275,7 +275,7 @@ DIGITS_OF_A_DOUBLE = 15  # the precision up to which Spark divides sums of decim
 PLACES_OF_A_QUOTIENT = 39  # digits after the point that Spark computes before it rounds a quotient
 
 
-def decimal_of(digits: int, scale: int) -> Decimal:
+def build_decimal(digits: int, scale: int) -> Decimal:
     """Return the decimal with these digits, `scale` of them after the point."""
     return Decimal(digits).scaleb(-scale, EXACT)
 
@@ -338,8 +338,8 @@ def begin_decimal_sum(use: AggregateUse, *, is_average: bool) -> Accumulator:
     """Begin SUM or AVG of decimals. The total is an integer: the digits of the sum."""
     (type_,) = use.types
     scale = type_.scale
-    result_scale = average_type(type_).scale if is_average else scale
-    limit: int = 10 ** sum_type(type_).precision
+    result_scale = find_average_type(type_).scale if is_average else scale
+    limit: int = 10 ** find_sum_type(type_).precision
 
     def add(total: int, value: Decimal) -> int:
         if abs(total) >= limit:
@@ -351,7 +351,7 @@ def begin_decimal_sum(use: AggregateUse, *, is_average: bool) -> Accumulator:
         if abs(total) < limit:
             digits = average_digits(total, count, type_) if is_average else total
         if digits is not None:
-            return decimal_of(digits, result_scale)
+            return build_decimal(digits, result_scale)
         if use.ansi:
             raise TooLargeError
         return None
@@ -367,7 +367,7 @@ def average_digits(total: int, count: int, type_: ValueType) -> int | None:
         count: the number of decimals.
         type_: the type of the decimals.
     """
-    result_type = average_type(type_)
+    result_type = find_average_type(type_)
     if type_.precision + 4 <= DIGITS_OF_A_DOUBLE:
         quotient = Decimal(repr(total / count / 10.0**type_.scale))
         return int(quotient.scaleb(result_type.scale, EXACT).to_integral_value(ROUND_HALF_UP))
@@ -603,15 +603,17 @@ AGGREGATES: Mapping[str, AggregateFunction] = by_name(
         "max": AggregateFunction(require_one(keep_type), begin_max, ignores_repeats=True),
         "min_by": AggregateFunction(find_type_of_value_by, begin_min),
         "max_by": AggregateFunction(find_type_of_value_by, begin_max),
-        "sum": AggregateFunction(require_number(sum_type), begin_sum),
-        "avg mean": AggregateFunction(require_number(average_type), begin_average),
+        "sum": AggregateFunction(require_number(find_sum_type), begin_sum),
+        "avg mean": AggregateFunction(require_number(find_average_type), begin_average),
         "any_value first_value": AggregateFunction(
             find_type_of_value, begin_first_value, constant=1
         ),
         "last_value": AggregateFunction(find_type_of_value, begin_last_value, constant=1),
         "mode": AggregateFunction(find_type_of_value, begin_mode, constant=1),
-        "collect_list array_agg": AggregateFunction(require_one(array), begin_list),
-        "collect_set": AggregateFunction(require_one(array), begin_set, ignores_repeats=True),
+        "collect_list array_agg": AggregateFunction(require_one(build_array_type), begin_list),
+        "collect_set": AggregateFunction(
+            require_one(build_array_type), begin_set, ignores_repeats=True
+        ),
         "listagg string_agg": AggregateFunction(find_type_of_texts, begin_joined_texts, constant=1),
         "stddev stddev_samp std": build_statistic(
             lambda state: root(state[2] / (state[0] - 1.0)), is_of_sample=True

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from matchrec.conditions.functions.function import by_name
-from matchrec.conditions.residual import NOWHERE, RunningAggregate, Step, read_current_row
-from matchrec.conditions.row_column import Framed, Shifted, row_column
+from matchrec.conditions.residual import NO_SPAN, RunningAggregate, Step, read_current_row
+from matchrec.conditions.row_column import Framed, Shifted, build_row_column
 from matchrec.errors.conditions import AS_MEASURE, aggregate_not_grown, not_a_constant
 from matchrec.plan import expression
 from matchrec.plan.text import string_literal
@@ -32,17 +32,17 @@ BASIC_FORMS = by_name(
 TRUTH_AGGREGATES = frozenset({"bool_and", "every", "bool_or", "some", "any"})
 
 
-def basic(aggregate: expression.Aggregate) -> RunningAggregate | None:
+def find_basic_form(aggregate: expression.Aggregate) -> RunningAggregate | None:
     """Return the basic form of an aggregate, or None if it has none."""
     function = BASIC_FORMS.get(aggregate.function)
     distinct_matters = aggregate.distinct and function not in ("min", "max")
     if function is None or distinct_matters or len(aggregate.arguments) > 1 or aggregate.ordering:
         return None
-    if not all(expression.looks_at_columns_only(term) for term in expression.terms(aggregate)):
+    if not all(expression.looks_at_columns_only(term) for term in expression.list_terms(aggregate)):
         return None
     text = write_basic_argument(aggregate)
-    column = None if text is None else row_column(text)
-    return RunningAggregate(function, aggregate, column, aggregate.span or NOWHERE)
+    column = None if text is None else build_row_column(text)
+    return RunningAggregate(function, aggregate, column, aggregate.span or NO_SPAN)
 
 
 def write_basic_argument(aggregate: expression.Aggregate) -> str | None:
@@ -50,13 +50,13 @@ def write_basic_argument(aggregate: expression.Aggregate) -> str | None:
 
     None if the form counts rows.
     """
-    text = expression.row_text(aggregate.arguments[0]) if aggregate.arguments else None
+    text = expression.row_sql(aggregate.arguments[0]) if aggregate.arguments else None
     if aggregate.function == "count_if":
         text = f"IF({text}, 1, NULL)"
     if aggregate.function in TRUTH_AGGREGATES:
         text = f"NOT (NOT ({text}))"  # so that Spark rejects what is not a truth value
     if aggregate.condition is not None:
-        text = f"IF({expression.row_text(aggregate.condition)}, {text or 1}, NULL)"
+        text = f"IF({expression.row_sql(aggregate.condition)}, {text or 1}, NULL)"
     return text
 
 
@@ -81,7 +81,7 @@ def split_aggregate(
         MatchRecognizeUnsupportedError: there is no such aggregate in conditions, or one of its
             arguments must be a constant.
     """
-    basic_form = basic(aggregate)
+    basic_form = find_basic_form(aggregate)
     if basic_form is not None and basic_form.function not in ("sum", "avg"):
         return replace(basic_form, span=span)
     check_listed(aggregate, span)
@@ -121,7 +121,7 @@ def build_listed_columns(
     def write_reference(reference: expression.Reference) -> str:
         match reference:
             case expression.ColumnReference():
-                return expression.operand_of(reference)
+                return expression.operand_sql(reference)
             case expression.Classifier():
                 return string_literal(variable)
             case _:
@@ -131,16 +131,16 @@ def build_listed_columns(
         if expression.MATCH_NUMBER in term.references:
             return split_term(variable, term)
         text = expression.render(term, write_reference)
-        return read_current_row(row_column(text, expression.amount_of(term)), span)
+        return read_current_row(build_row_column(text, expression.find_amount(term)), span)
 
     if aggregate.condition is None:
-        condition: Step = read_current_row(row_column("TRUE"), span)
+        condition: Step = read_current_row(build_row_column("TRUE"), span)
     else:
         condition = build_step(aggregate.condition)
     return (condition, *[build_step(argument) for argument in aggregate.arguments])
 
 
-def framed(aggregate: expression.Aggregate) -> Framed:
+def build_framed(aggregate: expression.Aggregate) -> Framed:
     """Return an aggregate over a frame as a piece of a column that Spark computes for every row.
 
     An argument without columns remains text, as Spark may need a constant there.
@@ -148,7 +148,7 @@ def framed(aggregate: expression.Aggregate) -> Framed:
     assert aggregate.frame is not None
     call: list[str | Shifted] = [f"{aggregate.function}("]
     for index, argument in enumerate(aggregate.arguments):
-        text = expression.row_text(argument)
+        text = expression.row_sql(argument)
         call.append(", " if index else "")
         call.append(Shifted(text, 0) if argument.references else text)
     call.append(")" if aggregate.arguments else "*)")

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
-from matchrec.conditions.residual import NOWHERE
+from matchrec.conditions.residual import NO_SPAN
 from matchrec.errors.sql.pattern import reads_forbidden_row
 from matchrec.plan.expression import (
     Aggregate,
@@ -25,14 +25,14 @@ from matchrec.plan.expression import (
     Frame,
     MatchValue,
     Navigation,
-    Piece,
     Reference,
     Scalar,
+    TextPiece,
     column_term,
-    complement,
-    inner_references,
-    joined,
-    literal,
+    join_conditions,
+    list_inner_references,
+    make_complement,
+    make_literal,
     with_references,
 )
 from matchrec.plan.match_plan import MatchPlan
@@ -40,7 +40,7 @@ from matchrec.plan.text import string_literal
 from matchrec.source import Span
 
 
-class Forbidden(IntEnum):
+class ForbiddenRow(IntEnum):
     """Which row must not satisfy the condition, as the number of rows after the mapped one."""
 
     HERE = 0  # the row that is mapped
@@ -60,7 +60,7 @@ class Viewpoint:
     # The variable to which the row is mapped from which the condition is tested.
     mapped: str
     # Which row is the candidate.
-    row: Forbidden
+    row: ForbiddenRow
     # Returns how many rows are mapped to some variables before the candidate, at least.
     least: Callable[[frozenset[int]], int]
 
@@ -77,16 +77,20 @@ class Viewpoint:
             for definition in self.plan.definitions
             if definition.variable == self.negated
         ]
-        if self.row is Forbidden.AFTER:
+        if self.row is ForbiddenRow.AFTER:
             has_row = column_term(self.candidate(0), "TRUE")  # NULL if no row comes after
             conditions.insert(0, has_row)
-        return complement(all_of(conditions)) if conditions else literal("FALSE", NOWHERE)
+        return (
+            make_complement(join_tests(conditions))
+            if conditions
+            else make_literal("FALSE", NO_SPAN)
+        )
 
     def candidate(self, physical_offset: int) -> Navigation:
         """Return the navigation to the candidate, or to a row at an offset from it."""
         return Navigation(self.mapped, physical_offset=physical_offset + self.row)
 
-    def rewrite_reference(self, reference: Reference) -> Piece:
+    def rewrite_reference(self, reference: Reference) -> TextPiece:
         """Return a reference of the condition as it is written from the mapped row."""
         match reference:
             case ColumnReference(navigation=navigation):
@@ -105,7 +109,7 @@ class Viewpoint:
 
     def includes_mapped(self, variable: str | None) -> bool:
         """Return whether the candidate is one of a variable's rows, as it is really mapped."""
-        if self.row is not Forbidden.HERE:
+        if self.row is not ForbiddenRow.HERE:
             return False
         return self.plan.ids[self.mapped] in self.plan.members[variable]
 
@@ -142,7 +146,7 @@ class Viewpoint:
             hint="read a row that the match has in any case, such as FIRST of its first variable",
         )
 
-    def rewrite_classifier(self, reference: Classifier) -> Piece:
+    def rewrite_classifier(self, reference: Classifier) -> TextPiece:
         """Return the variable of a row. The candidate counts as mapped to the negated variable.
 
         Raises:
@@ -175,7 +179,7 @@ class Viewpoint:
         is_candidate = self.includes_candidate(aggregate.variable)
         is_mapped = self.includes_mapped(aggregate.variable)
         has_classifier = any(
-            isinstance(reference, Classifier) for reference in inner_references(aggregate)
+            isinstance(reference, Classifier) for reference in list_inner_references(aggregate)
         )
         if is_candidate and (not is_mapped or has_classifier):
             raise reads_forbidden_row(
@@ -195,6 +199,6 @@ class Viewpoint:
         return Frame(start, end)
 
 
-def all_of(parts: Sequence[Scalar]) -> Scalar:
+def join_tests(parts: Sequence[Scalar]) -> Scalar:
     """Return the condition that all parts are true."""
-    return joined("AND", parts, parts[-1].span)
+    return join_conditions("AND", parts, parts[-1].span)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from matchrec.conditions.split import is_bare
+from matchrec.conditions.split import is_single_reference
 from matchrec.plan import expression
 from matchrec.plan.expression import Operation, Reference, Scalar
 from matchrec.plan.match_plan import MatchPlan, with_expressions
@@ -85,7 +85,7 @@ class Padding:
             text = "".join(str(piece) for piece in scalar.pieces)
             return f"LENGTH({text})" if self.is_text(text) else None
         column = scalar.references[0]
-        if not is_bare(scalar) or not isinstance(column, expression.ColumnReference):
+        if not is_single_reference(scalar) or not isinstance(column, expression.ColumnReference):
             return None
         length = self.length_of(column.names)
         return None if length is None else str(length)
@@ -98,7 +98,7 @@ def find_compared(operation: Operation) -> tuple[Scalar, ...]:
     """
     operands = operation.operands
     if operation.operator in expression.COMPARED_CHOICES:
-        compared, _ = expression.branches(operation)
+        compared, _ = expression.split_branches(operation)
         return compared
     if operation.operator in COMPARISONS:
         return operands

@@ -15,21 +15,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from matchrec.conditions.row_column import RowColumn, row_column
+from matchrec.conditions.row_column import RowColumn, build_row_column
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.types import ValueType
 from matchrec.plan.expression import Aggregate, Navigation, Scalar
 from matchrec.plan.text import Amount
 from matchrec.source import Span
 
-NOWHERE = Span(0, 0)
+NO_SPAN = Span(0, 0)
 
 # The number zero in rewritten functions. It is no column of the query: Spark is not asked its type.
-ZERO = row_column("0", Amount(Fraction(0)))
+ZERO = build_row_column("0", Amount(Fraction(0)))
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class ColumnRead:
     """A column that is read on one row."""
 
     column: RowColumn
@@ -39,10 +39,10 @@ class Value:
     missing: RowColumn | None
     span: Span
     # The same value as arithmetic of columns and constants, if it is that.
-    formula: Combined | None = None
+    formula: CombinedStep | None = None
     # The same value as the engine computes it, if it can fail and guards over other rows decide
     # whether it is evaluated.
-    deferred: Combined | None = None
+    deferred: CombinedStep | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class VariableAt:
 
 
 @dataclass(frozen=True, slots=True)
-class Combined:
+class CombinedStep:
     """An operation on values of the run."""
 
     operator: str
@@ -89,16 +89,16 @@ class Combined:
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedStep:
     """A step with its type."""
 
     expression: RunExpression
     type: ValueType
-    span: Span = NOWHERE
+    span: Span = NO_SPAN
     # The step, if it is a column that Spark may still cast.
-    value: Value | None = None
+    value: ColumnRead | None = None
     # The operands of an operation, as the user wrote it.
-    parts: tuple[Typed, ...] = ()
+    parts: tuple[TypedStep, ...] = ()
     # How many operations it consists of, once it is rewritten with the operations of the engine.
     size: int = 1
     # How deep these operations are nested.
@@ -108,27 +108,27 @@ class Typed:
 
 
 @dataclass(frozen=True, slots=True)
-class TypedOperation(Combined):
+class TypedOperation(CombinedStep):
     """An operation whose operands have types, while its own type is not known yet."""
 
-    operands: tuple[Typed, ...]
+    operands: tuple[TypedStep, ...]
 
 
-Step = Value | RunningAggregate | VariableAt | Combined | Typed
+Step = ColumnRead | RunningAggregate | VariableAt | CombinedStep | TypedStep
 
 
-def read_current_row(column: RowColumn, span: Span) -> Value:
+def read_current_row(column: RowColumn, span: Span) -> ColumnRead:
     """Return the step that reads a column on the current row."""
-    return Value(column, navigation=None, missing=None, span=span)
+    return ColumnRead(column, navigation=None, missing=None, span=span)
 
 
-def values_in(step: Step) -> Iterator[Value]:
+def find_column_reads(step: Step) -> Iterator[ColumnRead]:
     """Yield the columns that an operation combines, at any depth; a column yields itself."""
-    if isinstance(step, Value):
+    if isinstance(step, ColumnRead):
         yield step
-    elif isinstance(step, Combined):
+    elif isinstance(step, CombinedStep):
         for operand in step.operands:
-            yield from values_in(operand)
+            yield from find_column_reads(operand)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ def rewrite(step: TypedOperation) -> Step | None:
     None if the operation is not rewritten.
     """
     if step.operator in CONVERSIONS and len(step.operands) == 1:
-        return Combined("CAST", step.operands, step.span, (CONVERSIONS[step.operator],))
+        return CombinedStep("CAST", step.operands, step.span, (CONVERSIONS[step.operator],))
     rewriting = REWRITINGS.get(step.operator)
     if rewriting is None:
         return None
@@ -204,10 +204,10 @@ def fill_form(form: RewritingForm, operands: Operands, span: Span) -> Step:
         case "0":
             return read_current_row(ZERO, span)
         case str():
-            return Combined(form, operands, span)
+            return CombinedStep(form, operands, span)
     operator, *forms = form
     parts = tuple(fill_form(part, operands, span) for part in forms)
-    return Combined(operator, parts, span)
+    return CombinedStep(operator, parts, span)
 
 
 def rewrite_coalesce(operands: Operands, span: Span) -> Step:
@@ -217,8 +217,8 @@ def rewrite_coalesce(operands: Operands, span: Span) -> Step:
     """
     *earlier_operands, step = operands
     for operand in reversed(earlier_operands):
-        is_not_null = Combined("IS NOT NULL", (operand,), span)
-        step = Combined("IF", (is_not_null, operand, step), span)
+        is_not_null = CombinedStep("IS NOT NULL", (operand,), span)
+        step = CombinedStep("IF", (is_not_null, operand, step), span)
     return step
 
 
@@ -244,14 +244,14 @@ def build_extreme(comparison: str) -> Rewriting:
     return rewrite_extreme
 
 
-def rewrite_in(operands: Operands, span: Span) -> Combined:
+def rewrite_in(operands: Operands, span: Span) -> CombinedStep:
     """Return `x IN (a, b)` as `x = a OR x = b`."""
     value, *candidates = operands
-    comparisons = [Combined("=", (value, candidate), span) for candidate in candidates]
-    return Combined("OR", tuple(comparisons), span)
+    comparisons = [CombinedStep("=", (value, candidate), span) for candidate in candidates]
+    return CombinedStep("OR", tuple(comparisons), span)
 
 
-def rewrite_case(operands: Operands, span: Span) -> Combined:
+def rewrite_case(operands: Operands, span: Span) -> CombinedStep:
     """Return CASE WHEN a THEN x WHEN b THEN y ELSE z END as IF(a, x, IF(b, y, z)).
 
     Args:
@@ -261,7 +261,7 @@ def rewrite_case(operands: Operands, span: Span) -> Combined:
     others = operands[2:]
     if len(others) > 1:
         others = (rewrite_case(others, span),)
-    return Combined("IF", (*operands[:2], *others), span)
+    return CombinedStep("IF", (*operands[:2], *others), span)
 
 
 def build_compared_case(comparison: str) -> Rewriting:
@@ -272,11 +272,11 @@ def build_compared_case(comparison: str) -> Rewriting:
             also finds NULL. The operands are x, a, y, z, and the conditions become x = a.
     """
 
-    def rewrite_compared_case(operands: Operands, span: Span) -> Combined:
+    def rewrite_compared_case(operands: Operands, span: Span) -> CombinedStep:
         value, *branches = operands
         for index in range(0, len(branches) - 1, 2):
-            branches[index] = Combined(comparison, (value, branches[index]), span)
-        return Combined("CASE", tuple(branches), span)
+            branches[index] = CombinedStep(comparison, (value, branches[index]), span)
+        return CombinedStep("CASE", tuple(branches), span)
 
     return rewrite_compared_case
 

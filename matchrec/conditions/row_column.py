@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from matchrec.conditions.types import ValueType
 from matchrec.errors.conditions import within_needs_ascending_order
 from matchrec.plan.clauses import Gap, RowExpression, Within
-from matchrec.plan.expression import ColumnReference, Frame, Scalar, row_text
+from matchrec.plan.expression import ColumnReference, Frame, Scalar, row_sql
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.show import show_frame, step
+from matchrec.plan.show import show_frame, show_step
 from matchrec.plan.text import Amount
 
 
@@ -65,7 +65,7 @@ class RowColumn:
         return str(self.pieces[0])
 
 
-def texts_in(column: RowColumn) -> tuple[str, ...]:
+def find_row_texts(column: RowColumn) -> tuple[str, ...]:
     """Return the SQL over one row from which a column is computed.
 
     For `price < PREV(price)` that is `price` twice.
@@ -86,7 +86,7 @@ def find_arguments(piece: ColumnPiece) -> tuple[str, ...]:
             return ()
 
 
-def row_column(text: str, amount: Amount | None = None) -> RowColumn:
+def build_row_column(text: str, amount: Amount | None = None) -> RowColumn:
     """Return the column of SQL over one row.
 
     Args:
@@ -110,16 +110,16 @@ def column_of(pieces: Iterable[ColumnPiece]) -> RowColumn:
         if isinstance(piece, Framed) or (isinstance(piece, Shifted) and piece.offset != 0):
             return RowColumn(pieces)
         texts.append(piece.argument if isinstance(piece, Shifted) else piece)
-    return row_column("".join(texts))
+    return build_row_column("".join(texts))
 
 
-def term_column(term: Scalar) -> RowColumn:
+def build_term_column(term: Scalar) -> RowColumn:
     """Return the column of what an aggregate evaluates on each row.
 
     Args:
         term: an argument or the FILTER of the aggregate. It reads columns only.
     """
-    column = row_column(row_text(term))
+    column = build_row_column(row_sql(term))
     match term.pieces:
         case (ColumnReference(fields=fields),):
             return replace(column, fields=fields)
@@ -127,12 +127,12 @@ def term_column(term: Scalar) -> RowColumn:
             return column
 
 
-def cast(column: RowColumn, type_name: str) -> RowColumn:
+def cast_column(column: RowColumn, type_name: str) -> RowColumn:
     """Return the column as another type of Spark."""
     return assemble(("CAST(", column, f" AS {type_name})"))
 
 
-def conjunction(columns: tuple[RowColumn, ...]) -> RowColumn:
+def join_columns(columns: tuple[RowColumn, ...]) -> RowColumn:
     """Return the column that is true if every column is true.
 
     In a column of several rows, each text over one row is computed for every row by itself. A text
@@ -148,14 +148,14 @@ def conjunction(columns: tuple[RowColumn, ...]) -> RowColumn:
     has_other_columns = len(columns) > len(row_columns)
     if has_other_columns and any(column.may_fail for column in row_columns[1:]):
         other_columns = [column for column in columns if not column.looks_at_one_row]
-        columns = (conjunction(row_columns), *other_columns)
+        columns = (join_columns(row_columns), *other_columns)
     parts: list[str | RowColumn] = []
     for index, column in enumerate(columns):
         parts += [" AND (" if index else "(", column, ")"]
     return assemble(parts)
 
 
-def true_unless(guard: RowColumn, column: RowColumn) -> RowColumn:
+def build_guarded_test(guard: RowColumn, column: RowColumn) -> RowColumn:
     """Return the column if the guard is true, and else TRUE."""
     return assemble(("CASE WHEN ", guard, " THEN ", column, " ELSE TRUE END"))
 
@@ -186,7 +186,7 @@ def show_piece(piece: ColumnPiece) -> str:
     """Return a piece of a column as a user would write it."""
     match piece:
         case Shifted(argument=argument, offset=offset):
-            return step(offset, argument)
+            return show_step(offset, argument)
         case Framed(call=call, frame=frame):
             call_text = "".join(show_piece(part) for part in call)
             return f"{call_text} OVER ({show_frame(frame)})"
@@ -194,7 +194,7 @@ def show_piece(piece: ColumnPiece) -> str:
             return piece
 
 
-EVERYWHERE = row_column("TRUE")  # the condition of a stage without one
+ALWAYS_TRUE = build_row_column("TRUE")  # the condition of a stage without one
 
 
 # WITHIN: the columns that say where the window of each row ends. The engine compares them.
@@ -225,32 +225,32 @@ def check_order(plan: MatchPlan) -> None:
             raise within_needs_ascending_order(interval.span)
 
 
-def near_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
+def build_near_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
     """Return where the windows between neighbours end that begin with a row, the shortest first.
 
     Empty if the query has no stages.
     """
     if plan.staging is None:
         return ()
-    return tuple(row_column(end) for end in plan.staging.ends)
+    return tuple(build_row_column(end) for end in plan.staging.ends)
 
 
-def window_columns(plan: MatchPlan, window: Within | Gap | None) -> tuple[RowColumn, ...]:
-    """Return the columns that measure a window; none without a window. See `end_columns`."""
-    return () if window is None else end_columns(plan, window.interval)
+def build_window_columns(plan: MatchPlan, window: Within | Gap | None) -> tuple[RowColumn, ...]:
+    """Return the columns that measure a window; none without a window. See `build_end_columns`."""
+    return () if window is None else build_end_columns(plan, window.interval)
 
 
-def end_columns(plan: MatchPlan, interval: RowExpression) -> tuple[RowColumn, RowColumn]:
+def build_end_columns(plan: MatchPlan, interval: RowExpression) -> tuple[RowColumn, RowColumn]:
     """Return the order column, and where the window that begins with a row ends.
 
     Both are the order column if SQL does not say how long the window is.
     """
     order = plan.order_by[0].expression.text
-    end = f"({order}) + {length_of(interval)}" if interval.text else order
-    return row_column(order), row_column(end)
+    end = f"({order}) + {write_window_length(interval)}" if interval.text else order
+    return build_row_column(order), build_row_column(end)
 
 
-def length_of(interval: RowExpression) -> str:
+def write_window_length(interval: RowExpression) -> str:
     """Return the length of a window as SQL that can be added to the order column.
 
     A number becomes a BIGINT: with an INT the end of the last window might be too large.

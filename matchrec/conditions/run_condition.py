@@ -158,12 +158,12 @@ RunExpression = (
 )
 
 
-def operate(operator: Operator, *parts: RunExpression) -> Operate:
+def build_operation(operator: Operator, *parts: RunExpression) -> Operate:
     """Return an operation on some operands."""
     return Operate(operator, parts)
 
 
-def parts_of(expression: RunExpression) -> Iterator[RunExpression]:
+def walk_expression(expression: RunExpression) -> Iterator[RunExpression]:
     """Yield the expression and all its subexpressions, itself first.
 
     What rows add to a list is not part of the expression.
@@ -171,10 +171,10 @@ def parts_of(expression: RunExpression) -> Iterator[RunExpression]:
     yield expression
     if isinstance(expression, Operate | Arithmetic | Apply):
         for part in expression.parts:
-            yield from parts_of(part)
+            yield from walk_expression(part)
 
 
-def arguments_of(
+def find_python_arguments(
     expression: RunExpression, type_: ValueType
 ) -> Iterator[tuple[RunExpression, ValueType]]:
     """Yield what the kernel must put on the stack before Python computes an expression, with types.
@@ -191,12 +191,12 @@ def arguments_of(
             yield expression, BIGINT
         case Apply(_, parts, use):
             for part, part_type in zip(parts, use.types, strict=True):
-                yield from arguments_of(part, part_type)
+                yield from find_python_arguments(part, part_type)
         case _:
             yield expression, type_
 
 
-def kind_of(expression: RunExpression) -> Kind:
+def find_kind(expression: RunExpression) -> Kind:
     """Return the kind of an expression's value. Truth values are integers."""
     match expression:
         case Constant() | ReadValue() | Arithmetic():
@@ -206,7 +206,7 @@ def kind_of(expression: RunExpression) -> Kind:
         case Reduce(function=function, kind=kind):
             return {Reduction.COUNT: Kind.INTEGER, Reduction.AVG: Kind.FLOATING}.get(function, kind)
         case Operate(Basic.CHOOSE, (_, then, _)):
-            return kind_of(then)
+            return find_kind(then)
         case Operate(operator):
             return Kind.FLOATING if operator in OF_FLOATING else Kind.INTEGER
         case ReadClassifier() | TriedMatchNumber():
@@ -295,6 +295,6 @@ class Basic(Enum):
 Operator = Comparison | MathFunction | Basic
 
 # Functions whose value is an INTEGER.
-WHOLE = (MathFunction.FLOOR, MathFunction.CEILING)
+INTEGER_FUNCTIONS = (MathFunction.FLOOR, MathFunction.CEILING)
 # Operators whose value is FLOATING.
-OF_FLOATING = {*MathFunction, Basic.WIDEN, Basic.NARROW} - set(WHOLE)
+OF_FLOATING = {*MathFunction, Basic.WIDEN, Basic.NARROW} - set(INTEGER_FUNCTIONS)

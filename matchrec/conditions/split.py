@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import NamedTuple
 
-from matchrec.conditions.aggregates import framed, split_aggregate
+from matchrec.conditions.aggregates import build_framed, split_aggregate
 from matchrec.conditions.functions import functions
 from matchrec.conditions.residual import (
     BASIC,
@@ -28,12 +28,12 @@ from matchrec.conditions.residual import (
     LOGIC,
     NULL_IN_NULL_OUT,
     REWRITINGS,
-    Combined,
+    ColumnRead,
+    CombinedStep,
     Nearby,
     SplitCondition,
     Step,
-    Typed,
-    Value,
+    TypedStep,
     VariableAt,
     read_current_row,
 )
@@ -41,9 +41,9 @@ from matchrec.conditions.row_column import (
     Framed,
     RowColumn,
     Shifted,
+    build_row_column,
     column_of,
-    conjunction,
-    row_column,
+    join_columns,
 )
 from matchrec.conditions.run_condition import TriedMatchNumber
 from matchrec.conditions.types import BIGINT
@@ -56,9 +56,9 @@ from matchrec.errors.conditions import (
 )
 from matchrec.plan.expression import (
     COMPARED_CHOICES,
-    DEEPEST,
     LONG_CHAIN,
     MATCH_NUMBER,
+    MOST_NESTED,
     Aggregate,
     Classifier,
     ColumnReference,
@@ -68,19 +68,19 @@ from matchrec.plan.expression import (
     Reference,
     Scalar,
     Term,
-    amount_of,
-    argument_of,
-    branches,
-    comparison,
-    complement,
-    conjuncts,
-    joined,
+    argument_sql,
+    compare,
+    find_amount,
+    join_conditions,
     looks_at_columns_only,
-    negation,
+    make_complement,
+    negate,
     number_term,
-    operand_of,
+    operand_sql,
     render,
-    row_text,
+    row_sql,
+    split_branches,
+    split_conjuncts,
     with_references,
 )
 from matchrec.plan.match_plan import MatchPlan
@@ -103,7 +103,9 @@ class RowScope(Enum):
     SORTED = "the row alone, before the worker sorts the rows"
 
 
-def split(plan: MatchPlan, scope: RowScope = RowScope.NEIGHBOURS) -> tuple[SplitCondition, ...]:
+def split_conditions(
+    plan: MatchPlan, scope: RowScope = RowScope.NEIGHBOURS
+) -> tuple[SplitCondition, ...]:
     """Return the split conditions of all variables that have one, in the order of DEFINE.
 
     Args:
@@ -154,7 +156,7 @@ class ConditionSplitter:
         run_conjuncts: list[Scalar] = []
         run_steps: list[Step] = []
         # A conjunct is evaluated only if all conjuncts before it are true.
-        parts = (GuardedPart(part, (), (part,)) for part in conjuncts(scalar))
+        parts = (GuardedPart(part, (), (part,)) for part in split_conjuncts(scalar))
         for splitter, conjunct in self.pair_with_splitters(parts):
             test = splitter.test(conjunct)
             if test is not None:
@@ -166,8 +168,8 @@ class ConditionSplitter:
         nearby_tests = [test for test in tests if isinstance(test, Nearby)]
         return SplitCondition(
             variable=self.variable,
-            before=conjunction(row_tests) if row_tests else None,
-            during=all_of(run_steps, scalar.span) if run_steps else None,
+            before=join_columns(row_tests) if row_tests else None,
+            during=join_steps(run_steps, scalar.span) if run_steps else None,
             span=scalar.span,
             tests=tuple(tests),
             rest=tuple(run_conjuncts),
@@ -272,7 +274,7 @@ class ConditionSplitter:
         column = column_of(
             self.build_fixed_piece(piece, write_reference) for piece in scalar.pieces
         )
-        return replace(column, may_fail=may_fail(scalar.operations), amount=amount_of(scalar))
+        return replace(column, may_fail=may_fail(scalar.operations), amount=find_amount(scalar))
 
     def build_fixed_piece(
         self, piece: str | Reference, write_reference: WriteReference
@@ -290,7 +292,7 @@ class ConditionSplitter:
             case Classifier():
                 return string_literal(self.variable)
             case Aggregate(frame=Frame()):
-                return framed(piece)
+                return build_framed(piece)
             case str():
                 return piece
             case _:
@@ -311,13 +313,13 @@ class ConditionSplitter:
             column = self.build_fixed_column(self.add_row_guards(scalar))
             value = read_current_row(column, scalar.span)
             return replace(value, deferred=self.build_deferred(scalar))
-        if is_bare(scalar):
+        if is_single_reference(scalar):
             (reference,) = scalar.references
             if isinstance(reference, Aggregate):
                 variables = find_listing_variables(self.plan, reference)
                 return split_aggregate(reference, variables, self.build_listed_step, scalar.span)
             if reference == MATCH_NUMBER:
-                return Typed(TriedMatchNumber(), BIGINT, scalar.span)
+                return TypedStep(TriedMatchNumber(), BIGINT, scalar.span)
         position = find_single_position(scalar)
         if position is not None and looks_at_columns_only(scalar):
             return self.read_at_position(scalar, position)
@@ -334,18 +336,18 @@ class ConditionSplitter:
             return read_current_row(self.build_fixed_column(scalar), scalar.span)
         raise not_computed(scalar)
 
-    def read_at_position(self, scalar: Scalar, position: Navigation) -> Value:
+    def read_at_position(self, scalar: Scalar, position: Navigation) -> ColumnRead:
         """Return f(LAST(A.x)) as the column f(x) that is read at LAST(A).
 
         If there is no such row, the value is f(NULL), which may differ from NULL.
         """
         guarded = self.add_row_guards(scalar)
-        column = row_column(render(guarded, choose_writer(guarded)))
+        column = build_row_column(render(guarded, choose_writer(guarded)))
         missing = None
         is_null = is_null_without_row(scalar)
         if not is_null and not always_exists(self.plan, self.variable, position):
-            missing = row_column(render(scalar, write_typed_null))
-        return Value(
+            missing = build_row_column(render(scalar, write_typed_null))
+        return ColumnRead(
             column=column,
             navigation=position,
             missing=missing,
@@ -353,15 +355,15 @@ class ConditionSplitter:
             deferred=self.build_deferred(scalar),
         )
 
-    def combine_operands(self, operation: Operation) -> Combined:
+    def combine_operands(self, operation: Operation) -> CombinedStep:
         """Return an operation that the engine computes from the steps of its operands."""
         steps = [
             splitter.build_step(operand)
-            for splitter, operand in self.pair_with_splitters(guards_of(operation))
+            for splitter, operand in self.pair_with_splitters(find_guarded_operands(operation))
         ]
-        return Combined(operation.operator, tuple(steps), operation.span, operation.words)
+        return CombinedStep(operation.operator, tuple(steps), operation.span, operation.words)
 
-    def build_deferred(self, scalar: Scalar) -> Combined | None:
+    def build_deferred(self, scalar: Scalar) -> CombinedStep | None:
         """Return an expression that can fail as an operation that the engine computes.
 
         Spark would compute it for every row, even where guards over other rows do not hold. None
@@ -391,10 +393,10 @@ class ConditionSplitter:
         position = rows.position
         if position is not None and not position.physical_offset and is_partial(scalar.operations):
             # The row is mapped to the variable, so it satisfies the condition of the variable.
-            mapped_row_condition = holds_of_rows(self.plan, position.variable)
+            mapped_row_condition = find_condition_of_rows(self.plan, position.variable)
             if mapped_row_condition is not None:
                 guards = (mapped_row_condition, *guards)
-        return guard(guards, scalar)
+        return add_guards_to_expression(guards, scalar)
 
     def find_rows_read(self, scalar: Scalar) -> RowsRead:
         """Return which rows an expression reads."""
@@ -480,17 +482,17 @@ def has_repeated_field(scalar: Scalar) -> bool:
     return len(set(field_names)) < len(field_names)
 
 
-def is_truth(scalar: Scalar) -> bool:
+def is_truth_value(scalar: Scalar) -> bool:
     """Return whether an expression is a truth value, judged by its form."""
     if not isinstance(scalar, Operation):
         return not scalar.references and render(scalar, str).upper() in ("TRUE", "FALSE", "NULL")
     if scalar.operator in COMPARED_CHOICES | {"CASE", "IF"}:
-        _, values = branches(scalar)
-        return all(is_truth(value) for value in values)
+        _, values = split_branches(scalar)
+        return all(is_truth_value(value) for value in values)
     return scalar.operator in TRUTH_VALUED or scalar.operator.startswith(("IS ", "NOT "))
 
 
-def is_bare(scalar: Scalar) -> bool:
+def is_single_reference(scalar: Scalar) -> bool:
     """Return whether an expression is nothing but one reference, perhaps in parentheses."""
     return len(scalar.references) == 1 and all(
         not piece.strip(" \t\r\n()") for piece in scalar.pieces if isinstance(piece, str)
@@ -506,7 +508,7 @@ def is_null_without_row(scalar: Scalar) -> bool:
         return scalar.operator in NULL_IN_NULL_OUT and any(
             operand.references and is_null_without_row(operand) for operand in scalar.operands
         )
-    return is_bare(scalar)
+    return is_single_reference(scalar)
 
 
 def find_single_position(scalar: Scalar) -> Navigation | None:
@@ -559,15 +561,15 @@ def find_listing_variables(plan: MatchPlan, aggregate: Aggregate) -> tuple[str, 
 # Parts of steps.
 
 
-def all_of(steps: list[Step], span: Span) -> Step:
+def join_steps(steps: list[Step], span: Span) -> Step:
     """Return a step that is true if all of the steps are true."""
-    return steps[0] if len(steps) == 1 else Combined("AND", tuple(steps), span)
+    return steps[0] if len(steps) == 1 else CombinedStep("AND", tuple(steps), span)
 
 
 def join_nearby_tests(tests: Sequence[Nearby], span: Span) -> Nearby:
     """Return the test that a row passes if it passes all of the tests."""
-    column = conjunction(tuple(test.column for test in tests))
-    return Nearby(column, all_of([test.step for test in tests], span))
+    column = join_columns(tuple(test.column for test in tests))
+    return Nearby(column, join_steps([test.step for test in tests], span))
 
 
 def choose_by_classifier(
@@ -579,7 +581,7 @@ def choose_by_classifier(
     """
 
     def build_column(name: str) -> RowColumn:
-        return row_column(render(scalar, lambda _: name))
+        return build_row_column(render(scalar, lambda _: name))
 
     names = (*map(string_literal, variables), "CAST(NULL AS STRING)")
     columns = tuple(build_column(name) for name in names)
@@ -591,31 +593,31 @@ def choose_writer(scalar: Scalar) -> WriteReference:
 
     In an operation, a reference may need parentheses.
     """
-    return argument_of if is_bare(scalar) else operand_of
+    return argument_sql if is_single_reference(scalar) else operand_sql
 
 
 def write_typed_null(reference: Reference) -> str:
     """Return SQL that is NULL and has the type of what a reference reads."""
-    return f"IF(FALSE, {argument_of(reference)}, NULL)"
+    return f"IF(FALSE, {argument_sql(reference)}, NULL)"
 
 
-def build_formula(scalar: Scalar, position: Navigation | None) -> Combined | None:
+def build_formula(scalar: Scalar, position: Navigation | None) -> CombinedStep | None:
     """Return arithmetic of constants and of columns, all read at one position.
 
     None if the expression is anything else.
     """
     step = build_formula_part(scalar, position)
-    return step if isinstance(step, Combined) else None
+    return step if isinstance(step, CombinedStep) else None
 
 
 def build_formula_part(scalar: Scalar, position: Navigation | None) -> Step | None:
     """Return an expression as a part of `build_formula`; None if it is anything else."""
-    if is_bare(scalar) and isinstance(scalar.references[0], ColumnReference):
-        column = row_column(render(scalar, argument_of))
-        return Value(column, navigation=position, missing=None, span=scalar.span)
-    amount = amount_of(scalar)
+    if is_single_reference(scalar) and isinstance(scalar.references[0], ColumnReference):
+        column = build_row_column(render(scalar, argument_sql))
+        return ColumnRead(column, navigation=position, missing=None, span=scalar.span)
+    amount = find_amount(scalar)
     if amount is not None:
-        return read_current_row(row_column(render(scalar, str), amount), scalar.span)
+        return read_current_row(build_row_column(render(scalar, str), amount), scalar.span)
     if not isinstance(scalar, Operation) or scalar.operator not in ("+", "-", "*"):
         return None
     operands = []
@@ -624,13 +626,13 @@ def build_formula_part(scalar: Scalar, position: Navigation | None) -> Step | No
         if step is None:
             return None
         operands.append(step)
-    return Combined(scalar.operator, tuple(operands), scalar.span)
+    return CombinedStep(scalar.operator, tuple(operands), scalar.span)
 
 
 def not_computed(scalar: Scalar) -> MatchRecognizeError:
     """Return the error for an expression over the run that the engine cannot compute."""
     if isinstance(scalar, Operation) and scalar.operator == LONG_CHAIN:
-        return operations_nested_too_deep(scalar.span, limit=DEEPEST)
+        return operations_nested_too_deep(scalar.span, limit=MOST_NESTED)
     name = name_expression(scalar)
     if name.upper() in LAMBDA_FUNCTIONS:
         return lambda_of_several_rows(scalar.span, what=name)
@@ -657,7 +659,7 @@ def name_expression(scalar: Scalar) -> str:
 # condition would not have evaluated the expression, or which are not mapped to its variable.
 
 
-def holds_of_rows(plan: MatchPlan, variable: str | None) -> Scalar | None:
+def find_condition_of_rows(plan: MatchPlan, variable: str | None) -> Scalar | None:
     """Return a condition that every row mapped to a variable satisfies, as SQL over that row.
 
     None if no such condition is known. The rows of a union variable satisfy the condition of one
@@ -670,7 +672,7 @@ def holds_of_rows(plan: MatchPlan, variable: str | None) -> Scalar | None:
             return None
         if row_condition not in row_conditions:
             row_conditions.append(row_condition)
-    return joined("OR", row_conditions) if row_conditions else None
+    return join_conditions("OR", row_conditions) if row_conditions else None
 
 
 def find_row_condition(plan: MatchPlan, variable: str) -> Term | None:
@@ -684,7 +686,7 @@ def find_row_condition(plan: MatchPlan, variable: str) -> Term | None:
         conjunct
         for definition in plan.definitions
         if definition.variable == variable
-        for conjunct in conjuncts(definition.condition)
+        for conjunct in split_conjuncts(definition.condition)
     ]
     row_conjuncts = [
         conjunct
@@ -695,13 +697,13 @@ def find_row_condition(plan: MatchPlan, variable: str) -> Term | None:
     ]
     if not row_conjuncts:
         return None
-    texts = [row_text(conjunct) for conjunct in row_conjuncts]
+    texts = [row_sql(conjunct) for conjunct in row_conjuncts]
     text = texts[0] if len(texts) == 1 else " AND ".join(f"({text})" for text in texts)
     operations = NO_OPERATIONS.union(*(conjunct.operations for conjunct in row_conjuncts))
     return Term((text,), all_conjuncts[0].span, operations)
 
 
-def guard(guards: Sequence[Scalar], scalar: Scalar) -> Scalar:
+def add_guards_to_expression(guards: Sequence[Scalar], scalar: Scalar) -> Scalar:
     """Return an expression that has the value of `scalar` if all guards hold, and else is NULL.
 
     The guards are evaluated in their order. A guard that can fail itself gets another CASE inside
@@ -713,14 +715,14 @@ def guard(guards: Sequence[Scalar], scalar: Scalar) -> Scalar:
     """
     if not guards:
         return scalar
-    if is_truth(scalar):
+    if is_truth_value(scalar):
         number = Operation("CAST", ("CAST(", scalar, " AS INT)"), scalar.span, words=("INT",))
-        return comparison("=", guard(guards, number), number_term(1, scalar.span))
+        return compare("=", add_guards_to_expression(guards, number), number_term(1, scalar.span))
     count = 1  # how many guards the outer CASE checks
     while count < len(guards) and not may_fail(guards[count].operations):
         count += 1
-    inner = guard(guards[count:], scalar)
-    parts = ("CASE WHEN ", joined("AND", guards[:count]), " THEN ", inner, " END")
+    inner = add_guards_to_expression(guards[count:], scalar)
+    parts = ("CASE WHEN ", join_conditions("AND", guards[:count]), " THEN ", inner, " END")
     return Operation("CASE", parts, scalar.span)
 
 
@@ -732,7 +734,7 @@ class GuardedPart(NamedTuple):
     later_guards: Sequence[Scalar]  # hold where the parts after it are evaluated
 
 
-def guards_of(operation: Operation) -> Iterator[GuardedPart]:
+def find_guarded_operands(operation: Operation) -> Iterator[GuardedPart]:
     """Yield the operands of an operation with their guards.
 
     In `IF(a, x, y)`, x has the guard a, and y the guard that a does not hold. In `a OR b`, b has
@@ -744,7 +746,7 @@ def guards_of(operation: Operation) -> Iterator[GuardedPart]:
                 yield GuardedPart(operand, (), ())
             else:
                 condition = operation.operands[index - 1]
-                yield GuardedPart(operand, (condition,), (complement(condition),))
+                yield GuardedPart(operand, (condition,), (make_complement(condition),))
         return
     build_guard = _GUARDS_OF_NEXT.get(operation.operator)
     for operand in operation.operands:
@@ -753,7 +755,7 @@ def guards_of(operation: Operation) -> Iterator[GuardedPart]:
 
 def _is_not_false(scalar: Scalar) -> Scalar:
     """Return the condition that a truth value is true or NULL."""
-    return complement(negation(scalar))
+    return make_complement(negate(scalar))
 
 
 def _is_null(scalar: Scalar) -> Operation:
@@ -764,7 +766,7 @@ def _is_null(scalar: Scalar) -> Operation:
 # Functions that build the condition on an operand under which the next operand is evaluated.
 _GUARDS_OF_NEXT: Mapping[str, Callable[[Scalar], Scalar]] = {
     "AND": _is_not_false,
-    "OR": complement,
+    "OR": make_complement,
     "COALESCE": _is_null,
     "NVL": _is_null,
     "IFNULL": _is_null,

@@ -97,7 +97,7 @@ SPANS: Mapping[Family, ValueType] = {Family.INTERVAL: INTERVAL, Family.MONTHS: M
 NESTED = frozenset({Family.ARRAY, Family.STRUCT, Family.MAP})
 
 # Types whose values only Spark compares, except in conditions on the run.
-SPARKS_OWN = NESTED | {Family.OTHER}
+COMPARED_BY_SPARK = NESTED | {Family.OTHER}
 
 # Types of whose values the engine has only ranks, see `is_ranked`.
 RANKED = NESTED | {Family.STRING, Family.BINARY}
@@ -119,15 +119,17 @@ def is_ranked(type_: ValueType) -> bool:
     return type_.family in RANKED or is_wide_decimal(type_)
 
 
-def array(element: ValueType) -> ValueType:
+def build_array_type(element: ValueType) -> ValueType:
     """Return the type of arrays whose elements have this type."""
-    return nested(Family.ARRAY, (), (element,))
+    return build_nested_type(Family.ARRAY, (), (element,))
 
 
-def nested(family: Family, names: tuple[str, ...], parts: tuple[ValueType, ...]) -> ValueType:
+def build_nested_type(
+    family: Family, names: tuple[str, ...], parts: tuple[ValueType, ...]
+) -> ValueType:
     """Return a type of arrays, structs or maps.
 
-    >>> nested(Family.STRUCT, ("id", "name"), (INT, STRING)).name
+    >>> build_nested_type(Family.STRUCT, ("id", "name"), (INT, STRING)).name
     'struct<id:int,name:string>'
 
     Args:
@@ -149,10 +151,10 @@ def unnamed(type_: ValueType) -> ValueType:
         return type_
     numbers = tuple(str(index) for index in range(len(type_.names)))
     parts = tuple(unnamed(part) for part in type_.parts)
-    return nested(type_.family, numbers, parts)
+    return build_nested_type(type_.family, numbers, parts)
 
 
-def decimal(precision: int, scale: int) -> ValueType:
+def build_decimal_type(precision: int, scale: int) -> ValueType:
     """Return a type of decimals.
 
     Args:
@@ -171,7 +173,7 @@ DIGITS_BY_BITS = {8: 3, 16: 5, 32: 10, 64: 20}
 def as_decimal(type_: ValueType) -> ValueType:
     """Return the decimal type that holds all values of an integer or decimal type."""
     if type_.family is Family.INTEGER:
-        return decimal(DIGITS_BY_BITS[type_.bits], 0)
+        return build_decimal_type(DIGITS_BY_BITS[type_.bits], 0)
     assert type_.family is Family.DECIMAL
     return type_
 
@@ -190,7 +192,7 @@ def common_type(left: ValueType, right: ValueType, ansi: bool) -> ValueType | No
     scale = max(type_.scale for type_ in decimals)
     whole_digits = max(type_.precision - type_.scale for type_ in decimals)
     precision = whole_digits + scale
-    return decimal(precision, scale) if precision <= MOST_DIGITS else None
+    return build_decimal_type(precision, scale) if precision <= MOST_DIGITS else None
 
 
 def common_floating(left: ValueType, right: ValueType, ansi: bool) -> ValueType:
@@ -205,17 +207,17 @@ def common_floating(left: ValueType, right: ValueType, ansi: bool) -> ValueType:
     return FLOAT if is_float_with_integer and not ansi else DOUBLE
 
 
-def sum_type(type_: ValueType) -> ValueType:
+def find_sum_type(type_: ValueType) -> ValueType:
     """Return the type of Spark's `sum` of numbers of a type."""
     if type_.family is Family.DECIMAL:
-        return decimal(type_.precision + 10, type_.scale)
+        return build_decimal_type(type_.precision + 10, type_.scale)
     return DOUBLE if type_.family is Family.FLOATING else BIGINT
 
 
-def average_type(type_: ValueType) -> ValueType:
+def find_average_type(type_: ValueType) -> ValueType:
     """Return the type of Spark's `avg` of numbers of a type."""
     if type_.family is Family.DECIMAL:
-        return decimal(type_.precision + 4, min(MOST_DIGITS, type_.scale + 4))
+        return build_decimal_type(type_.precision + 4, min(MOST_DIGITS, type_.scale + 4))
     return DOUBLE
 
 
@@ -233,12 +235,12 @@ NAMES = {type_.name.upper(): type_ for type_ in (*NAMED, TIMESTAMP, TIMESTAMP_NT
 DECIMALS = frozenset({"DECIMAL", "DEC", "NUMERIC"})
 
 
-def type_named(name: str) -> ValueType | None:
+def find_type(name: str) -> ValueType | None:
     """Return the type that SQL calls by this name, which is in upper case.
 
     None if there is no such type, or if Python cannot compute its values.
 
-    >>> type_named("DEC(5,2)").name, type_named("MAP<INT,INT>")
+    >>> find_type("DEC(5,2)").name, find_type("MAP<INT,INT>")
     ('decimal(5,2)', None)
     """
     word, _, arguments = name.removesuffix(")").partition("(")
@@ -249,4 +251,4 @@ def type_named(name: str) -> ValueType | None:
         return None
     precision = int(numbers[0])
     scale = int(numbers[1]) if len(numbers) > 1 else 0
-    return decimal(precision, scale) if scale <= precision <= MOST_DIGITS else None
+    return build_decimal_type(precision, scale) if scale <= precision <= MOST_DIGITS else None

@@ -12,27 +12,27 @@ from functools import partial
 from itertools import pairwise
 
 from matchrec.dialects import spellings
-from matchrec.dialects.edits import Edit, Note, edited
+from matchrec.dialects.edits import Edit, Note, apply_edits
 from matchrec.dialects.fragments import Fragments
 from matchrec.dialects.limits import check_limits, find_repeated_variables, is_optional, lacks
 from matchrec.dialects.products import SPARK, Nulls, Product
-from matchrec.dialects.rules.place import Kinds, KnownColumns, RuleContext
+from matchrec.dialects.rules.place import ColumnKinds, KnownColumns, RuleContext
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.window import not_in
 from matchrec.plan import pattern
 from matchrec.plan.clauses import RowsPerMatch
-from matchrec.plan.pattern import Quantified, RowPattern, Variable, show_name, top
+from matchrec.plan.pattern import Quantified, RowPattern, Variable, show_name, top_level_parts
 from matchrec.source import Span
 from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.grammar import ClauseTokens, find_sections, read_clause
 from matchrec.syntax.nodes import MatchRecognize
-from matchrec.syntax.pattern_windows import FoundWindow, clause_of_own, is_unnamed_item
+from matchrec.syntax.pattern_windows import FoundWindow, find_own_tokens, is_unnamed_item
 from matchrec.syntax.row_pattern import parameters_in
 from matchrec.syntax.tokens import TokenKind, TokenSequence, read_tokens
 
 
 def edit_clause(
-    tokens: ClauseTokens, fragments: Fragments, look_up: Callable[[], Kinds]
+    tokens: ClauseTokens, fragments: Fragments, look_up: Callable[[], ColumnKinds]
 ) -> Iterator[Edit]:
     """Yield the edits of a clause. Notes on it are added to `fragments`.
 
@@ -330,7 +330,7 @@ def _rename_loop(condition: str, exit_: LoopExit) -> str:
         for index, token in enumerate(tokens.tokens)
         if token.is_name and token.variable == exit_.loop and tokens.key(index + 1) == "."
     ]
-    return edited(condition, edits).text
+    return apply_edits(condition, edits).text
 
 
 def _find_loop_exits(row_pattern: RowPattern) -> Iterator[LoopExit]:
@@ -342,7 +342,7 @@ def _find_loop_exits(row_pattern: RowPattern) -> Iterator[LoopExit]:
     """
     parts = [
         part if isinstance(part, Quantified) else Quantified(part, 1, 1)
-        for part in top(row_pattern)
+        for part in top_level_parts(row_pattern)
     ]
     parts = [part for part in parts if part.most != 0]
     for index, loop in enumerate(parts):
@@ -379,7 +379,7 @@ def edit_options(clause: MatchRecognize, read: Product, write: Product) -> Itera
 
 def _find_options(row_pattern: RowPattern) -> Iterator[Quantified]:
     """Yield the parts with `?` or `??` that are not the last one."""
-    for part in top(row_pattern)[:-1]:
+    for part in top_level_parts(row_pattern)[:-1]:
         if isinstance(part, Quantified) and is_optional(part):
             yield part
 
@@ -403,7 +403,10 @@ def note_exclusive_loops(clause: MatchRecognize, write: Product) -> Iterator[Not
 
 
 def edit_window(
-    tokens: TokenSequence, window: FoundWindow, fragments: Fragments, look_up: Callable[[], Kinds]
+    tokens: TokenSequence,
+    window: FoundWindow,
+    fragments: Fragments,
+    look_up: Callable[[], ColumnKinds],
 ) -> Iterator[Edit]:
     """Yield the edits of a row pattern window and of the calls over it.
 
@@ -416,7 +419,7 @@ def edit_window(
     Raises:
         MatchRecognizeError: see `edit_clause`.
     """
-    clause_tokens = clause_of_own(tokens, window)
+    clause_tokens = find_own_tokens(tokens, window)
     yield from edit_clause(clause_tokens, fragments, look_up)
     clause = read_clause(clause_tokens)
     context = RuleContext(fragments.read, fragments.write, clause, columns=KnownColumns(look_up))

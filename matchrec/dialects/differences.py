@@ -6,7 +6,7 @@ or an error if the row is refused. If it is converted to a product other than Sp
 >>> from matchrec.dialects.products import PRODUCTS
 >>> from matchrec.syntax.tokens import read_tokens
 >>> tokens = read_tokens("SELECT SPLIT_PART(x, ',', 2) FROM t")
->>> for row, span in found_differences(tokens, PRODUCTS["trino"], PRODUCTS["spark"]):
+>>> for row, span in find_differences(tokens, PRODUCTS["trino"], PRODUCTS["spark"]):
 ...     print(span.start, row.sentence)
 7 a missing part is NULL in Trino, and the empty text in Spark
 """
@@ -93,7 +93,7 @@ def find_word(tokens: TokenSequence, index: int) -> str:
     return tokens.key(index)
 
 
-def found_differences(
+def find_differences(
     tokens: TokenSequence, read: Product, write: Product
 ) -> Iterator[tuple[Difference, Span]]:
     """Yield the rows of the table that a query uses, and where, in the order of its text.
@@ -107,7 +107,7 @@ def found_differences(
     if not names:
         return
     rows_by_word: dict[str, list[Difference]] = {}
-    for row in table():
+    for row in read_differences():
         if not names.isdisjoint(row.products):
             rows_by_word.setdefault(row.words[0], []).append(row)
     for index in range(len(tokens)):
@@ -132,7 +132,7 @@ def _find_names_in_table(read: Product, write: Product) -> frozenset[str]:
 
 
 @cache
-def table() -> tuple[Difference, ...]:
+def read_differences() -> tuple[Difference, ...]:
     """Return all rows of the table."""
     rows = read_table("matchrec.dialects", "differences.txt")
     return tuple(_read_row(cells) for cells in rows)

@@ -105,7 +105,7 @@ class EditedText:
         return self.before(span)
 
 
-def edited(text: str, edits: Iterable[Edit]) -> EditedText:
+def apply_edits(text: str, edits: Iterable[Edit]) -> EditedText:
     """Return the text with edits, which may be in any order but must not overlap."""
     return EditedText(text, tuple(sorted(edits, key=lambda edit: (edit.span.start, edit.span.end))))
 

@@ -24,32 +24,32 @@ from sqlglot import ErrorLevel, Token, TokenType, exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError, UnsupportedError
 
-from matchrec.dialects.edits import Edit, EditedText, Note, edited, find_edits
+from matchrec.dialects.edits import Edit, EditedText, Note, apply_edits, find_edits
 from matchrec.dialects.products import Product
 from matchrec.dialects.rules.of_products import find_rules
 from matchrec.dialects.rules.place import (
     DIFFERS,
     VARIABLE_PREFIX,
+    ColumnKinds,
     Functions,
-    Kinds,
     KnownColumns,
     Rule,
     RuleContext,
-    Tables,
+    TableLookup,
     find_node_types,
     find_pattern_function,
     mask_functions,
     no_tables,
 )
 from matchrec.errors import MatchRecognizeParseError, MatchRecognizeUnsupportedError
-from matchrec.errors.language import part
+from matchrec.errors.language import name_part
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.clause import UNFINISHED
 from matchrec.errors.sql.expression import semantics_before
 from matchrec.errors.sql.foreign_names import cure_of_syntax
 from matchrec.source import Span
 from matchrec.syntax.expressions.reader import AFTER_OPERAND
-from matchrec.syntax.tokens import SEMANTICS, sequence_of, tokens_by
+from matchrec.syntax.tokens import SEMANTICS, make_sequence, tokenize_sql
 
 
 class FlinkSql(Spark):
@@ -87,7 +87,7 @@ def tokenize(text: str, product: Product) -> list[Token]:
     Raises:
         TokenError: sqlglot cannot read the text.
     """
-    return tokens_by(type(SqlglotDialect.get_or_raise(product.sqlglot)), text)
+    return tokenize_sql(type(SqlglotDialect.get_or_raise(product.sqlglot)), text)
 
 
 def translate_fragment(text: str, context: RuleContext) -> str | None:
@@ -230,9 +230,9 @@ class Fragments:
     # single name for another window's, which some of its versions print in parentheses.
     windows: frozenset[Span] = frozenset()
     # The columns of a clause's result, by the span of its relation and clause.
-    rows: Mapping[Span, Kinds] = field(default_factory=dict)
+    rows: Mapping[Span, ColumnKinds] = field(default_factory=dict)
     # Looks up the columns of a table.
-    tables: Tables = no_tables
+    tables: TableLookup = no_tables
     # What differs, in the order in which the fragments were translated.
     notes: list[Note] = field(default_factory=list)
     # The columns whose types rules need and nobody knows.
@@ -246,7 +246,7 @@ class Fragments:
         """
         edits = self.translate(span, context=context)
         shifted = [Edit(edit.span.shifted(-span.start), edit.text) for edit in edits]
-        return edited(self.text[span.start : span.end], shifted).text
+        return apply_edits(self.text[span.start : span.end], shifted).text
 
     def translate(
         self,
@@ -274,7 +274,7 @@ class Fragments:
         for name, hole in names.items():
             mask = f"PARTITION BY {name}" if hole in self.windows else name
             masks.append(Edit(hole.shifted(-span.start), mask))
-        masked = edited(self.text[span.start : span.end], masks)
+        masked = apply_edits(self.text[span.start : span.end], masks)
         if context is None:
             context = self._build_context_outside_clauses(names)
         for edit in self._translate_masked(masked, names, span, context):
@@ -337,13 +337,13 @@ class Fragments:
             return
         if not any(word in masked.text.upper() for word in SEMANTICS):
             return
-        tokens = sequence_of(tokenize(masked.text, self.read), masked.text)
+        tokens = make_sequence(tokenize(masked.text, self.read), masked.text)
         for index, token in enumerate(tokens.tokens[:-1]):
             column = tokens[index + 1]
             is_column = column.is_name and column.key not in AFTER_OPERAND
             if token.key in SEMANTICS and is_column and not tokens.is_call(index + 1):
                 both = masked.before(token.span.to(column.span)).shifted(span.start)
-                clause = part(context.part.value)
+                clause = name_part(context.part.value)
                 raise semantics_before(both, word=token.key, what="a column", clause=clause)
 
     def _describe_parse_error(
@@ -372,7 +372,7 @@ class Fragments:
         """
         title = self.write.title
         text = self.text[span.start : span.end]
-        tokens = sequence_of(tokenize(text, self.read), text)
+        tokens = make_sequence(tokenize(text, self.read), text)
         calls = [index for index in range(len(tokens)) if tokens.is_call(index)]
         for index in sorted(calls, key=lambda index: tokens.pairs[index + 1] - index):
             call = tokens.call_span(index)

@@ -14,7 +14,14 @@ from matchrec.dialects.edits import Note
 from matchrec.dialects.products import Product
 from matchrec.errors.sql.window import no_within, not_in
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch, SkipTo
-from matchrec.plan.pattern import Quantified, RowPattern, Variable, top, variable_names, walk
+from matchrec.plan.pattern import (
+    Quantified,
+    RowPattern,
+    Variable,
+    top_level_parts,
+    variable_names,
+    walk_pattern,
+)
 from matchrec.source import Span, read_table
 from matchrec.syntax.nodes import MatchRecognize, NamedExpression
 from matchrec.syntax.row_pattern import parameters_in
@@ -201,7 +208,7 @@ def _find_features_of_calls(tokens: TokenSequence, product: Product) -> Iterator
 def _find_features_of_pattern(clause: MatchRecognize) -> Iterator[Feature]:
     """Yield the operators of a row pattern, its repeated variables and its parameters."""
     whole_span = clause.pattern_span
-    for node in walk(clause.pattern):
+    for node in walk_pattern(clause.pattern):
         span = node.span or whole_span
         operator = type(node).__name__.upper()
         if operator in read_limits():
@@ -218,7 +225,7 @@ def _find_features_of_pattern(clause: MatchRecognize) -> Iterator[Feature]:
         yield "REPEATED", span
     for bound in parameters_in(clause.pattern):
         yield "BOUND", bound.span or whole_span
-    last = top(clause.pattern)[-1]
+    last = top_level_parts(clause.pattern)[-1]
     if isinstance(last, Quantified) and _may_go_on(last):
         yield "OPEN_END", last.span or whole_span
 
@@ -231,7 +238,7 @@ def _may_go_on(last: Quantified) -> bool:
 def find_repeated_variables(row_pattern: RowPattern) -> Iterator[Span]:
     """Yield the spans of variables that the pattern has used before."""
     names = set()
-    for node in walk(row_pattern):
+    for node in walk_pattern(row_pattern):
         if isinstance(node, Variable) and node.span is not None:
             if node.name in names:
                 yield node.span

@@ -121,12 +121,12 @@ PRODUCTS = _read_products()
 SPARK = PRODUCTS["spark"]
 
 
-def products_shown(text: str) -> tuple[str, ...]:
+def find_likely_products(text: str) -> tuple[str, ...]:
     """Return the names of the products whose spellings a text has, each once.
 
     The text is a query, or an error about it.
 
-    >>> products_shown("SELECT TRUNC(d) FROM t"), products_shown("SELECT 1")
+    >>> find_likely_products("SELECT TRUNC(d) FROM t"), find_likely_products("SELECT 1")
     (('oracle',), ())
     """
     names: dict[str, None] = {}

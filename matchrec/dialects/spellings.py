@@ -31,13 +31,13 @@ from matchrec.dialects.products import Product
 from matchrec.dialects.rules.values import normalize_unit
 from matchrec.errors.sql import window as errors
 from matchrec.plan.clauses import AfterMatchSkip
-from matchrec.plan.pattern import Alternation, Concatenation, RowPattern, Variable, walk
+from matchrec.plan.pattern import Alternation, Concatenation, RowPattern, Variable, walk_pattern
 from matchrec.source import Span
 from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.grammar import ClauseTokens, all_tokens, cut_out_tokens, find_sections
 from matchrec.syntax.nodes import MatchRecognize
-from matchrec.syntax.relation import Cut
-from matchrec.syntax.row_pattern import Values, pattern_tokens
+from matchrec.syntax.relation import ClauseLocation
+from matchrec.syntax.row_pattern import ParameterValues, read_pattern_tokens
 from matchrec.syntax.tokens import Token, TokenKind, TokenSequence, pair_brackets
 
 _OTHER_COMMENTS = r"--[^\n]*|/\*.*?\*/"
@@ -60,7 +60,10 @@ class ClauseOption:
 
 
 def edit_spellings(
-    tokens: TokenSequence, cuts: Iterable[Cut] | None, product: Product, values: Values
+    tokens: TokenSequence,
+    cuts: Iterable[ClauseLocation] | None,
+    product: Product,
+    values: ParameterValues,
 ) -> Iterator[Edit]:
     """Yield the edits that write a text of one product in the grammar of all.
 
@@ -98,7 +101,7 @@ def edit_spellings(
 
 
 def _take_out_options(
-    clause: ClauseTokens, product: Product, values: Values
+    clause: ClauseTokens, product: Product, values: ParameterValues
 ) -> tuple[ClauseTokens, list[ClauseOption]]:
     """Return the tokens of a clause without what only one product reads, and what that is.
 
@@ -119,7 +122,7 @@ def _take_out_options(
     return replace(clause, tokens=tuple(kept), pairs=pair_brackets(kept)), options
 
 
-def _read_longest_match(clause: ClauseTokens, index: int, values: Values) -> ClauseOption:
+def _read_longest_match(clause: ClauseTokens, index: int, values: ParameterValues) -> ClauseOption:
     """Read `OPTIONS (use_longest_match = TRUE)`, or with a parameter instead of the truth value.
 
     Args:
@@ -173,7 +176,7 @@ def _find_closing(clause: ClauseTokens, opening: int) -> int:
     return clause.pairs[opening]
 
 
-def _find_timestamp_by(tokens: TokenSequence, cut: Cut) -> int | None:
+def _find_timestamp_by(tokens: TokenSequence, cut: ClauseLocation) -> int | None:
     """Return the index of TIMESTAMP BY after the relation of a clause; None if there is none.
 
     Raises:
@@ -193,7 +196,7 @@ def _find_timestamp_by(tokens: TokenSequence, cut: Cut) -> int | None:
 
 
 def _move_timestamp_by(
-    tokens: TokenSequence, timestamp_by: int, cut: Cut, clause: ClauseTokens
+    tokens: TokenSequence, timestamp_by: int, cut: ClauseLocation, clause: ClauseTokens
 ) -> Iterator[Edit]:
     """Yield the edits that turn TIMESTAMP BY after a relation into ORDER BY in the clause.
 
@@ -319,7 +322,7 @@ def _fill_empty_alternatives(
     # token where it is.
     for comment in _find_comments(text, clause.tokens[opening + 1 : closing], span, sign):
         text = text[: comment.start] + " " * (comment.end - comment.start) + text[comment.end :]
-    tokens = pattern_tokens(text, span)
+    tokens = read_pattern_tokens(text, span)
     for index, token in enumerate(tokens):
         if token.key != "|":
             continue
@@ -368,12 +371,12 @@ def note_alternatives(fragments: Fragments, pattern: RowPattern) -> Iterator[Not
 
 def _find_bare_sequences(text: str, pattern: RowPattern) -> Iterator[Span]:
     """Yield the alternatives that are sequences without parentheses around them."""
-    for node in walk(pattern):
+    for node in walk_pattern(pattern):
         if not isinstance(node, Alternation):
             continue
         for part in node.parts:
             if isinstance(part, Concatenation) and part.span is not None:
-                tokens = pattern_tokens(text, part.span)
+                tokens = read_pattern_tokens(text, part.span)
                 last = len(tokens) - 2  # before the token for the end of the text
                 if pair_brackets(tokens).get(0) != last:
                     yield part.span
@@ -388,7 +391,7 @@ def find_written_names(tokens: ClauseTokens, clause: MatchRecognize) -> dict[str
     if not any(token.key == "CLASSIFIER" for token in tokens.tokens):
         return {}
     names = {definition.name: tokens.text_at(definition.span) for definition in clause.definitions}
-    for node in walk(clause.pattern):
+    for node in walk_pattern(clause.pattern):
         if isinstance(node, Variable) and node.span is not None:
             names.setdefault(node.name, tokens.text_at(node.span))
     return {variable: text for variable, text in names.items() if text.upper() == variable}
@@ -405,7 +408,11 @@ def find_variable_spans(
     """
     skip = clause.after_match or AfterMatchSkip()
     uses: list[tuple[str | None, Span | None]] = [(skip.variable, skip.span)]
-    uses += [(node.name, node.span) for node in walk(clause.pattern) if isinstance(node, Variable)]
+    uses += [
+        (node.name, node.span)
+        for node in walk_pattern(clause.pattern)
+        if isinstance(node, Variable)
+    ]
     uses += [(definition.name, definition.span) for definition in clause.definitions]
     for subset in clause.subsets:
         uses += zip(subset.members, subset.member_spans, strict=True)

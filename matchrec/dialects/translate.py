@@ -20,27 +20,27 @@ from sqlglot import TokenType
 from sqlglot.errors import TokenError
 
 from matchrec.dialects.clause_edits import edit_clause, edit_window
-from matchrec.dialects.differences import found_differences
-from matchrec.dialects.edits import Edit, Note, edited
+from matchrec.dialects.differences import find_differences
+from matchrec.dialects.edits import Edit, Note, apply_edits
 from matchrec.dialects.fragments import SELECT_ALL, Fragments, tokenize
 from matchrec.dialects.products import SPARK, Product
-from matchrec.dialects.rules.place import ClauseKinds, Kinds, Tables, no_tables
+from matchrec.dialects.rules.place import ClauseKinds, ColumnKinds, TableLookup, no_tables
 from matchrec.dialects.spellings import edit_spellings
-from matchrec.errors.kinds import shown_in
+from matchrec.errors.kinds import located_in
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.clause import unexpected_token, unreadable_text
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.resolve import reads_of_earlier_measures
+from matchrec.plan.resolve import find_reads_of_earlier_measures
 from matchrec.plan.text import words_of
 from matchrec.source import Source, Span
 from matchrec.syntax.grammar import all_tokens, cut_out_tokens
-from matchrec.syntax.locate import parse
-from matchrec.syntax.lower import lower
+from matchrec.syntax.locate import parse_sql
+from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.nodes import Site
 from matchrec.syntax.pattern_windows import FoundWindow, find_pattern_windows
-from matchrec.syntax.relation import Cut, find_clauses, find_start
-from matchrec.syntax.row_pattern import parameter_at
-from matchrec.syntax.tokens import TokenSequence, find_frames, renamed, sequence_of
+from matchrec.syntax.relation import ClauseLocation, find_clauses, find_relation_start
+from matchrec.syntax.row_pattern import read_parameter
+from matchrec.syntax.tokens import TokenSequence, find_frames, make_sequence, rename_token
 
 # Yields the edits of a text in the grammar of all products, given its tokens.
 TextTranslator = Callable[[TokenSequence, Fragments], Iterator[Edit]]
@@ -67,7 +67,7 @@ class Translation:
 
 
 @dataclass(frozen=True, slots=True)
-class Knowledge:
+class QueryKnowledge:
     """What a session knows of a query, in addition to its text."""
 
     # The columns around the clauses, in the order in which the clauses are evaluated. There may be
@@ -76,11 +76,11 @@ class Knowledge:
     # The values of the query's parameters.
     values: Mapping[str, object] = field(default_factory=dict)
     # Looks up the columns of a table.
-    tables: Tables = no_tables
+    tables: TableLookup = no_tables
 
 
 def translate_query(
-    text: str, read: Product, write: Product, knowledge: Knowledge | None = None
+    text: str, read: Product, write: Product, knowledge: QueryKnowledge | None = None
 ) -> Translation:
     """Translate a query that has any number of clauses, anywhere.
 
@@ -99,10 +99,10 @@ def translate_query(
         _check_query(text, read)
         return Translation(source)
     if knowledge is None:
-        knowledge = Knowledge()
+        knowledge = QueryKnowledge()
     measure_notes: list[Note] = []
-    with shown_in(source):
-        tokens = product_tokens(text, read)
+    with located_in(source):
+        tokens = read_product_tokens(text, read)
         if not write.is_written:
             raise errors.not_written(tokens[0].span, product=write.title)
         if read is SPARK:
@@ -121,7 +121,7 @@ def translate_query(
 
 
 def translate_clause(
-    text: str, read: Product, write: Product, columns: Kinds | None = None
+    text: str, read: Product, write: Product, columns: ColumnKinds | None = None
 ) -> Translation:
     """Translate the text between the parentheses of a clause.
 
@@ -135,8 +135,8 @@ def translate_clause(
         MatchRecognizeError: see `translate_query`.
     """
     source = Source(text)
-    with shown_in(source):
-        tokens = product_tokens(text, read)
+    with located_in(source):
+        tokens = read_product_tokens(text, read)
         spelling_edits = list(edit_spellings(tokens, None, read, {}))
 
     def translate(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
@@ -165,22 +165,22 @@ def _translate_text(
         MatchRecognizeError: see `translate_query`.
     """
     read, write = products
-    respelled = edited(original.text, spelling_edits)
-    with shown_in(original):
+    respelled = apply_edits(original.text, spelling_edits)
+    with located_in(original):
         difference_notes = list(_note_differences(tokens, read, write))
     source = respelled.source(original) if respelled.edits else original
-    with shown_in(source):
+    with located_in(source):
         if respelled.edits:
-            tokens = product_tokens(respelled.text, read)
+            tokens = read_product_tokens(respelled.text, read)
         frames = tuple(span for _, span in find_frames(tokens.tokens))
         fragments = Fragments(tokens.text, read, write, holes=frames)
-        translated = edited(respelled.text, translate(tokens, fragments)).source(source)
+        translated = apply_edits(respelled.text, translate(tokens, fragments)).source(source)
     fragment_notes = [replace(note, span=respelled.before(note.span)) for note in fragments.notes]
     notes = tuple(dict.fromkeys([*difference_notes, *fragment_notes]))
     return Translation(translated, notes, frozenset(fragments.missed))
 
 
-def product_tokens(text: str, product: Product) -> TokenSequence:
+def read_product_tokens(text: str, product: Product) -> TokenSequence:
     """Return our tokens of a text in the SQL of a product.
 
     Raises:
@@ -193,8 +193,8 @@ def product_tokens(text: str, product: Product) -> TokenSequence:
     for index, token in enumerate(tokens):
         if token.token_type is TokenType.VAR and "#" in token.text:
             # Oracle's name `page#` is read as if it was in quotes, which others would need.
-            tokens[index] = renamed(token, TokenType.IDENTIFIER, token.text)
-    return sequence_of(tokens, text)
+            tokens[index] = rename_token(token, TokenType.IDENTIFIER, token.text)
+    return make_sequence(tokens, text)
 
 
 def note_earlier_measures(plan: MatchPlan, language: str) -> Iterator[Note]:
@@ -207,7 +207,7 @@ def note_earlier_measures(plan: MatchPlan, language: str) -> Iterator[Note]:
         language: the title of the language that is written.
     """
     meaning = f"it is the earlier measure, which {language} cannot read"
-    for measure in reads_of_earlier_measures(plan):
+    for measure in find_reads_of_earlier_measures(plan):
         if measure.span is not None:
             yield Note(f"where no column is called {measure.argument}, {meaning}", measure.span)
 
@@ -218,7 +218,7 @@ def _note_differences(tokens: TokenSequence, read: Product, write: Product) -> I
     Raises:
         MatchRecognizeUnsupportedError: a note is not enough for one of them.
     """
-    for difference, span in found_differences(tokens, read, write):
+    for difference, span in find_differences(tokens, read, write):
         is_for_writing = any(">" in product for product in difference.products)
         if difference.is_refused and (write.has_functions_of_spark or is_for_writing):
             raise errors.without_equivalent(
@@ -241,8 +241,8 @@ def _check_query(text: str, product: Product) -> list[MatchPlan]:
         MatchRecognizeError: it is no query, its brackets do not pair up, or a clause of Spark SQL
             is wrong.
     """
-    with shown_in(Source(text)):
-        tokens = product_tokens(text, product)
+    with located_in(Source(text)):
+        tokens = read_product_tokens(text, product)
         first = next((token for token in tokens.tokens if token.key != ";"), None)
         if first is None:
             raise unexpected_token(text, "the query", tokens.whole)
@@ -251,8 +251,8 @@ def _check_query(text: str, product: Product) -> list[MatchPlan]:
         find_clauses(tokens)  # raises an error for brackets that do not pair up
     if product is not SPARK:
         return []
-    query = parse(text, [name for name, _ in find_frames(tokens.tokens)])
-    with shown_in(query.source):
+    query = parse_sql(text, [name for name, _ in find_frames(tokens.tokens)])
+    with located_in(query.source):
         parameters = _number_parameters(tokens)
         return [_lower_site(site, parameters) for site in query.sites]
 
@@ -262,7 +262,7 @@ def _number_parameters(tokens: TokenSequence) -> dict[str, object]:
     numbers: dict[str, object] = {}
     for index in range(len(tokens)):
         for count in (1, 2):  # `?` is one token, `:name` two
-            parameter = parameter_at(tokens.tokens[index : index + count])
+            parameter = read_parameter(tokens.tokens[index : index + count])
             if parameter:
                 numbers[parameter.name] = 1
     return numbers
@@ -280,14 +280,14 @@ def _lower_site(site: Site, parameters: Mapping[str, object]) -> MatchPlan:
     """
     clause = site.clause
     if site.calls is not None:
-        # INITIAL and SEEK are allowed in the windows of OVER, but `lower` reads clauses.
+        # INITIAL and SEEK are allowed in the windows of OVER, but `lower_clause` reads clauses.
         clause = replace(clause, search=None, search_span=None)
     durations = {
         window.parameter.name: timedelta(1)
         for window in clause.windows
         if window.rows is None and window.parameter
     }
-    return lower(clause, {**parameters, **durations})
+    return lower_clause(clause, {**parameters, **durations})
 
 
 def _edit_query(
@@ -298,7 +298,7 @@ def _edit_query(
     Args:
         tokens: the tokens of the query.
         fragments: translates its fragments.
-        kinds: see `Knowledge`.
+        kinds: see `QueryKnowledge`.
 
     Raises:
         MatchRecognizeError: see `translate_query`.
@@ -307,7 +307,7 @@ def _edit_query(
     windows = _find_windows(tokens, fragments)
     known_kinds = _assign_kinds(clauses, windows, kinds)
     # The span of each clause with its relation, which is a table for the query around it.
-    spans = {cut: tokens.span(find_start(tokens, cut), cut.closing + 1) for cut in clauses}
+    spans = {cut: tokens.span(find_relation_start(tokens, cut), cut.closing + 1) for cut in clauses}
     rows = {}
     for cut, span in spans.items():
         outputs = known_kinds.get(cut, ClauseKinds()).outputs
@@ -346,13 +346,13 @@ def _find_windows(tokens: TokenSequence, fragments: Fragments) -> tuple[FoundWin
 
 
 def _assign_kinds(
-    clauses: Sequence[Cut], windows: Sequence[FoundWindow], kinds: Sequence[ClauseKinds]
-) -> dict[Cut | FoundWindow, ClauseKinds]:
+    clauses: Sequence[ClauseLocation], windows: Sequence[FoundWindow], kinds: Sequence[ClauseKinds]
+) -> dict[ClauseLocation | FoundWindow, ClauseKinds]:
     """Return the columns around each clause and window, if they are known.
 
     They are evaluated in the order in which they end; a window ends with the rows of its SELECT.
     """
-    ends: dict[Cut | FoundWindow, int] = {cut: cut.closing + 1 for cut in clauses}
+    ends: dict[ClauseLocation | FoundWindow, int] = {cut: cut.closing + 1 for cut in clauses}
     ends |= {window: window.select.rows_end for window in windows}
     in_order_of_evaluation = sorted(ends, key=ends.__getitem__)
     return dict(zip(in_order_of_evaluation, kinds, strict=False))
@@ -360,7 +360,7 @@ def _assign_kinds(
 
 def _edit_relation(
     tokens: TokenSequence,
-    cut: Cut,
+    cut: ClauseLocation,
     relation: Span,
     clause_spans: Sequence[Span],
     fragments: Fragments,
@@ -389,7 +389,9 @@ def _edit_relation(
         yield from fragments.translate(query, inner_clauses)
 
 
-def _find_columns_of_table(tokens: TokenSequence, relation: Span, fragments: Fragments) -> Kinds:
+def _find_columns_of_table(
+    tokens: TokenSequence, relation: Span, fragments: Fragments
+) -> ColumnKinds:
     """Return the columns of a relation that is only the name of a table; none for others.
 
     In a query with WITH, the name may stand for a subquery, so no columns are known.

@@ -8,12 +8,12 @@ from matchrec.errors.kinds import (
     SHORT,
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
-    library_of,
-    nearest,
+    find_library,
+    find_nearest,
 )
 from matchrec.errors.language import current_surface
 from matchrec.errors.message import give_codes, plan_error, refused, run_error, unsupported
-from matchrec.source import Span, counted
+from matchrec.source import Span, show_count
 
 no_match_graph = plan_error("""this DataFrame is not a match graph: it has {columns}
     code: not-a-match-graph
@@ -186,9 +186,9 @@ def no_attribute(
     A call is found in camel case, too: `followedBy` of Flink is `followed_by`.
     """
     private = name.startswith("_")  # what Python and notebooks ask for
-    near = None if private else nearest(name, public_names(type(owner)))
+    near = None if private else find_nearest(name, public_names(type(owner)))
     if of_frames and not private and (near is None or hasattr(of_frames, name)):
-        of_frame = name if hasattr(of_frames, name) else nearest(name, public_names(of_frames))
+        of_frame = name if hasattr(of_frames, name) else find_nearest(name, public_names(of_frames))
         near = of_frame and f"{frame}.{of_frame}"
     cure = f"; write .{near}" if near else ""
     return AttributeError(f"a {type(owner).__name__} has no `{name}`{cure}")
@@ -200,10 +200,10 @@ def public_names(kind: type) -> list[str]:
 
 def unused_name(name: str, known: Iterable[str], options: Iterable[str]) -> MatchRecognizePlanError:
     """`name=` that neither the function nor the query has. options: what `Options` have."""
-    near = nearest(name, known)
+    near = find_nearest(name, known)
     hint = f"write {{{name}}} in the query, pass the value of :{name} in args, or leave {name}= out"
     hint = f"write {near}=" if near else hint
-    if near is None and (option := nearest(name, options)):
+    if near is None and (option := find_nearest(name, options)):
         hint = f"write options=matchrec.Options({option}=...)"
     return _unused_name(name=name, cure=hint)
 
@@ -229,7 +229,7 @@ unconverted_option = unsupported("""a query with {option} cannot be converted
 
 def other_number_of_values(args: str, needed: int, *first: Span) -> MatchRecognizePlanError:
     """More or fewer values than markers. args: what is passed; first: the first without a value."""
-    markers = counted(needed, "parameter marker") if needed else "no parameter markers"
+    markers = show_count(needed, "parameter marker") if needed else "no parameter markers"
     hint = 'write ? for each value, or :name and args={"name": value}, or leave args out'
     hint = current_surface().markers if needed else hint
     return _other_number_of_values(first, markers=markers, args=args, cure=hint)
@@ -344,7 +344,7 @@ def wrong_argument(
     if wanted.startswith("a DataFrame"):
         cure = _NO_FRAMES.get(type(value).__name__, cure)
     if "DataFrame" in wanted:
-        cure = _FRAMES.get(library_of(value) or "", cure)
+        cure = _FRAMES.get(find_library(value) or "", cure)
     return _wrong_argument(argument=argument, call=call, value=value, wanted=wanted, cure=cure)
 
 
@@ -356,7 +356,7 @@ _wrong_argument = plan_error("""`{argument}` of {call} is {value:shown}
 def unknown_word(
     call: str, argument: str, value: str, known: Sequence[str]
 ) -> MatchRecognizePlanError:
-    near = nearest(value, known)
+    near = find_nearest(value, known)
     is_source = argument == "write" and value in ("sase", "pattern")
     read_only = "SASE+ and Patterns can be read, but not written: "
     written = SHORT.repr(value)[1:-1]

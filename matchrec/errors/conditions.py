@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from matchrec.errors.kinds import MatchRecognizeError
-from matchrec.errors.language import current, part
-from matchrec.errors.message import give_codes, plan_error, unsupported, worded
+from matchrec.errors.language import current_language, name_part
+from matchrec.errors.message import fill_words, give_codes, plan_error, unsupported
 from matchrec.errors.sql.expression import cure, kind, number_of
 from matchrec.source import Span
 
@@ -30,8 +30,9 @@ lambda_of_several_rows = unsupported("""`{what}` with a lambda in {part[DEFINE]}
 
 
 def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRecognizeError:
-    alike = f"two such values of several {current().rows} of the match have no {operator} there"
-    others = f"values of several {current().rows} of the match must be of one type"
+    rows = current_language().rows
+    alike = f"two such values of several {rows} of the match have no {operator} there"
+    others = f"values of several {rows} of the match must be of one type"
     note, hint = alike if left == right else others, cure(operator, left, right)
     return _cannot_combine(span, operator=operator, left=left, right=right, note=note, cure=hint)
 
@@ -107,9 +108,9 @@ AS_MEASURE = "make it a measure, and test that with WHERE after the clause"
 
 
 def within_of_other_type(order: str, interval: str, *spans: Span | None) -> MatchRecognizeError:
-    key = f"{part('ORDER BY')} key of type {order}"
+    key = f"{name_part('ORDER BY')} key of type {order}"
     hint = _WITHIN.get(kind(order), "order by a number or a time, such as CAST(x AS TIMESTAMP)")
-    return _within_of_other_type(spans, interval=interval, key=key, cure=worded(hint))
+    return _within_of_other_type(spans, interval=interval, key=key, cure=fill_words(hint))
 
 
 _within_of_other_type = plan_error("""WITHIN of type {interval} is not a distance along an {key}

@@ -19,10 +19,10 @@ from types import MappingProxyType
 
 from typing_extensions import Self
 
-from matchrec.errors.language import Language, reading
+from matchrec.errors.language import Language, reading_language
 from matchrec.errors.run import origins
 from matchrec.errors.run import place as carried
-from matchrec.errors.run.place import RowPlace
+from matchrec.errors.run.place import RowLocation
 from matchrec.source import Source, Span, printable
 
 
@@ -180,7 +180,7 @@ class MatchRecognizeRunError(MatchRecognizeError):
     # All fields as one line of text, for an error that a worker raises; else None.
     _fields: str | None = None
 
-    def at(self, place: RowPlace) -> Self:
+    def at(self, place: RowLocation) -> Self:
         """Return this error with the partition and the number of the row that it is about."""
         self.partition = place.partition
         self.row_number = None if place.relevant_only else place.row_number
@@ -288,7 +288,7 @@ def chain_of(error: BaseException) -> Iterator[BaseException]:
 # Texts in messages.
 
 
-def listed(names: Iterable[str]) -> str:
+def join_names(names: Iterable[str]) -> str:
     """Join names as a sentence lists them; "none" if there are none."""
     return ", ".join(names) or "none"
 
@@ -297,13 +297,13 @@ def listed(names: Iterable[str]) -> str:
 LONGEST = 75
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """Return the user's text as a sentence repeats it: in one line, cut off if it is long."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST else f"{line[:LONGEST].rstrip()}..."
 
 
-def library_of(value: object) -> str | None:
+def find_library(value: object) -> str | None:
     """Return the library of a value of a library with DataFrames other than Spark's, or None."""
     libraries = {"pandas": "pandas", "polars": "Polars", "pyarrow": "pyarrow"}
     module = type(value).__module__
@@ -315,13 +315,15 @@ def library_of(value: object) -> str | None:
 PYTHONS_OWN = ("builtins", "datetime", "decimal")
 
 
-def shown(value: object) -> str:
+def describe_value(value: object) -> str:
     """Return a value as a message shows it: short, with its type.
 
     The `repr` of a class of another library is never called, because it may run a query.
 
-    >>> shown(3), shown(None), shown(dict), shown([object()]), shown(lambda row: row > 3)
-    ('3, of type int', 'None', 'the class dict', '[<object>], of type list', 'a function')
+    >>> describe_value(3), describe_value(None), describe_value(dict)
+    ('3, of type int', 'None', 'the class dict')
+    >>> describe_value([object()]), describe_value(lambda row: row > 3)
+    ('[<object>], of type list', 'a function')
     """
     if value is None:
         return "None"
@@ -329,7 +331,7 @@ def shown(value: object) -> str:
         return f"the class {value.__name__}"
     if isroutine(value):
         return "a function"
-    library = library_of(value)
+    library = find_library(value)
     if library is not None:
         return f"a {library} {type(value).__name__}"
     if type(value).__module__ not in PYTHONS_OWN or type(value) is object:
@@ -363,7 +365,7 @@ SHORT.maxstring = SHORT.maxother = 40
 
 # Misspellings.
 
-# The parts of a clause, for `meant_keyword`.
+# The parts of a clause, for `find_keyword`.
 KEYWORDS = (
     "PARTITION BY",
     "ORDER BY",
@@ -378,18 +380,18 @@ KEYWORDS = (
 )
 
 
-def meant_keyword(word: str) -> str | None:
+def find_keyword(word: str) -> str | None:
     """Return the part of the clause whose first word `word` probably misspells, or None.
 
-    >>> meant_keyword("PARTITON"), meant_keyword("DEFIEN"), meant_keyword("price")
+    >>> find_keyword("PARTITON"), find_keyword("DEFIEN"), find_keyword("price")
     ('PARTITION BY', 'DEFINE', None)
     """
     parts_by_first_word = {part.split()[0]: part for part in KEYWORDS}
-    first_word = nearest(word, parts_by_first_word)
+    first_word = find_nearest(word, parts_by_first_word)
     return None if first_word is None else parts_by_first_word[first_word]
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def find_nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that `name` is probably a misspelling of, or None.
 
     Two names are near if one of these holds, whatever their case, with hyphens as underscores:
@@ -399,16 +401,17 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     - one name begins with the other, and both have three letters or more;
     - they differ only by the number at their ends.
 
-    >>> nearest("DWN", ["STRT", "DOWN", "UP"]), nearest("pirce", ["price"]), nearest("B", ["A"])
-    ('DOWN', 'price', None)
-    >>> nearest("P1", ["A", "P"])
+    >>> find_nearest("DWN", ["STRT", "DOWN", "UP"]), find_nearest("pirce", ["price"])
+    ('DOWN', 'price')
+    >>> find_nearest("B", ["A"])
+    >>> find_nearest("P1", ["A", "P"])
     'P'
     """
     upper = name.upper().replace("-", "_")
     most = max(len(name) >= 3, len(name) // 4)
     candidates = []
     for known_name in known:
-        distance = misspelt(upper, known_name.upper(), most)
+        distance = misspelling_distance(upper, known_name.upper(), most)
         if distance <= most or begins(upper, known_name.upper()):
             candidates.append((distance, known_name))
     if not candidates:
@@ -427,13 +430,15 @@ def begins(left: str, right: str) -> bool:
     return min(len(left), len(right)) >= 3 and (left.startswith(right) or right.startswith(left))
 
 
-def misspelt(written: str, meant: str, most: int) -> int:
+def misspelling_distance(written: str, meant: str, most: int) -> int:
     """Return how many letters are wrong, missing, too many or swapped with the next one.
 
     This is the optimal string alignment distance; `most` + 1 if it is more than `most`.
 
-    >>> misspelt("DWN", "DOWN", 2), misspelt("pirce", "price", 2), misspelt("x", "price", 2)
-    (1, 1, 3)
+    >>> misspelling_distance("DWN", "DOWN", 2), misspelling_distance("pirce", "price", 2)
+    (1, 1)
+    >>> misspelling_distance("x", "price", 2)
+    3
     """
     if abs(len(written) - len(meant)) > most:
         return most + 1
@@ -457,7 +462,7 @@ def misspelt(written: str, meant: str, most: int) -> int:
 
 
 @contextmanager
-def shown_in(source: Source, language: Language | None = None) -> Iterator[None]:
+def located_in(source: Source, language: Language | None = None) -> Iterator[None]:
     """Let errors raised inside of the `with` statement show their lines of a text.
 
     An error that has a text already keeps it.
@@ -467,7 +472,7 @@ def shown_in(source: Source, language: Language | None = None) -> Iterator[None]
         language: its language; None for the language of the text around it.
     """
     try:
-        with reading(language), origins.reading(source):
+        with reading_language(language), origins.reading(source):
             yield
     except MatchRecognizeError as error:
         error.located(source)

@@ -3,7 +3,7 @@
 A condition is in DEFINE in SQL, and in WHERE in SASE+: see `Language`. An argument of a Python call
 is an option in a shell: see `Surface`. Whoever reads a text says which language it has, by
 `kinds.shown_in`; whoever reads the user's input says where it was written, by `shown_on`. Messages
-then take their words from `current` and `current_surface`.
+then take their words from `current_language` and `current_surface`.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ _CURRENT: ContextVar[Language] = ContextVar("language of the query", default=SQL
 
 
 @contextmanager
-def holding(variable: ContextVar[T], value: T) -> Iterator[None]:
+def set_variable(variable: ContextVar[T], value: T) -> Iterator[None]:
     """Set a context variable inside of the `with` statement, and restore it afterwards."""
     token = variable.set(value)
     try:
@@ -94,35 +94,35 @@ def holding(variable: ContextVar[T], value: T) -> Iterator[None]:
         variable.reset(token)
 
 
-def reading(language: Language | None) -> AbstractContextManager[None]:
+def reading_language(language: Language | None) -> AbstractContextManager[None]:
     """Use the words of a language in errors made inside of the `with` statement.
 
     With None the language stays the one that is in use.
     """
-    return holding(_CURRENT, language or _CURRENT.get())
+    return set_variable(_CURRENT, language or _CURRENT.get())
 
 
-def current() -> Language:
+def current_language() -> Language:
     """Return the language of the text that is being read."""
     return _CURRENT.get()
 
 
-def part(name: str) -> str:
+def name_part(name: str) -> str:
     """Return the name of a part of the clause in the language that is being read.
 
-    >>> part("DEFINE")
+    >>> name_part("DEFINE")
     'DEFINE'
-    >>> with reading(SASE):
-    ...     part("DEFINE")
+    >>> with reading_language(SASE):
+    ...     name_part("DEFINE")
     'WHERE'
     """
-    return current().parts.get(name, name)
+    return current_language().parts.get(name, name)
 
 
-def as_note(sentence: str) -> str:
+def uncapitalise(sentence: str) -> str:
     """Return a sentence as a note, which begins with a small letter. A name in capitals stays.
 
-    >>> as_note("Unexpected token"), as_note("TO_DATE needs a format")
+    >>> uncapitalise("Unexpected token"), uncapitalise("TO_DATE needs a format")
     ('unexpected token', 'TO_DATE needs a format')
     """
     return sentence if sentence[1:2].isupper() else sentence[:1].lower() + sentence[1:]
@@ -226,8 +226,10 @@ class Surface:
     def option(self, name: str, *values: str | int) -> str:
         """Return an option with a choice of values: `sort="spark"`, `--dialect oracle or trino`."""
         if not self.is_python:
-            return f"{self.name_of_option(name)} {either([str(value) for value in values])}"
-        argument = f"{name}={either([dumps(value) for value in values])}"
+            return (
+                f"{self.name_of_option(name)} {join_alternatives([str(value) for value in values])}"
+            )
+        argument = f"{name}={join_alternatives([dumps(value) for value in values])}"
         if name == "engine":
             return f"matchrec.session({argument})"
         return f"options=matchrec.Options({argument})" if name in OF_OPTIONS else argument
@@ -331,7 +333,7 @@ _SURFACE: ContextVar[Surface] = ContextVar("where errors are shown", default=PYT
 
 def shown_on(surface: Surface) -> AbstractContextManager[None]:
     """Use the words of a surface in errors made inside of the `with` statement."""
-    return holding(_SURFACE, surface)
+    return set_variable(_SURFACE, surface)
 
 
 def current_surface() -> Surface:
@@ -346,7 +348,7 @@ def current_surface() -> Surface:
     return _SURFACE.get()
 
 
-def either(texts: Sequence[str]) -> str:
+def join_alternatives(texts: Sequence[str]) -> str:
     """Join alternatives: `a, b or c`."""
     *others, last = texts
     return f"{', '.join(others)} or {last}" if others else last

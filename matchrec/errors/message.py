@@ -18,13 +18,13 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from matchrec.errors import kinds
-from matchrec.errors.kinds import MatchRecognizeRunError, listed, nearest
-from matchrec.errors.language import as_note, current, current_surface, part
-from matchrec.errors.run.place import RowPlace
+from matchrec.errors.kinds import MatchRecognizeRunError, find_nearest, join_names
+from matchrec.errors.language import current_language, current_surface, name_part, uncapitalise
+from matchrec.errors.run.place import RowLocation
 from matchrec.source import Span
 
 
-def sql_of(product: str) -> str:
+def name_sql(product: str) -> str:
     """Return how a message names the SQL of a product, such as "Oracle SQL" or "Databricks SQL"."""
     return product if product.endswith("SQL") else f"{product.removeprefix('the ')} SQL"
 
@@ -52,16 +52,16 @@ _FIELD = (
 
 # How the value of a field is shown.
 _FORMS: Mapping[str | None, Callable[..., str]] = {
-    ":short": kinds.shortened,
+    ":short": kinds.shorten,
     ":line": lambda text: " ".join(text.split()),
-    ":note": as_note,
+    ":note": uncapitalise,
     ":bare": lambda text: text.strip("`"),
     ":name": as_name,
     ":quoted": in_backticks,
-    ":shown": kinds.shown,
+    ":shown": kinds.describe_value,
     ":repr": repr,
-    ":part": part,
-    ":sql": sql_of,
+    ":part": name_part,
+    ":sql": name_sql,
     ":,": lambda number: f"{number:,}" if isinstance(number, int) else str(number),
 }
 
@@ -107,7 +107,7 @@ class Message(Generic[E]):
     def __call__(self, *places: Span | tuple[Span | None, ...] | None, **values: object) -> E:
         """Return the error with these values in its fields.
 
-        If one of the values is a `RowPlace`, a run-time error is about that row.
+        If one of the values is a `RowLocation`, a run-time error is about that row.
 
         Args:
             places: where the error is in the query's text; None if that is not known.
@@ -133,7 +133,7 @@ class Message(Generic[E]):
             error.code = self.code
         if isinstance(error, MatchRecognizeRunError):
             for value in reusable.values():
-                if isinstance(value, RowPlace):
+                if isinstance(value, RowLocation):
                     error.at(value)
         return error
 
@@ -143,7 +143,9 @@ class Message(Generic[E]):
             lists = [
                 value for value in values.values() if isinstance(value, tuple | list | Mapping)
             ]
-            values["near"] = nearest(values["name"], (name for names in lists for name in names))
+            values["near"] = find_nearest(
+                values["name"], (name for names in lists for name in names)
+            )
             if values["near"]:
                 return self.near
         first = next(iter(values.values()), None)
@@ -182,10 +184,10 @@ def _make_reusable(value: object) -> object:
     return tuple(value) if isinstance(value, Iterator | Set | ValuesView) else value
 
 
-def worded(template: str) -> str:
+def fill_words(template: str) -> str:
     """Return a template without values, with the words of the language and surface in use.
 
-    >>> worded("unix_date({word.one}), {option[dialect=oracle]}")
+    >>> fill_words("unix_date({word.one}), {option[dialect=oracle]}")
     'unix_date(LAST(A.x)), dialect="oracle"'
     """
     return _filled(template, {})
@@ -197,9 +199,9 @@ def _filled(template: str, values: Mapping[str, object]) -> str:
     def fill(field: re.Match[str]) -> str:
         """Return the text of one field."""
         if field["part"]:
-            return part(field["part"])
+            return name_part(field["part"])
         if field["word"]:
-            return str(getattr(current(), field["word"]))
+            return str(getattr(current_language(), field["word"]))
         if field["here"]:
             words = str(getattr(current_surface(), field["here"]))
             return words.format(name=_text_of(values[field["of"]])) if field["of"] else words
@@ -227,9 +229,9 @@ def _filled(template: str, values: Mapping[str, object]) -> str:
 def _text_of(value: object) -> str:
     """Return a value as a message shows it: several names are listed, and None is nothing."""
     if isinstance(value, Mapping):
-        return listed(value.values())
+        return join_names(value.values())
     if isinstance(value, tuple | list):
-        return listed(value)
+        return join_names(value)
     return "" if value is None else str(value)
 
 

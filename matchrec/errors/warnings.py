@@ -6,7 +6,7 @@ import inspect
 import warnings
 
 from matchrec.errors.kinds import Located
-from matchrec.errors.language import current_surface, part
+from matchrec.errors.language import current_surface, name_part
 from matchrec.errors.message import as_name, of
 from matchrec.source import Span
 
@@ -202,7 +202,7 @@ false_constants = of(NeverTrueWarning)("""a comparison of constants in {part[DEF
 def false_texts(span: Span | None, quoted: str) -> NeverTrueWarning:
     """DEFINE A AS "status" = 'on'. quoted: a text in double quotes, or nothing."""
     column = f"write {as_name(quoted[1:-1])} without quotes, if it is a column"
-    message = f"a comparison of two texts in {part('DEFINE')} is never true"
+    message = f"a comparison of two texts in {name_part('DEFINE')} is never true"
     notes = ("quotes make a text, also double quotes",) if quoted else ()
     hint = column if quoted else "compare a column; if no row is meant, write FALSE"
     return NeverTrueWarning(message, span, notes=notes, hint=hint)

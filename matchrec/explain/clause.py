@@ -11,9 +11,9 @@ from typing_extensions import assert_never
 
 from matchrec.compile.executable import Executable, Sorter
 from matchrec.compile.negation import find_negation_tests
-from matchrec.compile.pruning.irrelevant_rows import fails
+from matchrec.compile.pruning.irrelevant_rows import negate_test
 from matchrec.conditions.row_column import show_column
-from matchrec.conditions.run_condition import Aggregated, Apply, parts_of
+from matchrec.conditions.run_condition import Aggregated, Apply, walk_expression
 from matchrec.explain.formulas import (
     absence_lines,
     conditions_of,
@@ -24,13 +24,13 @@ from matchrec.explain.formulas import (
     vector_lines,
     window_lines,
 )
-from matchrec.output.measure_reader import AggregatePlace, SqlPiece
+from matchrec.output.measure_reader import AggregateInSql, SqlPiece
 from matchrec.output.reads import ReadTotal
-from matchrec.plan.clauses import ONE_OF_A_ROW, RowExpression, SortItem
+from matchrec.plan.clauses import ONE_MATCH_PER_START, RowExpression, SortItem
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import negations
+from matchrec.plan.pattern import list_negations
 from matchrec.plan.show import show_reference, show_scalar
-from matchrec.plan.text import quoted
+from matchrec.plan.text import quote_name
 from matchrec.search.strategies import classify_time
 
 # What is kept of each partition of a stream between two micro-batches.
@@ -83,7 +83,7 @@ class ExplainedClause:
 
     def __str__(self) -> str:
         """Return all sections that have lines, with their titles."""
-        return titled(self.sections())
+        return join_sections(self.sections())
 
     def sections(self) -> Iterator[tuple[str, Iterator[str]]]:
         """Return the title and the lines of each section, in the order in which a query runs."""
@@ -144,7 +144,7 @@ class ExplainedClause:
         return f"{self.executable.pattern} ({strategy.algorithm}, {strategy.name(task)})"
 
 
-def titled(sections: Iterable[tuple[str, Iterable[str]]]) -> str:
+def join_sections(sections: Iterable[tuple[str, Iterable[str]]]) -> str:
     """Return sections as text: each title, and below it the lines, indented.
 
     A section without lines does not appear.
@@ -153,7 +153,7 @@ def titled(sections: Iterable[tuple[str, Iterable[str]]]) -> str:
     return "\n".join(f"{title}\n{indent(text, '  ')}" for title, text in texts if text)
 
 
-def numbered(clauses: Mapping[int, str]) -> str:
+def join_clauses(clauses: Mapping[int, str]) -> str:
     """Return the texts of clauses, each below its number. A single clause has no number."""
     if len(clauses) == 1:
         return next(iter(clauses.values()))
@@ -186,7 +186,7 @@ def partition_lines(
 
 def show_key(key: RowExpression) -> str:
     """Return a key of PARTITION BY as one writes it."""
-    return f"{key.text} AS {quoted(key.name)}" if key.name else key.text
+    return f"{key.text} AS {quote_name(key.name)}" if key.name else key.text
 
 
 def show_order(item: SortItem) -> str:
@@ -217,7 +217,7 @@ def before_lines(executable: Executable) -> Iterator[str]:
     if executable.relevant:
         names = {condition: f"bit {bit}" for bit, condition in enumerate(executable.conditions)}
         names |= {
-            fails(condition): f"not {name}"
+            negate_test(condition): f"not {name}"
             for condition, name in names.items()
             if condition.looks_at_one_row
         }
@@ -237,7 +237,7 @@ def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
     task = executable.task
     texts = conditions_of(plan, (test.definition for test in find_negation_tests(plan)))
     for variable, condition in zip(task.variables, task.conditions, strict=True):
-        if negations(plan.pattern) and variable in plan.forbidden:
+        if list_negations(plan.pattern) and variable in plan.forbidden:
             yield f"{variable}, which must not follow: {texts.get(variable, 'true')}"
         elif plan.staging is None or variable in texts:
             tests = []
@@ -257,7 +257,7 @@ def python_lines(executable: Executable) -> Iterator[str]:
         part.name
         for condition in executable.task.conditions
         if condition.run_condition
-        for part in parts_of(condition.run_condition)
+        for part in walk_expression(condition.run_condition)
         if isinstance(part, Apply | Aggregated)
     ]
     if names:
@@ -307,7 +307,7 @@ def row_lines(plan: MatchPlan) -> Iterator[str]:
     """Say which rows a match has in the output, and where the search goes on after a match."""
     partial = f" {plan.partial.words}" if plan.partial else ""
     yield f"{plan.rows_per_match.value}{partial}"
-    if plan.output in ONE_OF_A_ROW:
+    if plan.output in ONE_MATCH_PER_START:
         yield plan.after_match.words
 
 
@@ -332,7 +332,7 @@ def show_piece(piece: SqlPiece, executable: Executable, columns: list[str]) -> s
             return piece
         case int():
             return executable.reads[piece].show(columns)
-        case AggregatePlace(index):
+        case AggregateInSql(index):
             call = executable.aggregates[index].call
             return f"{call.semantics.value} {show_reference(call)} over the match's rows"
         case _:

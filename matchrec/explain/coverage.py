@@ -23,23 +23,30 @@ from matchrec.compile.coverage import (
     show_condition_parts,
 )
 from matchrec.errors.language import Surface, current_surface
-from matchrec.explain.clause import numbered, titled
-from matchrec.explain.formulas import show_test
+from matchrec.explain.clause import join_clauses, join_sections
+from matchrec.explain.formulas import show_stage_condition
 from matchrec.explain.pictures.figures import (
-    CAME,
     CHARACTER,
     INK,
     MATCHED,
-    Pictured,
+    REACHED,
+    PicturedText,
     new_figure,
-    written,
+    render,
 )
 from matchrec.explain.pictures.html import data_frame
-from matchrec.plan.pattern import Permutation, Quantified, RowPattern, Variable, children, show
+from matchrec.plan.pattern import (
+    Permutation,
+    Quantified,
+    RowPattern,
+    Variable,
+    children,
+    show_pattern,
+)
 from matchrec.plan.show import show_scalar
 from matchrec.plan.stages import Single, Staging
-from matchrec.plan.stages import parts as stage_parts
-from matchrec.source import counted, printable
+from matchrec.plan.stages import list_parts as stage_parts
+from matchrec.source import printable, show_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -177,25 +184,25 @@ def show_funnel(clause: ClauseCoverage, surface: Surface) -> str:
         ("starting rows: how many came so far, and ended there", funnel_lines(clause)),
         ("what ended most of them", answer_lines(clause, surface)),
     )
-    return titled(parts)
+    return join_sections(parts)
 
 
 def row_lines(clause: ClauseCoverage) -> Iterator[str]:
     """Yield the numbers of rows, partitions and matches, and what is unusual about them."""
     figures = clause.figures
     unmatched = figures.partitions - figures.matched_partitions
-    rows = f"{figures.rows:,} in {counted(figures.partitions, 'partition')}"
+    rows = f"{figures.rows:,} in {show_count(figures.partitions, 'partition')}"
     largest = f"the largest has {figures.largest_partition:,}"
     yield f"{rows}, {unmatched:,} of them without a match; {largest}"
     if clause.selects:
         begin = "row begins" if figures.matches == 1 else "rows begin"
         yield f"{figures.matches:,} starting {begin} a match"
     elif figures.matches:
-        matches = counted(figures.matches, "match", "matches")
-        covered = counted(figures.covered, "row")
+        matches = show_count(figures.matches, "match", "matches")
+        covered = show_count(figures.covered, "row")
         yield f"{matches} over {covered}; the longest has {figures.longest_match:,}"
     if figures.ties:
-        ties = f"{counted(figures.ties, 'tie')} in ORDER BY, so the result may differ each time"
+        ties = f"{show_count(figures.ties, 'tie')} in ORDER BY, so the result may differ each time"
         yield f"{ties}: add a column that tells these rows apart"
     if figures.rows_held >= MANY_ROWS_HELD:
         advice = "bound it by WITHIN or by a quantifier such as {1,100}"
@@ -216,7 +223,7 @@ def funnel_lines(clause: ClauseCoverage) -> Iterator[str]:
         yield f"{line:<{name_width + count_width + BAR_LENGTH + 3}}{bar.reason}".rstrip()
     inside = clause.figures.rows - clause.tried
     if inside > 0:
-        yield f"not tried, as they are inside of matches: {counted(inside, 'other row')}"
+        yield f"not tried, as they are inside of matches: {show_count(inside, 'other row')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +314,7 @@ def nearest_lines(nearest: NearestStart, surface: Surface) -> Iterator[str]:
     names = [show_equalities(nearest.order), show_equalities(nearest.partition)]
     row = " of ".join(name for name in names if name)
     yield f"nearest to a match: the starting row {row}"
-    yield f"  it needed {counted(nearest.remaining, 'more row')} at least"
+    yield f"  it needed {show_count(nearest.remaining, 'more row')} at least"
     call = surface.why(nearest.partition, tuple(nearest.order.values()))
     yield f"  {call} says why"
 
@@ -346,7 +353,7 @@ def draw_bars(panel: Axes, clause: ClauseCoverage) -> None:
     """
     bars = list(build_bars(clause))
     most = max(1, clause.tried)
-    colours = [*[CAME] * (len(bars) - 1), MATCHED]
+    colours = [*[REACHED] * (len(bars) - 1), MATCHED]
     panel.barh(range(len(bars)), [bar.count for bar in bars], color=colours)
     label: Any = {"textcoords": "offset points", "va": "center", "color": INK}
     for y, bar in enumerate(bars):
@@ -375,7 +382,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, repr=False)
-class Coverage(Pictured):
+class Coverage(PicturedText):
     """How far the starting rows of a query get through its pattern, from `Query.coverage`.
 
     It prints as text. A notebook shows it as a picture, after the cell has run.
@@ -403,7 +410,7 @@ class Coverage(Pictured):
         funnels = {
             number: show_funnel(clause, self.surface) for number, clause in self.clauses.items()
         }
-        return printable(numbered(funnels))
+        return printable(join_clauses(funnels))
 
     def __repr__(self) -> str:
         return f"<Coverage: {'; '.join(clause.summary for clause in self.clauses.values())}>"
@@ -458,7 +465,7 @@ class Coverage(Pictured):
         ... ''').coverage().svg())
         <?xml ...
         """
-        return written(lambda: draw(self.clauses.values()), "svg").decode()
+        return render(lambda: draw(self.clauses.values()), "svg").decode()
 
 
 # From what the workers have counted to the coverage of a clause.
@@ -476,7 +483,7 @@ def summarise(counted_coverage: CountedCoverage) -> ClauseCoverage:
     variables = [None, *(plan.variables[variable] for variable in occurrences.variables)]
     loops = [(), *find_loops(counted_coverage, reached[1:], endings[1:])]
     return ClauseCoverage(
-        pattern=show(plan.pattern),
+        pattern=show_pattern(plan.pattern),
         figures=counted_coverage.figures,
         occurrences=tuple(
             OccurrenceCoverage(
@@ -663,7 +670,7 @@ def list_condition_parts(coverage_draft: CoverageDraft) -> list[ConditionPart | 
     stages = {} if plan.staging is None else find_stages_by_test(plan.staging)
     parts: list[ConditionPart] = []
     for variable in plan.variables:
-        show_part = partial(show_test, test=variable) if plan.staging else show_scalar
+        show_part = partial(show_stage_condition, test=variable) if plan.staging else show_scalar
         name = stages.get(variable, variable)
         texts = show_condition_parts(conditions.get(variable), show_part)
         parts += [ConditionPart(name, text) for text in texts]

@@ -11,9 +11,15 @@ from matchrec.compile.executable import Sorter
 from matchrec.compile.path import Draft
 from matchrec.compile.rule_set import RuleSet
 from matchrec.conditions.row_column import show_column
-from matchrec.explain.clause import ExplainedClause, numbered, partition_lines, titled
+from matchrec.explain.clause import ExplainedClause, join_clauses, join_sections, partition_lines
 from matchrec.explain.formulas import selection_lines
-from matchrec.explain.pictures.html import data_frame, folded, paragraph, preformatted, wide
+from matchrec.explain.pictures.html import (
+    data_frame,
+    paragraph,
+    preformatted,
+    scrollable,
+    unfoldable,
+)
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import printable
 
@@ -78,7 +84,7 @@ class Explanation:
             named = zip(self.rules, self.clauses, strict=True)
             rules = (f"\n\nrule {name}\n{indent(str(clause), '  ')}" for name, clause in named)
             return self.shared + "".join(rules)
-        return numbered(dict(enumerate(map(str, self.clauses), 1)))
+        return join_clauses(dict(enumerate(map(str, self.clauses), 1)))
 
     def dot(self) -> str:
         """Return the programs of all clauses in Graphviz's language, one graph after the other.
@@ -123,9 +129,9 @@ class Explanation:
         """Return the row patterns as pictures, the text to be unfolded, and the counters."""
         parts = []
         for clause in self.clauses:
-            parts.append(wide(clause.svg))
+            parts.append(scrollable(clause.svg))
             parts += [paragraph(line) for line in selection_lines(clause.plan)]
-        parts.append(folded("all stages", preformatted(self._clauses())))
+        parts.append(unfoldable("all stages", preformatted(self._clauses())))
         if self.counters is not None:
             show_counters = getattr(self.counters, "_repr_html_", self.counters.__str__)
             parts.append(show_counters())
@@ -170,7 +176,7 @@ def explain_rules(
         )
         clauses.append(clause)
     names = tuple(rule.name for rule in rules.rules)
-    return Explanation(tuple(clauses), rules=names, shared=titled(shared.items()))
+    return Explanation(tuple(clauses), rules=names, shared=join_sections(shared.items()))
 
 
 def shared_lines(rules: RuleSet, sorter: Sorter | None) -> Iterator[str]:

@@ -85,7 +85,7 @@ def conditions_of(plan: MatchPlan, further: Iterable[Definition] = ()) -> dict[s
     """
     if plan.staging is not None:
         return {
-            definition.variable: show_test(definition.condition, definition.variable)
+            definition.variable: show_stage_condition(definition.condition, definition.variable)
             for definition in plan.definitions
         }
     return {
@@ -94,7 +94,7 @@ def conditions_of(plan: MatchPlan, further: Iterable[Definition] = ()) -> dict[s
     }
 
 
-def show_test(scalar: Scalar, test: str) -> str:
+def show_stage_condition(scalar: Scalar, test: str) -> str:
     """Return the text of a stage's condition.
 
     A column alone is read on the row that is tested, `LAST(price)` on the event before it, and

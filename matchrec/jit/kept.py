@@ -43,7 +43,7 @@ import numpy as np
 
 from matchrec.jit import trust
 from matchrec.loading import without_collector
-from matchrec.shortcuts import taken
+from matchrec.shortcuts import current_shortcuts
 
 # The files in which numba keeps a function, with a file of digests that shows damage.
 #
@@ -287,7 +287,7 @@ class KeptFunction:
         0 if the function is compiled for them.
         """
         types = tuple(map(type_of, arguments))
-        left = taken().few_steps - self.steps_by_python[types]
+        left = current_shortcuts().few_steps - self.steps_by_python[types]
         return 0 if left <= 0 or types in self.compiled or self.is_kept(types) else left
 
     def count_steps(self, steps: int, arguments: tuple[Any, ...]) -> None:

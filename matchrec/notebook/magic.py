@@ -27,18 +27,24 @@ from matchrec.api.signatures import are_values, fills_hole
 from matchrec.api.sql import IS_SASE, build_answer
 from matchrec.arguments import COUNT, is_dataframe, is_frame, is_session
 from matchrec.cli.failures import report_warnings, shorten_spark_message
-from matchrec.cli.queries import plain_value_of
+from matchrec.cli.queries import read_plain_value
 from matchrec.cli.rows import SHOWN_ROWS, first_texts
 from matchrec.dialects.products import PRODUCTS
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
 from matchrec.errors.language import CELL, current_surface, shown_on
 from matchrec.explain.pictures.html import paragraph, table
-from matchrec.source import counted
+from matchrec.source import show_count
 from matchrec.spark.actions import Interrupted, cancelled_by_interrupt
 from matchrec.spark.question import NO_OPTIONS
-from matchrec.spark.sail.start import engine_of, start
-from matchrec.spark.session import EVERY, FAILURES, quiet_analysis, replace_sql, restore_sql
+from matchrec.spark.sail.start import describe_engine, start
+from matchrec.spark.session import (
+    ALL_SESSIONS,
+    SESSION_ERRORS,
+    quiet_analysis,
+    replace_sql,
+    restore_sql,
+)
 from matchrec.syntax.locate import may_have_clause
 
 if TYPE_CHECKING:
@@ -135,7 +141,7 @@ class MatchrecMagics(Magics):
         assert self.shell is not None, "IPython has registered it"
         variables = self.shell.user_ns
         try:
-            spark = session_of(variables)
+            spark = find_or_start_session(variables)
             surface = replace(CELL, frames=list_frames(variables), asking=write_why_line(line))
             with (
                 shown_on(surface),
@@ -177,7 +183,7 @@ def run_cell(
     frame = variables[arguments.output] if arguments.output else query.to_df()
     if arguments.plot:
         if not 2 <= len(arguments.plot) <= 3:
-            names = counted(len(arguments.plot), "name")
+            names = show_count(len(arguments.plot), "name")
             raise errors.wrong_plot(given=" ".join(arguments.plot), names=names)
         x, y, *by = arguments.plot
         return query.plot(x=x, y=y, by=by[0] if by else None, between=arguments.between)
@@ -197,7 +203,7 @@ def run_cell(
 
 def read_value(text: str) -> object:
     """Return the value of an argument; in single quotes it is a text, as on the command line."""
-    return plain_value_of(remove_quotes(text) if text.startswith('"') else text)
+    return read_plain_value(remove_quotes(text) if text.startswith('"') else text)
 
 
 BEGINNING = re.compile(r"\b(SELECT|WITH|FROM|VALUES|PATTERN|PARTITION|ORDER)\s", re.IGNORECASE)
@@ -234,7 +240,7 @@ def build_query(
     source: Any = spark if arguments.events is None else variables.get(arguments.events)
     if is_frame(source):
         source = as_dataframe(spark, arguments.events, source)
-        say(f"`{arguments.events}` is sent to the engine: {counted(source.count(), 'row')}")
+        say(f"`{arguments.events}` is sent to the engine: {show_count(source.count(), 'row')}")
     if arguments.events and not is_dataframe(source):
         raise errors.no_events(name=arguments.events, known=current_surface().frames)
 
@@ -386,7 +392,7 @@ class Result:
         count = len(self.rows)
         if self.asks_for_matches and not count:
             return "0 rows; --coverage shows how far rows come, --why what stops them"
-        rows = counted(count, "row")
+        rows = show_count(count, "row")
         return f"showing {rows}; --limit shows more" if self.more else rows
 
     def _repr_html_(self) -> str:
@@ -402,7 +408,7 @@ HOLE = re.compile(r"\{(\w+)\}")
 MARKER = re.compile(r"(?<![:\w]):([^\W\d]\w*)")
 
 
-def running_session(variables: Mapping[str, Any]) -> SparkSession | None:
+def find_running_session(variables: Mapping[str, Any]) -> SparkSession | None:
     """Return the session that the notebook calls `spark`, or else the active one, if any."""
     from pyspark.sql import SparkSession
 
@@ -410,17 +416,17 @@ def running_session(variables: Mapping[str, Any]) -> SparkSession | None:
     return spark if is_session(spark) else SparkSession.getActiveSession()
 
 
-def session_of(variables: dict[str, Any]) -> SparkSession:
+def find_or_start_session(variables: dict[str, Any]) -> SparkSession:
     """Return the running session, or a new one.
 
     The new one becomes the variable `spark`, unless that has another value already.
     """
-    session = running_session(variables)
+    session = find_running_session(variables)
     if session is not None:
         return session
     spark = start()
     is_variable = variables.setdefault("spark", spark) is spark
-    say(f"started {engine_of(spark)}: {'`spark`' if is_variable else 'matchrec.session()'}")
+    say(f"started {describe_engine(spark)}: {'`spark`' if is_variable else 'matchrec.session()'}")
     return spark
 
 
@@ -460,8 +466,8 @@ def load(shell: InteractiveShell) -> None:
     understand the clause.
     """
     shell.register_magics(MatchrecMagics)
-    shell.set_custom_exc((MatchRecognizeError, *FAILURES, Interrupted), show_failure)
-    replace_sql(EVERY, build_answer("spark", NO_OPTIONS))
+    shell.set_custom_exc((MatchRecognizeError, *SESSION_ERRORS, Interrupted), show_failure)
+    replace_sql(ALL_SESSIONS, build_answer("spark", NO_OPTIONS))
 
 
 def unload(shell: InteractiveShell) -> None:
@@ -469,4 +475,4 @@ def unload(shell: InteractiveShell) -> None:
     for kind in ("line", "cell"):
         shell.magics_manager.magics[kind].pop("matchrec", None)
     shell.set_custom_exc((), None)
-    restore_sql(EVERY)
+    restore_sql(ALL_SESSIONS)

@@ -24,7 +24,7 @@ from matchrec.jit.decorators import allocating
 from matchrec.output.measures import Links, Reader
 from matchrec.plan.expression import Semantics
 from matchrec.search.matches import Matches, RunFailure
-from matchrec.search.partitions import BoolArray, FloatArray, IntArray, at
+from matchrec.search.partitions import BoolArray, FloatArray, IntArray, take_or
 
 Values = TypeVar("Values", IntArray, FloatArray)
 
@@ -67,7 +67,7 @@ def adds_whole_numbers(values: FloatArray, starts: IntArray) -> bool:
     return bool((sizes < WHOLE_DOUBLES).all())
 
 
-def links_of(matches: Matches) -> Links:
+def find_links(matches: Matches) -> Links:
     """Return for each mapped row the one whose total it continues, or -1: int32[k].
 
     That is the row before it in its match; if matches share their rows, the one after it. It always
@@ -88,7 +88,7 @@ def sum_values(values: Values, rows: IntArray, links: Links) -> Values:
     Args:
         values: int64[n] or float64[n], the value of each input row.
         rows: int64[k], the input row of each mapped row, -1 if it does not count.
-        links: int32[k], see `links_of`.
+        links: int32[k], see `find_links`.
 
     Returns:
         int64[k] or float64[k].
@@ -153,7 +153,7 @@ def find_extremes(
     return extremes
 
 
-def last_seen(reader: Reader, semantics: Semantics) -> IntArray:
+def find_total_rows(reader: Reader, semantics: Semantics) -> IntArray:
     """Return the mapped row whose total an output row reads, or -1: int64[r].
 
     That is the last one that it sees; if matches share their rows, the first one of the match.
@@ -180,7 +180,7 @@ class AggregateReader:
         is_counted = reader.mask(variable) & valid[self.rows]
         # int64[k]: the input row of each mapped row, -1 if it does not count.
         self.counted = np.where(is_counted, self.rows, -1)
-        self.links = links_of(reader.matches)
+        self.links = find_links(reader.matches)
 
     def counts(self, semantics: Semantics) -> IntArray:
         """Return the number of values that each output row's aggregate is over: int64[r]."""
@@ -188,7 +188,7 @@ class AggregateReader:
             return self.reader.add_up(self.counted >= 0, semantics)
         ones = np.ones(self.reader.partitions.rows, np.int64)
         sums = self.integer_sums(ones, ansi=False)
-        return at(sums, last_seen(self.reader, semantics), 0)
+        return take_or(sums, find_total_rows(self.reader, semantics), 0)
 
     def integer_sums(self, values: IntArray, *, ansi: bool) -> IntArray:
         """Return for each mapped row the sum of the values up to it: int64[k].

@@ -18,17 +18,24 @@ from typing import TYPE_CHECKING
 from typing_extensions import assert_never
 
 from matchrec.automaton.program import A_MATCH, FIRST_NEAR, TIMED_OUT
-from matchrec.conditions.aggregates import basic, framed
-from matchrec.conditions.functions.function import AggregateUse, Settings
+from matchrec.conditions.aggregates import build_framed, find_basic_form
+from matchrec.conditions.functions.function import AggregateUse, SessionSettings
 from matchrec.conditions.residual import RunningAggregate
 from matchrec.conditions.row_column import (
     RowColumn,
-    length_of,
-    row_column,
-    term_column,
-    window_columns,
+    build_row_column,
+    build_term_column,
+    build_window_columns,
+    write_window_length,
 )
-from matchrec.conditions.types import NUMBERS, SPARKS_OWN, TIMES, Family, ValueType, average_type
+from matchrec.conditions.types import (
+    COMPARED_BY_SPARK,
+    NUMBERS,
+    TIMES,
+    Family,
+    ValueType,
+    find_average_type,
+)
 from matchrec.errors import calls as errors
 from matchrec.output.reads import (
     CHOSEN,
@@ -50,8 +57,8 @@ from matchrec.output.reads import (
 )
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import (
+    FUNCTIONS_OF_ENDED_RUNS,
     MATCHED_ROWS,
-    OF_ENDINGS,
     Aggregate,
     Classifier,
     ColumnReference,
@@ -59,18 +66,18 @@ from matchrec.plan.expression import (
     MatchFunction,
     MatchValue,
     Navigation,
-    Piece,
     Reference,
     Scalar,
     Semantics,
+    TextPiece,
+    list_terms,
     looks_at_columns_only,
-    row_text,
-    terms,
+    row_sql,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import SUM_OR_NULL
 from matchrec.plan.totals import AskedTotal
-from matchrec.shortcuts import taken
+from matchrec.shortcuts import current_shortcuts
 
 if TYPE_CHECKING:
     from matchrec.plan.stages import Timeouts
@@ -83,14 +90,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class AggregatePlace:
+class AggregateInSql:
     """The use of an aggregate that Spark computes, by its index among these aggregates."""
 
     index: int
 
 
 # A piece of SQL after the match: text, the index of a read, or an aggregate.
-SqlPiece = str | int | AggregatePlace
+SqlPiece = str | int | AggregateInSql
 Pieces = tuple[SqlPiece, ...]
 
 
@@ -140,7 +147,7 @@ class MeasureReader:
     types: Mapping[RowColumn, ValueType]
     # The columns of all queries that are sent to the workers, with their indices. Grows.
     crossing: dict[RowColumn, int]
-    session: Settings
+    session: SessionSettings
     # The columns of this query, with their indices in `crossing`.
     columns: dict[RowColumn, int] = field(default_factory=dict)
     # The reads of this query, with their indices.
@@ -191,7 +198,7 @@ class MeasureReader:
         """Return the SQL of a reference over its reads."""
         match reference:
             case ColumnReference(navigation, argument):
-                return (self.read(ReadAt(self.place(row_column(argument)), navigation)),)
+                return (self.read(ReadAt(self.place(build_row_column(argument)), navigation)),)
             case Classifier(navigation):
                 return (self.read(ReadClassifierAt(navigation)),)
             case MatchValue(MatchFunction.NUMBER):
@@ -208,14 +215,14 @@ class MeasureReader:
         if aggregate.frame is not None:
             # Only measures of `why` have frames. The value is that of the match's last row.
             last = Navigation(semantics=Semantics.FINAL)
-            return (self.read(ReadAt(self.place(RowColumn((framed(aggregate),))), last)),)
+            return (self.read(ReadAt(self.place(RowColumn((build_framed(aggregate),))), last)),)
         if aggregate.function == MATCHED_ROWS:
-            row = self.place(row_column(row_text(aggregate.arguments[0])))
+            row = self.place(build_row_column(row_sql(aggregate.arguments[0])))
             return (self.read(ReadMatchedRows(aggregate.variable, row, aggregate.semantics)),)
         if is_collected(aggregate):
             pieces = self.collected(aggregate)
         else:
-            form = basic(aggregate)
+            form = find_basic_form(aggregate)
             pieces = None if form is None else self.basic_read(form)
             if pieces is None:
                 pieces = self.accumulated(aggregate)
@@ -226,7 +233,7 @@ class MeasureReader:
 
         None if workers get values as another type than Spark has, or if all values are NULL.
         """
-        column = term_column(aggregate.arguments[0])
+        column = build_term_column(aggregate.arguments[0])
         type_ = self.types[column]
         if type_.family in (Family.MONTHS, Family.INTERVAL) or type_.name in ("interval", "void"):
             return None
@@ -242,7 +249,7 @@ class MeasureReader:
         if column is None:
             return (self.read_basic("count", aggregate),)
         type_ = self.types[column]
-        if function in ("min", "max") and type_.family in SPARKS_OWN:
+        if function in ("min", "max") and type_.family in COMPARED_BY_SPARK:
             return None
         if function in ("sum", "avg") and type_.family not in NUMBERS:
             return None
@@ -267,7 +274,7 @@ class MeasureReader:
             return None
         from matchrec.conditions.accumulators import AGGREGATES  # few queries need it
 
-        columns = [term_column(argument) for argument in aggregate.arguments]
+        columns = [build_term_column(argument) for argument in aggregate.arguments]
         types = tuple(self.types[column] for column in columns)
         function = aggregate.function
         use = AggregateUse(types, aggregate.distinct, aggregate.ignore_nulls).under(self.session)
@@ -276,7 +283,7 @@ class MeasureReader:
             return None
         if not AGGREGATES[function].result(use):
             return None
-        condition = None if aggregate.condition is None else term_column(aggregate.condition)
+        condition = None if aggregate.condition is None else build_term_column(aggregate.condition)
         if condition is not None and self.types[condition].family is not Family.BOOLEAN:
             return None
         column_indices = tuple(self.place(column) for column in columns)
@@ -307,21 +314,21 @@ class MeasureReader:
         row_aggregate = RowAggregate(aggregate, variables, arguments, ordering, condition, last)
         if row_aggregate not in self.aggregates:
             self.aggregates.append(row_aggregate)
-        return (AggregatePlace(self.aggregates.index(row_aggregate)),)
+        return (AggregateInSql(self.aggregates.index(row_aggregate)),)
 
     def term(self, term: Scalar) -> RowTerm:
         """Return the SQL of a term that Spark evaluates on each row of the match."""
         if term.references and looks_at_columns_only(term):
-            return (self.field(term_column(term)),)
+            return (self.field(build_term_column(term)),)
         return tuple(self.term_piece(piece) for piece in term.pieces)
 
-    def term_piece(self, piece: Piece) -> str | int:
+    def term_piece(self, piece: TextPiece) -> str | int:
         """Return the SQL of a piece of such a term, or its read."""
         match piece:
             case str():
                 return piece
             case ColumnReference(argument=argument):
-                return self.field(row_column(argument))
+                return self.field(build_row_column(argument))
             case Classifier():
                 return VARIABLE
             case MatchValue(MatchFunction.NUMBER):
@@ -358,7 +365,7 @@ class MeasureReader:
         return self.columns.setdefault(column, index)
 
 
-def timeout_pieces(timeouts: Timeouts, measures: MeasureReader) -> Pieces:
+def build_timeout(timeouts: Timeouts, measures: MeasureReader) -> Pieces:
     """Return the SQL of the time at which the window of a run ended; NULL if it did not time out.
 
     A run times out at the end of the match's window or of a window between neighbours, whichever
@@ -382,20 +389,20 @@ def ending_pieces(function: MatchFunction, measures: MeasureReader) -> Pieces:
     MATCH_TIMEOUT() is the time at which the window of a run ended that timed out, else NULL.
     """
     kind = measures.read(ReadKind())
-    assert function in OF_ENDINGS, function
+    assert function in FUNCTIONS_OF_ENDED_RUNS, function
     if function is MatchFunction.STATUS:
         names = f" WHEN {A_MATCH} THEN 'MATCHED' WHEN {TIMED_OUT} THEN 'TIMED OUT'"
         return ("CASE ", kind, f"{names} ELSE 'UNFINISHED' END")
     within = measures.plan.within
     if within is None:  # nothing times out
         return ("NULL",)
-    window = window_columns(measures.plan, within)
+    window = build_window_columns(measures.plan, within)
     first = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
     if within.distance is None:
         end: Pieces = (measures.read(ReadAt(measures.place(window[1]), first)),)
     else:
         start = measures.read(ReadAt(measures.place(window[0]), first))
-        end = f"{SUM_OR_NULL}(", start, f", {length_of(within.interval)})"
+        end = f"{SUM_OR_NULL}(", start, f", {write_window_length(within.interval)})"
     return ("CASE ", kind, f" WHEN {TIMED_OUT} THEN ", *end, " END")
 
 
@@ -407,12 +414,12 @@ def may_accumulate(plan: MatchPlan, aggregate: Aggregate) -> bool:
     """
     is_count = aggregate.function == "count"
     return (
-        taken().accumulators
+        current_shortcuts().accumulators
         and not (plan.rows_per_match.is_one_row or aggregate.ordering)
         and (is_count or aggregate.function in CHOSEN | STATISTICS)
         and aggregate.distinct is is_count
         and len(aggregate.arguments) > 0
-        and all(term.references and looks_at_columns_only(term) for term in terms(aggregate))
+        and all(term.references and looks_at_columns_only(term) for term in list_terms(aggregate))
     )
 
 
@@ -446,4 +453,4 @@ def decimal_average(total: int, count: int, type_: ValueType) -> Pieces:
         type_: the type of the values.
     """
     divisor = ("CAST(NULLIF(", count, ", 0) AS DECIMAL(20,0))")
-    return ("CAST(", total, " / ", *divisor, f" AS {average_type(type_).name.upper()})")
+    return ("CAST(", total, " / ", *divisor, f" AS {find_average_type(type_).name.upper()})")

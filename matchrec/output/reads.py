@@ -464,7 +464,7 @@ class ReadAccumulated(Read):
 
 
 def show_aggregate(function: str, variable: str | None, argument: str, semantics: Semantics) -> str:
-    return f"{semantics.value} {function}({show.qualifier(variable)}{argument})"
+    return f"{semantics.value} {function}({show.show_qualifier(variable)}{argument})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,10 +36,10 @@ class OutputRows:
         return OutputRows(self.row[part], self.match[part], self.current[part])
 
 
-def output_rows(matches: Matches, rows_per_match: RowsPerMatch) -> OutputRows:
-    """Return the output rows of matches. `unmatched_rows` returns the others."""
+def find_output_rows(matches: Matches, rows_per_match: RowsPerMatch) -> OutputRows:
+    """Return the output rows of matches. `find_unmatched_rows` returns the others."""
     if rows_per_match.is_one_row:
-        return one_row_each(matches)
+        return find_one_row_per_match(matches)
     with_empty = rows_per_match is not RowsPerMatch.ALL_ROWS_OMIT_EMPTY
     return all_rows(matches, with_empty=with_empty)
 
@@ -66,7 +66,7 @@ def all_rows(matches: Matches, *, with_empty: bool) -> OutputRows:
     return rows if is_shown.all() else rows.take(is_shown)
 
 
-def one_row_each(matches: Matches) -> OutputRows:
+def find_one_row_per_match(matches: Matches) -> OutputRows:
     """Return one row per match. Its measures look from the match's last row.
 
     If matches share their rows, they look from its first row on.
@@ -78,7 +78,7 @@ def one_row_each(matches: Matches) -> OutputRows:
     return OutputRows(matches.start, np.arange(matches.count), current)
 
 
-def matched_rows(matches: Matches, rows: int) -> BoolArray:
+def find_matched_rows(matches: Matches, rows: int) -> BoolArray:
     """Return which rows are in a match or are the row of an empty match: bool[rows]."""
     covered = np.zeros(rows, np.bool_)
     covered[matches.mapped_rows] = True
@@ -86,19 +86,19 @@ def matched_rows(matches: Matches, rows: int) -> BoolArray:
     return covered
 
 
-def rows_that_come_out(matches: Matches, rows_per_match: RowsPerMatch, rows: int) -> BoolArray:
+def find_covered_rows(matches: Matches, rows_per_match: RowsPerMatch, rows: int) -> BoolArray:
     """Return which rows are not output as unmatched rows: bool[rows].
 
     These are the matched rows; with one output row per input row, those with which a match begins.
     """
     if rows_per_match is not RowsPerMatch.EACH_ROW:
-        return matched_rows(matches, rows)
+        return find_matched_rows(matches, rows)
     is_start = np.zeros(rows, np.bool_)
     is_start[matches.start] = True
     return is_start
 
 
-def unmatched_rows(covered: BoolArray, partitions: Partitions) -> OutputRows:
+def find_unmatched_rows(covered: BoolArray, partitions: Partitions) -> OutputRows:
     """Return the output rows of the input rows that no match covers.
 
     Args:

@@ -20,7 +20,7 @@ from matchrec.plan.clauses import ColumnOrder, MatchOutput, Measure, RowsPerMatc
 from matchrec.plan.expression import CLASSIFIER_FIELD
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.resolve import InputColumns
-from matchrec.plan.text import PREFIX, quoted
+from matchrec.plan.text import PREFIX, quote_name
 from matchrec.plan.totals import AskedTotal, Totals
 from matchrec.source import Span
 
@@ -65,12 +65,12 @@ class TotalOutput:
 
 
 # The only column of rows that would have none. No query can name it, and messages do not show it.
-NO_COLUMN = f"{PREFIX}match"
+PLACEHOLDER_COLUMN = f"{PREFIX}match"
 
 OutputColumn = RowOutput | Measure | PointerOutput | TimeoutOutput | TotalOutput
 
 
-def output_columns(
+def find_output_columns(
     plan: MatchPlan, columns: InputColumns, name_of: Callable[[str], str], use: Use = EVERYTHING
 ) -> tuple[OutputColumn, ...]:
     """Return the columns of the result of a resolved plan.
@@ -80,8 +80,8 @@ def output_columns(
         columns: the columns of the input.
         name_of: returns the name that Spark gives to an expression.
         use: what the query around the clause reads. Rows without a column are an error only if it
-            may read any column, as SELECT * does. For SELECT COUNT(*) the rows get `NO_COLUMN`,
-            because a DataFrame needs a column.
+            may read any column, as SELECT * does. For SELECT COUNT(*) the rows get
+            `PLACEHOLDER_COLUMN`, because a DataFrame needs a column.
 
     Raises:
         MatchRecognizePlanError: two columns have the same name, or there is none.
@@ -94,7 +94,7 @@ def output_columns(
     if plan.output is MatchOutput.GRAPH:
         outputs += [PointerOutput(field, field.value) for field in PointerField]
     if not outputs and use.columns is not None:
-        outputs = [RowOutput("TRUE", NO_COLUMN)]
+        outputs = [RowOutput("TRUE", PLACEHOLDER_COLUMN)]
     if not outputs:
         raise no_output_columns(plan.pattern.span)
     check_names(outputs, columns)
@@ -134,7 +134,7 @@ def table_columns(
         return [*keys, *plan.measures]
     each_row = plan.rows_per_match is RowsPerMatch.EACH_ROW
     if each_row or plan.columns is ColumnOrder.INPUT_FIRST:
-        return [*(RowOutput(quoted(name), name) for name in columns.names), *plan.measures]
+        return [*(RowOutput(quote_name(name), name) for name in columns.names), *plan.measures]
     texts = {key.text for key in plan.partition_by}
     order_columns = []
     for item in plan.order_by:
@@ -143,7 +143,9 @@ def table_columns(
         if text not in texts and order_name is not None:
             order_columns.append(RowOutput(text, order_name))
             texts.add(text)
-    others = [RowOutput(quoted(name), name) for name in columns.names if quoted(name) not in texts]
+    others = [
+        RowOutput(quote_name(name), name) for name in columns.names if quote_name(name) not in texts
+    ]
     return [*keys, *order_columns, *plan.measures, *others]
 
 

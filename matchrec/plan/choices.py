@@ -11,7 +11,7 @@ from enum import Enum
 from typing_extensions import Self
 
 
-class Beyond(Enum):
+class Dependency(Enum):
     """What a part of a query looks at beside the values of a match's own rows.
 
     The value completes a sentence that begins with the part. `compile.pruning.locality` decides by
@@ -42,10 +42,10 @@ class OptionChoice(Enum):
     """
 
     _value_: str  # the words
-    beyond: tuple[Beyond, ...]  # what it looks at beside a match's own rows
+    beyond: tuple[Dependency, ...]  # what it looks at beside a match's own rows
     meaning: str  # what `explain` says; empty if the words say it
 
-    def __new__(cls, words: str, beyond: tuple[Beyond, ...], meaning: str = "") -> Self:
+    def __new__(cls, words: str, beyond: tuple[Dependency, ...], meaning: str = "") -> Self:
         """Make a member whose value is its words."""
         member = object.__new__(cls)
         member._value_ = words

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from typing_extensions import Self
 
-from matchrec.plan.choices import Beyond, OptionChoice
+from matchrec.plan.choices import Dependency, OptionChoice
 from matchrec.plan.expression import End, Scalar
 from matchrec.plan.pattern import Parameter
 from matchrec.plan.text import Amount
@@ -68,9 +68,12 @@ class RowsPerMatch(OptionChoice):
     ONE_ROW = "ONE ROW PER MATCH", ()
     ALL_ROWS_SHOW_EMPTY = "ALL ROWS PER MATCH SHOW EMPTY MATCHES", ()
     ALL_ROWS_OMIT_EMPTY = "ALL ROWS PER MATCH OMIT EMPTY MATCHES", ()
-    ALL_ROWS_WITH_UNMATCHED = "ALL ROWS PER MATCH WITH UNMATCHED ROWS", (Beyond.UNMATCHED,)
+    ALL_ROWS_WITH_UNMATCHED = "ALL ROWS PER MATCH WITH UNMATCHED ROWS", (Dependency.UNMATCHED,)
     # Of a row pattern window: each row of the input once, with the match that begins there.
-    EACH_ROW = "EACH ROW, WITH THE MATCH THAT BEGINS THERE", (Beyond.UNMATCHED, Beyond.BESIDE)
+    EACH_ROW = (
+        "EACH ROW, WITH THE MATCH THAT BEGINS THERE",
+        (Dependency.UNMATCHED, Dependency.BESIDE),
+    )
 
     @property
     def is_one_row(self) -> bool:
@@ -84,14 +87,14 @@ class RowsPerMatch(OptionChoice):
 
 
 # The choices that can be written in a MATCH_RECOGNIZE clause.
-OF_CLAUSES = tuple(literal for literal in RowsPerMatch if literal is not RowsPerMatch.EACH_ROW)
+CLAUSE_CHOICES = tuple(literal for literal in RowsPerMatch if literal is not RowsPerMatch.EACH_ROW)
 
 
 @dataclass(frozen=True, slots=True)
 class PartialMatches:
     """The runs that are output in addition to matches, from starting rows that begin no match."""
 
-    beyond: ClassVar = (Beyond.LIVE, Beyond.EDGES)
+    beyond: ClassVar = (Dependency.LIVE, Dependency.EDGES)
 
     # Runs that are live when their window ends.
     timed_out: bool = False
@@ -121,16 +124,16 @@ class SkipTo(Enum):
     """
 
     NEXT_ROW = "TO NEXT ROW", End.FIRST, 1, ()
-    PAST_LAST_ROW = "PAST LAST ROW", End.LAST, 1, (Beyond.OVERLAP,)
-    FIRST = "TO FIRST", End.FIRST, 0, (Beyond.OVERLAP,)
-    LAST = "TO LAST", End.LAST, 0, (Beyond.OVERLAP,)
+    PAST_LAST_ROW = "PAST LAST ROW", End.LAST, 1, (Dependency.OVERLAP,)
+    FIRST = "TO FIRST", End.FIRST, 0, (Dependency.OVERLAP,)
+    LAST = "TO LAST", End.LAST, 0, (Dependency.OVERLAP,)
 
     _value_: str
     end: End
     past: int
-    beyond: tuple[Beyond, ...]
+    beyond: tuple[Dependency, ...]
 
-    def __new__(cls, words: str, end: End, past: int, beyond: tuple[Beyond, ...]) -> Self:
+    def __new__(cls, words: str, end: End, past: int, beyond: tuple[Dependency, ...]) -> Self:
         """Make a member whose value is its words."""
         member = object.__new__(cls)
         member._value_ = words
@@ -156,7 +159,7 @@ class AfterMatchSkip:
         return f"AFTER MATCH SKIP {self.to.value} {self.variable or ''}".rstrip()
 
     @property
-    def beyond(self) -> tuple[Beyond, ...]:
+    def beyond(self) -> tuple[Dependency, ...]:
         """Return what it looks at in addition to the match's own rows."""
         return self.to.beyond
 
@@ -197,17 +200,21 @@ class MatchOutput(OptionChoice):
     # with the least row positions.
     NON_OVERLAPPING = (
         "NON-OVERLAPPING MATCHES",
-        (Beyond.OVERLAP,),
+        (Dependency.OVERLAP,),
         "the match that is complete first, then on behind it",
     )
-    GRAPH = "MATCH GRAPH", (Beyond.PLACES,), "the shared buffer of every match, a row per pointer"
+    GRAPH = (
+        "MATCH GRAPH",
+        (Dependency.PLACES,),
+        "the shared buffer of every match, a row per pointer",
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class FirstMatches:
     """`FIRST count MATCHES`: only the first matches of each partition are output."""
 
-    beyond: ClassVar = (Beyond.EARLIER,)
+    beyond: ClassVar = (Dependency.EARLIER,)
     meaning: ClassVar = "of a partition, which is not searched any further"
 
     count: int
@@ -225,7 +232,7 @@ class FirstMatches:
 Option = OptionChoice | PartialMatches | AfterMatchSkip | FirstMatches
 
 # Outputs of one match for each starting row. AFTER MATCH SKIP decides which rows are starting rows.
-ONE_OF_A_ROW = (MatchOutput.PREFERRED, MatchOutput.LONGEST)
+ONE_MATCH_PER_START = (MatchOutput.PREFERRED, MatchOutput.LONGEST)
 
 
 def goes_beyond_preferred(
@@ -234,7 +241,7 @@ def goes_beyond_preferred(
     """Return whether a query wants more than one match of consecutive rows per starting row."""
     return (
         selection is not EventSelection.STRICT_CONTIGUITY
-        or output not in ONE_OF_A_ROW
+        or output not in ONE_MATCH_PER_START
         or len(absences) > 0
         or closing is not None
     )
@@ -248,7 +255,7 @@ class Grouping(OptionChoice):
     END = "end", (), "each row with which matches end"
 
 
-class Form(Enum):
+class DistanceForm(Enum):
     """The form of a condition that limits the distance of a row x from the first row."""
 
     DIFFERENCE = "x - first <= so much"
@@ -270,7 +277,7 @@ class Distance:
     # The variables whose conditions form the window; empty if it was written as a window.
     variables: tuple[str, ...] = ()
     # The forms of these conditions; only one if the column is a DOUBLE.
-    forms: tuple[Form, ...] = ()
+    forms: tuple[DistanceForm, ...] = ()
     # Whether a row at the limit is outside. Only if the column is a DOUBLE.
     strict: bool = False
     # Whether the first row must be in its own window, which a NULL is not.

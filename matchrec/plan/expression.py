@@ -16,14 +16,14 @@ from fractions import Fraction
 from itertools import chain
 from operator import is_
 
-from matchrec.plan.choices import Beyond, OptionChoice
-from matchrec.plan.operations import NO_OPERATIONS, UNREAD, Operations, named
-from matchrec.plan.text import Amount, in_place, joined_texts, spaced
+from matchrec.plan.choices import Dependency, OptionChoice
+from matchrec.plan.operations import NO_OPERATIONS, UNREAD, Operations, operations_of_operator
+from matchrec.plan.text import Amount, join_texts, replace_spans, separate_words
 from matchrec.source import Span
 
 # How deeply operations may be nested for the engine to evaluate them. Deeper expressions are left
 # to Spark, or rejected.
-DEEPEST = 100
+MOST_NESTED = 100
 
 # The function of an aggregate that returns the rows of the match as an array, each with the name of
 # its variable.
@@ -139,17 +139,17 @@ class MatchFunction(OptionChoice):
     """A function whose value is a fact about the match and is not in any column."""
 
     # Counts the matches of a partition from 1, empty matches included.
-    NUMBER = "MATCH_NUMBER", (Beyond.EARLIER,)
+    NUMBER = "MATCH_NUMBER", (Dependency.EARLIER,)
     # Whether a run is a match, timed out or is unfinished.
     STATUS = "MATCH_STATUS", ()
     # When the window of a run ended that timed out.
     TIMEOUT = "MATCH_TIMEOUT", ()
     # In an aggregate: the number of the aggregated row in the match, from 1.
-    ROW_NUMBER = "MATCH_ROW_NUMBER", (Beyond.DISTANCE,)
+    ROW_NUMBER = "MATCH_ROW_NUMBER", (Dependency.DISTANCE,)
 
 
 # Functions whose value is known only when a run has ended.
-OF_ENDINGS = (MatchFunction.STATUS, MatchFunction.TIMEOUT)
+FUNCTIONS_OF_ENDED_RUNS = (MatchFunction.STATUS, MatchFunction.TIMEOUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,14 +164,14 @@ MATCH_NUMBER = MatchValue(MatchFunction.NUMBER)
 
 # What an expression reads, and the pieces of its text.
 Reference = ColumnReference | Aggregate | Classifier | MatchValue
-Piece = str | Reference
+TextPiece = str | Reference
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
     """SQL text without a known structure, which Spark evaluates. References are holes in it."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[TextPiece, ...]
     span: Span = field(compare=False)
     # The operations of the text between the references.
     own: Operations = field(default=UNREAD, compare=False, repr=False)
@@ -208,7 +208,7 @@ class Operation:
     # % DIV BETWEEN `IS NULL` `IS NOT NULL` IN LIKE || NEG ABS COALESCE, for instance.
     operator: str
     # The exact text of the operation, with the operands as holes.
-    parts: Parts
+    parts: OperationParts
     span: Span = field(compare=False)
     # Arguments that are not values, such as the type of a CAST or the unit of TIMESTAMPDIFF, in
     # upper case.
@@ -218,7 +218,7 @@ class Operation:
     # The parts that are expressions.
     operands: tuple[Scalar, ...] = field(init=False, compare=False, repr=False)
     # The text with references as holes.
-    pieces: tuple[Piece, ...] = field(init=False, compare=False, repr=False)
+    pieces: tuple[TextPiece, ...] = field(init=False, compare=False, repr=False)
     # The operation itself and the operations of its operands.
     operations: Operations = field(init=False, compare=False, repr=False)
     # The holes in `pieces`.
@@ -228,12 +228,12 @@ class Operation:
 
     def __post_init__(self) -> None:
         """Compute the facts that follow from the operator and the parts."""
-        own_operations = self.own or named(self.operator)
+        own_operations = self.own or operations_of_operator(self.operator)
         operands = tuple(part for part in self.parts if not isinstance(part, str))
         operations = own_operations.union(*(operand.operations for operand in operands))
         references = chain.from_iterable(operand.references for operand in operands)
         object.__setattr__(self, "operands", operands)
-        object.__setattr__(self, "pieces", pieces_of(self.parts))
+        object.__setattr__(self, "pieces", flatten_parts(self.parts))
         object.__setattr__(self, "own", own_operations)
         object.__setattr__(self, "operations", operations)
         object.__setattr__(self, "references", tuple(references))
@@ -245,7 +245,7 @@ class Operation:
 
 
 Scalar = Term | Operation
-Parts = tuple[str | Scalar, ...]
+OperationParts = tuple[str | Scalar, ...]
 
 
 def are_identical(left: tuple[object, ...], right: tuple[object, ...]) -> bool:
@@ -259,7 +259,7 @@ def are_identical(left: tuple[object, ...], right: tuple[object, ...]) -> bool:
 # What an aggregate evaluates on each row.
 
 
-def terms(aggregate: Aggregate) -> tuple[Scalar, ...]:
+def list_terms(aggregate: Aggregate) -> tuple[Scalar, ...]:
     """Return all expressions that an aggregate evaluates on each row."""
     condition = () if aggregate.condition is None else (aggregate.condition,)
     ordering = (term for term, _ in aggregate.ordering)
@@ -285,43 +285,43 @@ def looks_at_columns_only(term: Scalar) -> bool:
     return all(isinstance(piece, str | ColumnReference) for piece in term.pieces)
 
 
-def row_text(term: Scalar) -> str:
+def row_sql(term: Scalar) -> str:
     """Return an aggregate's term as SQL over one row. It must look at columns only."""
-    return render(term, argument_of)
+    return render(term, argument_sql)
 
 
-def argument_of(reference: Reference) -> str:
+def argument_sql(reference: Reference) -> str:
     """Return the SQL over one row that a column reference reads; no other reference has any."""
     assert isinstance(reference, ColumnReference), reference
     return reference.argument
 
 
-def operand_of(reference: Reference) -> str:
+def operand_sql(reference: Reference) -> str:
     """Return the SQL that a column reference reads, in parentheses if it contains operators."""
     assert isinstance(reference, ColumnReference), reference
     return f"({reference.argument})" if reference.operations else reference.argument
 
 
-def inner_references(aggregate: Aggregate) -> tuple[Reference, ...]:
+def list_inner_references(aggregate: Aggregate) -> tuple[Reference, ...]:
     """Return the references in the expressions that an aggregate evaluates on each row."""
-    return tuple(reference for term in terms(aggregate) for reference in term.references)
+    return tuple(reference for term in list_terms(aggregate) for reference in term.references)
 
 
 # Reading expressions.
 
 
-def set_apart(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
+def set_apart(pieces: Iterable[TextPiece]) -> tuple[TextPiece, ...]:
     """Return the pieces with a blank wherever a reference would run into a word.
 
     `LAST(x)AND y` is two words, but the text that replaces the reference may end with a letter.
     Adjacent texts are joined and empty ones are dropped.
     """
-    return joined_texts(spaced(joined_texts(pieces)))
+    return join_texts(separate_words(join_texts(pieces)))
 
 
-def pieces_of(parts: Parts) -> tuple[Piece, ...]:
+def flatten_parts(parts: OperationParts) -> tuple[TextPiece, ...]:
     """Return the text of an operation with these parts, with references as holes."""
-    pieces: list[Piece] = []
+    pieces: list[TextPiece] = []
     for part in parts:
         if isinstance(part, str):
             pieces.append(part)
@@ -330,7 +330,7 @@ def pieces_of(parts: Parts) -> tuple[Piece, ...]:
     return set_apart(pieces)
 
 
-def variable_of(reference: Reference) -> str | None:
+def find_variable(reference: Reference) -> str | None:
     """Return the variable whose rows a reference reads; None if it is the universal variable.
 
     A function of the match reads no rows; its variable is None, too.
@@ -362,7 +362,7 @@ def subexpressions(scalar: Scalar) -> Iterator[Scalar]:
 COMPARED_CHOICES = frozenset({"CASE OF", "DECODE"})
 
 
-def branches(choice: Operation) -> tuple[tuple[Scalar, ...], tuple[Scalar, ...]]:
+def split_branches(choice: Operation) -> tuple[tuple[Scalar, ...], tuple[Scalar, ...]]:
     """Return the operands that decide which result is chosen, and the possible results.
 
     The operator is IF, CASE, `CASE OF` or DECODE.
@@ -383,12 +383,12 @@ def branches(choice: Operation) -> tuple[tuple[Scalar, ...], tuple[Scalar, ...]]
     return compared + tests, results + default
 
 
-def amount_of(scalar: Scalar) -> Amount | None:
+def find_amount(scalar: Scalar) -> Amount | None:
     """Return the value of an expression that is a literal number or interval, otherwise None."""
     return scalar.amount if isinstance(scalar, Term) else None
 
 
-def names_of(scalar: Scalar) -> tuple[str, ...]:
+def find_column_names(scalar: Scalar) -> tuple[str, ...]:
     """Return the names of the column that an expression consists of, see `ColumnReference.names`.
 
     The result is empty if the expression is anything but a column.
@@ -400,7 +400,7 @@ def names_of(scalar: Scalar) -> tuple[str, ...]:
             return ()
 
 
-def written_operations(scalar: Scalar) -> Operations:
+def list_own_operations(scalar: Scalar) -> Operations:
     """Return the operations of an expression itself, without the columns it reads."""
     return NO_OPERATIONS.union(*(part.own for part in subexpressions(scalar)))
 
@@ -420,7 +420,7 @@ def with_semantics(reference: Reference, semantics: Semantics) -> Reference:
             return reference
 
 
-def with_references(scalar: Scalar, change: Callable[[Reference], Piece]) -> Scalar:
+def with_references(scalar: Scalar, change: Callable[[Reference], TextPiece]) -> Scalar:
     """Return the expression with each reference changed, or replaced by text.
 
     References inside aggregates stay. Returns the same object if nothing has changed.
@@ -466,14 +466,14 @@ def with_final_semantics(scalar: Scalar) -> Scalar:
 # Building expressions, with the text that Spark evaluates.
 
 
-def literal(text: str, span: Span, amount: Amount | None = None) -> Term:
+def make_literal(text: str, span: Span, amount: Amount | None = None) -> Term:
     """Return a string, an interval or another constant as an expression."""
     return Term((text,), span, NO_OPERATIONS, amount)
 
 
 def number_term(number: int, span: Span) -> Term:
     """Return an integer as an expression."""
-    return literal(str(number), span, Amount(Fraction(number)))
+    return make_literal(str(number), span, Amount(Fraction(number)))
 
 
 def column_term(
@@ -491,7 +491,7 @@ def column_term(
     return Term((reference,), span or Span(0, 0))
 
 
-def joined(operator: str, parts: Sequence[Scalar], span: Span | None = None) -> Scalar:
+def join_conditions(operator: str, parts: Sequence[Scalar], span: Span | None = None) -> Scalar:
     """Join conditions by AND or OR. A single condition is returned as it is.
 
     Args:
@@ -509,10 +509,10 @@ def joined(operator: str, parts: Sequence[Scalar], span: Span | None = None) -> 
     return Operation(operator, tuple(texts_and_parts), span or parts[0].span.to(parts[-1].span))
 
 
-def conjuncts(condition: Scalar) -> tuple[Scalar, ...]:
+def split_conjuncts(condition: Scalar) -> tuple[Scalar, ...]:
     """Return the parts of a condition that must all be true: the operands of AND."""
     if isinstance(condition, Operation) and condition.operator == "AND":
-        return tuple(part for operand in condition.operands for part in conjuncts(operand))
+        return tuple(part for operand in condition.operands for part in split_conjuncts(operand))
     return (condition,)
 
 
@@ -521,22 +521,22 @@ def is_null(scalar: Scalar) -> bool:
     return not scalar.references and render(scalar, str).strip(" ()").upper() == "NULL"
 
 
-def of_a_condition(condition: Scalar) -> Scalar:
+def type_nulls(condition: Scalar) -> Scalar:
     """Return a condition whose literal NULLs are cast to BOOLEAN: Spark's NULL has no type."""
-    parts = conjuncts(condition)
+    parts = split_conjuncts(condition)
     if not any(is_null(part) for part in parts):
         return condition
     null = "CAST(NULL AS BOOLEAN)"
-    typed = [literal(null, part.span) if is_null(part) else part for part in parts]
-    return joined("AND", typed, condition.span)
+    typed = [make_literal(null, part.span) if is_null(part) else part for part in parts]
+    return join_conditions("AND", typed, condition.span)
 
 
-def negation(condition: Scalar) -> Operation:
+def negate(condition: Scalar) -> Operation:
     """Return NOT of a condition, which is unknown if the condition is."""
     return Operation("NOT", ("NOT (", condition, ")"), condition.span)
 
 
-def complement(condition: Scalar) -> Operation:
+def make_complement(condition: Scalar) -> Operation:
     """Return a test that a condition is false or unknown.
 
     Its text is a CASE. Spark would cast the operand of IS NOT TRUE, so that a string would pass for
@@ -546,7 +546,7 @@ def complement(condition: Scalar) -> Operation:
     return Operation("IS NOT TRUE", parts, condition.span)
 
 
-def comparison(operator: str, left: Scalar, right: Scalar) -> Operation:
+def compare(operator: str, left: Scalar, right: Scalar) -> Operation:
     """Return the comparison of two values."""
     return Operation(operator, (left, f" {operator} ", right), left.span)
 
@@ -561,7 +561,9 @@ def differs_by_less(minuend: Term, subtrahend: Term, length: Term) -> Operation:
     return Operation("<", (difference, " < ", length), minuend.span)
 
 
-def around(operands: Sequence[Scalar], write: Callable[[Span], str], span: Span) -> Parts:
+def make_parts(
+    operands: Sequence[Scalar], write: Callable[[Span], str], span: Span
+) -> OperationParts:
     """Return the parts of an operation: its text, with the operands as holes.
 
     Args:
@@ -570,10 +572,10 @@ def around(operands: Sequence[Scalar], write: Callable[[Span], str], span: Span)
         span: where the operation is in the query.
     """
     holes = ((operand.span, (operand,)) for operand in operands)
-    return tuple(part for part in in_place(write, span, holes) if part != "")
+    return tuple(part for part in replace_spans(write, span, holes) if part != "")
 
 
-def enclosed(inner: Scalar, write: Callable[[Span], str], span: Span) -> Scalar:
+def enclose(inner: Scalar, write: Callable[[Span], str], span: Span) -> Scalar:
     """Return the expression together with the text around it, such as parentheses.
 
     Args:

@@ -206,7 +206,7 @@ def as_graph(plan: MatchPlan) -> MatchPlan:
     return replace(plan, partition_by=plan.keys, equal=(), measures=measures)
 
 
-def states_of_variables(plan: MatchPlan) -> dict[str, list[str]]:
+def list_states(plan: MatchPlan) -> dict[str, list[str]]:
     """Return the states of each variable of a query, in the order of the pattern.
 
     A variable that a front end has split into several primary variables has the states of all of
@@ -254,7 +254,7 @@ class Use:
 EVERYTHING = Use()
 
 
-def search_only(plan: MatchPlan, measures: tuple[clauses.Measure, ...]) -> MatchPlan:
+def without_output_options(plan: MatchPlan, measures: tuple[clauses.Measure, ...]) -> MatchPlan:
     """Return the plan with one row for each match and these measures.
 
     What selects among matches when they are output is dropped: partial and first matches.
@@ -286,6 +286,6 @@ def with_expressions(plan: MatchPlan, change: Callable[[Scalar, str | None], Sca
     return replace(plan, definitions=definitions, measures=measures)
 
 
-def with_each(plan: MatchPlan, change: Callable[[Reference], Reference]) -> MatchPlan:
+def with_plan_references(plan: MatchPlan, change: Callable[[Reference], Reference]) -> MatchPlan:
     """Return the plan with every reference changed, in conditions and in measures."""
     return with_expressions(plan, lambda scalar, _: with_references(scalar, change))

@@ -48,25 +48,27 @@ NEVER_FAILING = (
 )
 
 
-def named(operator: str) -> Operations:
+def operations_of_operator(operator: str) -> Operations:
     """Return the operations of one operator or function.
 
-    >>> sorted(named("IS NOT NULL")), named("ABS"), named("+")
-    (['IS', 'NOT', 'NULL'], frozenset({'ABS()'}), frozenset({'+'}))
+    >>> sorted(operations_of_operator("IS NOT NULL"))
+    ['IS', 'NOT', 'NULL']
+    >>> operations_of_operator("ABS"), operations_of_operator("+")
+    (frozenset({'ABS()'}), frozenset({'+'}))
     """
     if operator.isidentifier() and operator not in KEYWORDS:
         return frozenset({f"{operator}()"})
     return frozenset(operator.split())
 
 
-def with_constant(operator: str, written: str = "") -> str:
+def operation_before(operator: str, written: str = "") -> str:
     """Return the operation of an operator before an operand, which may be a literal.
 
     Args:
         operator: an operator.
         written: the literal after it; empty if anything else follows.
 
-    >>> with_constant("/", "2"), with_constant("/", "0.0"), with_constant("LIKE", "'a%'")
+    >>> operation_before("/", "2"), operation_before("/", "0.0"), operation_before("LIKE", "'a%'")
     ('/ n', '/', "LIKE ''")
     """
     if operator in _DIVISIONS and _is_nonzero(written):

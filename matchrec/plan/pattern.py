@@ -12,12 +12,12 @@ from typing import ClassVar
 
 from typing_extensions import assert_never
 
-from matchrec.plan.choices import Beyond
+from matchrec.plan.choices import Dependency
 from matchrec.plan.text import RESERVED
 from matchrec.source import Span
 
 # What messages call an operator, and what it looks at beside the values of a match's own rows.
-Operator = tuple[str, tuple[Beyond, ...]]
+Operator = tuple[str, tuple[Dependency, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Empty:
 class PartitionStart:
     """`^`: matches no row, and only before the first row of the partition."""
 
-    operator: ClassVar[Operator] = "^", (Beyond.EDGES,)
+    operator: ClassVar[Operator] = "^", (Dependency.EDGES,)
     span: Span | None = field(default=None, compare=False)
 
 
@@ -40,7 +40,7 @@ class PartitionStart:
 class PartitionEnd:
     """`$`: matches no row, and only after the last row of the partition."""
 
-    operator: ClassVar[Operator] = "$", (Beyond.EDGES,)
+    operator: ClassVar[Operator] = "$", (Dependency.EDGES,)
     span: Span | None = field(default=None, compare=False)
 
 
@@ -57,7 +57,7 @@ class Variable:
 class Negation:
     """`NOT B`, `NOT (B | C)`: matches no row, and only if no row follows that is a B or a C."""
 
-    operator: ClassVar[Operator] = "NOT", (Beyond.BESIDE,)
+    operator: ClassVar[Operator] = "NOT", (Dependency.BESIDE,)
     # The variables whose conditions such a row may not satisfy.
     names: tuple[str, ...]
     span: Span | None = field(default=None, compare=False)
@@ -148,16 +148,18 @@ def concatenation(parts: Iterable[RowPattern], span: Span | None = None) -> RowP
 
     A single part is returned as it is.
 
-    >>> print(show(concatenation([Variable("A"), concatenation([Variable("B"), Empty()])])))
+    >>> print(show_pattern(concatenation([Variable("A"), concatenation([Variable("B"), Empty()])])))
     A B
     """
-    flat = tuple(inner for part in parts for inner in top(part) if not isinstance(inner, Empty))
+    flat = tuple(
+        inner for part in parts for inner in top_level_parts(part) if not isinstance(inner, Empty)
+    )
     if not flat:
         return Empty(span)
     return flat[0] if len(flat) == 1 else Concatenation(flat, span)
 
 
-def top(
+def top_level_parts(
     pattern: RowPattern, kind: type[Concatenation | Alternation] = Concatenation
 ) -> tuple[RowPattern, ...]:
     """Return the parts of a row pattern on its top level.
@@ -167,9 +169,10 @@ def top(
         kind: the node whose parts to return, so that a row pattern of any other kind is the only
             part of itself.
 
-    >>> [show(part) for part in top(Concatenation((Variable("A"), Variable("B"))))]
+    >>> sequence = Concatenation((Variable("A"), Variable("B")))
+    >>> [show_pattern(part) for part in top_level_parts(sequence)]
     ['A', 'B']
-    >>> top(Variable("A"), Alternation)
+    >>> top_level_parts(Variable("A"), Alternation)
     (Variable(name='A', span=None),)
     """
     return pattern.parts if isinstance(pattern, kind) else (pattern,)
@@ -180,7 +183,7 @@ def alternation(parts: Iterable[RowPattern], span: Span | None = None) -> RowPat
 
     A single part is returned as it is.
     """
-    flat = tuple(inner for part in parts for inner in top(part, Alternation))
+    flat = tuple(inner for part in parts for inner in top_level_parts(part, Alternation))
     return flat[0] if len(flat) == 1 else Alternation(flat, span)
 
 
@@ -218,14 +221,14 @@ def without_exclusions(pattern: RowPattern) -> RowPattern:
     """Return the pattern with every `{- A -}` replaced by `A`: all rows of a match are output.
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
-    >>> show(without_exclusions(parse_row_pattern("A {- B+ -}?", Span(0, 11))))
+    >>> show_pattern(without_exclusions(parse_row_pattern("A {- B+ -}?", Span(0, 11))))
     'A (B+)?'
     """
     inner = replace_children(pattern, without_exclusions)
     return inner.part if isinstance(inner, Exclusion) else inner
 
 
-def walk(pattern: RowPattern) -> Iterator[RowPattern]:
+def walk_pattern(pattern: RowPattern) -> Iterator[RowPattern]:
     """Yield every node, parents before children, from left to right.
 
     There is no recursion, so the depth of a pattern has no limit.
@@ -242,17 +245,19 @@ def variable_names(pattern: RowPattern) -> tuple[str, ...]:
 
     Variables under NOT are not among them: no row is mapped to them.
     """
-    return tuple(dict.fromkeys(node.name for node in walk(pattern) if isinstance(node, Variable)))
+    return tuple(
+        dict.fromkeys(node.name for node in walk_pattern(pattern) if isinstance(node, Variable))
+    )
 
 
-def negations(pattern: RowPattern) -> tuple[Negation, ...]:
+def list_negations(pattern: RowPattern) -> tuple[Negation, ...]:
     """Return every NOT, from left to right."""
-    return tuple(node for node in walk(pattern) if isinstance(node, Negation))
+    return tuple(node for node in walk_pattern(pattern) if isinstance(node, Negation))
 
 
 def negated_names(pattern: RowPattern) -> tuple[str, ...]:
     """Return the variables under NOT, repeats included."""
-    return tuple(name for negation in negations(pattern) for name in negation.names)
+    return tuple(name for negation in list_negations(pattern) for name in negation.names)
 
 
 def may_be_empty(pattern: RowPattern) -> bool:
@@ -261,13 +266,13 @@ def may_be_empty(pattern: RowPattern) -> bool:
     >>> may_be_empty(concatenation([Quantified(Variable("A"), 0, None), PartitionEnd()]))
     True
     """
-    return not has_row(pattern, frozenset(variable_names(pattern)))
+    return not always_has_row(pattern, frozenset(variable_names(pattern)))
 
 
-def show(pattern: RowPattern) -> str:
+def show_pattern(pattern: RowPattern) -> str:
     """Return the pattern as one would write it, with no more parentheses than it needs.
 
-    >>> show(Quantified(alternation([Variable("A"), Variable("b")]), 1, None, greedy=False))
+    >>> show_pattern(Quantified(alternation([Variable("A"), Variable("b")]), 1, None, greedy=False))
     '(A | `b`)+?'
     """
     match pattern:
@@ -284,14 +289,14 @@ def show(pattern: RowPattern) -> str:
         case Concatenation(parts):
             return " ".join(_inside(part, Alternation) for part in parts)
         case Alternation(parts):
-            return " | ".join(show(part) for part in parts)
+            return " | ".join(show_pattern(part) for part in parts)
         case Permutation(parts):
-            return f"PERMUTE({', '.join(show(part) for part in parts)})"
+            return f"PERMUTE({', '.join(show_pattern(part) for part in parts)})"
         case Quantified(part, greedy=greedy):
             body = _inside(part, Concatenation | Alternation | Quantified | Negation)
             return body + show_quantifier(pattern) + ("" if greedy else "?")
         case Exclusion(part):
-            return f"{{- {show(part)} -}}"
+            return f"{{- {show_pattern(part)} -}}"
         case _:
             assert_never(pattern)
 
@@ -303,7 +308,7 @@ def _inside(part: RowPattern, weaker: type | object) -> str:
         part: the part.
         weaker: the nodes that bind more weakly than the other one, so that they need parentheses.
     """
-    text = show(part)
+    text = show_pattern(part)
     return f"({text})" if isinstance(part, weaker) else text  # type: ignore[arg-type]
 
 
@@ -362,7 +367,7 @@ def show_name(name: str) -> str:
 def simplify(pattern: RowPattern) -> RowPattern:
     """Drop `{0}`, `{1}`, loops over nothing and needless nesting, from the leaves up.
 
-    >>> show(simplify(Quantified(Concatenation((Variable("A"), Empty())), 1, 1)))
+    >>> show_pattern(simplify(Quantified(Concatenation((Variable("A"), Empty())), 1, 1)))
     'A'
     """
     match replace_children(pattern, simplify):
@@ -407,27 +412,27 @@ def always_precedes(pattern: RowPattern, members: frozenset[str], variable: str)
             for part in parts:
                 if not always_precedes(part, members, variable):
                     return False
-                if has_row(part, members):
+                if always_has_row(part, members):
                     return True
             return True
         case _:
             return all(always_precedes(part, members, variable) for part in children(pattern))
 
 
-def has_row(pattern: RowPattern, members: frozenset[str]) -> bool:
+def always_has_row(pattern: RowPattern, members: frozenset[str]) -> bool:
     """Return whether every match of the pattern has a row of a member.
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> pattern = parse_row_pattern("A (B | C)+ D*")
-    >>> [has_row(pattern, frozenset(members)) for members in ("A", "B", "BC", "D")]
+    >>> [always_has_row(pattern, frozenset(members)) for members in ("A", "B", "BC", "D")]
     [True, False, True, False]
     """
     match pattern:
         case Variable(name=name):
             return name in members
         case Alternation(parts=parts):
-            return all(has_row(part, members) for part in parts)
+            return all(always_has_row(part, members) for part in parts)
         case Quantified(least=0):
             return False
         case _:
-            return any(has_row(part, members) for part in children(pattern))
+            return any(always_has_row(part, members) for part in children(pattern))

@@ -1,7 +1,7 @@
 """Warnings about queries that can run, but probably do not mean what the user wanted.
 
 A rule is a function `warn_about_...` over a plan, and one class of `errors.warnings`, whose
-docstring says when the rule applies. `remarks` applies all rules.
+docstring says when the rule applies. `find_warnings` applies all rules.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from functools import cache, partial
 from operator import eq, ge, gt, le, lt, ne
 
 from matchrec.errors import warnings
-from matchrec.errors.language import SQL, current
+from matchrec.errors.language import SQL, current_language
 from matchrec.plan import pattern as patterns
 from matchrec.plan.clauses import Definition, EventSelection, MatchOutput
 from matchrec.plan.expression import (
     ColumnReference,
     Navigation,
     Operation,
-    Piece,
     Scalar,
     Term,
-    amount_of,
-    conjuncts,
+    TextPiece,
+    find_amount,
     is_null,
     render,
+    split_conjuncts,
     subexpressions,
     with_columns,
 )
@@ -47,7 +47,7 @@ def warn_about_comparisons(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeW
     """Yield a warning for each comparison in a condition that probably has a mistake."""
     find_tested = cache(EarlyRows(plan).find_tested)
     for definition in plan.definitions:
-        required_parts = conjuncts(definition.condition)
+        required_parts = split_conjuncts(definition.condition)
         required_ids = {id(part) for part in required_parts}
         for part in subexpressions(definition.condition):
             if not isinstance(part, Operation):
@@ -96,7 +96,7 @@ def warn_about_operands(
         yield warnings.same_value(comparison.span)
     if comparison.operator == "<=>":
         return  # which is meant for NULL
-    if plan.staging or current() is SQL:
+    if plan.staging or current_language() is SQL:
         yield from warn_about_later_rows(comparison, plan, tested)
     others = [operand for operand in comparison.operands if not is_null(operand)]
     if len(others) == 1:
@@ -194,7 +194,9 @@ def variables_before(name: str, pattern: patterns.RowPattern, *, first: bool) ->
         earlier = parts
     if first:
         # After a part that has a row of the variable in any case, no row of it is the first one.
-        earlier = tuple(part for part in earlier if not patterns.has_row(part, frozenset({name})))
+        earlier = tuple(
+            part for part in earlier if not patterns.always_has_row(part, frozenset({name}))
+        )
     variables: set[str] = set()
     for index in indexes:
         variables |= variables_before(name, parts[index], first=first)
@@ -208,12 +210,12 @@ def is_loop(pattern: patterns.RowPattern) -> bool:
     return isinstance(pattern, patterns.Quantified) and pattern.most != 1
 
 
-def normalize(operand: Scalar, definition: Definition, plan: MatchPlan) -> tuple[Piece, ...]:
+def normalize(operand: Scalar, definition: Definition, plan: MatchPlan) -> tuple[TextPiece, ...]:
     """Return the text of an operand in a form in which equal operands are equal.
 
     Blanks are made alike, and so are the ways to read a column of the current row.
     """
-    pieces: list[Piece] = []
+    pieces: list[TextPiece] = []
     for piece in operand.pieces:
         if isinstance(piece, str):
             pieces.append(" ".join(piece.split()))
@@ -257,7 +259,7 @@ def show_plainly(reference: ColumnReference) -> ColumnReference:
 
 def is_false(comparison: Operation) -> bool:
     """Return whether an operation is a comparison of two literal numbers that does not hold."""
-    amounts = [amount_of(operand) for operand in comparison.operands]
+    amounts = [find_amount(operand) for operand in comparison.operands]
     numbers = [amount.value for amount in amounts if amount is not None and not amount.is_time]
     holds = _PYTHON_OPERATORS.get(comparison.operator)
     return holds is not None and len(numbers) == 2 and not holds(*numbers)
@@ -393,7 +395,7 @@ def warn_about_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]
     is_preferred = plan.output is MatchOutput.PREFERRED
     has_empty_preferred = is_preferred and prefers_empty(plan.pattern)
     if has_empty_preferred or not patterns.variable_names(plan.pattern):
-        yield warnings.empty_matches(plan.pattern.span, written=patterns.show(plan.pattern))
+        yield warnings.empty_matches(plan.pattern.span, written=patterns.show_pattern(plan.pattern))
         return
     defined = {definition.variable for definition in plan.definitions}
     windows = (plan.within, plan.within_rows, plan.row_gap)
@@ -401,14 +403,18 @@ def warn_about_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]
     for loop in last_loops(plan.pattern):
         if not loop.greedy:
             if is_preferred:
-                greedy = patterns.show(replace(loop, greedy=True))
+                greedy = patterns.show_pattern(replace(loop, greedy=True))
                 instead = greedy, show_fewest(loop)
-                yield warnings.reluctant_end(patterns.show(loop), loop.least, instead, loop.span)
+                yield warnings.reluctant_end(
+                    patterns.show_pattern(loop), loop.least, instead, loop.span
+                )
             continue
         takes_any_row = isinstance(loop.part, patterns.Variable) and loop.part.name not in defined
         if takes_any_row and loop.most is None and defined and not has_window:
             yield warnings.any_rows(
-                loop.span, written=patterns.show(loop), variable=patterns.show(loop.part)
+                loop.span,
+                written=patterns.show_pattern(loop),
+                variable=patterns.show_pattern(loop.part),
             )
 
 
@@ -417,8 +423,8 @@ def show_fewest(loop: patterns.Quantified) -> str:
     if loop.least == 0:
         return ""
     if loop.least == 1:
-        return patterns.show(loop.part)
-    return patterns.show(replace(loop, most=loop.least, greedy=True))
+        return patterns.show_pattern(loop.part)
+    return patterns.show_pattern(replace(loop, most=loop.least, greedy=True))
 
 
 def warn_about_early_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
@@ -438,11 +444,13 @@ def warn_about_early_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWa
         if not loop.greedy:
             continue
         if completes_first:
-            yield warnings.loop_that_completes_first(patterns.show(loop), loop.least, loop.span)
+            yield warnings.loop_that_completes_first(
+                patterns.show_pattern(loop), loop.least, loop.span
+            )
         elif not restricted.isdisjoint(patterns.variable_names(loop)):
             # A loop without restricted variables takes every row, so it never skips one.
             yield warnings.end_before_skipped_row(
-                loop.span, written=patterns.show(loop), selection=plan.selection.value
+                loop.span, written=patterns.show_pattern(loop), selection=plan.selection.value
             )
 
 
@@ -460,7 +468,7 @@ def warn_about_negated_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognize
     has_window = plan.within is not None or plan.within_rows is not None
     if has_window and plan.selection is EventSelection.STRICT_CONTIGUITY and not plan.selects:
         for negation in last_negations(plan.pattern):
-            yield warnings.not_for_next_row(negation.span, written=patterns.show(negation))
+            yield warnings.not_for_next_row(negation.span, written=patterns.show_pattern(negation))
 
 
 def last_negations(pattern: patterns.RowPattern) -> Iterator[patterns.Negation]:
@@ -535,7 +543,7 @@ def last_loops(pattern: patterns.RowPattern) -> Iterator[patterns.Quantified]:
 
 def can_be_left_out(part: patterns.RowPattern) -> bool:
     """Return whether a match may have no row of a part, at any position of the partition."""
-    is_conditional = any(isinstance(node, _CONDITIONAL) for node in patterns.walk(part))
+    is_conditional = any(isinstance(node, _CONDITIONAL) for node in patterns.walk_pattern(part))
     return patterns.may_be_empty(part) and not is_conditional
 
 
@@ -562,7 +570,7 @@ def warn_about_eaten_braces(plan: MatchPlan) -> Iterator[warnings.MatchRecognize
     """
     defined = {definition.variable for definition in plan.definitions}
     reported: set[str] = set()
-    for node in patterns.walk(plan.pattern):
+    for node in patterns.walk_pattern(plan.pattern):
         if not isinstance(node, patterns.Variable) or node.name in defined | reported:
             continue
         name = name_without_digits(node.name)
@@ -599,7 +607,7 @@ RULES_OF_SQL: tuple[Rule, ...] = (
 )
 
 
-def remarks(plan: MatchPlan) -> tuple[warnings.MatchRecognizeWarning, ...]:
+def find_warnings(plan: MatchPlan) -> tuple[warnings.MatchRecognizeWarning, ...]:
     """Return warnings about what in a plan is probably not meant, in the order of the rules.
 
     A warning that several rules give is returned once. The rules depend on the language of the
@@ -609,7 +617,7 @@ def remarks(plan: MatchPlan) -> tuple[warnings.MatchRecognizeWarning, ...]:
     Args:
         plan: a resolved plan, so that each column has one name.
     """
-    rules = RULES_OF_SQL if current() is SQL else RULES
+    rules = RULES_OF_SQL if current_language() is SQL else RULES
     unique: dict[object, warnings.MatchRecognizeWarning] = {}
     for rule in rules:
         for warning in rule(plan):

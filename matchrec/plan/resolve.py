@@ -17,14 +17,14 @@ from matchrec.plan.clauses import Measure, RowExpression
 from matchrec.plan.expression import (
     ColumnReference,
     Operation,
-    Piece,
     Scalar,
+    TextPiece,
+    list_own_operations,
     subexpressions,
     with_columns,
-    written_operations,
 )
 from matchrec.plan.match_plan import MatchPlan, with_expressions
-from matchrec.plan.text import CURRENT_VALUES, NONDETERMINISTIC, quoted
+from matchrec.plan.text import CURRENT_VALUES, NONDETERMINISTIC, quote_name
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class InputColumns:
     def _names_by_text(self) -> Mapping[str, str]:
         """The columns by the text that they have in a resolved plan."""
         unique = (spellings[0] for spellings in self._spellings.values() if len(spellings) == 1)
-        return {quoted(name): name for name in unique}
+        return {quote_name(name): name for name in unique}
 
     def same(self, left: str, right: str) -> bool:
         """Return whether two names name the same column."""
@@ -101,7 +101,7 @@ def resolve(plan: MatchPlan, columns: InputColumns) -> MatchPlan:
         name = columns.find(reference.names)
         if name is None:
             return reference
-        return replace(reference, argument=quoted(name), names=(name,))
+        return replace(reference, argument=quote_name(name), names=(name,))
 
     return replace(
         with_expressions(plan, lambda scalar, _: with_columns(scalar, resolve_reference)),
@@ -117,7 +117,7 @@ def resolve(plan: MatchPlan, columns: InputColumns) -> MatchPlan:
 def resolve_row(part: RowExpression, columns: InputColumns) -> RowExpression:
     """Return an expression over one row of the input with its column resolved, if it is one."""
     name = columns.find(part.names)
-    return part if name is None else replace(part, text=quoted(name), names=(name,))
+    return part if name is None else replace(part, text=quote_name(name), names=(name,))
 
 
 def refuse_doubtful(plan: MatchPlan, names: Set[str]) -> None:
@@ -150,7 +150,7 @@ def refuse_doubtful(plan: MatchPlan, names: Set[str]) -> None:
 #     LAST(UP.price) AS peak, (LAST(UP.price)) - 100 AS below
 
 
-def with_earlier_measures(
+def inline_earlier_measures(
     plan: MatchPlan, columns: InputColumns, is_known: Callable[[str], bool]
 ) -> MatchPlan:
     """Return the plan with names of earlier measures replaced by the values of these measures.
@@ -165,7 +165,7 @@ def with_earlier_measures(
         MatchRecognizePlanError: a measure that is read has a different value each time it is
             computed, as `rand()` has.
     """
-    if next(reads_of_earlier_measures(plan), None) is None:
+    if next(find_reads_of_earlier_measures(plan), None) is None:
         return plan
     earlier = EarlierMeasures(columns, is_known)
     measures = []
@@ -182,7 +182,7 @@ class EarlierMeasures:
     """The measures before the current one, whose names it may read."""
 
     def __init__(self, columns: InputColumns, is_known: Callable[[str], bool]) -> None:
-        """Begin without any measure. For the arguments see `with_earlier_measures`."""
+        """Begin without any measure. For the arguments see `inline_earlier_measures`."""
         self.columns = columns
         self.is_known = is_known
         self.column_names = {columns.folded(name) for name in columns.names}
@@ -201,7 +201,7 @@ class EarlierMeasures:
         """
         if isinstance(scalar, Operation):
             return scalar.of_operands(self.replace_names)
-        pieces: list[Piece] = []
+        pieces: list[TextPiece] = []
         operations = scalar.own
         for piece in scalar.pieces:
             value = self.find_value(piece)
@@ -209,10 +209,10 @@ class EarlierMeasures:
                 pieces.append(piece)
             else:
                 pieces += ["(", *value.pieces, ")"]
-                operations |= written_operations(value)
+                operations |= list_own_operations(value)
         return replace(scalar, pieces=tuple(pieces), own=operations)
 
-    def find_value(self, piece: Piece) -> Scalar | None:
+    def find_value(self, piece: TextPiece) -> Scalar | None:
         """Return the value of the measure that a piece names; None if it names no measure.
 
         Raises:
@@ -226,14 +226,14 @@ class EarlierMeasures:
         measure = self.measures.get(self.columns.folded(name))
         if measure is None or self.is_known(piece.argument):
             return None
-        for operation in sorted(written_operations(measure.value)):
+        for operation in sorted(list_own_operations(measure.value)):
             function = operation.removesuffix("()")
             if function in NONDETERMINISTIC:
                 raise changing_measure(piece.span, name=name, function=function.lower())
         return measure.value
 
 
-def reads_of_earlier_measures(plan: MatchPlan) -> Iterator[ColumnReference]:
+def find_reads_of_earlier_measures(plan: MatchPlan) -> Iterator[ColumnReference]:
     """Yield the references that read an earlier measure, unless a column has the name."""
     earlier_names: set[str] = set()
     for measure in plan.measures:

@@ -14,15 +14,15 @@ from matchrec.errors.message import Message
 from matchrec.errors.sql import pattern as negation
 from matchrec.errors.sql.expression import unknown_variable
 from matchrec.plan.clauses import (
-    ONE_OF_A_ROW,
+    ONE_MATCH_PER_START,
     Definition,
     EventSelection,
     MatchOutput,
     RowsPerMatch,
 )
 from matchrec.plan.expression import (
+    FUNCTIONS_OF_ENDED_RUNS,
     MATCH_NUMBER,
-    OF_ENDINGS,
     Aggregate,
     Classifier,
     ColumnReference,
@@ -30,11 +30,11 @@ from matchrec.plan.expression import (
     MatchValue,
     Reference,
     Scalar,
-    inner_references,
-    variable_of,
+    find_variable,
+    list_inner_references,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import Exclusion, negations, walk
+from matchrec.plan.pattern import Exclusion, list_negations, walk_pattern
 from matchrec.source import Span
 
 Rule = Callable[[MatchPlan], None]
@@ -43,7 +43,7 @@ Rule = Callable[[MatchPlan], None]
 MOST_ROWS_BACK = 1_000
 
 
-def check(plan: MatchPlan) -> None:
+def check_plan(plan: MatchPlan) -> None:
     """Check a plan against all rules.
 
     Raises:
@@ -62,7 +62,7 @@ def check_subset_names(plan: MatchPlan) -> None:
         if subset.name in plan.ids:
             raise errors.subset_is_primary(subset.span, name=subset.name)
     names = ((subset.name, subset.span) for subset in plan.subsets)
-    refuse_repeated(names, errors.duplicate_subset)
+    check_unique(names, errors.duplicate_subset)
 
 
 def check_subset_members(plan: MatchPlan) -> None:
@@ -103,8 +103,8 @@ def check_negated_variables(plan: MatchPlan) -> None:
 
 def find_variables_read(scalar: Scalar) -> Iterator[tuple[str | None, Span | None]]:
     """Yield the variables whose rows an expression reads, and where it does."""
-    for reference in all_references(scalar):
-        yield variable_of(reference), reference.span
+    for reference in list_all_references(scalar):
+        yield find_variable(reference), reference.span
 
 
 def check_defined_variables(plan: MatchPlan) -> None:
@@ -136,10 +136,10 @@ def check_eaten_braces(definition: Definition, plan: MatchPlan) -> None:
 def check_definitions_are_unique(plan: MatchPlan) -> None:
     """Check that no variable has two conditions."""
     names = ((definition.variable, definition.span) for definition in plan.definitions)
-    refuse_repeated(names, errors.duplicate_definition)
+    check_unique(names, errors.duplicate_definition)
 
 
-def refuse_repeated(
+def check_unique(
     names: Iterable[tuple[str, Span | None]],
     error: Message[MatchRecognizePlanError],
     folded: Callable[[str], str] = str,
@@ -177,7 +177,7 @@ def check_exclusions(plan: MatchPlan) -> None:
 
     A row that `{- -}` leaves out would look like an unmatched one.
     """
-    for node in walk(plan.pattern):
+    for node in walk_pattern(plan.pattern):
         if isinstance(node, Exclusion):
             raise errors.exclusion_with_unmatched_rows(node.span)
 
@@ -188,7 +188,7 @@ def check_measure_names(plan: MatchPlan) -> None:
     Names that differ in case pass. Whether they are different depends on the session.
     """
     names = ((measure.name, measure.span) for measure in plan.measures)
-    refuse_repeated(names, errors.duplicate_measure)
+    check_unique(names, errors.duplicate_measure)
 
 
 def check_order_of_windows(plan: MatchPlan) -> None:
@@ -249,17 +249,17 @@ def check_match_number(plan: MatchPlan) -> None:
     They are searched for together, and numbered when they are complete.
     """
     for definition in plan.definitions:
-        for reference in all_references(definition.condition):
+        for reference in list_all_references(definition.condition):
             if reference == MATCH_NUMBER:
                 raise errors.match_number_of_all_matches(reference.span)
 
 
-def all_references(scalar: Scalar) -> Iterator[Reference]:
+def list_all_references(scalar: Scalar) -> Iterator[Reference]:
     """Yield the references of an expression, each before those inside it if it is an aggregate."""
     for reference in scalar.references:
         yield reference
         if isinstance(reference, Aggregate):
-            yield from inner_references(reference)
+            yield from list_inner_references(reference)
 
 
 def check_matched_rows(plan: MatchPlan) -> None:
@@ -307,11 +307,11 @@ def check_partial_matches(plan: MatchPlan) -> None:
         raise errors.timeouts_without_within(span)
     if plan.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
         raise errors.partial_with_unmatched_rows(span, words=words)
-    is_one_of_row = plan.output in ONE_OF_A_ROW
+    is_one_of_row = plan.output in ONE_MATCH_PER_START
     is_timed_out_among_all = plan.output is MatchOutput.ALL and not partial.unfinished
     if not is_one_of_row and not is_timed_out_among_all:
         raise errors.partial_of_other_matches(span, words=words, output=plan.output.value)
-    if plan.absences or negations(plan.pattern):
+    if plan.absences or list_negations(plan.pattern):
         raise errors.partial_with_negation(span, words=words)
     if plan.gaps:
         raise errors.partial_with_gaps(span, words=words)
@@ -338,7 +338,7 @@ def check_match_functions(plan: MatchPlan) -> None:
         return
     for measure in plan.measures:
         for reference in measure.value.references:
-            if isinstance(reference, MatchValue) and reference.function in OF_ENDINGS:
+            if isinstance(reference, MatchValue) and reference.function in FUNCTIONS_OF_ENDED_RUNS:
                 function = reference.function.value
                 raise errors.ending_of_matches_only(reference.span, function=function)
 

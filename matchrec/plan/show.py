@@ -58,7 +58,7 @@ def show_aggregate(aggregate: Aggregate) -> str:
     arguments = ", ".join(show_scalar(argument) for argument in aggregate.arguments)
     distinct = "DISTINCT " if aggregate.distinct else ""
     so_far = " so far" if aggregate.so_far else ""
-    content = arguments or f"{qualifier(aggregate.variable)}*"
+    content = arguments or f"{show_qualifier(aggregate.variable)}*"
     text = f"{aggregate.function}({distinct}{content}{so_far})"
     if aggregate.condition is not None:
         text += f" FILTER (WHERE {show_scalar(aggregate.condition)})"
@@ -98,7 +98,7 @@ def show_bound(offset: int | None, side: str) -> str:
 
 def show_navigation(navigation: Navigation, argument: str) -> str:
     """Return a navigation with its argument, which gets the variable before it."""
-    return at_position(navigation, f"{qualifier(navigation.variable)}{argument}")
+    return at_position(navigation, f"{show_qualifier(navigation.variable)}{argument}")
 
 
 def show_classifier(navigation: Navigation) -> str:
@@ -118,10 +118,10 @@ def at_position(navigation: Navigation, inner: str) -> str:
     else:
         offset = f", {navigation.logical_offset}" if navigation.logical_offset else ""
         logical_step = f"{navigation.end.value}({inner}{offset})"
-    return step(navigation.physical_offset, logical_step)
+    return show_step(navigation.physical_offset, logical_step)
 
 
-def step(offset: int, text: str) -> str:
+def show_step(offset: int, text: str) -> str:
     """Return PREV or NEXT of a text; for an offset of 0, the text itself."""
     if offset == 0:
         return text
@@ -129,12 +129,12 @@ def step(offset: int, text: str) -> str:
     return f"{'PREV' if offset < 0 else 'NEXT'}({text}{distance})"
 
 
-def qualifier(variable: str | None) -> str:
+def show_qualifier(variable: str | None) -> str:
     """Return the text before a column of a variable: `A.`; empty for the universal variable."""
     return f"{show_name(variable)}." if variable else ""
 
 
-def call_of_aggregate(
+def write_aggregate_call(
     call: Aggregate, arguments: Iterable[str], ordering: Iterable[str], condition: str | None
 ) -> str:
     """Return the call of an aggregate as SQL over rows.

@@ -136,17 +136,17 @@ def all_steps(steps: Steps) -> Iterator[RepeatedPart | ForbiddenEvent]:
             yield from all_steps(step.content)
 
 
-def parts(steps: Steps) -> Iterator[RepeatedPart]:
+def list_parts(steps: Steps) -> Iterator[RepeatedPart]:
     """Yield all single stages and groups, those inside groups included."""
     return (step for step in all_steps(steps) if isinstance(step, RepeatedPart))
 
 
-def nots(steps: Steps) -> Iterator[ForbiddenEvent]:
+def list_negations(steps: Steps) -> Iterator[ForbiddenEvent]:
     """Yield all NOTs, those inside groups included."""
     return (step for step in all_steps(steps) if isinstance(step, ForbiddenEvent))
 
 
-def words(steps: Steps) -> RowPattern:
+def build_row_pattern(steps: Steps) -> RowPattern:
     """Return the row pattern of the rows of matches.
 
     It says which stages follow each other, whatever events are skipped between them.
@@ -157,7 +157,7 @@ def words(steps: Steps) -> RowPattern:
 def word_of_part(part: RepeatedPart) -> RowPattern:
     """Return the row pattern of the rows of one part."""
     content = part.content
-    inner = Variable(content.name) if isinstance(content, Single) else words(content)
+    inner = Variable(content.name) if isinstance(content, Single) else build_row_pattern(content)
     if (part.least, part.most) != (1, 1):
         inner = Quantified(inner, part.least, part.most)
     return Quantified(inner, 0, 1) if part.optional else inner

@@ -33,10 +33,10 @@ class Replacement:
 Template = tuple[str | View | Replacement, ...]
 
 
-def template(*pieces: str | View | Replacement | Template) -> Template:
+def join_template(*pieces: str | View | Replacement | Template) -> Template:
     """Join pieces and templates to one template.
 
-    >>> template("SELECT 1 FROM ", View("t"), template(" WHERE ", "x"))
+    >>> join_template("SELECT 1 FROM ", View("t"), join_template(" WHERE ", "x"))
     ('SELECT 1 FROM ', View(name='t'), ' WHERE ', 'x')
     """
     joined: list[str | View | Replacement] = []
@@ -48,12 +48,12 @@ def template(*pieces: str | View | Replacement | Template) -> Template:
 # Names and values as Spark SQL text.
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """Return a column name as an identifier that Spark reads literally."""
     return "`" + name.replace("`", "``") + "`"
 
 
-def unquoted(name: str) -> str:
+def unquote_name(name: str) -> str:
     """Return an identifier without its backticks."""
     return name[1:-1].replace("``", "`") if name.startswith("`") else name
 
@@ -91,11 +91,11 @@ def run_together(left: str, right: str) -> bool:
 Inner = TypeVar("Inner")
 
 # Spans of a text, each with the pieces that replace it.
-Replaced = Iterable[tuple[Span, Iterable[Inner]]]
+Holes = Iterable[tuple[Span, Iterable[Inner]]]
 
 
-def in_place(
-    write: Callable[[Span], str], span: Span, holes: Replaced[Inner]
+def replace_spans(
+    write: Callable[[Span], str], span: Span, holes: Holes[Inner]
 ) -> Iterator[str | Inner]:
     """Yield the text at a span, in which other pieces replace some spans.
 
@@ -105,7 +105,7 @@ def in_place(
         holes: the spans to replace, in any order. One that begins inside another is ignored.
 
     >>> text = "max(x) + 1"
-    >>> list(in_place(lambda at: text[at.start : at.end], Span(0, 10), [(Span(0, 6), ("y",))]))
+    >>> list(replace_spans(lambda at: text[at.start : at.end], Span(0, 10), [(Span(0, 6), ("y",))]))
     ['', 'y', ' + 1']
     """
     position = span.start
@@ -118,7 +118,7 @@ def in_place(
     yield write(Span(position, span.end))
 
 
-def spaced(pieces: Iterable[Inner]) -> Iterator[str | Inner]:
+def separate_words(pieces: Iterable[Inner]) -> Iterator[str | Inner]:
     """Yield the pieces, with a blank between two pieces whose words would become one.
 
     A hole counts as a word. So `)AS m` and `FROM(SELECT` need no blank, but they do if the name of
@@ -134,10 +134,10 @@ def spaced(pieces: Iterable[Inner]) -> Iterator[str | Inner]:
         text_before = text or text_before
 
 
-def joined_texts(pieces: Iterable[str | Inner]) -> tuple[str | Inner, ...]:
+def join_texts(pieces: Iterable[str | Inner]) -> tuple[str | Inner, ...]:
     """Return the pieces with adjacent texts joined, and without empty texts.
 
-    >>> joined_texts(["a", "", "b", View("t"), "c"])
+    >>> join_texts(["a", "", "b", View("t"), "c"])
     ('ab', View(name='t'), 'c')
     """
     joined: list[Any] = []
@@ -182,10 +182,10 @@ def parameter_name(marker: Span) -> str:
     return f"{PREFIX}{marker.start}"
 
 
-def marker_of(name: str) -> Span | None:
+def find_marker(name: str) -> Span | None:
     """Return the span of the `?` that a named parameter replaces; None if the user named it.
 
-    >>> marker_of(parameter_name(Span(14, 15))), marker_of("low")
+    >>> find_marker(parameter_name(Span(14, 15))), find_marker("low")
     (Span(start=14, end=15), None)
     """
     number = name.removeprefix(PREFIX)

@@ -87,7 +87,7 @@ def find_matches(
     return CoverageSearch(coverable, counts, partitions, room or Room()).find_matches()
 
 
-def note_starts(coverable: Coverable, partitions: Partitions) -> IntArray:
+def find_nearest_runs(coverable: Coverable, partitions: Partitions) -> IntArray:
     """Return the nearest run of each starting row without a match: `notes` of `RunCounts`.
 
     Raises:

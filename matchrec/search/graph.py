@@ -65,7 +65,7 @@ def number_versions(
     leaves_loop = has_started & (state != waiting)
     appends_digit = leaves_loop | (stays_in_loop & ~is_last)
     added = np.where(has_started, enters_state.astype(np.int64) + appends_digit, 1)
-    return digits_of(before, rank, enters_state, added)
+    return number_digits(before, rank, enters_state, added)
 
 
 def rank_siblings(
@@ -95,7 +95,7 @@ def rank_siblings(
 
 
 @allocating
-def digits_of(
+def number_digits(
     before: IntArray, rank: IntArray, enters_state: BoolArray, added: IntArray
 ) -> Versions:
     """Return the versions of pointers, each from the version of the pointer before.

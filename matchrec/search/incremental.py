@@ -26,7 +26,7 @@ from matchrec.search.interface import MOST_IN_STREAM, Room, Task
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.order import SearchPosition
 from matchrec.search.matches import Matches, Numbering, no_matches
-from matchrec.search.partitions import BoolArray, IntArray, Partitions, at
+from matchrec.search.partitions import BoolArray, IntArray, Partitions, take_or
 from matchrec.search.records import (
     SearchInput,
     build_row_arrays,
@@ -40,7 +40,7 @@ from matchrec.search.selection import (
     RunsSearch,
     TotalsSearch,
     concatenate,
-    extremes_of,
+    find_extremes,
     first_matches,
     release_matches,
     sort_matches,
@@ -104,8 +104,8 @@ HELD = tuple(
 )
 
 
-def arrays_of(state: SearchState) -> dict[str, Array]:
-    """Return a state as arrays by name, as they are stored. `state_of` is the inverse."""
+def to_arrays(state: SearchState) -> dict[str, Array]:
+    """Return a state as arrays by name, as they are stored. `from_arrays` is the inverse."""
     arrays: dict[str, Array] = {
         "counts": np.array([state.done, state.numbered], np.int64),
         "numbers": state.numbers,
@@ -117,8 +117,8 @@ def arrays_of(state: SearchState) -> dict[str, Array]:
     return arrays | {f"held.{name}": getattr(state.held, name) for name in HELD}
 
 
-def state_of(arrays: Mapping[str, Array]) -> SearchState:
-    """Return the state that `arrays_of` has turned into arrays."""
+def from_arrays(arrays: Mapping[str, Array]) -> SearchState:
+    """Return the state that `to_arrays` has turned into arrays."""
     held_columns: dict[str, Any] = {name: arrays[f"held.{name}"] for name in HELD}
     done, numbered = arrays["counts"].tolist()
     return SearchState(
@@ -154,7 +154,7 @@ class SearchCall:
     near: BoolArray | None = None
 
 
-class FurtherSearch:
+class ResumedSearch:
     """The search of the new rows of a call. It also ends the runs whose windows have ended.
 
     `live` are the runs that are live, and `last_live` says when runs were last live, once all
@@ -276,7 +276,7 @@ class FurtherSearch:
         # The row after all others has a number too.
         next_number = self.numbers[-1] + 1 if len(self.numbers) else shift
         numbers = np.append(self.numbers, next_number)
-        return np.stack([row + shift, at(numbers, bound, -1)], axis=1)
+        return np.stack([row + shift, take_or(numbers, bound, -1)], axis=1)
 
     def answer(self) -> tuple[SearchState, IntArray]:
         """Return what the next call needs. It is called once all matches have been yielded.
@@ -301,7 +301,7 @@ class FurtherSearch:
             live = compact(task, arrays, self.live.keep(no_runs), self.call)
 
         row_registers = find_row_registers(arrays)
-        extremes = extremes_of(task)
+        extremes = find_extremes(task)
         needed = live.needed_rows(row_registers, extremes), held.start, held.rows
         kept = find_kept_rows(needed, self.call, keep_between=bool(task.absent))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from matchrec.automaton.compile import CompiledPattern
 from matchrec.conditions.row_column import RowColumn
-from matchrec.conditions.run_condition import Call, ReadValue, RunExpression, parts_of
+from matchrec.conditions.run_condition import Call, ReadValue, RunExpression, walk_expression
 from matchrec.plan import clauses
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class NearbyCondition:
     @property
     def offsets(self) -> Iterator[int]:
         """Yield the distance of each row that the condition reads; PREV is negative."""
-        for part in parts_of(self.expression):
+        for part in walk_expression(self.expression):
             if isinstance(part, ReadValue) and part.navigation is not None:
                 yield part.navigation.physical_offset
 
@@ -202,7 +202,7 @@ class Task:
         """Yield the parts of conditions on the run that Python computes."""
         for condition in self.conditions:
             if condition.run_condition is not None:
-                for part in parts_of(condition.run_condition):
+                for part in walk_expression(condition.run_condition):
                     if isinstance(part, Call):
                         yield part
 

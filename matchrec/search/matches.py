@@ -17,13 +17,13 @@ import numpy.typing as npt
 from matchrec.automaton.program import A_MATCH
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.errors.message import Message
-from matchrec.errors.run.place import RowPlace
+from matchrec.errors.run.place import RowLocation
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.plan.expression import End
 from matchrec.plan.stages import Skip
 from matchrec.search.kernels import starts as kernel
 from matchrec.search.kernels.layout import SkipRule
-from matchrec.search.partitions import BoolArray, IntArray, ranges
+from matchrec.search.partitions import BoolArray, IntArray, list_positions
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +93,12 @@ class Matches:
         """Return int64[k], the position of every mapped row."""
         if self.rows is not None:
             return self.rows
-        return ranges(self.start, np.diff(self.offsets))
+        return list_positions(self.start, np.diff(self.offsets))
 
 
-def of_one_row(partition: IntArray, row: IntArray, classifiers: npt.NDArray[np.int16]) -> Matches:
+def make_one_row_matches(
+    partition: IntArray, row: IntArray, classifiers: npt.NDArray[np.int16]
+) -> Matches:
     """Return things that are not matches as matches of one row: pointers or groups of matches."""
     offsets = np.arange(len(row) + 1, dtype=np.int64)
     return Matches(
@@ -114,7 +116,7 @@ def of_one_row(partition: IntArray, row: IntArray, classifiers: npt.NDArray[np.i
 def no_matches() -> Matches:
     """Return no matches, as a search with event selection does."""
     none = np.zeros(0, np.int64)
-    matches = of_one_row(none, none, np.zeros(0, np.int16))
+    matches = make_one_row_matches(none, none, np.zeros(0, np.int16))
     return replace(matches, completed=none, kind=none)
 
 
@@ -166,7 +168,7 @@ class RunFailure(Exception):  # noqa: N818 -- the worker turns it into an error 
         self.row = row
         self.fields = fields
 
-    def error(self, place: RowPlace) -> MatchRecognizeRunError:
+    def error(self, place: RowLocation) -> MatchRecognizeRunError:
         """Return the error for the user. `place` says where `row` is, in the user's terms."""
         return self.message(place=place, **self.fields)
 

@@ -48,7 +48,7 @@ def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition
     for vectors in split_searched_rows(partitions).blocks():
         satisfied = partitions.satisfied[vectors.begin : vectors.end]
         for condition in conditions:
-            rows = rows_with(satisfied, condition.row_condition)
+            rows = find_rows_with(satisfied, condition.row_condition)
             try:
                 holds = vectors.holds(condition.expression, rows)
             except RowFailure as failure:
@@ -58,7 +58,7 @@ def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition
             satisfied[:, word] |= np.left_shift(holds, bit, dtype=np.uint64)
 
 
-def rows_that_satisfy(partitions: Partitions, condition: NearbyCondition) -> BoolArray:
+def find_satisfying_rows(partitions: Partitions, condition: NearbyCondition) -> BoolArray:
     """Return bool[n], which rows satisfy a condition that cannot fail.
 
     Unlike `satisfy_nearby`, it looks at all rows, also at those that no search may look at yet.
@@ -87,7 +87,7 @@ def split_searched_rows(partitions: Partitions) -> Vectors:
     return Vectors(columns, partitions.starts, begin, end)
 
 
-def rows_with(satisfied: WordArray, bit: int | None) -> BoolArray:
+def find_rows_with(satisfied: WordArray, bit: int | None) -> BoolArray:
     """Return bool[n], which rows satisfy a row condition; all if `bit` is None.
 
     Args:

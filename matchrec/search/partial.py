@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from matchrec.automaton.closure import live_states
+from matchrec.automaton.closure import find_live_states
 from matchrec.automaton.program import A_MATCH, NOTHING, TIMED_OUT, UNFINISHED
 from matchrec.plan.clauses import MatchOutput
 from matchrec.search.interface import Room, Task
@@ -108,7 +108,7 @@ class PartialSearch(PathSearch):
         accepts = self.rules.program[:, layout.TARGET] == layout.ACCEPT
         program = self.rules.program[~accepts]
         first = np.searchsorted(program[:, layout.SOURCE], np.arange(len(self.rules.first)))
-        ends = np.array(live_states(task.pattern.folding.choices), np.int64)
+        ends = np.array(find_live_states(task.pattern.folding.choices), np.int64)
         self.rules = self.rules._replace(program=program, first=first, ends=ends)
 
     @property

@@ -21,7 +21,7 @@ FloatArray = npt.NDArray[np.float64]
 WordArray = npt.NDArray[np.uint64]
 
 
-def at(values: npt.NDArray[Any], index: IntArray, otherwise: int) -> npt.NDArray[Any]:
+def take_or(values: npt.NDArray[Any], index: IntArray, otherwise: int) -> npt.NDArray[Any]:
     """Return `values[index]`, with `otherwise` where the index is -1."""
     if not len(values):
         return np.full((len(index), *values.shape[1:]), otherwise, values.dtype)
@@ -29,12 +29,12 @@ def at(values: npt.NDArray[Any], index: IntArray, otherwise: int) -> npt.NDArray
     return np.where(has_index, values[index], otherwise)
 
 
-def starts_of(sizes: BoolArray | IntArray) -> IntArray:
+def find_starts_of_groups(sizes: BoolArray | IntArray) -> IntArray:
     """Return int64[k + 1], where each of k groups starts in a flat array, then the total size.
 
     The sizes may be marks; then it is how many marks come before each position.
 
-    >>> starts_of(np.array([2, 0, 3])).tolist()
+    >>> find_starts_of_groups(np.array([2, 0, 3])).tolist()
     [0, 2, 2, 5]
     """
     starts = np.zeros(len(sizes) + 1, np.int64)
@@ -42,13 +42,13 @@ def starts_of(sizes: BoolArray | IntArray) -> IntArray:
     return starts
 
 
-def ranges(first: IntArray, sizes: IntArray) -> IntArray:
+def list_positions(first: IntArray, sizes: IntArray) -> IntArray:
     """Return the positions of ranges, range after range, by their first positions and sizes.
 
-    >>> ranges(np.array([5, 0]), np.array([2, 3])).tolist()
+    >>> list_positions(np.array([5, 0]), np.array([2, 3])).tolist()
     [5, 6, 0, 1, 2]
     """
-    shifts = np.repeat(first - starts_of(sizes)[:-1], sizes)
+    shifts = np.repeat(first - find_starts_of_groups(sizes)[:-1], sizes)
     return np.asarray(shifts + np.arange(len(shifts)), np.int64)
 
 
@@ -176,7 +176,7 @@ class Partitions:
 
 
 @allocating
-def window_ends(
+def compute_window_ends(
     starts: IntArray, keys: IntArray, valid: BoolArray, bounds: IntArray, bounds_valid: BoolArray
 ) -> IntArray:
     """Return int64[n], for each row the first row of its partition whose key reaches its bound.
@@ -203,12 +203,12 @@ def window_ends(
 
 
 @allocating
-def ends_by_distance(
+def find_ends_by_distance(
     starts: IntArray, keys: npt.NDArray[np.generic], valid: BoolArray, limit: float
 ) -> IntArray:
     """Return int64[n], for each row the first row of its partition that is too far from it.
 
-    It takes one pass, as `window_ends` does.
+    It takes one pass, as `compute_window_ends` does.
 
     Args:
         starts: see `Partitions`.
@@ -229,7 +229,7 @@ def ends_by_distance(
     return ends
 
 
-def ends_after(starts: IntArray, rows: int) -> IntArray:
+def find_ends_after(starts: IntArray, rows: int) -> IntArray:
     """Return int64[n], for each row the row that is `rows` rows later, or its partition's end."""
     ends = np.repeat(starts[1:], np.diff(starts))
     return np.minimum(np.arange(rows, rows + len(ends)), ends)

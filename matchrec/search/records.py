@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.automaton.closure import live_states, reached_twice
+from matchrec.automaton.closure import find_live_states, find_states_reached_twice
 from matchrec.automaton.program import GUARD_END, TIMED_OUT
 from matchrec.conditions.evaluate.formulas import RowValues
 from matchrec.conditions.evaluate.instructions import MATCH_NUMBER, READ
@@ -29,10 +29,10 @@ from matchrec.jit.decorators import read_only
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
 from matchrec.search.interface import Condition, Task
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.totals import ASKED_SIZE, CODES, words_of
+from matchrec.search.kernels.totals import ASKED_SIZE, CODES, count_words
 from matchrec.search.matches import find_targets, skip_rule
 from matchrec.search.partitions import BoolArray, Frontier, IntArray, Partitions
-from matchrec.shortcuts import taken
+from matchrec.shortcuts import current_shortcuts
 
 if TYPE_CHECKING:
     from matchrec.conditions.evaluate.python_calls import PythonCalls
@@ -223,7 +223,7 @@ def build_total_arrays(
         valid=to_read_only(partitions.valid[first_column:], np.bool_),
         variables=compiled.rules.program[:, layout.VARIABLE].copy(),
         apart=to_read_only(apart, np.int64),
-        groups=np.zeros((group_count, words_of(len(asked))), np.int64),
+        groups=np.zeros((group_count, count_words(len(asked))), np.int64),
         grouped=list(Grouping).index(grouped),
         widest=1 + int(np.diff(compiled.rules.first).max()),
     )
@@ -262,7 +262,7 @@ def compile_task(task: Task, integers: int) -> CompiledTask:
 
     An equal task gets the same object again, so what is computed for one serves all.
     """
-    return make_arrays(task, integers, merging=taken().merging)
+    return make_arrays(task, integers, merging=current_shortcuts().merging)
 
 
 @lru_cache(maxsize=1024)  # a worker calls this for every batch, a stream for every key
@@ -380,7 +380,7 @@ def find_waiting_states(task: Task) -> tuple[IntArray, IntArray]:
     waits = np.array([to_number(state) for state in task.waits], np.int64)
     if task.stages is None:
         times_out = task.partial is not None and task.output is MatchOutput.ALL
-        is_live = live_states(folding.choices) if times_out else np.zeros(len(waits))
+        is_live = find_live_states(folding.choices) if times_out else np.zeros(len(waits))
         return waits, np.where(is_live, TIMED_OUT, 0).astype(np.int64)
     ends = np.array(folding.ends, np.int64)
     if not task.stages.timeouts:
@@ -399,7 +399,7 @@ def number_choices(task: Task) -> tuple[IntArray, IntArray]:
     first = np.cumsum([0, *map(len, choices_by_state)]).astype(np.int64)
     source = np.repeat(np.arange(len(choices_by_state)), np.diff(first))
 
-    is_reached_twice = np.array(reached_twice(choices_by_state)) | task.selects
+    is_reached_twice = np.array(find_states_reached_twice(choices_by_state)) | task.selects
     memo_numbers = np.where(
         is_reached_twice, np.cumsum(is_reached_twice) - 1, layout.NOT_REMEMBERED
     )

@@ -46,7 +46,7 @@ from matchrec.search.kernels.buffer import compact
 from matchrec.search.matches import Chains, Matches, RunFailure
 from matchrec.search.partitions import NO_EDGE, BoolArray, IntArray
 from matchrec.search.records import SearchInput
-from matchrec.shortcuts import taken
+from matchrec.shortcuts import current_shortcuts
 
 # The shape and the type of arrays of `Work`, by name.
 Shapes = dict[str, tuple[tuple[int, ...], type]]
@@ -90,14 +90,14 @@ class KernelSearch(ABC):
     # What searches.
     kernel: Any
     # Whether the search begins again with the row after a starting row without a match, so that it
-    # may pass over rows with which no match can begin: see `beginnings`.
+    # may pass over rows with which no match can begin: see `find_possible_beginnings`.
     begins_anew: ClassVar[bool] = False
 
     def __init__(
         self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
     ) -> None:
-        if self.begins_anew and taken().beginnings:
-            begins = read_only(beginnings(task, arrays.rules, arrays.rows))
+        if self.begins_anew and current_shortcuts().beginnings:
+            begins = read_only(find_possible_beginnings(task, arrays.rules, arrays.rows))
             arrays = replace(arrays, rows=arrays.rows._replace(begins=begins))
         self.task = task
         self.arrays = arrays
@@ -183,7 +183,7 @@ class KernelSearch(ABC):
         """
         arguments = self.rules, self.arrays.rows, self.work, *self.hooks
         if self.steps_left is None:
-            has_few_rows = self.arrays.rows.starts[-1] <= taken().few_steps
+            has_few_rows = self.arrays.rows.starts[-1] <= current_shortcuts().few_steps
             may_use_python = has_few_rows and self.arrays.totals is None
             self.steps_left = self.kernel.steps_left(arguments) if may_use_python else 0
         if self.steps_left > 0:
@@ -204,7 +204,7 @@ class KernelSearch(ABC):
             The status of the kernel. TOO_MANY_STEPS if there are no steps left; then the search is
             where it was before the starting row, or the row, that took too many.
         """
-        progress = layout.fields_of(self.progress)
+        progress = layout.share_fields(self.progress)
         search_start = self.kernel.part("search_start")
         limit = progress.step_limit
 
@@ -294,15 +294,15 @@ class KernelSearch(ABC):
         if status == layout.MEMO_FULL:
             self.progress.memo_to = self.progress.start
 
-    def output(self, matches: int, rows: int) -> layout.FoundArrays:
+    def output(self, matches: int, rows: int) -> layout.OutputArrays:
         """Return an empty output with room for `matches` matches and `rows` mapped rows."""
         self.check_most(rows * BYTES_OF_OUTPUT_ROW)
         found = self.new_array(np.empty, (layout.FOUND_SIZE, matches + 1), np.int64)
         choices = self.new_array(np.empty, (rows,), np.int32)
         positions = self.new_array(np.empty, (rows,), np.int64) if self.arrays.selects else None
-        return layout.FoundArrays(found, choices, positions)
+        return layout.OutputArrays(found, choices, positions)
 
-    def matches(self, output: layout.FoundArrays) -> Matches:
+    def matches(self, output: layout.OutputArrays) -> Matches:
         """Return the matches in an output. With event selection they have no numbers yet."""
         count = self.progress.matches
         mapped = self.progress.mapped
@@ -590,7 +590,7 @@ ROWS_COMPARED = 8  # at the beginning of a match
 FEW = 16  # comparing stops when at most one row in 16 is left
 
 
-def beginnings(task: Task, rules: layout.Rules, rows: layout.RowArrays) -> BoolArray:
+def find_possible_beginnings(task: Task, rules: layout.Rules, rows: layout.RowArrays) -> BoolArray:
     """Return bool[n], whether a match may begin with a row.
 
     The result is bool[0] if most rows may begin a match: then it would not pay. Rows that are
@@ -669,13 +669,13 @@ class ChainedSearch(KernelSearch):
         rows = self.sizes[layout.MEMO_FULL]
         return {"path": ((rows,), np.int32), "known": ((rows, self.remembered), np.int32)}
 
-    def output(self, matches: int, rows: int) -> layout.FoundArrays:
+    def output(self, matches: int, rows: int) -> layout.OutputArrays:
         """Return an empty output, and forget the chains that lead into the one before."""
         self.progress.memo_to = self.progress.start
         nodes = self.new_array(np.empty, (chained.CHAIN_SIZE, rows), np.int32)
         return super().output(matches, 0)._replace(choices=nodes)
 
-    def matches(self, output: layout.FoundArrays) -> Matches:
+    def matches(self, output: layout.OutputArrays) -> Matches:
         """Return the matches in an output, as chains."""
         nodes = output.choices[:, : self.progress.mapped]
         matches = super().matches(output._replace(choices=nodes[chained.CHAIN_CHOICE]))

@@ -37,17 +37,17 @@ from matchrec.search.kernels.order import (
 )
 from matchrec.search.kernels.skipping import search_matches
 from matchrec.search.kernels.starts import NO_ROW
-from matchrec.search.kernels.totals import KNOWN, NUMBER, OF_A_TOTAL, ROW, VALUE, WAYS, words_of
+from matchrec.search.kernels.totals import KNOWN, NUMBER, OF_A_TOTAL, ROW, VALUE, WAYS, count_words
 from matchrec.search.matches import (
     Matches,
     Numbering,
     Pointers,
     RunFailure,
+    make_one_row_matches,
     next_starts,
     no_matches,
-    of_one_row,
 )
-from matchrec.search.partitions import BoolArray, IntArray, at
+from matchrec.search.partitions import BoolArray, IntArray, take_or
 from matchrec.search.records import SearchInput
 from matchrec.search.search import (
     BreadthFirstSearch,
@@ -203,7 +203,7 @@ def release_matches(task: Task, matches: Matches, position: SearchPosition) -> R
     timed_out = sort_matches(filter_matches(matches, matches.kind != A_MATCH))
     assert timed_out.completed is not None
     bound_index = np.searchsorted(bounds[:, 0], timed_out.completed, side="left") - 1
-    is_in_bounds = timed_out.start >= at(bounds[:, 1], bound_index, -1)
+    is_in_bounds = timed_out.start >= take_or(bounds[:, 1], bound_index, -1)
 
     released = concatenate([kept, filter_matches(timed_out, is_in_bounds)])
     released = take_matches(released, np.argsort(released.partition, kind="stable"))
@@ -293,7 +293,7 @@ def find_matches(
         return number_chunks(task, search_class(task, arrays, room, counters).find_matches())
     if task.skip is not None:
         chunks = skip_runs(algorithm, task, arrays, room, counters)
-        return number_chunks(task, in_large_chunks(chunks))
+        return number_chunks(task, join_chunks(chunks))
     if one_at_a_time:
         match_search = MatchSearch(task, arrays, room, counters)
         # The first ones found need not be the first ones complete.
@@ -329,7 +329,7 @@ def skip_runs(
     return ReleasingSearch(runs, small, large).find_matches()
 
 
-def in_large_chunks(chunks: Iterator[Matches]) -> Iterator[Matches]:
+def join_chunks(chunks: Iterator[Matches]) -> Iterator[Matches]:
     """Yield the matches in fewer chunks, because the output of each chunk has a fixed cost."""
     held: list[Matches] = []
     for matches in chunks:
@@ -508,7 +508,7 @@ class RunsSearch(BufferSearch):
         state = variable.astype(np.int64)
         versions = number_versions(partition, row, state, before, is_loop)
         pointers = Pointers(before, completes, *versions)
-        yield replace(of_one_row(partition, row, variable), pointers=pointers)
+        yield replace(make_one_row_matches(partition, row, variable), pointers=pointers)
 
 
 # Totals over all matches
@@ -534,7 +534,7 @@ class Extreme:
 Extremes = tuple[Extreme, ...]
 
 
-def extremes_of(task: Task, begin: int = layout.NODE_SIZE) -> Extremes:
+def find_extremes(task: Task, begin: int = layout.NODE_SIZE) -> Extremes:
     """Return the totals of a task whose value is the value of a row.
 
     Args:
@@ -558,9 +558,9 @@ def extremes_of(task: Task, begin: int = layout.NODE_SIZE) -> Extremes:
     return tuple(extremes)
 
 
-def node_size(task: Task) -> int:
+def count_node_columns(task: Task) -> int:
     """Return how many columns a node has in a search for all matches."""
-    return layout.NODE_SIZE + (0 if task.totals is None else words_of(len(task.totals.asked)))
+    return layout.NODE_SIZE + (0 if task.totals is None else count_words(len(task.totals.asked)))
 
 
 class TotalsSearch(RunsSearch):
@@ -569,7 +569,7 @@ class TotalsSearch(RunsSearch):
     @property
     def shapes(self) -> Shapes:
         """Return the arrays of `RunsSearch`, with totals in each node."""
-        size = self.sizes[layout.NODES_FULL], node_size(self.task)
+        size = self.sizes[layout.NODES_FULL], count_node_columns(self.task)
         return super().shapes | {"nodes": (size, np.int64)}
 
     def grow(self, status: int) -> None:
@@ -593,7 +593,7 @@ class TotalsSearch(RunsSearch):
         totals = self.arrays.totals
         nodes = live.nodes.copy()
         assert totals is not None
-        for extreme in extremes_of(self.task):
+        for extreme in find_extremes(self.task):
             held = extreme.held(nodes)
             rows = nodes[held, extreme.row]
             nodes[held, extreme.value] = totals.values[extreme.values, rows]
@@ -617,7 +617,7 @@ class TotalsSearch(RunsSearch):
         else:
             partition = np.searchsorted(starts, group, side="right") - 1
             row = group
-        groups = of_one_row(partition, row, np.zeros(len(group), np.int16))
+        groups = make_one_row_matches(partition, row, np.zeros(len(group), np.int16))
         yield replace(groups, totals=totals.groups[group])
 
 

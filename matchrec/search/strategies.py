@@ -26,9 +26,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from matchrec.errors.calls import algorithm_cannot
-from matchrec.plan.clauses import ONE_OF_A_ROW, MatchOutput
+from matchrec.plan.clauses import ONE_MATCH_PER_START, MatchOutput
 from matchrec.search.interface import Room, Task
-from matchrec.shortcuts import taken
+from matchrec.shortcuts import current_shortcuts
 
 if TYPE_CHECKING:
     from matchrec.search.matches import Matches
@@ -241,7 +241,7 @@ class Chained(ContiguousStrategy):
     def accepts(self, task: Task) -> str | None:
         if (reason := why_not_preferred(task)) is not None:
             return reason
-        if not taken().chains:
+        if not current_shortcuts().chains:
             return "matches may not share rows"
         return None if task.shares_rows else "how a match goes on depends on where it started"
 
@@ -416,7 +416,7 @@ class Algorithm:
 
     def choose(self, task: Task) -> Strategy:
         """Return the strategy by which the algorithm searches a task that it supports."""
-        finds_runs = task.partial is not None and task.output in ONE_OF_A_ROW
+        finds_runs = task.partial is not None and task.output in ONE_MATCH_PER_START
         strategies = (kind(self.room, finds_runs) for kind in STRATEGIES)
         task = replace(task, partial=None)
         return next(

@@ -25,10 +25,10 @@ from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
-from matchrec.arguments import SESSION, checked
-from matchrec.source import counted
-from matchrec.spark.session import FAILURES, find_context
-from matchrec.worker.failing import rows_read
+from matchrec.arguments import SESSION, check_arguments
+from matchrec.source import show_count
+from matchrec.spark.session import SESSION_ERRORS, find_context
+from matchrec.worker.failing import rows_read_by_workers
 
 if TYPE_CHECKING:
     from pyspark import SparkContext  # which a client of Connect alone does not have
@@ -40,7 +40,7 @@ REPORTS_PER_SECOND = 4
 LINE_WIDTH = 40
 
 # What is raised by calls of a session that has ended.
-SESSION_ENDED: tuple[type[Exception], ...] = (*FAILURES, OSError, AttributeError)
+SESSION_ENDED: tuple[type[Exception], ...] = (*SESSION_ERRORS, OSError, AttributeError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,11 @@ class Tasks:
 
     def __str__(self) -> str:
         if not self.all:
-            return f"{counted(self.rows, 'row')} read" if self.rows else "no task yet"
+            return f"{show_count(self.rows, 'row')} read" if self.rows else "no task yet"
         return f"{100 * self.done // self.all:3} % of {self.all:,} tasks"
 
 
-@checked(spark=SESSION)
+@check_arguments(spark=SESSION)
 @contextmanager
 def progress(spark: SparkSession) -> Iterator[None]:
     """Show how far the queries in a `with` block are, in a terminal (on stderr) or a notebook.
@@ -176,7 +176,7 @@ class ReportedTasks:
 
     def __init__(self) -> None:
         self._last = Tasks()
-        self._rows_before = rows_read.number
+        self._rows_before = rows_read_by_workers.number
 
     def __call__(self, *, stages: Any, done: bool, **_: object) -> None:
         """Keep a report. PySpark calls this with the stages so far of one query."""
@@ -188,7 +188,7 @@ class ReportedTasks:
         """Return the tasks of the last report, or the rows read so far if it had no tasks."""
         if self._last.all:
             return self._last
-        return Tasks(rows=rows_read.number - self._rows_before)
+        return Tasks(rows=rows_read_by_workers.number - self._rows_before)
 
 
 # Ctrl-C.

@@ -28,16 +28,16 @@ from matchrec.spark.relation import Relation, Runner
 from matchrec.spark.sail.probes import tries_to_add
 from matchrec.spark.session import (
     create_views,
-    holes,
     is_dataframe,
-    once_a_session,
+    keep_once_per_session,
+    list_holes,
     plain_sql,
     takes_keyword_arguments,
 )
 
 if TYPE_CHECKING:
     from matchrec.compile.path import Draft
-    from matchrec.conditions.functions.function import Settings
+    from matchrec.conditions.functions.function import SessionSettings
     from matchrec.conditions.row_column import OrderType
     from matchrec.plan.clauses import RowExpression, SortItem
     from matchrec.plan.match_plan import MatchPlan
@@ -86,7 +86,7 @@ class Backend:
 
     def run(self, runner: Runner, text: Template) -> DataFrame:
         """Return the DataFrame of a query text, whose holes stand for DataFrames."""
-        frame_names = [name for name in holes(text) if is_dataframe(runner.frames[name])]
+        frame_names = [name for name in list_holes(text) if is_dataframe(runner.frames[name])]
         with ExitStack() as views:  # they are dropped once the text is analysed
             view_names = create_views(self.spark, runner.frames, frame_names, views)
             return runner.run_with_views(text, view_names)
@@ -218,7 +218,7 @@ class Backend:
 
         return write_out_eager_operators(plan)
 
-    def complete_settings(self, settings: Settings, relation: Relation) -> Settings:
+    def complete_settings(self, settings: SessionSettings, relation: Relation) -> SessionSettings:
         """Return the settings, with those added that matter only for some types of the input."""
         return settings
 
@@ -335,7 +335,7 @@ class SparkConnect(Backend):
         if is_complete and BEGINS_WITH_SELECT.match(text):
             # A text is sent once in a session: its plan is the text, which the server reads again
             # whenever the DataFrame runs. The projection asks for its own schema, which may change.
-            send_once = once_a_session(
+            send_once = keep_once_per_session(
                 self.spark, SENT_TEXTS, lambda sql: plain_sql(self.spark)(sql, None)
             )
             return send_once(text).select("*")
@@ -381,9 +381,9 @@ class SparkConnect(Backend):
         yield  # PySpark always uses Arrow
 
     def keep_sent_rows(self, frame: DataFrame) -> DataFrame:
-        from matchrec.spark.sail.sent import kept
+        from matchrec.spark.sail.sent import keep_rows
 
-        return kept(frame)
+        return keep_rows(frame)
 
     def make_observation(self, name: str) -> Any:
         from pyspark.sql.connect.observation import Observation

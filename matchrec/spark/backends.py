@@ -10,12 +10,12 @@ from matchrec.spark.backend import Backend, SparkConnect
 from matchrec.spark.errors import users_terms
 from matchrec.spark.relation import Runner
 from matchrec.spark.sail.backend import Sail
-from matchrec.spark.session import OF_TEXTS, is_connect
+from matchrec.spark.session import TEXT_ERRORS, is_connect
 
 _backends: WeakKeyDictionary[SparkSession, Backend] = WeakKeyDictionary()
 
 
-def backend_of(spark: SparkSession) -> Backend:
+def find_backend(spark: SparkSession) -> Backend:
     """Return the backend of a session.
 
     At the first call, a server is asked what it is. This runs a query.
@@ -44,20 +44,20 @@ def is_spark(spark: SparkSession) -> bool:
     return bool(engine_version.startswith(spark.version))
 
 
-def runner_of(spark: SparkSession) -> Runner:
+def make_runner(spark: SparkSession) -> Runner:
     """Return a runner for texts that have neither arguments nor DataFrames."""
-    return Runner(backend_of(spark))
+    return Runner(find_backend(spark))
 
 
-def table_of(spark: SparkSession, name: str) -> DataFrame:
+def read_table(spark: SparkSession, name: str) -> DataFrame:
     """Return the DataFrame of a table.
 
     Raises:
         pyspark.errors.AnalysisException: there is no such table. The error is in plain words, and
             names a table with a similar name.
     """
-    runner = runner_of(spark)
+    runner = make_runner(spark)
     try:
         return runner.analyse(spark.table(name))
-    except OF_TEXTS as error:
-        raise users_terms.in_plain_words(error, runner.tables) from None
+    except TEXT_ERRORS as error:
+        raise users_terms.put_in_plain_words(error, runner.tables) from None

@@ -43,18 +43,18 @@ from pyspark.sql.types import StructField, StructType
 from matchrec.compile.columns import ComputedValue
 from matchrec.compile.executable import Sorter
 from matchrec.compile.path import Draft
-from matchrec.conditions.row_column import Framed, RowColumn, Shifted, show_column, texts_in
-from matchrec.errors.run.origins import SqlOrigin, with_origin
+from matchrec.conditions.row_column import Framed, RowColumn, Shifted, find_row_texts, show_column
+from matchrec.errors.run.origins import SqlOrigin, mark_origin
 from matchrec.plan.clauses import SortItem
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_frame
-from matchrec.plan.text import Template, quoted, template
+from matchrec.plan.text import Template, join_template, quote_name
 from matchrec.spark.backend import Backend
-from matchrec.spark.backends import backend_of
+from matchrec.spark.backends import find_backend
 from matchrec.spark.ranges import Ranges, WholePartitions
 from matchrec.spark.relation import Relation
-from matchrec.spark.transport import Sent, arrow_schema
-from matchrec.spark.types import crossing_schema, encode_columns, in_one_form
+from matchrec.spark.transport import SentRows, to_arrow_schema
+from matchrec.spark.types import build_sent_schema, encode_columns, normalize_value
 from matchrec.worker import wire
 from matchrec.worker.matching import Incoming
 from matchrec.worker.wire import (
@@ -63,7 +63,7 @@ from matchrec.worker.wire import (
     SortColumn,
     Sorting,
     Struct,
-    packed_columns,
+    pack_columns,
 )
 
 # Names of the time zone UTC, in lower case, as the settings of a session are read.
@@ -142,7 +142,7 @@ class ColumnNames:
 
     def add_origin(self, sql: str, computed: ComputedValue) -> str:
         """Return SQL with a comment that says where the user wrote what it computes."""
-        return with_origin(sql, self.origins.get(computed))
+        return mark_origin(sql, self.origins.get(computed))
 
 
 def reads_other_rows(piece: str | Shifted | Framed) -> TypeGuard[Shifted | Framed]:
@@ -169,7 +169,7 @@ class Preparation:
     @property
     def backend(self) -> Backend:
         """Return the backend of the session: what differs between Spark, Connect and Sail."""
-        return backend_of(self.relation.runner.spark)
+        return find_backend(self.relation.runner.spark)
 
     def dataframe(self, columns: RowColumns) -> DataFrame:
         """Return the rows with these columns. Raises one of Spark's `REFUSALS`."""
@@ -199,20 +199,20 @@ class Preparation:
             condition for condition in conditions if not condition.looks_at_one_row
         )
         tests_before = [
-            with_origin(condition.text, origins.get(condition.text))
+            mark_origin(condition.text, origins.get(condition.text))
             if condition.looks_at_one_row
             else "FALSE"
             for condition in conditions
         ]
         # The first bit marks the first row of a partition, which only the window tells.
-        packed_before = packed_columns(["FALSE", *tests_before], wire.bits)
+        packed_before = pack_columns(["FALSE", *tests_before], wire.bits)
         packed_texts = [packed.sql for packed in packed_before]
         names = self.name_columns(columns, conditions_of_several_rows, packed_texts)
         tests_after = [
             "FALSE" if condition.looks_at_one_row else names.write_column(condition)
             for condition in conditions
         ]
-        packed_after = packed_columns([f"{wire.ROW_NUMBER} = 1", *tests_after], wire.bits)
+        packed_after = pack_columns([f"{wire.ROW_NUMBER} = 1", *tests_after], wire.bits)
         bits = [
             SelectItem(f"{names.inner[before.sql]} | {after.sql}", after.name)
             for before, after in zip(packed_before, packed_after, strict=True)
@@ -227,7 +227,7 @@ class Preparation:
         number = SelectItem(f"row_number() OVER ({window} {frame})", wire.ROW_NUMBER)
         items = [number, *names.select_others(window, frame)]
         select_list = ", ".join(str(item) for item in items)
-        return template(f"SELECT *, {select_list} FROM (", self.build_source(names), ")")
+        return join_template(f"SELECT *, {select_list} FROM (", self.build_source(names), ")")
 
     def map_fields(self, row_fields: Sequence[StructField], columns: RowColumns) -> KnownFields:
         """Return the field of each column.
@@ -251,7 +251,7 @@ class Preparation:
 
     def send(
         self, columns: RowColumns, known_fields: KnownFields, rows: DataFrame | None = None
-    ) -> Sent:
+    ) -> SentRows:
         """Return the rows with these columns, as they are sent to the workers.
 
         Args:
@@ -269,7 +269,7 @@ class Preparation:
         incoming = replace(
             self.describe_incoming(columns), planned=self.plan_columns(rows, columns)
         )
-        return Sent(encode_columns(rows), fields, incoming)
+        return SentRows(encode_columns(rows), fields, incoming)
 
     def find_fields(
         self, columns: RowColumns, known_fields: KnownFields, rows: DataFrame | None = None
@@ -293,7 +293,7 @@ class Preparation:
         texts = {name: text for text, name in self.name_columns(columns).inner.items()}
         texts |= {wire.column(index): show_column(column) for index, column in enumerate(columns)}
         fields = runner.fields(rows, " ".join(texts.values()))
-        schema = arrow_schema(crossing_schema(StructType(fields)))
+        schema = to_arrow_schema(build_sent_schema(StructType(fields)))
         in_utc = runner.settings["spark.sql.session.timeZone"] in UTC_NAMES
         return tuple(
             PlannedColumn(
@@ -328,7 +328,7 @@ class Preparation:
             *self.row_filters,
             *(column.text for column in self.draft.relevant),
             *texts,
-            *chain.from_iterable(texts_in(column) for column in all_columns),
+            *chain.from_iterable(find_row_texts(column) for column in all_columns),
         )
         for text in other_texts:
             inner.setdefault(text, wire.inner(len(inner)))
@@ -352,7 +352,7 @@ class Preparation:
             tests.append(f"({relevant})")
         if not tests:
             return query
-        return template("SELECT * FROM (", query, f") AS __rows WHERE {' AND '.join(tests)}")
+        return join_template("SELECT * FROM (", query, f") AS __rows WHERE {' AND '.join(tests)}")
 
     def build_sorting(self, names: ColumnNames) -> Sorting:
         """Return the columns by which rows are partitioned, and by which a worker sorts them."""
@@ -365,7 +365,7 @@ class Preparation:
 
     def write_key(self, names: ColumnNames, key: str) -> str:
         """Return a key as SQL in which equal values have the same bits."""
-        return in_one_form(names.inner[key], self.relation.type_of(key))
+        return normalize_value(names.inner[key], self.relation.type_of(key))
 
     def write_order(self, names: ColumnNames, item: SortItem) -> str:
         """Return an item of ORDER BY as SQL."""
@@ -407,7 +407,7 @@ class UnsortedPreparation(Preparation):
         conditions = self.draft.row_conditions
         if conditions or not items:
             tests = [names.write_column(condition) for condition in conditions]
-            items += packed_columns(["FALSE", *tests], wire.bits)
+            items += pack_columns(["FALSE", *tests], wire.bits)
         return self.relation.over(self.build_source(names), map(str, items))
 
     def run_query(self, query: Template, columns: RowColumns) -> DataFrame:
@@ -464,7 +464,7 @@ class UnsortedPreparation(Preparation):
             Struct(
                 name=wire.column(index),
                 fields=column.fields,
-                parts=tuple(inner[quoted(field)] for field in column.fields),
+                parts=tuple(inner[quote_name(field)] for field in column.fields),
             )
             for index, column in enumerate(columns)
             if column.fields
@@ -481,7 +481,7 @@ class UnsortedPreparation(Preparation):
 
 def find_field_texts(columns: Iterable[RowColumn]) -> list[str]:
     """Return the fields of all structs among the columns, as SQL."""
-    return [quoted(field) for column in columns for field in column.fields]
+    return [quote_name(field) for column in columns for field in column.fields]
 
 
 def add_columns(items: Iterable[SelectItem], names: Iterable[str]) -> list[SelectItem]:

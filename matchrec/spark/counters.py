@@ -25,15 +25,15 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as spark_types
 from pyspark.sql.functions import expr
 
-from matchrec.arguments import ArgumentKind, checked, is_number
+from matchrec.arguments import ArgumentKind, check_arguments, is_number
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import nothing_counted, nothing_observed
 from matchrec.explain.pictures.html import preformatted, table
 from matchrec.search.kernels import layout
-from matchrec.source import counted
-from matchrec.spark.backends import backend_of
+from matchrec.source import show_count
+from matchrec.spark.backends import find_backend
 from matchrec.spark.sail.probes import can_observe
-from matchrec.spark.types import struct_of
+from matchrec.spark.types import make_struct_type
 from matchrec.worker import count, wire
 
 
@@ -54,18 +54,21 @@ class CounterField:
 
 # The counters that only event selection counts.
 SELECTION_COUNTERS = (
-    CounterField("reads", "rows read by runs", count.OF_KERNELS + layout.READS),
-    CounterField("runs", "runs created", count.OF_KERNELS + layout.RUNS_CREATED),
+    CounterField("reads", "rows read by runs", count.FIRST_OF_KERNELS + layout.READS),
+    CounterField("runs", "runs created", count.FIRST_OF_KERNELS + layout.RUNS_CREATED),
     CounterField(
-        "most_live_runs", "most live runs", count.OF_KERNELS + layout.MOST_LIVE, is_maximum=True
+        "most_live_runs",
+        "most live runs",
+        count.FIRST_OF_KERNELS + layout.MOST_LIVE,
+        is_maximum=True,
     ),
-    CounterField("forks", "forks", count.OF_KERNELS + layout.FORKS),
-    CounterField("merges", "merges", count.OF_KERNELS + layout.MERGES),
-    CounterField("nodes", "buffer nodes", count.OF_KERNELS + layout.NODES_CREATED),
-    CounterField("pruned", "nodes pruned", count.OF_KERNELS + layout.NODES_PRUNED),
+    CounterField("forks", "forks", count.FIRST_OF_KERNELS + layout.FORKS),
+    CounterField("merges", "merges", count.FIRST_OF_KERNELS + layout.MERGES),
+    CounterField("nodes", "buffer nodes", count.FIRST_OF_KERNELS + layout.NODES_CREATED),
+    CounterField("pruned", "nodes pruned", count.FIRST_OF_KERNELS + layout.NODES_PRUNED),
 )
 # All counters, in the order of the table.
-COUNTED = (
+COUNTERS = (
     CounterField("events", "events", count.EVENTS),
     CounterField("partitions", "partitions", count.PARTITIONS),
     *SELECTION_COUNTERS,
@@ -130,7 +133,7 @@ class Counters:
         # The result of a query of SQL text, whose action may know the counts.
         self._result: DataFrame | None = None
 
-    @checked(timeout=TIMEOUT)
+    @check_arguments(timeout=TIMEOUT)
     def values(self, timeout: float = 10) -> dict[str, int | float]:
         """Return the counters by name, over all clauses of the query.
 
@@ -154,7 +157,7 @@ class Counters:
         clause_counts = [clause.read_counts(self._result, timeout) for clause in self._clauses]
         selects = any(clause.selects for clause in self._clauses)
         values: dict[str, int | float] = {}
-        for field in COUNTED:
+        for field in COUNTERS:
             if selects or field not in SELECTION_COUNTERS:
                 values[field.name] = field.total([counts[field.name] for counts in clause_counts])
         return values | {name: values[name] / 1e9 for name in SECONDS}
@@ -162,7 +165,7 @@ class Counters:
     def __str__(self) -> str:
         values = self.values()
         lines = [f"{name:<21}{value:>15}" for name, value in format_values(values)]
-        if len(values) < len(COUNTED):
+        if len(values) < len(COUNTERS):
             lines.append("without event selection, runs and buffer are not counted")
         return "\n".join(lines)
 
@@ -171,8 +174,8 @@ class Counters:
             values = self.values(REPR_TIMEOUT)
         except MatchRecognizeError:
             return "<Counters: no action has finished>"
-        events = counted(int(values["events"]), "event")
-        return f"<Counters: {events}, {counted(int(values['matches']), 'match', 'matches')}>"
+        events = show_count(int(values["events"]), "event")
+        return f"<Counters: {events}, {show_count(int(values['matches']), 'match', 'matches')}>"
 
     def _repr_html_(self) -> str:
         try:
@@ -190,20 +193,20 @@ class Counters:
         Raises:
             MatchRecognizeUnsupportedError: the session cannot count.
         """
-        check_observed(frame.sparkSession, "counters=")
+        check_can_count(frame.sparkSession, "counters=")
         name = f"matchrec_{uuid4().hex}"
-        observation = backend_of(frame.sparkSession).make_observation(name)
+        observation = find_backend(frame.sparkSession).make_observation(name)
         observed_frame = frame.observe(observation, expr(COLLECT_TALLIES))
         self._clauses.append(ClauseObservation(observation, name, selects))
         return observed_frame.filter(f"size({wire.COUNTERS}) = 0").drop(wire.COUNTERS)
 
     def run(self, result: DataFrame) -> None:
         """Run a query of SQL text only for its counters. Its rows are dropped."""
-        backend_of(result.sparkSession).run_unread(self.of_query(result))
+        find_backend(result.sparkSession).run_unread(self.of_query(result))
 
     def of_query(self, result: DataFrame) -> DataFrame:
         """Return the result of a query of SQL text, such that its action finds the counters."""
-        self._result = backend_of(result.sparkSession).make_observable(result)
+        self._result = find_backend(result.sparkSession).make_observable(result)
         return self._result
 
 
@@ -213,7 +216,7 @@ def format_values(values: dict[str, int | float]) -> Iterator[tuple[str, str]]:
     >>> list(format_values({"events": 1200, "seconds": 0.5}))
     [('events', '1,200'), ('seconds of matching', '0.500')]
     """
-    for field in COUNTED:
+    for field in COUNTERS:
         if field.name in values:
             value = values[field.name]
             yield field.text, f"{value:,.3f}" if isinstance(value, float) else f"{value:,}"
@@ -241,7 +244,7 @@ class ClauseObservation:
         if self.counts is None:
             observed = wait_for(self.observation, timeout)
             if not observed and result is not None:
-                observed = backend_of(result.sparkSession).read_counts(result, self.name)
+                observed = find_backend(result.sparkSession).read_counts(result, self.name)
             if not observed:
                 raise nothing_counted()
             self.counts = add_up(json.loads(observed[TALLIES] or "[]"))
@@ -262,7 +265,7 @@ def add_up(tallies: Sequence[Sequence[int]]) -> dict[str, int]:
     last_tallies = {tally[-1]: tally for tally in tallies}  # by the number of the task
     return {
         field.name: field.total([tally[field.index] for tally in last_tallies.values()])
-        for field in COUNTED
+        for field in COUNTERS
     }
 
 
@@ -273,10 +276,10 @@ def with_counters(schema: spark_types.StructType) -> spark_types.StructType:
     """
     tally_type = spark_types.ArrayType(spark_types.LongType())
     types = {field.name: field.dataType for field in schema}
-    return struct_of(types | {wire.COUNTERS: tally_type})
+    return make_struct_type(types | {wire.COUNTERS: tally_type})
 
 
-def check_observed(spark: SparkSession, given: str) -> None:
+def check_can_count(spark: SparkSession, given: str) -> None:
     """Check that a session can count.
 
     Args:

@@ -14,7 +14,7 @@ from matchrec.errors.run.failures import asked_of_stream
 from matchrec.spark.execute import Demand, ScopeOf, demand_single_rule, prepare
 from matchrec.spark.question import Question
 from matchrec.spark.session import quiet_analysis
-from matchrec.spark.types import as_text, struct_of
+from matchrec.spark.types import make_struct_type, write_text
 from matchrec.worker import wire
 from matchrec.worker.cover import AttemptWorker, CoverageWorker, add_up
 from matchrec.worker.matching import Incoming
@@ -36,11 +36,11 @@ def count_starting_rows(question: Question) -> coverage.CountedCoverage:
     """
     if question.is_stream:
         raise asked_of_stream(asked="coverage")
-    draft, task, rows = search(question, CoverageWorker, schema_of_counts)
+    draft, task, rows = follow_starting_rows(question, CoverageWorker, build_counts_schema)
     # the columns that name a row are collected as texts: PySpark has no value for some of Spark's
     count_columns, naming_fields = rows.columns[:2], rows.schema.fields[2:]
     naming_texts = [
-        f"{as_text(field.name, field.dataType)} AS {field.name}" for field in naming_fields
+        f"{write_text(field.name, field.dataType)} AS {field.name}" for field in naming_fields
     ]
     task_rows = rows.selectExpr(*count_columns, *naming_texts).collect()
     figures, counts = add_up(task, (row[0] for row in task_rows))
@@ -77,7 +77,7 @@ def find_nearest_start(
     return coverage.NearestStart(nearest[1], partition, order)
 
 
-def attempts_of(
+def list_attempts(
     question: Question,
 ) -> tuple[coverage.CoverageDraft, coverage.CoverageTask, DataFrame]:
     """Return a row for each starting row of a query, see `AttemptWorker`. Runs no job.
@@ -88,10 +88,10 @@ def attempts_of(
     Raises:
         MatchRecognizeError: the query is wrong, or coverage does not support it.
     """
-    return search(question, AttemptWorker, schema_of_attempts)
+    return follow_starting_rows(question, AttemptWorker, schema_of_attempts)
 
 
-def search(
+def follow_starting_rows(
     question: Question,
     worker: Callable[[coverage.CoverageTask, pa.Schema, Incoming], Any],
     schema_of: Callable[[coverage.CoverageTask, Fields], spark_types.StructType],
@@ -131,7 +131,7 @@ def search(
         return draft, task, question.runner.analyse(rows)
 
 
-def schema_of_counts(task: coverage.CoverageTask, fields: Fields) -> spark_types.StructType:
+def build_counts_schema(task: coverage.CoverageTask, fields: Fields) -> spark_types.StructType:
     """Return the schema of `CoverageWorker`.
 
     Its columns are the counts, how many rows the nearest run needed, and what names its starting
@@ -145,7 +145,7 @@ def schema_of_counts(task: coverage.CoverageTask, fields: Fields) -> spark_types
     types = {wire.COUNTERS: spark_types.ArrayType(long), wire.ROW_NUMBER: long}
     for index, column in enumerate(task.naming_columns):
         types[wire.read(index)] = fields[column].dataType
-    return struct_of(types)
+    return make_struct_type(types)
 
 
 def schema_of_attempts(task: coverage.CoverageTask, fields: Fields) -> spark_types.StructType:
@@ -161,4 +161,4 @@ def schema_of_attempts(task: coverage.CoverageTask, fields: Fields) -> spark_typ
     naming_types = [fields[column].dataType for column in task.first_naming_columns]
     order_type = naming_types[-1]
     types = [*naming_types, order_type, *[spark_types.LongType()] * NOTED]
-    return struct_of({wire.read(index): type_ for index, type_ in enumerate(types)})
+    return make_struct_type({wire.read(index): type_ for index, type_ in enumerate(types)})

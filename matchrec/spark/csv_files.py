@@ -28,8 +28,8 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 from matchrec.errors import command as errors
-from matchrec.plan.text import quoted
-from matchrec.spark.csv_types import ArrowArray, CsvColumn, arrow_zone, type_chains
+from matchrec.plan.text import quote_name
+from matchrec.spark.csv_types import ArrowArray, CsvColumn, find_arrow_zone, type_chains
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -170,7 +170,7 @@ def infer_table(name: str, files: Sequence[CsvFile], zone: str) -> CsvTable | No
         return None
     folder_names = (folder_name for file in nonempty_files for folder_name in file.folders)
     all_names = list(dict.fromkeys((*names, *folder_names)))
-    chains = type_chains(arrow_zone(zone))
+    chains = type_chains(find_arrow_zone(zone))
     columns = {column_name: CsvColumn(list(chains)) for column_name in all_names}
     for file in nonempty_files:
         for texts in read_texts(name, file, all_names):
@@ -230,7 +230,7 @@ def use_session_zone(frame: DataFrame) -> DataFrame:
     from pyspark.sql.functions import col
 
     names = [name for name, type_name in frame.dtypes if type_name == "timestamp"]
-    casts = {name: col(quoted(name)).cast("timestamp") for name in names}
+    casts = {name: col(quote_name(name)).cast("timestamp") for name in names}
     return frame.withColumns(casts) if casts else frame
 
 

@@ -251,10 +251,10 @@ def convert_local_times(local: ArrowArray, zone: str) -> ArrowArray:
     return pc.if_else(is_skipped, instants_of_skipped, instants)
 
 
-def arrow_zone(zone: str) -> str:
+def find_arrow_zone(zone: str) -> str:
     """Return Arrow's name for the time zone of a session.
 
-    >>> [arrow_zone(zone) for zone in ("America/New_York", "GMT+3", "-05:30")]
+    >>> [find_arrow_zone(zone) for zone in ("America/New_York", "GMT+3", "-05:30")]
     ['America/New_York', '+03:00', '-05:30']
 
     Raises:

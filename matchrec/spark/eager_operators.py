@@ -18,9 +18,9 @@ from matchrec.plan.expression import (
     Navigation,
     Operation,
     Scalar,
-    comparison,
-    literal,
+    compare,
     looks_at_columns_only,
+    make_literal,
     with_operations,
 )
 from matchrec.plan.match_plan import MatchPlan, with_expressions
@@ -59,7 +59,7 @@ def write_out(operation: Operation, variable: str | None) -> Operation:
         case Operation("NULLIF", (first, second)) if is_eager(operation, variable):
             span = operation.span
             equal = Operation("=", ("(", first, ") = (", second, ")"), span)
-            null = literal("NULL", span)
+            null = make_literal("NULL", span)
             return Operation("IF", ("IF(", equal, ", ", null, ", ", first, ")"), span)
     return operation
 
@@ -79,8 +79,8 @@ def is_eager(operation: Operation, variable: str | None) -> bool:
 
 def compare_with_bounds(value: Scalar, low: Scalar, high: Scalar) -> Operation:
     """Return `(value >= low AND value <= high)`."""
-    above_low = comparison(">=", value, low)
-    below_high = comparison("<=", value, high)
+    above_low = compare(">=", value, low)
+    below_high = compare("<=", value, high)
     parts = ("(", above_low, " AND ", below_high, ")")
     return Operation("AND", parts, value.span.to(high.span))
 

@@ -25,11 +25,11 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import types as spark_types
 
-from matchrec.arguments import SESSION, checked
+from matchrec.arguments import SESSION, check_arguments
 from matchrec.errors import calls as errors
 from matchrec.errors.warnings import UntunedSessionWarning, untuned_session
-from matchrec.spark.backends import backend_of
-from matchrec.spark.session import application, find_context, is_stopped
+from matchrec.spark.backends import find_backend
+from matchrec.spark.session import find_application, find_context, is_stopped
 
 # A program that fails, and says why, if its interpreter cannot run the workers. Its arguments are
 # the version of Python and the packages that they need.
@@ -49,7 +49,7 @@ _changing_interpreter = RLock()
 
 
 @contextmanager
-def able_workers(spark: SparkSession) -> Iterator[None]:
+def use_own_interpreter(spark: SparkSession) -> Iterator[None]:
     """Let functions that are made inside run on this program's interpreter.
 
     Does nothing on a cluster, and over Connect.
@@ -98,14 +98,14 @@ def check_server_interpreter() -> None:
         or jvm.System.getenv("PYSPARK_DRIVER_PYTHON")
         or "python3"
     )
-    reason = why_not(interpreter)
+    reason = find_interpreter_problem(interpreter)
     if reason is not None:
         path = shutil.which(interpreter) or interpreter
         raise errors.worker_cannot(worker=path, reason=reason, driver=sys.executable)
 
 
 @lru_cache
-def why_not(interpreter: str) -> str | None:
+def find_interpreter_problem(interpreter: str) -> str | None:
     """Return why an interpreter cannot run the workers; None if it can.
 
     It costs nothing for the driver's own interpreter, and one start of Python, once, for another.
@@ -128,7 +128,7 @@ def why_not(interpreter: str) -> str | None:
 
 
 @contextmanager
-def refusing_streams(spark: SparkSession) -> Iterator[None]:
+def translate_stream_errors(spark: SparkSession) -> Iterator[None]:
     """Raise an error of ours inside if the engine says that it does not know streams.
 
     It says so when it is asked for the columns of one.
@@ -136,12 +136,12 @@ def refusing_streams(spark: SparkSession) -> Iterator[None]:
     Raises:
         MatchRecognizeUnsupportedError: the session has no watermarks.
     """
-    from matchrec.spark.sail.words import is_of_streams
+    from matchrec.spark.sail.words import is_about_streams
 
     try:
         yield
     except PySparkException as error:
-        if not is_of_streams(str(error)) or backend_of(spark).has_watermarks:
+        if not is_about_streams(str(error)) or find_backend(spark).has_watermarks:
             raise
         raise errors.no_watermarks() from None
 
@@ -161,7 +161,7 @@ PARTITIONS_PER_CORE = 8
 # Finds the number of cores in the URL of a master on one machine.
 LOCAL_MASTER = re.compile(r"local(?:\[(\d+|\*)(?:, *\d+)?\])?")
 
-# The applications whose sessions were checked for these settings, see `untuned_at_first`.
+# The applications whose sessions were checked for these settings, see `warn_once_if_untuned`.
 _asked: set[Hashable] = set()
 
 
@@ -217,7 +217,7 @@ class Tuned:
         return preformatted(self.text)
 
 
-@checked(spark=SESSION)
+@check_arguments(spark=SESSION)
 def tune(spark: SparkSession) -> Tuned:
     """Set two settings of Spark that make the queries of a session faster.
 
@@ -243,18 +243,18 @@ def tune(spark: SparkSession) -> Tuned:
       ...
     """
     check_session(spark)
-    settings = tuple(wanted_settings(spark))
+    settings = tuple(choose_settings(spark))
     for setting in settings:
         if setting.is_new:
             spark.conf.set(setting.name, str(setting.now))
     return Tuned(settings)
 
 
-def wanted_settings(spark: SparkSession) -> Iterator[Setting]:
+def choose_settings(spark: SparkSession) -> Iterator[Setting]:
     """Yield both settings as they are and as they should be. Nothing is set."""
     why = "no limit of bytes: Spark need not add up those of a batch after each row"
     yield choose_setting(spark, MAX_BYTES, UNLIMITED, why)
-    cores = local_cores(spark)
+    cores = count_local_cores(spark)
     if cores is None:
         value = str(spark.conf.get(PARTITIONS))
         why = f"yours to choose on a cluster: two to {PARTITIONS_PER_CORE} for each core are enough"
@@ -284,7 +284,7 @@ def choose_setting(spark: SparkSession, name: str, best_value: str, why: str) ->
     return Setting(name, value, best_value, why)
 
 
-def local_cores(spark: SparkSession) -> int | None:
+def count_local_cores(spark: SparkSession) -> int | None:
     """Return the number of cores of a session on one machine; None on a cluster.
 
     Executors of a cluster may start later, or only when there is work for them.
@@ -298,16 +298,16 @@ def local_cores(spark: SparkSession) -> int | None:
     return None if context is None else context.defaultParallelism
 
 
-def untuned(spark: SparkSession) -> UntunedSessionWarning | None:
+def warn_if_untuned(spark: SparkSession) -> UntunedSessionWarning | None:
     """Return a warning if `tune` would change a setting of a session."""
-    names = [setting.name for setting in wanted_settings(spark) if setting.is_new]
+    names = [setting.name for setting in choose_settings(spark) if setting.is_new]
     return untuned_session(names=" and ".join(names)) if names else None
 
 
-def untuned_at_first(
+def warn_once_if_untuned(
     spark: SparkSession, types: Iterable[spark_types.DataType]
 ) -> UntunedSessionWarning | None:
-    """Return what `untuned` returns, at the first query of an application with short values.
+    """Return what `warn_if_untuned` returns, at an application's first query with short values.
 
     A session is checked once, because over Connect that takes a message each time.
 
@@ -315,11 +315,11 @@ def untuned_at_first(
         spark: the session.
         types: the types of the values that the query sends to Python.
     """
-    app = application(spark)
+    app = find_application(spark)
     if app in _asked or not are_short(types):
         return None
     _asked.add(app)
-    return untuned(spark)
+    return warn_if_untuned(spark)
 
 
 def are_short(types: Iterable[spark_types.DataType]) -> bool:

@@ -19,22 +19,22 @@ from typing import Generic, TypeVar
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructField, StructType
 
-from matchrec.compile.executable import WORKERS_SORT, Executable, Output, Sorter
+from matchrec.compile.executable import WORKERS_SORT, Executable, ResultColumn, Sorter
 from matchrec.compile.path import Draft, RowBits, TypedConditions, link_draft, type_conditions
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import Family, ValueType
-from matchrec.conditions.typing.typer import IN_UTC
+from matchrec.conditions.typing.typer import DEFAULT_SETTINGS
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import no_watermarks, times_without_workers, worker_cannot_sort
-from matchrec.errors.run.origins import SqlOrigin, commented, with_origin
+from matchrec.errors.run.origins import SqlOrigin, mark_origin, with_comment
 from matchrec.output.measure_reader import SqlPiece, may_accumulate
 from matchrec.output.reads import ReadIsMatched
 from matchrec.output.schema import OutputColumn
 from matchrec.plan.expression import Aggregate
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import quoted
-from matchrec.shortcuts import taken
+from matchrec.plan.text import quote_name
+from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.columns import Preparation, UnsortedPreparation
 from matchrec.spark.errors.second_look import watch_matches
@@ -43,15 +43,15 @@ from matchrec.spark.ranges import (
     NO_WINDOW,
     Ranges,
     WholePartitions,
-    check_whole,
-    cutting,
+    check_may_stay_whole,
     find_ranges,
+    plan_ranges,
 )
 from matchrec.spark.relation import Relation
-from matchrec.spark.session import REFUSALS, quiet_analysis
+from matchrec.spark.session import QUERY_ERRORS, quiet_analysis
 from matchrec.spark.ties import watch_ties
-from matchrec.spark.transport import Sent
-from matchrec.spark.types import schema_of_reads, sorts_exactly, value_type
+from matchrec.spark.transport import SentRows
+from matchrec.spark.types import build_read_schema, sorts_exactly, to_value_type
 from matchrec.worker import wire
 from matchrec.worker.matching import QueryWorker
 from matchrec.worker.wire import SelectItem
@@ -102,7 +102,7 @@ class PreparedInput(Generic[CallerDraft]):
     def types(self) -> dict[RowColumn, ValueType]:
         """Return the types of the columns of the demand."""
         return {
-            column: value_type(struct_field.dataType)
+            column: to_value_type(struct_field.dataType)
             for column, struct_field in self.fields.items()
         }
 
@@ -127,7 +127,7 @@ class PreparedInput(Generic[CallerDraft]):
             executable = executable.limit(options.max_steps)
         return executable
 
-    def send(self, columns: tuple[RowColumn, ...]) -> Sent:
+    def send(self, columns: tuple[RowColumn, ...]) -> SentRows:
         """Return the rows with these columns. Raises as `Preparation.send`."""
         rows = self.rows if columns == self.demand.columns else None
         sent = self.preparation.send(columns, self.fields, rows)
@@ -135,7 +135,7 @@ class PreparedInput(Generic[CallerDraft]):
         token = self.question.backend.watch_rows(sent.rows, self.question.relation, drafts)
         return replace(sent, incoming=replace(sent.incoming, token=token))
 
-    def send_watched(self, columns: tuple[RowColumn, ...]) -> Sent:
+    def send_watched(self, columns: tuple[RowColumn, ...]) -> SentRows:
         """Return the rows with these columns, and let the workers that sort them count ties.
 
         Raises as `Preparation.send`.
@@ -165,7 +165,9 @@ def prepare(question: Question, make_demand: MakeDemand[CallerDraft]) -> Prepare
     """
     if question.is_stream:
         return prepare_stream(question, make_demand)
-    demand = make_demand(lambda _: RowScope.SORTED if taken().neighbours else RowScope.ROW)
+    demand = make_demand(
+        lambda _: RowScope.SORTED if current_shortcuts().neighbours else RowScope.ROW
+    )
     reason = find_reason_for_spark_values(question, demand)
     if reason is None:
         untyped = analyse_demand(question, demand, choose_sorter(question, demand))
@@ -292,7 +294,7 @@ def analyse_columns(
         question.runner.analyse(rows, query)
         row_fields = question.runner.fields(rows, str(demand.columns))
         fields = preparation.map_fields(row_fields, demand.columns)
-    except REFUSALS:
+    except QUERY_ERRORS:
         # Analyse each rule by itself to find the one that is wrong.
         for rule in question.rules:
             draft = demand.rule_drafts[rule.name]
@@ -314,7 +316,7 @@ def type_rules(prepared: PreparedInput[CallerDraft]) -> PreparedInput[CallerDraf
     conditions = {}
     for rule in question.rules:
         draft = prepared.demand.rule_drafts[rule.name]
-        settings = question.settings if depends_on_settings(draft) else IN_UTC
+        settings = question.settings if depends_on_settings(draft) else DEFAULT_SETTINGS
         with question.locating_errors(rule):
             conditions[rule.name] = type_conditions(
                 draft, prepared.types, ansi=question.ansi, session=settings, bits=bits
@@ -406,7 +408,7 @@ def find_key_filters(plan: MatchPlan, question: Question) -> tuple[str, ...]:
     of one partition may have different NaNs: some sessions order one NaN before all numbers, and
     another one after them.
     """
-    if not question.use.keys or not taken().keys:
+    if not question.use.keys or not current_shortcuts().keys:
         return ()
     columns = question.columns
     filters = []
@@ -415,7 +417,7 @@ def find_key_filters(plan: MatchPlan, question: Question) -> tuple[str, ...]:
             column = columns.name(key.text)
             if column is None or not columns.same(key.name or column, key_test.column):
                 continue
-            key_type = value_type(question.relation.type_of(key.text))
+            key_type = to_value_type(question.relation.type_of(key.text))
             if key_type.family is not Family.FLOATING:
                 filters.append(f"{key.text} {key_test.test}")
     return tuple(filters)
@@ -427,7 +429,7 @@ def divide_outputs(
     """Return the output columns that the query around the clause uses, and its other columns."""
     use = prepared.question.use
     outputs = prepared.demand.joint_draft.outputs
-    if not taken().columns:
+    if not current_shortcuts().columns:
         return outputs, ()
     used = [output for output in outputs if use.reads(output.name)]
     if not used:
@@ -452,7 +454,7 @@ def check_outputs(prepared: PreparedInput[Draft]) -> None:
     Raises:
         MatchRecognizeError: matchrec rejects a column.
 
-    Raises one of Spark's `REFUSALS` if Spark rejects it.
+    Raises one of Spark's `QUERY_ERRORS` if Spark rejects it.
     """
     question = prepared.question
     (rule,) = question.rules
@@ -461,13 +463,16 @@ def check_outputs(prepared: PreparedInput[Draft]) -> None:
         return
     columns = executable.crossing.columns
     fields = prepared.preparation.find_fields(columns, prepared.fields)
-    schema = schema_of_reads(executable, fields)
+    schema = build_read_schema(executable, fields)
     no_rows = question.runner.spark.createDataFrame([], schema)
     analyse_result(question, executable, project(question.relation, executable, no_rows), schema)
 
 
 def execute_prepared(prepared: PreparedInput[Draft]) -> ClauseResult:
-    """Return the result of a query whose rows are prepared. Raises one of Spark's `REFUSALS`."""
+    """Return the result of a query whose rows are prepared.
+
+    Raises one of Spark's `QUERY_ERRORS`.
+    """
     question = prepared.question
     (rule,) = question.rules
     executable = prepared.link(rule)
@@ -493,7 +498,7 @@ def analyse_result(
         result: the result.
         schema: the schema of the reads.
 
-    Raises one of Spark's `REFUSALS`.
+    Raises one of Spark's `QUERY_ERRORS`.
     """
     cache_key = (f"{executable.outputs} {executable.aggregates}", schema.json())
     return question.runner.analyse(result, cache_key)
@@ -504,7 +509,7 @@ def computes_in_spark(executable: Executable) -> bool:
     return bool(executable.aggregates) or any(is_computed(output) for output in executable.outputs)
 
 
-def is_computed(output: Output) -> bool:
+def is_computed(output: ResultColumn) -> bool:
     """Return whether Spark computes an output column, which does not consist of reads alone."""
     return not all(isinstance(piece, int) for piece in output.pieces)
 
@@ -527,7 +532,7 @@ def cut_partitions(prepared: PreparedInput[Draft], executable: Executable) -> Pr
     question = prepared.question
     preparation = prepared.preparation
     if question.is_stream or not isinstance(preparation, UnsortedPreparation):
-        check_whole(question, str(preparation.sorter or ""))
+        check_may_stay_whole(question, str(preparation.sorter or ""))
         return prepared
     plan = prepared.demand.joint_draft.plan
     ranges: Ranges | WholePartitions = WholePartitions(NO_WINDOW)
@@ -546,7 +551,7 @@ def price_ranges(result: ClauseResult) -> str:
     preparation = result.prepared.preparation
     if question.is_stream or not isinstance(preparation, UnsortedPreparation):
         return ""
-    ranges = cutting(question, result.draft.plan, result.executable)
+    ranges = plan_ranges(question, result.draft.plan, result.executable)
     if isinstance(ranges, WholePartitions):
         return ""
     columns = result.executable.crossing.columns
@@ -582,7 +587,7 @@ def match_rows(prepared: PreparedInput[Draft], executable: Executable) -> Matche
     """Send the prepared rows to the workers, which match them and return their reads."""
     options = prepared.question.options
     sent = prepared.send_watched(executable.crossing.columns)
-    schema = schema_of_reads(executable, sent.fields)
+    schema = build_read_schema(executable, sent.fields)
     pandas_executable = executable if options.transport == "pandas" else None
     name = f"match_recognize[PATTERN ({executable.pattern})]"
     make_worker = partial(QueryWorker, executable, sent.incoming)
@@ -609,7 +614,7 @@ def project(
     """
     if executable.aggregates:
         matched = aggregate_matches(relation.runner, matched, executable, token)
-    elif wire.is_result(executable):
+    elif wire.returns_result(executable):
         return matched
     items = build_result_items(executable, range(len(executable.reads)))
     return relation.runner.select_typed(matched, [str(item) for item in items])
@@ -637,17 +642,17 @@ class ResultItemBuilder:
         """Return the select list."""
         return [self.build_item(output) for output in self.executable.outputs]
 
-    def build_item(self, output: Output) -> SelectItem:
+    def build_item(self, output: ResultColumn) -> SelectItem:
         """Return an output column as an item of the select list.
 
         On an unmatched row, every measure is NULL.
         """
         is_alone = len(output.pieces) == 1
         pieces = [self.write_piece(piece, is_alone=is_alone) for piece in output.pieces]
-        text = with_origin("".join(pieces), output.origin)
+        text = mark_origin("".join(pieces), output.origin)
         if output.is_measure and isinstance(self.executable.reads[-1], ReadIsMatched):
             text = f"CASE WHEN {wire.read(self.slots[-1])} THEN {text} END"
-        return SelectItem(text, quoted(output.name))
+        return SelectItem(text, quote_name(output.name))
 
     def write_piece(self, piece: SqlPiece, *, is_alone: bool) -> str:
         """Return a piece of an output column as SQL.
@@ -661,7 +666,7 @@ class ResultItemBuilder:
         read_column = wire.read(self.slots[piece])
         if is_alone:
             return read_column
-        return commented(read_column, self.executable.reads[piece].show(self.column_texts))
+        return with_comment(read_column, self.executable.reads[piece].show(self.column_texts))
 
     @cached_property
     def column_texts(self) -> list[str]:

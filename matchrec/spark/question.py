@@ -21,27 +21,27 @@ from matchrec import arguments
 from matchrec.compile.path import Draft, draft_query
 from matchrec.compile.rule_set import Version
 from matchrec.conditions.functions.calendar import has_one_offset
-from matchrec.conditions.functions.function import Settings
+from matchrec.conditions.functions.function import SessionSettings
 from matchrec.conditions.padding import Padding
 from matchrec.conditions.row_column import OrderType, check_order
 from matchrec.conditions.split import RowScope
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import steps_of_event_selection
-from matchrec.errors.kinds import shown_in
+from matchrec.errors.kinds import located_in
 from matchrec.errors.language import Language
 from matchrec.errors.run.failures import of_rule
-from matchrec.output.schema import NO_COLUMN
+from matchrec.output.schema import PLACEHOLDER_COLUMN
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
-from matchrec.plan.resolve import InputColumns, with_earlier_measures
+from matchrec.plan.resolve import InputColumns, inline_earlier_measures
 from matchrec.source import Source
 from matchrec.spark.backend import Backend
-from matchrec.spark.backends import backend_of
-from matchrec.spark.errors.diagnose import Diagnosis, refusal_of
-from matchrec.spark.errors.users_terms import in_plain_words
+from matchrec.spark.backends import find_backend
+from matchrec.spark.errors.diagnose import Diagnosis, find_refusal
+from matchrec.spark.errors.users_terms import put_in_plain_words
 from matchrec.spark.relation import Relation, Runner
-from matchrec.spark.sail.probes import version_spoken
+from matchrec.spark.sail.probes import spark_version
 from matchrec.spark.session import quiet_analysis
-from matchrec.spark.types import length_of, value_type
+from matchrec.spark.types import find_char_length, to_value_type
 from matchrec.spark.window_lengths import check_constant_lengths, check_frame_length, find_constants
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ OPTIONS: dict[str, arguments.ArgumentKind] = {
     "max_steps": MAX_STEPS,
     "counters": COUNTERS,
 }
-Options.__init__ = arguments.checked(**OPTIONS)(Options.__init__)  # type: ignore[method-assign]
+Options.__init__ = arguments.check_arguments(**OPTIONS)(Options.__init__)  # type: ignore[method-assign]
 NO_OPTIONS = Options()
 
 
@@ -143,7 +143,7 @@ class Rule:
     def naming(self) -> Iterator[None]:
         """Add the name and the text of the rule to errors that are raised inside."""
         showing_text = (
-            nullcontext() if self.source is None else shown_in(self.source, self.language)
+            nullcontext() if self.source is None else located_in(self.source, self.language)
         )
         with naming_rule(self.name), showing_text:
             yield
@@ -178,12 +178,12 @@ class Question:
 
         def is_known(name: str) -> bool:
             with quiet_analysis():
-                return refusal_of([name], relation) is None
+                return find_refusal([name], relation) is None
 
         rules = []
         for rule in self.rules:
             with rule.naming():
-                plan = with_earlier_measures(rule.plan, columns, is_known)
+                plan = inline_earlier_measures(rule.plan, columns, is_known)
                 plan = pad_chars(plan, relation, columns)
                 plan = backend.rewrite_plan(plan, relation, columns)
             rules.append(replace(rule, plan=plan))
@@ -197,7 +197,7 @@ class Question:
     @property
     def backend(self) -> Backend:
         """Return the backend of the session: what differs between Spark, Connect and Sail."""
-        return backend_of(self.runner.spark)
+        return find_backend(self.runner.spark)
 
     @cached_property
     def is_stream(self) -> bool:
@@ -293,7 +293,7 @@ class Question:
             MatchRecognizeError: the rule is wrong.
         """
         names = [output.name for output in self.draft(rule, RowScope.ROW).outputs]
-        return tuple(name for name in names if name != NO_COLUMN)
+        return tuple(name for name in names if name != PLACEHOLDER_COLUMN)
 
     @cached_property
     def type_of_order(self) -> Callable[[str], OrderType]:
@@ -304,16 +304,16 @@ class Question:
 
         def find_order_type(text: str) -> OrderType:
             zone = self.runner.settings["spark.sql.session.timeZone"]
-            return OrderType(value_type(self.relation.type_of(text)), has_one_offset(zone))
+            return OrderType(to_value_type(self.relation.type_of(text)), has_one_offset(zone))
 
         return cache(find_order_type)
 
     @cached_property
-    def settings(self) -> Settings:
+    def settings(self) -> SessionSettings:
         """Return the settings of the session that change the values of conditions."""
         values = self.runner.settings
-        version = version_spoken(self.runner.spark)
-        settings = Settings(
+        version = spark_version(self.runner.spark)
+        settings = SessionSettings(
             time_zone=values["spark.sql.session.timeZone"],
             legacy_statistics=values["spark.sql.legacy.statisticalAggregate"] == "true",
             timestamp_type=values["spark.sql.timestampType"],
@@ -339,7 +339,7 @@ def pad_chars(plan: MatchPlan, relation: Relation, columns: InputColumns) -> Mat
         relation: the input.
         columns: the columns of the input.
     """
-    lengths = {field.name: length_of(field) for field in relation.rows.schema.fields}
+    lengths = {field.name: find_char_length(field) for field in relation.rows.schema.fields}
     if not any(lengths.values()):
         return plan
 
@@ -357,7 +357,7 @@ def is_streaming(rows: DataFrame) -> bool:
     return bool(rows.isStreaming)
 
 
-def input_columns(
+def find_input_columns(
     relation: Relation, alias: str | None = None, names: Sequence[str] | None = None
 ) -> InputColumns:
     """Return the names of a relation's columns as rules may write them.
@@ -374,6 +374,6 @@ def input_columns(
     try:
         column_names = relation.rows.columns if names is None else names
     except PySparkException as error:
-        raise in_plain_words(error, runner.tables) from None
+        raise put_in_plain_words(error, runner.tables) from None
     case_sensitive = runner.settings["spark.sql.caseSensitive"] == "true"
     return InputColumns(tuple(column_names), alias, case_sensitive)

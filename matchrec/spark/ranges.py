@@ -37,16 +37,16 @@ from pyspark.sql.functions import expr
 from pyspark.sql.types import DateType, IntegralType, LongType
 
 from matchrec.compile.executable import Executable
-from matchrec.compile.pruning.locality import Shortcut, why_not
+from matchrec.compile.pruning.locality import Shortcut, find_obstacle
 from matchrec.errors.calls import cannot_cut
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import MICROSECONDS, Amount, Template, View, template
-from matchrec.shortcuts import taken
-from matchrec.spark.environment import able_workers
+from matchrec.plan.text import MICROSECONDS, Amount, Template, View, join_template
+from matchrec.shortcuts import current_shortcuts
+from matchrec.spark.environment import use_own_interpreter
 from matchrec.spark.relation import Runner
 from matchrec.spark.session import OTHER_VERSION_ERRORS
-from matchrec.spark.transport import runner_in_worker
-from matchrec.spark.types import OrderTimes, struct_of
+from matchrec.spark.transport import make_runner
+from matchrec.spark.types import OrderNumbers, make_struct_type
 from matchrec.worker import wire
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Ranges:
     """
 
     # Converts values of the first ORDER BY column to positions.
-    order: OrderTimes
+    order: OrderNumbers
     # Every row of a match is less than this many positions after the first one.
     window: int
     # Conditions, as bits of the first column of bits. In every match, each of them holds for some
@@ -108,10 +108,10 @@ class Ranges:
         key_class = f"pmod(hash({', '.join(keys)}), {CLASS_COUNT})" if keys else "0"
         position = self.order.number_of_column(order)
         placed = rows.selectExpr("*", f"{key_class} AS {wire.CLASS}", f"{position} AS {wire.PLACE}")
-        query = template("SELECT *, ", self.stretch(), f" AS {wire.PLACED} FROM ", PLACED_ROWS)
+        query = join_template("SELECT *, ", self.stretch(), f" AS {wire.PLACED} FROM ", PLACED_ROWS)
         in_stretches = runner.having(matchrec_placed=placed).sql(query)
         columns = ", ".join(f"rows.{column}" for column in rows.columns)
-        joined = template(
+        joined = join_template(
             f"SELECT /*+ BROADCAST(kept) */ {columns}, kept.{wire.RANGE} FROM ",
             View("matchrec_in_stretches"),
             " AS rows LEFT JOIN ",
@@ -132,7 +132,7 @@ class Ranges:
         span = f"CAST(max({position}) AS DECIMAL(38, 0)) - min({position})"
         # a window of no length has empty matches, and a stretch needs a width to divide by
         least_width = max(1, ceil_divide(self.window, STRETCHES_PER_WINDOW))
-        return template(
+        return join_template(
             f"{position} DIV element_at("
             "(SELECT map_from_entries(collect_list(struct(class, width))) FROM ("
             f"SELECT {wire.CLASS} AS class, count(*) AS size, sum(count(*)) OVER () AS total,"
@@ -140,7 +140,7 @@ class Ranges:
             " FROM ",
             PLACED_ROWS,
             f" WHERE {position} IS NOT NULL GROUP BY {wire.CLASS})",
-            f" WHERE size * {taken().large} >= total), {wire.CLASS})",
+            f" WHERE size * {current_shortcuts().large} >= total), {wire.CLASS})",
         )
 
     def kept(self, in_stretches: DataFrame) -> DataFrame:
@@ -149,7 +149,7 @@ class Ranges:
         Args:
             in_stretches: all rows, with the number of their stretch.
         """
-        from matchrec.worker.ranges import Cutting
+        from matchrec.worker.ranges import RangeWorker
 
         cut_rows = in_stretches.where(f"{wire.PLACED} IS NOT NULL")
         # of each stretch, the bits of the conditions that hold for some row, and the number of rows
@@ -157,13 +157,16 @@ class Ranges:
         stretch_bits = expr(f"{bits} AS {wire.FIRST_BITS}")
         stretch_size = expr(f"count(*) AS {wire.ROW_NUMBER}")
         stretches = cut_rows.groupBy(wire.CLASS, wire.PLACED).agg(stretch_bits, stretch_size)
-        cutting = Cutting(
-            STRETCHES_PER_WINDOW, self.needed_bits, self.first_row_bits, taken().range_rows
+        cutting = RangeWorker(
+            STRETCHES_PER_WINDOW,
+            self.needed_bits,
+            self.first_row_bits,
+            current_shortcuts().range_rows,
         )
-        run = runner_in_worker(cutting)
+        run = make_runner(cutting)
         run.__name__ = "ranges"
-        schema = struct_of(dict.fromkeys((wire.CLASS, wire.PLACED, wire.RANGE), LongType()))
-        with able_workers(in_stretches.sparkSession):
+        schema = make_struct_type(dict.fromkeys((wire.CLASS, wire.PLACED, wire.RANGE), LongType()))
+        with use_own_interpreter(in_stretches.sparkSession):
             return stretches.repartition(1).mapInArrow(run, schema)
 
 
@@ -197,13 +200,13 @@ def find_ranges(
     options = question.options
     if options.sort == "worker":
         return WholePartitions("the workers were asked to sort it")
-    if not taken().ranges:
+    if not current_shortcuts().ranges:
         return WholePartitions("no partition is to be cut")
     if options.counters is not None:
         return WholePartitions("all rows are counted")
-    ranges = cutting(question, plan, executable)
+    ranges = plan_ranges(question, plan, executable)
     if isinstance(ranges, WholePartitions):
-        check_whole(question, ranges.reason)
+        check_may_stay_whole(question, ranges.reason)
         return ranges
     if options.sort == "auto":
         cost = next(find_costs(question, plan, executable), None)
@@ -212,7 +215,7 @@ def find_ranges(
     return ranges
 
 
-def check_whole(question: Question, reason: str) -> None:
+def check_may_stay_whole(question: Question, reason: str) -> None:
     """Check that partitions may stay whole.
 
     Args:
@@ -226,7 +229,7 @@ def check_whole(question: Question, reason: str) -> None:
         raise cannot_cut(reason=reason)
 
 
-def cutting(
+def plan_ranges(
     question: Question, plan: MatchPlan, executable: Executable
 ) -> Ranges | WholePartitions:
     """Return how partitions could be cut, or the reason they cannot; options do not matter."""
@@ -234,7 +237,7 @@ def cutting(
     if reason is not None:
         return WholePartitions(reason)
     assert plan.within is not None
-    order = OrderTimes(question.relation.type_of(plan.order_by[0].expression.text))
+    order = OrderNumbers(question.relation.type_of(plan.order_by[0].expression.text))
     if order.kind is None:
         type_name = order.type.simpleString()
         return WholePartitions(
@@ -254,7 +257,7 @@ def find_obstacles(plan: MatchPlan, executable: Executable) -> Iterator[str]:
         yield NO_WINDOW
     if executable.task.max_steps is not None:
         yield "max_steps counts those of a partition"
-    reason = why_not(Shortcut.RANGES, plan, executable.task.pattern.follow)
+    reason = find_obstacle(Shortcut.RANGES, plan, executable.task.pattern.follow)
     if reason is not None:
         yield reason
 
@@ -272,14 +275,14 @@ def find_costs(question: Question, plan: MatchPlan, executable: Executable) -> I
     size = estimate_bytes(question.relation.rows)
     if size is None:
         yield "the input would be computed three times; Options(sort='ranges') does so"
-    elif size < taken().range_bytes:
+    elif size < current_shortcuts().range_bytes:
         yield "the input is small"
 
 
 # The window, and the conditions of a match.
 
 
-def find_window(plan: MatchPlan, order: OrderTimes) -> int | None:
+def find_window(plan: MatchPlan, order: OrderNumbers) -> int | None:
     """Return the number of positions that a match spans less than; None if it is not known."""
     assert plan.within is not None
     if plan.within.distance is not None:
@@ -292,7 +295,7 @@ def find_window(plan: MatchPlan, order: OrderTimes) -> int | None:
     return window if window is not None and 0 <= window < LONGEST_WINDOW else None
 
 
-def count_positions(length: Amount, order: OrderTimes) -> int | None:
+def count_positions(length: Amount, order: OrderNumbers) -> int | None:
     """Return the least number of positions that is at least a length.
 
     Returns None if a length of this kind is not one of the order: a time if the order is a number,
@@ -318,7 +321,9 @@ def bits_of(conditions: tuple[int, ...]) -> int:
     >>> bin(bits_of((0, 2)))
     '0b1010'
     """
-    return sum(2 << condition for condition in conditions if condition + 1 < wire.bits_a_column())
+    return sum(
+        2 << condition for condition in conditions if condition + 1 < wire.count_bits_per_column()
+    )
 
 
 def find_first_row_bit(plan: MatchPlan, executable: Executable) -> int:

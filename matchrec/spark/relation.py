@@ -12,15 +12,22 @@ from typing import Any, Protocol
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType, StructField
 
-from matchrec.plan.text import AVERAGE_OR_NULL, SUM_OR_NULL, Template, View, quoted, template
+from matchrec.plan.text import (
+    AVERAGE_OR_NULL,
+    SUM_OR_NULL,
+    Template,
+    View,
+    join_template,
+    quote_name,
+)
 from matchrec.source import Source
 from matchrec.spark.errors import users_terms
 from matchrec.spark.session import (
-    OF_TEXTS,
-    SUBQUERY,
+    SUBQUERY_START,
+    TEXT_ERRORS,
     create_views,
     escape_for_pyspark,
-    holes,
+    list_holes,
     plain_sql,
     quiet_analysis,
 )
@@ -64,10 +71,10 @@ class Runner:
     # writes as literals.
     frames: Mapping[str, Any] = field(default_factory=dict)
     # Finds the holes in the text of one of the user's expressions.
-    written: Callable[[str], Template] = template
+    written: Callable[[str], Template] = join_template
     # Puts the WITH clauses around the user's clause before a query, so that its subqueries can
     # name them.
-    in_scope: Callable[[Template], Template] = template
+    in_scope: Callable[[Template], Template] = join_template
     # The user's query, if the texts have its layout. Spark's errors then point into it.
     source: Source | None = None
 
@@ -87,7 +94,7 @@ class Runner:
         for a client of Connect that cannot send DataFrames along with a text.
         """
         with ExitStack() as views:
-            view_names = create_views(self.spark, self.frames, holes(text), views)
+            view_names = create_views(self.spark, self.frames, list_holes(text), views)
             result = self.run_with_views(text, view_names)
             views.pop_all()  # so that nothing drops the views; after an error they are dropped
             return result
@@ -108,21 +115,21 @@ class Runner:
         with quiet_analysis():
             try:
                 return self.analyse(self._send_to_engine(text, view_names), text)
-            except OF_TEXTS as error:
-                filled = users_terms.Filled(text, view_names, self.source)
-                raise users_terms.in_users_terms(
+            except TEXT_ERRORS as error:
+                filled = users_terms.FilledTemplate(text, view_names, self.source)
+                raise users_terms.put_in_users_terms(
                     error, filled, self.tables, self.functions
                 ) from None
 
     def _send_to_engine(self, text: Template, view_names: Mapping[str, str]) -> DataFrame:
         """Run a text with Spark's own `sql`, even if `enable` has replaced the session's."""
-        frames = {hole: self.frames[hole] for hole in holes(text) if hole not in view_names}
-        pieces = [users_terms.fill(piece, view_names) for piece in text]
+        frames = {hole: self.frames[hole] for hole in list_holes(text) if hole not in view_names}
+        pieces = [users_terms.fill_piece(piece, view_names) for piece in text]
         if frames:
             sql = "".join(escape_for_pyspark(piece, frames) for piece in pieces)
         else:  # PySpark formats no text that comes without frames, so nothing is escaped
             sql = "".join(str(piece) for piece in pieces)
-        is_complete = not (self.args or holes(text))
+        is_complete = not (self.args or list_holes(text))
         return self.backend.send(self.readable(sql), self.args, frames, is_complete=is_complete)
 
     def select(self, frame: DataFrame, items: Sequence[str]) -> DataFrame:
@@ -130,9 +137,9 @@ class Runner:
         text = ", ".join(items)
         select_list = self.written(text)
         # markers, holes and subqueries must go through `sql`, which costs a view
-        if not (holes(select_list) or self.args or SUBQUERY.search(text)):
+        if not (list_holes(select_list) or self.args or SUBQUERY_START.search(text)):
             return frame.selectExpr(*(self.readable(item) for item in items))
-        query = template("SELECT ", select_list, " FROM ", View("matchrec_frame"))
+        query = join_template("SELECT ", select_list, " FROM ", View("matchrec_frame"))
         return self.having(matchrec_frame=frame).sql(self.in_scope(query))
 
     def readable(self, text: str) -> str:
@@ -176,13 +183,13 @@ class Runner:
 
     def tables(self) -> list[str]:
         """Return the names of the tables and views in reach; none if the engine lists none."""
-        with suppress(*OF_TEXTS):
+        with suppress(*TEXT_ERRORS):
             return [row["tableName"] for row in plain_sql(self.spark)("SHOW TABLES").collect()]
         return []
 
     def functions(self) -> list[str]:
         """Return the names of the functions of the session; none if the engine lists none."""
-        with suppress(*OF_TEXTS):
+        with suppress(*TEXT_ERRORS):
             return [str(row[0]) for row in plain_sql(self.spark)("SHOW FUNCTIONS").collect()]
         return []
 
@@ -226,8 +233,8 @@ class Relation:
         It is one text, so that Spark analyses it once.
         """
         select_list = ", ".join(items)
-        text = template("SELECT ", self.runner.written(select_list), " FROM (", query, ")")
-        return self.runner.in_scope(text) if SUBQUERY.search(select_list) else text
+        text = join_template("SELECT ", self.runner.written(select_list), " FROM (", query, ")")
+        return self.runner.in_scope(text) if SUBQUERY_START.search(select_list) else text
 
     @cached_property
     def _fields_by_text(self) -> dict[str, StructField]:
@@ -239,7 +246,7 @@ class Relation:
         schema = self.rows.schema
         name_counts = Counter(name.lower() for name in schema.names)
         return {
-            quoted(column.name): column
+            quote_name(column.name): column
             for column in schema
             if name_counts[column.name.lower()] == 1
         }

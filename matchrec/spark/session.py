@@ -31,9 +31,9 @@ from pyspark.errors import (
 )
 from pyspark.sql import DataFrame, SparkSession
 
-from matchrec.errors.language import holding
+from matchrec.errors.language import set_variable
 from matchrec.plan.text import Template, View
-from matchrec.shortcuts import once
+from matchrec.shortcuts import keep_parsed
 from matchrec.spark.errors import users_terms
 
 if TYPE_CHECKING:
@@ -48,17 +48,17 @@ else:
     JAVA_ERRORS = (Py4JError,)
 
 # What is raised if a query or a call of the session fails.
-FAILURES: tuple[type[Exception], ...] = (PySparkException, *JAVA_ERRORS)
+SESSION_ERRORS: tuple[type[Exception], ...] = (PySparkException, *JAVA_ERRORS)
 
 # What is raised if code reads Spark's own plan, which is different in another version of Spark.
 OTHER_VERSION_ERRORS: tuple[type[Exception], ...] = (*JAVA_ERRORS, TypeError)
 
 # What is raised for words of a query text that a session cannot make sense of.
-OF_TEXTS = (AnalysisException, IllegalArgumentException, UnsupportedOperationException)
+TEXT_ERRORS = (AnalysisException, IllegalArgumentException, UnsupportedOperationException)
 
 # What is raised for any query text that a session cannot make sense of. Some of it is raised by its
 # parser.
-REFUSALS = (*OF_TEXTS, ArithmeticException, NumberFormatException, SparkRuntimeException)
+QUERY_ERRORS = (*TEXT_ERRORS, ArithmeticException, NumberFormatException, SparkRuntimeException)
 
 # The attribute of a `sql` that replaces another: itself and the function that it replaces.
 REPLACED = "_matchrec_replaced"
@@ -69,7 +69,7 @@ REPLACED = "_matchrec_replaced"
 FRAMES = "_matchrec_frames"
 
 # Finds the beginning of a subquery.
-SUBQUERY = re.compile(r"\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
+SUBQUERY_START = re.compile(r"\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
 
 T = TypeVar("T")
 
@@ -165,7 +165,7 @@ def _has_connect_class(classes: tuple[type, ...]) -> bool:
     return any(".connect." in f"{cls.__module__}." for cls in classes)
 
 
-def query_context_logger() -> logging.Logger:
+def find_analysis_logger() -> logging.Logger:
     """Return PySpark's logger of failed analyses.
 
     Before 4.0 there is none. The logger that is returned then is silent.
@@ -191,14 +191,14 @@ def quiet_analysis() -> AbstractContextManager[None]:
 
     The caller raises a clearer error.
     """
-    query_context_logger().addFilter(is_logged)
-    return holding(_IS_QUIET, True)
+    find_analysis_logger().addFilter(is_logged)
+    return set_variable(_IS_QUIET, True)
 
 
-def holes(text: Template) -> tuple[str, ...]:
+def list_holes(text: Template) -> tuple[str, ...]:
     """Return the names of the holes in a text, each once.
 
-    >>> holes(("SELECT * FROM ", View("a"), " JOIN ", View("b"), " JOIN ", View("a")))
+    >>> list_holes(("SELECT * FROM ", View("a"), " JOIN ", View("b"), " JOIN ", View("a")))
     ('a', 'b')
     """
     return tuple(dict.fromkeys(piece.name for piece in text if isinstance(piece, View)))
@@ -225,7 +225,9 @@ def escape_for_pyspark(piece: str | View, frames: Mapping[str, Any]) -> str:
     return f"{{{piece.name}:<{max(piece.width, users_terms.PYSPARK_LENGTH)}}}"
 
 
-def once_a_session(spark: SparkSession, name: str, read: Callable[..., T]) -> Callable[..., T]:
+def keep_once_per_session(
+    spark: SparkSession, name: str, read: Callable[..., T]
+) -> Callable[..., T]:
     """Return a function that reads each text once in a session, and returns the same object again.
 
     Args:
@@ -234,7 +236,7 @@ def once_a_session(spark: SparkSession, name: str, read: Callable[..., T]) -> Ca
         name: the attribute of the session under which it is kept.
         read: reads a text. It is ignored if the session has a function of this name already.
     """
-    read_once: Callable[..., T] = vars(spark).setdefault(name, once(read))
+    read_once: Callable[..., T] = vars(spark).setdefault(name, keep_parsed(read))
     return read_once
 
 
@@ -255,7 +257,7 @@ Answer = Callable[["SparkSession", Any, Any, dict[str, Any]], "DataFrame | None"
 
 # An argument instead of a session. It stands for all sessions, also future ones, except those of an
 # application for which `replace_sql` was called with a session.
-EVERY = None
+ALL_SESSIONS = None
 
 _answers: dict[Hashable, Answer] = {}  # by application, or EVERY
 _changed_classes: set[type] = set()
@@ -269,9 +271,9 @@ def replace_sql(spark: SparkSession | None, answer: Answer) -> None:
         spark: a session of the application, or EVERY.
         answer: what is called. If it returns None, Spark's own `sql` answers.
     """
-    classes = all_classes() if spark is EVERY else type(spark).__mro__
+    classes = all_classes() if spark is ALL_SESSIONS else type(spark).__mro__
     with _changing:
-        _answers[EVERY if spark is EVERY else application(spark)] = answer
+        _answers[ALL_SESSIONS if spark is ALL_SESSIONS else find_application(spark)] = answer
         for cls in classes:
             current = cls.__dict__.get("sql")
             if not inspect.isfunction(current):
@@ -288,7 +290,7 @@ def restore_sql(spark: SparkSession | None) -> None:
         spark: a session of the application, or EVERY, as `replace_sql` got it.
     """
     with _changing:
-        _answers.pop(EVERY if spark is EVERY else application(spark), None)
+        _answers.pop(ALL_SESSIONS if spark is ALL_SESSIONS else find_application(spark), None)
         if _answers:
             return
         for cls in _changed_classes:
@@ -308,8 +310,8 @@ def make_replacement(original: Callable[..., DataFrame]) -> Callable[..., DataFr
         args: Any = None,
         **kwargs: Any,
     ) -> DataFrame:
-        own_answer = _answers.get(application(self)) if _answers else None
-        answer = own_answer or _answers.get(EVERY)
+        own_answer = _answers.get(find_application(self)) if _answers else None
+        answer = own_answer or _answers.get(ALL_SESSIONS)
         result = answer(self, sqlQuery, args, kwargs) if answer else None
         return original(self, sqlQuery, args, **kwargs) if result is None else result
 
@@ -327,7 +329,7 @@ def all_classes() -> Iterator[type]:
     yield ConnectSession
 
 
-def application(spark: SparkSession) -> Hashable:
+def find_application(spark: SparkSession) -> Hashable:
     """Return what all sessions of one application share: the context, or the server's address."""
     if is_connect(spark):
         client: Any = spark.client

@@ -23,11 +23,11 @@ from weakref import WeakKeyDictionary
 
 from pyspark.sql import SparkSession
 
-from matchrec.errors.language import part
+from matchrec.errors.language import name_part
 from matchrec.errors.run.place import column_name
 from matchrec.errors.warnings import tied_rows, warn_caller
 from matchrec.spark.sail import server
-from matchrec.spark.session import application, find_context
+from matchrec.spark.session import find_application, find_context
 from matchrec.worker.sorting.ties import (
     AccumulatorChannel,
     Channel,
@@ -73,7 +73,10 @@ def watch_ties(spark: SparkSession, plan: MatchPlan, sorting: Sorting) -> TieWat
     shown_names = [column_name(expression.text) for expression in plan.sorted_by]
     columns = dict(zip(names, shown_names, strict=True))
     return TieWatch(
-        query=uuid4().hex, channel=channel, clause=part("ORDER BY"), columns=tuple(columns.items())
+        query=uuid4().hex,
+        channel=channel,
+        clause=name_part("ORDER BY"),
+        columns=tuple(columns.items()),
     )
 
 
@@ -81,7 +84,7 @@ def find_channel(spark: SparkSession) -> Channel | None:
     """Return the channel by which workers of a session report; None if they cannot report."""
     context = find_context(spark)
     if context is None:
-        is_server_in_program = application(spark) in server.started
+        is_server_in_program = find_application(spark) in server.started
         return ThreadChannel(this_program()) if is_server_in_program else None
     listen_to_java()
     if context not in _accumulators:

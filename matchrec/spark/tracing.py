@@ -22,29 +22,29 @@ from pyspark.sql import types as spark_types
 
 from matchrec.compile.executable import Executable, Sorter
 from matchrec.compile.path import Draft
-from matchrec.conditions.row_column import RowColumn, row_column
+from matchrec.conditions.row_column import RowColumn, build_row_column
 from matchrec.conditions.split import RowScope
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run import failures as errors
-from matchrec.errors.run.place import RowPlace
+from matchrec.errors.run.place import RowLocation
 from matchrec.output.measures import Reader
 from matchrec.output.rows import OutputRows
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import quoted, string_literal
+from matchrec.plan.text import quote_name, string_literal
 from matchrec.search.matches import Matches
 from matchrec.search.partitions import BoolArray, Partitions
-from matchrec.source import by_number
+from matchrec.source import number_sort_key
 from matchrec.spark import types
-from matchrec.spark.environment import able_workers
+from matchrec.spark.environment import use_own_interpreter
 from matchrec.spark.execute import Demand, analyse_demand, project, type_rules
 from matchrec.spark.question import Question
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import quiet_analysis
 from matchrec.worker import wire
-from matchrec.worker.arrays import as_integers, column, to_bytes
-from matchrec.worker.encode import check_windows, partitions_of
+from matchrec.worker.arrays import as_integers, take_column, to_bytes
+from matchrec.worker.encode import check_windows, encode_partitions
 from matchrec.worker.gather import Gatherer
-from matchrec.worker.match import naming_rows
+from matchrec.worker.match import locate_failures
 
 MOST_ROWS = 100_000  # of a partition that is collected
 MOST_KEYS = 5  # partitions that a message lists
@@ -149,17 +149,17 @@ class PartitionCollector:
         prepared = type_rules(analyse_demand(question, demand, Sorter(is_worker=False)))
         executable = prepared.link(rule)
         search_columns = executable.crossing.columns
-        order_texts = [row_column(self.as_text(text)) for text in self.orders]
+        order_texts = [build_row_column(self.as_text(text)) for text in self.orders]
         tests = (*self.row_tests(), *self.draft.relevant)
         sent = prepared.send((*search_columns, *order_texts, *tests))
         table = collect_table(sent.rows)
         if not table.num_rows:
             raise self.explain_no_rows()
         starts = np.array([0, table.num_rows], np.int64)
-        with naming_rows(lambda row: RowPlace(self.target.partition or {}, row + 1)):
+        with locate_failures(lambda row: RowLocation(self.target.partition or {}, row + 1)):
             check_windows(executable, table, starts)
         other_columns = [
-            column(table, wire.column(index))
+            take_column(table, wire.column(index))
             for index in range(len(search_columns), len(sent.fields))
         ]
         order_columns = other_columns[: len(self.orders)]
@@ -171,7 +171,7 @@ class PartitionCollector:
             plan=draft.plan,
             executable=executable,
             table=table,
-            partitions=partitions_of(executable, table, starts),
+            partitions=encode_partitions(executable, table, starts),
             fields=sent.fields[: len(search_columns)],
             keys={name: self.key_values[name] for name in self.keys if name in self.key_values},
             orders=tuple(question.columns.name(text) or text for text in self.orders),
@@ -250,7 +250,7 @@ class PartitionCollector:
             for index, text in enumerate(self.keys.values())
         ]
         rows = self.question.relation.select(items).distinct().limit(MOST_KEYS + 1).collect()
-        rows.sort(key=lambda row: [by_number(errors.known(text)) for text in row])
+        rows.sort(key=lambda row: [number_sort_key(errors.known(text)) for text in row])
         return [dict(zip(self.keys, row, strict=True)) for row in rows]
 
     def write_example(self, keys: Mapping[str, str | None]) -> str:
@@ -272,7 +272,7 @@ class PartitionCollector:
             MatchRecognizeError: the target has too many values for a row, or none.
         """
         if self.target.row is None:
-            return (row_column("TRUE"), row_column("TRUE"))
+            return (build_row_column("TRUE"), build_row_column("TRUE"))
         if not 1 <= len(self.target.row) <= len(self.orders):
             raise errors.other_number_of_order_values(len(self.target.row), self.orders)
         comparisons = []
@@ -283,7 +283,7 @@ class PartitionCollector:
         first_text, first_value = comparisons[0]
         operator = ">" if self.draft.plan.order_by[0].descending else "<"
         is_before = f"coalesce(({first_text} {operator} {first_value}), TRUE)"
-        return (row_column(is_asked), row_column(is_before))
+        return (build_row_column(is_asked), build_row_column(is_before))
 
     def find_asked_rows(
         self, places: Places, is_asked: BoolArray, rows_before: int
@@ -314,7 +314,7 @@ class PartitionCollector:
 
     def as_text(self, text: str) -> str:
         """Return SQL of the text that names the value of an expression."""
-        return types.as_text(text, self.question.relation.type_of(text))
+        return types.write_text(text, self.question.relation.type_of(text))
 
     def write_comparable(self, text: str) -> str:
         """Return SQL of the value of an expression as it is compared with `write_value`.
@@ -322,7 +322,7 @@ class PartitionCollector:
         Bytes and nested values are compared by their texts.
         """
         type_ = self.question.relation.type_of(text)
-        return self.as_text(text) if by_text(type_) else types.in_one_form(text, type_)
+        return self.as_text(text) if by_text(type_) else types.normalize_value(text, type_)
 
     def write_value(self, argument: str, text: str, value: object) -> str:
         """Return a value of the user as SQL that can be compared with an expression.
@@ -336,7 +336,7 @@ class PartitionCollector:
             MatchRecognizePlanError: the value is not one of the expression's type.
         """
         type_ = self.question.relation.type_of(text)
-        literal_text = literal(as_instant(value, type_), argument)
+        literal_text = write_literal(as_instant(value, type_), argument)
         is_number = isinstance(value, Number) and not isinstance(value, bool)
         if value is None or (is_number and isinstance(type_, spark_types.NumericType)):
             return literal_text
@@ -389,7 +389,7 @@ def as_instant(value: object, type_: spark_types.DataType) -> object:
     return value
 
 
-def literal(value: object, argument: str) -> str:
+def write_literal(value: object, argument: str) -> str:
     """Return a value as a literal of SQL.
 
     Args:
@@ -399,7 +399,7 @@ def literal(value: object, argument: str) -> str:
     Raises:
         MatchRecognizePlanError: there is no literal for it.
 
-    >>> literal("it's", "row"), literal(date(2024, 1, 2), "row")
+    >>> write_literal("it's", "row"), write_literal(date(2024, 1, 2), "row")
     ("'it\\\\'s'", "DATE'2024-01-02'")
     """
     match value:
@@ -427,7 +427,7 @@ def literal(value: object, argument: str) -> str:
     if callable(to_python):
         python_value = to_python()
         if not isinstance(python_value, type(value)):
-            return literal(python_value, argument)
+            return write_literal(python_value, argument)
     raise errors.no_literal(argument=argument, value=value)
 
 
@@ -437,7 +437,7 @@ def collect_table(rows: DataFrame, most: int = MOST_ROWS) -> pa.Table:
     Raises:
         MatchRecognizeUnsupportedError: there are more than `most` rows.
     """
-    with able_workers(rows.sparkSession):
+    with use_own_interpreter(rows.sparkSession):
         packed = rows.mapInArrow(partial(pack, most=most), "packed binary")
     tables = [pa.ipc.open_stream(row.packed).read_all() for row in packed.collect()]
     if not tables:
@@ -465,7 +465,7 @@ def pack(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatc
         yield pa.RecordBatch.from_arrays([packed], ["packed"])
 
 
-def measure_values(partition: CollectedPartition, matches: Matches) -> Values:
+def compute_measures(partition: CollectedPartition, matches: Matches) -> Values:
     """Compute the measures of the plan over some matches. Runs a job.
 
     Args:
@@ -488,11 +488,11 @@ def measure_values(partition: CollectedPartition, matches: Matches) -> Values:
         for _ in task_rows:  # one batch, of one row
             yield from pa.ipc.open_stream(packed)
 
-    schema = types.schema_of_reads(executable, partition.fields)
+    schema = types.build_read_schema(executable, partition.fields)
     spark = partition.relation.runner.spark
-    with able_workers(spark):
+    with use_own_interpreter(spark):
         one_row = spark.range(0, 1, 1, 1)
-        sent = one_row.mapInArrow(return_batch, types.crossing_schema(schema))
+        sent = one_row.mapInArrow(return_batch, types.build_sent_schema(schema))
     result = project(partition.relation, executable, types.decode_columns(sent, schema))
     first_measure = len(executable.outputs) - len(partition.plan.measures)
     measure_fields = result.schema.fields[first_measure:]
@@ -502,6 +502,6 @@ def measure_values(partition: CollectedPartition, matches: Matches) -> Values:
 
 def write_quoted_text(field: spark_types.StructField) -> str:
     """Return SQL of the text of a column's value, in quotes if the column has texts."""
-    text = types.as_text(quoted(field.name), field.dataType)
+    text = types.write_text(quote_name(field.name), field.dataType)
     is_text = isinstance(field.dataType, spark_types.StringType)
     return f"concat(chr(39), {text}, chr(39))" if is_text else text

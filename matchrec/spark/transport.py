@@ -37,20 +37,25 @@ from matchrec.conditions.row_column import show_column
 from matchrec.errors.calls import altered_by_pandas
 from matchrec.errors.run.failures import column_of_other_type
 from matchrec.loading import makes_queries
-from matchrec.plan.text import quoted
-from matchrec.shortcuts import taken
-from matchrec.spark.environment import able_workers
-from matchrec.spark.types import crossing_schema, decode_columns, microseconds, struct_of
+from matchrec.plan.text import quote_name
+from matchrec.shortcuts import current_shortcuts
+from matchrec.spark.environment import use_own_interpreter
+from matchrec.spark.types import (
+    build_sent_schema,
+    decode_columns,
+    make_struct_type,
+    write_microseconds,
+)
 from matchrec.worker import wire
 from matchrec.worker.matching import Incoming
-from matchrec.worker.wire import SelectItem, bits_a_column, packed_columns
+from matchrec.worker.wire import SelectItem, count_bits_per_column, pack_columns
 
 # Makes a worker, which has a method `run`, for output of this schema. Picklable.
 MakeWorker = Callable[[pa.Schema], Any]
 
 
 @dataclass(frozen=True)
-class Sent:
+class SentRows:
     """The rows of a query as they are sent to its workers."""
 
     rows: DataFrame
@@ -77,19 +82,19 @@ class Sent:
             MatchRecognizeUnsupportedError: pandas would alter a column.
         """
         rows = self.rows
-        sent_schema = crossing_schema(schema)
-        run = runner_in_worker(make_worker(arrow_schema(sent_schema)))
+        sent_schema = build_sent_schema(schema)
+        run = make_runner(make_worker(to_arrow_schema(sent_schema)))
         if in_pandas is not None:
             encoding = build_encoding(rows, in_pandas)
             rows = encoding.encode(rows)
             run = encoding.run_over_pandas(run)
         run.__name__ = name
-        with able_workers(rows.sparkSession):
+        with use_own_interpreter(rows.sparkSession):
             map_batches: Any = rows.mapInArrow if in_pandas is None else rows.mapInPandas
             return decode_columns(map_batches(run, sent_schema), schema)
 
 
-def runner_in_worker(worker: Any) -> Callable[..., Iterator[Any]]:
+def make_runner(worker: Any) -> Callable[..., Iterator[Any]]:
     """Return a function that runs `worker.run` in a Python worker of Spark.
 
     The worker is pickled here, not with the function: a Python worker without this package can
@@ -98,12 +103,12 @@ def runner_in_worker(worker: Any) -> Callable[..., Iterator[Any]]:
     """
     makes_queries.set()
     payload = pickle.dumps(worker)
-    shortcuts = taken()
+    shortcuts = current_shortcuts()
     workers: list[Any] = []  # the worker, once it is unpickled
 
     def run(*arguments: Any) -> Iterator[Any]:
         try:
-            from matchrec.shortcuts import each_under
+            from matchrec.shortcuts import yield_under
             from matchrec.worker.failing import read_input, report_errors, unpickle
 
             def run_worker() -> Iterator[Any]:
@@ -115,7 +120,7 @@ def runner_in_worker(worker: Any) -> Callable[..., Iterator[Any]]:
                 ]
                 return workers[0].run(*inputs)  # type: ignore[no-any-return]
 
-            yield from each_under(shortcuts, lambda: report_errors(run_worker))
+            yield from yield_under(shortcuts, lambda: report_errors(run_worker))
         except ModuleNotFoundError as missing:
             raise RuntimeError(
                 f"a Spark worker lacks the Python package {missing.name}: install matchrec on "
@@ -140,7 +145,7 @@ def unpacker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
     return run
 
 
-def arrow_schema(schema: spark_types.StructType) -> pa.Schema:
+def to_arrow_schema(schema: spark_types.StructType) -> pa.Schema:
     """Return the Arrow schema in which a worker yields values of these Spark types."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
@@ -202,7 +207,7 @@ class PandasColumn:
         struct_fields = kind.fields if isinstance(kind, spark_types.StructType) else ()
         fields = []
         for index, struct_field in enumerate(struct_fields):
-            field_path = f"{path}.{quoted(struct_field.name)}"
+            field_path = f"{path}.{quote_name(struct_field.name)}"
             column = PandasColumn.build(f"{name}_{index}", field_path, struct_field.dataType)
             fields.append((struct_field.name, column))
         return PandasColumn(name, path, kind, tuple(fields))
@@ -266,7 +271,7 @@ class PandasEncoding:
         values = [
             SelectItem(encoded_value(column.name, column.kind), column.name) for column in sent
         ]
-        marks = packed_columns([f"{column.name} IS NULL" for column in sent], wire.nulls)
+        marks = pack_columns([f"{column.name} IS NULL" for column in sent], wire.nulls)
         return rows.selectExpr(*map(str, [*values, *others, *marks]))
 
     def batch(self, frame: pd.DataFrame) -> pa.RecordBatch:
@@ -278,7 +283,7 @@ class PandasEncoding:
         """
         arrays = {}
         for index, sent in enumerate(self.sent_columns()):
-            column_index, bit = divmod(index, bits_a_column())
+            column_index, bit = divmod(index, count_bits_per_column())
             marks = frame[wire.nulls(column_index)].to_numpy().astype(np.int64)
             is_null = (marks >> bit) & 1 == 1
             arrays[sent.name] = self.decode_column(sent, frame[sent.name].to_numpy(), is_null)
@@ -307,14 +312,14 @@ class PandasEncoding:
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
             is_other = True
         if is_other:
-            from matchrec.worker.planned import sql_name  # not loaded while a query is planned
+            from matchrec.worker.planned import name_type  # not loaded while a query is planned
 
             arrived = pa.array(values, mask=is_null).type
             column_name = sent.path.partition(".")[0]
             raise column_of_other_type(
                 column=self.texts.get(column_name, column_name),
                 planned=sent.kind.simpleString(),
-                arrived=sql_name(arrived),
+                arrived=name_type(arrived),
             )
         return array.cast(type_)
 
@@ -385,7 +390,7 @@ def arrow_type(type_: spark_types.DataType) -> pa.DataType | None:
     has_parameters = isinstance(type_, spark_types.DecimalType | spark_types.DayTimeIntervalType)
     if not has_parameters and type_.simpleString() not in UNALTERED:
         return None
-    return arrow_schema(struct_of({"": type_})).field(0).type
+    return to_arrow_schema(make_struct_type({"": type_})).field(0).type
 
 
 def encoded_value(name: str, type_: spark_types.DataType) -> str:
@@ -399,7 +404,7 @@ def encoded_value(name: str, type_: spark_types.DataType) -> str:
         case spark_types.TimestampType():
             return f"coalesce(unix_micros({name}), 0L)"
         case spark_types.DayTimeIntervalType():
-            return f"coalesce({microseconds(name)}, 0L)"
+            return f"coalesce({write_microseconds(name)}, 0L)"
         case spark_types.IntegralType() | spark_types.FloatType() | spark_types.DoubleType():
             return f"coalesce({name}, CAST(0 AS {type_.simpleString()}))"
     return name
@@ -408,16 +413,16 @@ def encoded_value(name: str, type_: spark_types.DataType) -> str:
 # Tables of Arrow.
 
 
-def write_at_once(frame: DataFrame, path: Path) -> int:
+def write_parquet(frame: DataFrame, path: Path) -> int:
     """Write all rows of a DataFrame to a Parquet file, in their order, and return their number."""
     table = frame.toArrow()
     parquet.write_table(table, path)
     return table.num_rows  # type: ignore[no-any-return]
 
 
-def with_known_types(table: pa.Table) -> pa.Table:
+def cast_to_spark_types(table: pa.Table) -> pa.Table:
     """Return a user's table with types that Spark has, see `arrays.read_as`."""
-    from matchrec.worker.arrays import read_as
+    from matchrec.worker.arrays import to_spark_type
 
-    schema = pa.schema([column.with_type(read_as(column.type)) for column in table.schema])
+    schema = pa.schema([column.with_type(to_spark_type(column.type)) for column in table.schema])
     return table.cast(schema)

@@ -1,9 +1,9 @@
 """Spark's types: as the plan has them, as values are sent to the workers, as rows are ordered.
 
-1. A Spark type as a `ValueType` of the plan: `value_type`.
-2. The schema of what the workers return: `schema_of_reads`.
+1. A Spark type as a `ValueType` of the plan: `to_value_type`.
+2. The schema of what the workers return: `build_read_schema`.
 3. Types that Arrow cannot carry, and what is sent instead: `encode_columns` and `decode_columns`.
-4. Values of ORDER BY as whole numbers: `OrderTimes`.
+4. Values of ORDER BY as whole numbers: `OrderNumbers`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing_extensions import assert_never
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions import types
-from matchrec.conditions.types import VOID, Family, ValueType, nested, type_named
+from matchrec.conditions.types import VOID, Family, ValueType, build_nested_type, find_type
 from matchrec.errors import calls as errors
 from matchrec.output.reads import (
     ColumnType,
@@ -36,7 +36,7 @@ from matchrec.output.reads import (
     SumType,
     TotalType,
 )
-from matchrec.plan.text import quoted, string_literal
+from matchrec.plan.text import quote_name, string_literal
 from matchrec.plan.totals import AskedTotal
 from matchrec.worker import wire
 
@@ -54,7 +54,7 @@ INTERVALS: dict[type[spark.DataType], Family] = {
 }
 
 
-def value_type(type_: spark.DataType) -> ValueType:
+def to_value_type(type_: spark.DataType) -> ValueType:
     """Return the plan's type of a Spark type.
 
     A collated string is OTHER, because its order is Spark's own. So is an array, a map or a struct
@@ -63,20 +63,20 @@ def value_type(type_: spark.DataType) -> ValueType:
     name = type_.simpleString()
     if is_nested(type_):
         names = tuple(type_.names) if isinstance(type_, StructType) else ()
-        parts = tuple(value_type(inner_type) for inner_type in inner_types(type_))
+        parts = tuple(to_value_type(inner_type) for inner_type in inner_types(type_))
         if any(part.family is Family.OTHER and part != VOID for part in parts):
             return ValueType(Family.OTHER, name)
-        return nested(NESTED[type(type_)], names, parts)
+        return build_nested_type(NESTED[type(type_)], names, parts)
     if isinstance(type_, spark.DecimalType):
         return ValueType(Family.DECIMAL, name, 64, type_.precision, type_.scale)
     if name.startswith("time("):  # since Spark 4.1
         return ValueType(Family.TIME, name)
-    return type_named(name.upper()) or ValueType(INTERVALS.get(type(type_), Family.OTHER), name)
+    return find_type(name.upper()) or ValueType(INTERVALS.get(type(type_), Family.OTHER), name)
 
 
 def has_distance(type_: spark.DataType) -> bool:
     """Return whether two values have a distance: numbers, times of a calendar and intervals."""
-    return value_type(type_).family in types.NUMBERS | types.TIMES | types.SPANS.keys()
+    return to_value_type(type_).family in types.NUMBERS | types.TIMES | types.SPANS.keys()
 
 
 def sorts_exactly(type_: spark.DataType) -> bool:
@@ -85,7 +85,7 @@ def sorts_exactly(type_: spark.DataType) -> bool:
     It holds for PARTITION BY as for ORDER BY. Collated texts, nested values, maps, variants and
     calendar intervals are left to Spark's own sort.
     """
-    return value_type(type_).family not in types.SPARKS_OWN
+    return to_value_type(type_).family not in types.COMPARED_BY_SPARK
 
 
 def is_nested(type_: spark.DataType) -> bool:
@@ -105,18 +105,18 @@ def inner_types(type_: spark.DataType) -> list[spark.DataType]:
     return []
 
 
-def parts_of(type_: spark.DataType) -> Iterator[spark.DataType]:
+def iterate_types(type_: spark.DataType) -> Iterator[spark.DataType]:
     """Yield a type and the types in it, at any depth.
 
-    >>> [part.simpleString() for part in parts_of(ArrayType(ArrayType(LongType())))]
+    >>> [part.simpleString() for part in iterate_types(ArrayType(ArrayType(LongType())))]
     ['array<array<bigint>>', 'array<bigint>', 'bigint']
     """
     yield type_
     for inner_type in inner_types(type_):
-        yield from parts_of(inner_type)
+        yield from iterate_types(inner_type)
 
 
-def with_parts(type_: DataType, change: Callable[[DataType], DataType]) -> DataType:
+def change_inner_types(type_: DataType, change: Callable[[DataType], DataType]) -> DataType:
     """Return an array, map or struct type with its inner types changed; another type as it is."""
     match type_:
         case ArrayType():
@@ -134,10 +134,11 @@ def with_parts(type_: DataType, change: Callable[[DataType], DataType]) -> DataT
     return type_
 
 
-def with_nulls(columns: Iterable[StructField]) -> list[StructField]:
+def allow_inner_nulls(columns: Iterable[StructField]) -> list[StructField]:
     """Return the fields, with NULL allowed inside of arrays, maps and structs.
 
-    >>> with_nulls([StructField("a", ArrayType(LongType(), containsNull=False), nullable=False)])
+    >>> longs = ArrayType(LongType(), containsNull=False)
+    >>> allow_inner_nulls([StructField("a", longs, nullable=False)])
     [StructField('a', ArrayType(LongType(), True), False)]
     """
     return [
@@ -148,7 +149,7 @@ def with_nulls(columns: Iterable[StructField]) -> list[StructField]:
 
 def allow_nulls(type_: DataType) -> DataType:
     """Return a type with NULL allowed inside of arrays, maps and structs."""
-    match with_parts(type_, allow_nulls):
+    match change_inner_types(type_, allow_nulls):
         case ArrayType(elementType=element):
             return ArrayType(element)
         case spark.MapType(keyType=key, valueType=value):
@@ -161,26 +162,28 @@ def allow_nulls(type_: DataType) -> DataType:
             return other_type
 
 
-def sql_type(type_: DataType) -> str:
+def write_type(type_: DataType) -> str:
     """Return a type as SQL, with the names of fields in quotes.
 
     `simpleString` does not quote them, so Spark may be unable to read it.
 
-    >>> sql_type(ArrayType(StructType().add("at night", LongType())))
+    >>> write_type(ArrayType(StructType().add("at night", LongType())))
     'array<struct<`at night`: bigint>>'
     """
     match type_:
         case spark.ArrayType():
-            return f"array<{sql_type(type_.elementType)}>"
+            return f"array<{write_type(type_.elementType)}>"
         case spark.MapType():
-            return f"map<{sql_type(type_.keyType)}, {sql_type(type_.valueType)}>"
+            return f"map<{write_type(type_.keyType)}, {write_type(type_.valueType)}>"
         case StructType():
-            fields = (f"{quoted(field.name)}: {sql_type(field.dataType)}" for field in type_.fields)
+            fields = (
+                f"{quote_name(field.name)}: {write_type(field.dataType)}" for field in type_.fields
+            )
             return f"struct<{', '.join(fields)}>"
     return type_.simpleString()
 
 
-def sum_type(type_: spark.DataType) -> spark.DataType:
+def find_sum_type(type_: spark.DataType) -> spark.DataType:
     """Return the type of Spark's `sum` over numbers of a type."""
     if isinstance(type_, spark.DecimalType):
         return spark.DecimalType(min(38, type_.precision + 10), type_.scale)
@@ -189,7 +192,7 @@ def sum_type(type_: spark.DataType) -> spark.DataType:
     return spark.DoubleType()
 
 
-def schema_of_reads(executable: Executable, inputs: Sequence[StructField]) -> StructType:
+def build_read_schema(executable: Executable, inputs: Sequence[StructField]) -> StructType:
     """Return the schema of what the workers return.
 
     Args:
@@ -203,7 +206,7 @@ def schema_of_reads(executable: Executable, inputs: Sequence[StructField]) -> St
         has_rows_without_match=shows_unmatched or shows_partial,
     )
     fields = []
-    for name, read in zip(wire.names_of(executable), executable.reads, strict=True):
+    for name, read in zip(wire.name_output(executable), executable.reads, strict=True):
         read_type = type_of_read(read.type, inputs)
         padding = padding_of(inputs[read.column]) if isinstance(read, ReadRow | ReadAt) else None
         fields.append(StructField(name, read_type, read.may_be_null(nullability), padding))
@@ -222,7 +225,7 @@ def padding_of(field: StructField) -> dict[str, str] | None:
     return {CHAR: field.metadata[CHAR]} if CHAR in field.metadata else None
 
 
-def length_of(field: StructField) -> int | None:
+def find_char_length(field: StructField) -> int | None:
     """Return the n of a CHAR(n) column; None for other columns."""
     type_name, _, length = str(field.metadata.get(CHAR, "")).rstrip(")").partition("(")
     return int(length) if type_name == "char" else None
@@ -249,23 +252,23 @@ def type_of_read(type_: ReadType, inputs: Sequence[StructField]) -> DataType:
         case ColumnType(column):
             return inputs[column].dataType
         case SumType(column):
-            return sum_type(inputs[column].dataType)
+            return find_sum_type(inputs[column].dataType)
         case ListType(column):
             return ArrayType(inputs[column].dataType, containsNull=False)
         case RowsType(columns, names):
             value_types = [inputs[column].dataType for column in columns]
             field_types = [*value_types, spark.StringType(), LongType()]
-            row_type = struct_of(dict(zip(names, field_types, strict=True)))
+            row_type = make_struct_type(dict(zip(names, field_types, strict=True)))
             return ArrayType(row_type, containsNull=False)
         case NamedType():
             return NAMED_TYPES[type_]
         case TotalType(asked, of):
-            return total_type(asked, None if of is None else type_of_read(of, inputs))
+            return find_total_type(asked, None if of is None else type_of_read(of, inputs))
         case _:
             assert_never(type_)
 
 
-def total_type(asked: AskedTotal, measure: DataType | None) -> DataType:
+def find_total_type(asked: AskedTotal, measure: DataType | None) -> DataType:
     """Return the type of an aggregate over all matches.
 
     It is the type of Spark's own aggregate over the matches, or the type of the CAST around it.
@@ -281,22 +284,24 @@ def total_type(asked: AskedTotal, measure: DataType | None) -> DataType:
         return measure
     if asked.is_double:
         return DoubleType()
-    spark_type = LongType() if measure is None or asked.function == "count" else sum_type(measure)
+    spark_type = (
+        LongType() if measure is None or asked.function == "count" else find_sum_type(measure)
+    )
     if asked.cast is None:
         return spark_type
-    exact_type = spark.DecimalType(38, scale_of(spark_type))
+    exact_type = spark.DecimalType(38, find_scale(spark_type))
     exact_cast = None if spark_type == DoubleType() else f"DECIMAL(38, {exact_type.scale})"
     if asked.cast != exact_cast:
         raise errors.rounding_cast(asked=asked, exact=replace(asked, cast=exact_cast))
     return exact_type
 
 
-def scale_of(type_: DataType) -> int:
+def find_scale(type_: DataType) -> int:
     """Return the number of digits after the point of a decimal; 0 for other types."""
     return type_.scale if isinstance(type_, spark.DecimalType) else 0
 
 
-def struct_of(fields: Mapping[str, DataType]) -> StructType:
+def make_struct_type(fields: Mapping[str, DataType]) -> StructType:
     """Return a struct type, or the schema of rows, whose fields may all be NULL."""
     return StructType([StructField(name, type_) for name, type_ in fields.items()])
 
@@ -346,7 +351,7 @@ def find_substitute(type_: spark.DataType) -> Substitute | None:
         case spark.DayTimeIntervalType() if not DURATIONS_CROSS:
             seconds = "CAST(CAST({0} AS DECIMAL(20, 0)) / 1000000 AS DECIMAL(18, 6))"
             interval = f"CAST(make_dt_interval(0, 0, 0, {seconds}) AS {type_.simpleString()})"
-            return Substitute(spark.LongType(), encoded=microseconds("{0}"), decoded=interval)
+            return Substitute(spark.LongType(), encoded=write_microseconds("{0}"), decoded=interval)
         case spark.MapType() if isinstance(type_.keyType, spark.NullType):
             is_there = "IF({0} IS NULL, NULL, true)"
             empty_map = "IF({0} IS NULL, NULL, map())"
@@ -379,20 +384,20 @@ def crossing_type(type_: spark.DataType, find: FindSubstitute = find_substitute)
     substitute = find(type_)
     if substitute is not None:
         return substitute.type
-    return with_parts(type_, lambda part: crossing_type(part, find))
+    return change_inner_types(type_, lambda part: crossing_type(part, find))
 
 
-def crossing_schema(schema: spark.StructType) -> spark.StructType:
+def build_sent_schema(schema: spark.StructType) -> spark.StructType:
     """Return the schema in which columns of a schema are sent."""
-    return cast("StructType", with_parts(schema, crossing_type))
+    return cast("StructType", change_inner_types(schema, crossing_type))
 
 
-def in_one_form(sql: str, type_: DataType) -> str:
+def normalize_value(sql: str, type_: DataType) -> str:
     """Return SQL of a value in which equal values have the same bits: one NaN and one zero.
 
     Spark itself takes care of that when it groups and compares; other engines may not.
 
-    >>> in_one_form("k", LongType()), in_one_form("k", DoubleType())
+    >>> normalize_value("k", LongType()), normalize_value("k", DoubleType())
     ('k', 'CAST(nanvl(k, abs(sqrt(-1D))) + 0D AS double)')
     """
     if not isinstance(type_, spark.FloatType | DoubleType):
@@ -400,12 +405,12 @@ def in_one_form(sql: str, type_: DataType) -> str:
     return f"CAST(nanvl({sql}, abs(sqrt(-1D))) + 0D AS {type_.simpleString()})"
 
 
-def columns_in_one_form(fields: Sequence[StructField]) -> list[str]:
-    """Return a select list of columns under their own names, each as `in_one_form`."""
+def normalize_columns(fields: Sequence[StructField]) -> list[str]:
+    """Return a select list of columns under their own names, each as `normalize_value`."""
     items = []
     for field in fields:
-        name = quoted(field.name)
-        items.append(f"{in_one_form(name, field.dataType)} AS {name}")
+        name = quote_name(field.name)
+        items.append(f"{normalize_value(name, field.dataType)} AS {name}")
     return items
 
 
@@ -438,7 +443,7 @@ def convert_columns(
         return frame
     items = []
     for field in schema.fields:
-        name = quoted(field.name)
+        name = quote_name(field.name)
         items.append(f"{convert_parts(name, field.dataType, choose)} AS {name}")
     return frame.selectExpr(*items)
 
@@ -477,17 +482,17 @@ def convert_parts(
     assert isinstance(type_, spark.StructType)
     fields = []
     for field in type_.fields:
-        field_value = f"{value}.{quoted(field.name)}"
+        field_value = f"{value}.{quote_name(field.name)}"
         converted = convert_parts(field_value, field.dataType, choose, find, depth)
         fields.append(f"{string_literal(field.name)}, {converted}")
     return f"IF({value} IS NULL, NULL, named_struct({', '.join(fields)}))"
 
 
-def as_text(value: str, type_: DataType) -> str:
+def write_text(value: str, type_: DataType) -> str:
     """Return SQL of a text that differs for different values; bytes are not read as letters.
 
     >>> from pyspark.sql.types import BinaryType
-    >>> as_text("x", ArrayType(BinaryType()))
+    >>> write_text("x", ArrayType(BinaryType()))
     "CAST(transform(x, e0 -> concat('X', chr(39), hex(e0), chr(39))) AS STRING)"
     """
     shown = convert_parts(
@@ -509,7 +514,7 @@ def find_bytes_substitute(type_: DataType) -> Substitute | None:
     return Substitute(spark.StringType(), encoded=text, decoded="")
 
 
-def microseconds(value: str) -> str:
+def write_microseconds(value: str) -> str:
     """Return SQL of the microseconds of a day-time interval, as a BIGINT."""
     full = f"CAST({value} AS INTERVAL DAY TO SECOND)"
     seconds = (f"EXTRACT({unit} FROM {full}) {conversion}" for unit, conversion in SECONDS)
@@ -524,7 +529,7 @@ def microseconds(value: str) -> str:
 EPOCH = datetime(1970, 1, 1)
 
 # A template: SQL of the microseconds of a TIMESTAMP_NTZ.
-SINCE_EPOCH = microseconds(f"{{0}} - TIMESTAMP_NTZ'{EPOCH}'")
+SINCE_EPOCH = write_microseconds(f"{{0}} - TIMESTAMP_NTZ'{EPOCH}'")
 
 
 class Counting(NamedTuple):
@@ -576,13 +581,13 @@ COUNTINGS: Mapping[TypeClass, Counting] = {
 
 
 @dataclass(frozen=True)
-class OrderTimes:
+class OrderNumbers:
     """The type of an ORDER BY column, which converts its values to whole numbers and back.
 
     >>> from pyspark.sql.types import DateType
-    >>> OrderTimes(DateType()).number(date(1970, 1, 3))
+    >>> OrderNumbers(DateType()).number(date(1970, 1, 3))
     2
-    >>> OrderTimes(DateType()).literal(2)
+    >>> OrderNumbers(DateType()).literal(2)
     'date_from_unix_date(2)'
     """
 
@@ -601,7 +606,7 @@ class OrderTimes:
 
     def is_alike(self, other: spark.DataType) -> bool:
         """Return whether another type has values of the same kind, or only NULL."""
-        return isinstance(other, spark.NullType) or OrderTimes(other).kind is self.kind
+        return isinstance(other, spark.NullType) or OrderNumbers(other).kind is self.kind
 
     def number(self, value: Any) -> int | None:
         """Return a Python value as a number; None if it is not a value of the type."""
@@ -618,7 +623,7 @@ class OrderTimes:
 
         Every number that a Python value has is in the range of instants and dates.
         """
-        limit = 1 << (value_type(self.type).bits - 1)
+        limit = 1 << (to_value_type(self.type).bits - 1)
         return -limit <= number < limit
 
     def number_of_column(self, name: str) -> str:
@@ -636,7 +641,7 @@ class OrderTimes:
         """Return the value of a number as people read it, an instant in UTC.
 
         >>> from pyspark.sql.types import TimestampType
-        >>> OrderTimes(TimestampType()).shown(0)
+        >>> OrderNumbers(TimestampType()).shown(0)
         '1970-01-01 00:00:00 UTC'
         """
         if self.kind is spark.IntegralType:

@@ -17,9 +17,9 @@ from matchrec.errors.rules import within_without_length
 from matchrec.errors.sql.window import wrong_frame_length
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import template
+from matchrec.plan.text import join_template
 from matchrec.spark.relation import Runner
-from matchrec.spark.session import FAILURES
+from matchrec.spark.session import SESSION_ERRORS
 
 # Months have 28 to 31 days, so a length of months and days is added to two days of a year. Two
 # months are longest from 1 July on, and one month is as long as it can be from either day.
@@ -88,8 +88,8 @@ def check_frame_length(constant: RowExpression, runner: Runner) -> None:
 
 def _compute(items: Iterable[str], runner: Runner) -> tuple[object, ...]:
     """Return the values of constant expressions; an empty tuple if the engine rejects them."""
-    query = runner.in_scope(template("SELECT ", runner.written(", ".join(items))))
-    with suppress(*FAILURES):
+    query = runner.in_scope(join_template("SELECT ", runner.written(", ".join(items))))
+    with suppress(*SESSION_ERRORS):
         return tuple(runner.sql(query).collect()[0])
     return ()
 

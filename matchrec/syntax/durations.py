@@ -23,13 +23,13 @@ from matchrec.errors.sql.clause import interval_without_unit
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.text import MICROSECONDS, Amount
 from matchrec.source import Span
-from matchrec.syntax.tokens import UNITS_OF_TIME, TokenSequence, amount_of_number
+from matchrec.syntax.tokens import UNITS_OF_TIME, TokenSequence, read_amount
 
 NUMBER = r"\d{1,40}(?:\.\d{1,40})?"
 MOST = 2**63  # in microseconds, or in the unit of the order column
 # A number with its unit.
 AMOUNT = re.compile(rf"\s*'?({NUMBER})'?\s*([A-Za-z]+)\s*")
-DURATION = ArgumentKind(
+DURATION_ARGUMENT = ArgumentKind(
     "a length of time, or a finite number in the unit of the order column",
     lambda value: isinstance(value, str | timedelta) or is_number(value),
     'write e.g. "10 minutes", timedelta(minutes=10), or 500',
@@ -64,7 +64,7 @@ class Duration:
         if not self.is_time:
             is_whole = self.amount.denominator == 1
             text = str(self.amount.numerator) if is_whole else repr(float(self.amount))
-            return RowExpression(text, span, amount=amount_of_number(text))
+            return RowExpression(text, span, amount=read_amount(text))
         units = (name for name in MICROSECONDS if name != "WEEK")
         unit = next(name for name in units if self.amount % MICROSECONDS[name] == 0)
         text = f"INTERVAL {self.amount / MICROSECONDS[unit]} {unit}"
@@ -76,7 +76,7 @@ class Duration:
         return self.sql.removeprefix("INTERVAL ").lower()
 
 
-def duration(
+def read_positive_duration(
     value: object, call: str, span: Span | None = None, counted_in: str | None = None
 ) -> Duration:
     """Return the distance that a value means.
@@ -90,9 +90,11 @@ def duration(
     Raises:
         MatchRecognizePlanError: the value is not a length, not positive, or too long.
 
-    >>> duration("1 hour 30 minutes", "within").sql, duration(500, "within").sql
-    ('INTERVAL 90 MINUTE', '500')
-    >>> duration(90, "within", counted_in="SECONDS").sql
+    >>> read_positive_duration("1 hour 30 minutes", "within").sql
+    'INTERVAL 90 MINUTE'
+    >>> read_positive_duration(500, "within").sql
+    '500'
+    >>> read_positive_duration(90, "within", counted_in="SECONDS").sql
     'INTERVAL 90 SECOND'
     """
     length = read_duration(value, call, span)
@@ -102,7 +104,7 @@ def duration(
         length is not None and length.is_time and length.amount.denominator > 1
     )
     if length is None or has_part_of_microsecond:
-        raise errors.not_a_duration(span, call=call, value=kinds.shown(value))
+        raise errors.not_a_duration(span, call=call, value=kinds.describe_value(value))
     if length.amount <= 0:
         raise errors.not_a_positive_duration(span, call=call, value=value)
     if length.amount >= MOST:
@@ -131,7 +133,7 @@ def interval(
     fields = FIELDS.fullmatch(value) if isinstance(value, str) else None
     if fields:
         return RowExpression(f"INTERVAL {fields[1]}", span, is_constant=True)
-    length = duration(value, call, span, counted_in)
+    length = read_positive_duration(value, call, span, counted_in)
     has_interval_word = counted_in is not None
     if has_interval_word and not length.is_time:
         unit = "MINUTE, or pass '10 minutes'"
@@ -143,7 +145,7 @@ def read_duration(value: Any, call: str, span: Span | None) -> Duration | None:
     """Return the distance that a value means; None if it means none.
 
     It may have a part of a microsecond, and need not be positive. `call` and `span` are as for
-    `duration`.
+    `read_positive_duration`.
 
     Raises:
         MatchRecognizePlanError: a unit is not known.
@@ -174,7 +176,7 @@ def read_duration(value: Any, call: str, span: Span | None) -> Duration | None:
 def unit(name: str, call: str, span: Span | None) -> int:
     """Return the microseconds of a unit of time, singular or plural.
 
-    `call` and `span` are as for `duration`.
+    `call` and `span` are as for `read_positive_duration`.
 
     Raises:
         MatchRecognizePlanError: the unit is not known.

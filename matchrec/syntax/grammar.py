@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.kinds import shown_in
+from matchrec.errors.kinds import located_in
 from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql import window as window_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
 from matchrec.plan.clauses import (
-    OF_CLAUSES,
+    CLAUSE_CHOICES,
     AfterMatchSkip,
     PartialMatches,
     RowsPerMatch,
@@ -32,7 +32,7 @@ from matchrec.source import Origin, Source, Span
 from matchrec.syntax import nodes
 from matchrec.syntax.durations import interval, is_time
 from matchrec.syntax.expressions.reader import ClausePart, items_between
-from matchrec.syntax.row_pattern import parameter_at, parse_row_pattern, pattern_outside
+from matchrec.syntax.row_pattern import parse_row_pattern, pattern_outside, read_parameter
 from matchrec.syntax.sections import (
     NOT_AT_END_OF_EXPRESSION,
     ClauseTokens,
@@ -53,8 +53,8 @@ from matchrec.syntax.tokens import (
     TokenSequence,
     read_number_of_rows,
     read_tokens,
+    read_whole_number,
     refuse_unit_in_number,
-    whole_number,
     words,
 )
 
@@ -77,7 +77,7 @@ def _read_window(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode
     It is `interval`, `n ROWS`, `interval BETWEEN ROWS` or `interval FROM variable TO variable`.
     """
     span = clause.span(start, end)
-    parameter = parameter_at(clause.tokens[start : end - 1])
+    parameter = read_parameter(clause.tokens[start : end - 1])
     if clause.key(end - 1) == "ROWS" and (parameter or end - start == 2):
         number = clause.part(start, end - 1)
         rows = 0 if parameter else read_number_of_rows(number.text, span)
@@ -104,7 +104,7 @@ def _read_window(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode
         between_rows=is_between_rows,
         after=clause[end - 3].variable if has_variables else None,
         to=clause[end - 1].variable if has_variables else None,
-        parameter=parameter_at(clause.tokens[parameter_start:parameter_end]),
+        parameter=read_parameter(clause.tokens[parameter_start:parameter_end]),
         unit=unit,
         place=clause.span(start, interval_end),
     )
@@ -321,7 +321,7 @@ def _explain_measure_without_name(
     return errors.measure_without_name(written.whole, text=text, name=name)
 
 
-_ROWS_PER_MATCH = {rows.value: rows for rows in OF_CLAUSES}
+_ROWS_PER_MATCH = {rows.value: rows for rows in CLAUSE_CHOICES}
 _ROWS_PER_MATCH["ALL ROWS PER MATCH"] = RowsPerMatch.ALL_ROWS_SHOW_EMPTY
 _PARTIAL = (PartialMatches(True), PartialMatches(False, True), PartialMatches(True, True))
 
@@ -391,10 +391,10 @@ def _read_frame(clause: ClauseTokens, section: Section) -> nodes.FrameEnd:
             bound_start, bound_end = start + 5, end - 1
             bound = clause.part(bound_start, bound_end)
             if bound.text.isdigit():  # None, which is no limit, if it is beyond all row numbers
-                return nodes.FrameEnd(whole_number(bound.text), span)
+                return nodes.FrameEnd(read_whole_number(bound.text), span)
             is_literal = len(bound) == 1 and (bound[0].is_constant or bound.key(0) == "NULL")
             if is_literal or _may_be_row_count(bound):
-                parameter = parameter_at(clause.tokens[bound_start:bound_end])
+                parameter = read_parameter(clause.tokens[bound_start:bound_end])
                 return nodes.FrameEnd(parameter or bound, span)
     raise window_errors.wrong_frame(span, text=" ".join(clause.text_at(span).split()))
 
@@ -523,5 +523,5 @@ def parse_clause(
     Raises:
         MatchRecognizeError: the text is not a clause.
     """
-    with shown_in(Source(text, origin)):
+    with located_in(Source(text, origin)):
         return read_clause(all_tokens(read_tokens(text, dialect)))

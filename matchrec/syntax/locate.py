@@ -1,14 +1,15 @@
 """Parse a query text: find its clauses and windows, and cut the text up for Spark.
 
-`parse` returns a `QueryNode`. Each MATCH_RECOGNIZE clause and each row pattern window in it is a
-`Site`: a clause and the relation that it applies to. The sites are evaluated one after the other.
+`parse_sql` returns a `QueryNode`. Each MATCH_RECOGNIZE clause and each row pattern window in it is
+a `Site`: a clause and the relation that it applies to. The sites are evaluated one after the other.
 For each one
 
-1. `rows_of` or `select_from` writes the query that computes the rows of its relation,
+1. `write_relation_query` or `write_select_from` writes the query that computes the rows of its
+   relation,
 2. the rows are matched outside of this module, and
 3. a hole, a `View`, replaces relation and clause in all later queries.
 
-`outer` writes what remains of the user's query once every site is evaluated.
+`write_outer_query` writes what remains of the user's query once every site is evaluated.
 """
 
 from __future__ import annotations
@@ -21,26 +22,26 @@ from typing import TYPE_CHECKING
 
 from sqlglot import TokenType
 
-from matchrec.errors.kinds import meant_keyword, misspelt, shown_in
+from matchrec.errors.kinds import find_keyword, located_in, misspelling_distance
 from matchrec.errors.language import current_surface
 from matchrec.errors.sql import clause as errors
 from matchrec.plan.text import (
     Replacement,
     Template,
     View,
-    in_place,
     is_reserved,
-    joined_texts,
+    join_template,
+    join_texts,
     parameter_name,
-    quoted,
-    spaced,
-    template,
+    quote_name,
+    replace_spans,
+    separate_words,
 )
 from matchrec.source import Origin, Source, Span
 from matchrec.syntax.grammar import cut_out_tokens, read_clause
 from matchrec.syntax.nodes import Site
 from matchrec.syntax.relation import (
-    Cut,
+    ClauseLocation,
     WithClause,
     find_clauses,
     find_relation,
@@ -48,9 +49,9 @@ from matchrec.syntax.relation import (
     find_use,
     find_visible,
     find_with_clauses,
-    keeps_text,
     part_at,
     refuse_stored_text,
+    stores_text,
 )
 from matchrec.syntax.row_pattern import parameters_in
 from matchrec.syntax.spellings import Spelling
@@ -59,8 +60,8 @@ from matchrec.syntax.tokens import (
     Dialect,
     TokenSequence,
     find_frames,
+    read_sqlglot_tokens,
     read_tokens,
-    sqlglot_tokens,
 )
 from matchrec.syntax.written_relations import find_alias
 
@@ -105,7 +106,7 @@ _WINDOW_WITH_DEFINE = re.compile(
 _WINDOW_WITH_PATTERN = re.compile(r"\b(OVER|WINDOW)\b.*\bPATTERN\s*\(", re.IGNORECASE | re.DOTALL)
 
 
-def parse(
+def parse_sql(
     text: str, frames: Collection[str] = (), dialect: Dialect = SPARK, origin: Origin | None = None
 ) -> QueryNode:
     """Parse a query and every clause in it.
@@ -119,12 +120,12 @@ def parse(
     Raises:
         MatchRecognizeError: a clause is malformed, misspelt or in the wrong place.
 
-    >>> query = parse("SELECT * FROM t q MATCH_RECOGNIZE (PATTERN (A B)) AS m WHERE m.x > 1")
+    >>> query = parse_sql("SELECT * FROM t q MATCH_RECOGNIZE (PATTERN (A B)) AS m WHERE m.x > 1")
     >>> [(site.relation_alias, query.source.at(site.relation)) for site in query.sites]
     [('q', 't q')]
     """
     source = Source(text, origin)
-    with shown_in(source):
+    with located_in(source):
         _refuse_misspelt_clause(text)
         if not may_have_clause(text):
             errors.refuse_other_language(text)
@@ -141,7 +142,7 @@ def parse(
             _refuse_clause_without_parenthesis(tokens)
             if tokens.says(0, "EXECUTE", "IMMEDIATE") and _CLAUSE_START.search(text):
                 raise errors.clause_in_string(tokens.span(0, 2))
-            return QueryNode(source, frames=passed_frames, keeps_text=keeps_text(tokens))
+            return QueryNode(source, frames=passed_frames, keeps_text=stores_text(tokens))
         blocks: tuple[Block, ...] = ()
         if windows:
             from matchrec.syntax.window_blocks import read_blocks
@@ -154,7 +155,7 @@ def parse(
             sites=sites,
             frames=passed_frames,
             markers=_find_markers(tokens, sites),
-            keeps_text=keeps_text(tokens),
+            keeps_text=stores_text(tokens),
             blocks=blocks,
         )
 
@@ -228,7 +229,7 @@ def _refuse_window_without_pattern(text: str) -> None:
             token = tokens[index]
             if token.key == "PATTERN":
                 raise errors.pattern_without_parentheses(token.span)
-            if tokens.key(index + 1) == "(" and meant_keyword(token.key) == "PATTERN":
+            if tokens.key(index + 1) == "(" and find_keyword(token.key) == "PATTERN":
                 where = "a row pattern window"
                 raise errors.misspelt_pattern(token.span, where=where, text=token.text)
 
@@ -264,7 +265,9 @@ def _is_near_clause_name(text: str) -> bool:
     letters = re.sub(r"[-_\s]", "", text.upper())
     if letters.startswith("MATCHRE"):
         return True
-    return misspelt(letters, "MATCHRECOGNIZE", _MOST_WRONG_LETTERS) <= _MOST_WRONG_LETTERS
+    return (
+        misspelling_distance(letters, "MATCHRECOGNIZE", _MOST_WRONG_LETTERS) <= _MOST_WRONG_LETTERS
+    )
 
 
 def _find_markers(tokens: TokenSequence, sites: tuple[Site, ...]) -> tuple[Span, ...]:
@@ -287,7 +290,7 @@ def _find_markers(tokens: TokenSequence, sites: tuple[Site, ...]) -> tuple[Span,
 
 
 def _find_passed_frames(
-    tokens: TokenSequence, names: Collection[str], clauses: Sequence[Cut | FoundWindow]
+    tokens: TokenSequence, names: Collection[str], clauses: Sequence[ClauseLocation | FoundWindow]
 ) -> Iterator[tuple[str, Span]]:
     """Yield name and span of each `{name}` outside of clauses for which a DataFrame was passed.
 
@@ -312,7 +315,7 @@ def _find_passed_frames(
 
 
 def _read_sites(
-    tokens: TokenSequence, clauses: Sequence[Cut], blocks: Sequence[Block]
+    tokens: TokenSequence, clauses: Sequence[ClauseLocation], blocks: Sequence[Block]
 ) -> tuple[Site, ...]:
     """Return the sites of clauses and windows in the order of evaluation.
 
@@ -328,7 +331,7 @@ def _read_sites(
 
 
 def _read_clause_sites(
-    tokens: TokenSequence, clauses: Sequence[Cut], with_clauses: tuple[WithClause, ...]
+    tokens: TokenSequence, clauses: Sequence[ClauseLocation], with_clauses: tuple[WithClause, ...]
 ) -> Iterator[Site]:
     """Yield the site of each clause; `_read_sites` sets their indices.
 
@@ -443,17 +446,17 @@ Replacements = tuple[tuple[Span, Template], ...]
 TextPiece = str | View | Replacement
 
 
-def outer(query: QueryNode) -> Template:
+def write_outer_query(query: QueryNode) -> Template:
     """Return the query with a hole for each clause that is not part of another one's relation.
 
     Everything else keeps its line and column. The alias of a clause and its column list stay,
     because they follow the hole.
     """
     whole_text = Span(0, len(query.source.text))
-    return joined_texts(_replace_with_layout(query, whole_text, len(query.sites)))
+    return join_texts(_replace_with_layout(query, whole_text, len(query.sites)))
 
 
-def rows_of(query: QueryNode, site: Site) -> Template:
+def write_relation_query(query: QueryNode, site: Site) -> Template:
     """Return the query that computes all rows of a site's relation.
 
     The user's text keeps its line and column, so that Spark's errors point at it:
@@ -472,14 +475,14 @@ def rows_of(query: QueryNode, site: Site) -> Template:
     rows = tuple(_replace_with_layout(query, site.relation, site.index))
     is_window = site.calls is not None
     if is_window:
-        return joined_texts((*pieces, *_write_select_all(query, site, end), *rows, closing))
+        return join_texts((*pieces, *_write_select_all(query, site, end), *rows, closing))
     before = text[end : site.relation.start]
     try:
         select = write_at_end(before, "SELECT", "*", "FROM")
     except ValueError:
         from_ = write_at_end(before, "FROM")
-        return joined_texts((*pieces, from_, *rows, " SELECT *", closing))
-    return joined_texts((*pieces, select, *rows, closing))
+        return join_texts((*pieces, from_, *rows, " SELECT *", closing))
+    return join_texts((*pieces, select, *rows, closing))
 
 
 def _write_select_all(query: QueryNode, site: Site, start: int) -> Iterator[TextPiece]:
@@ -534,8 +537,8 @@ def _find_block_replacements(
     if block.alias:
         hole = (*hole, Replacement(_write_alias(block), 0))
     yield block.rows, hole
-    qualifier = "" if block.alias is None else f"{quoted(block.alias)}."
-    all_columns = ", ".join(f"{qualifier}{quoted(name)}" for name in block.columns)
+    qualifier = "" if block.alias is None else f"{quote_name(block.alias)}."
+    all_columns = ", ".join(f"{qualifier}{quote_name(name)}" for name in block.columns)
     for span, text in block.edits():
         yield span, (Replacement(text, span.end - span.start),)
     for star in block.stars:
@@ -549,10 +552,10 @@ def _find_block(query: QueryNode, site: Site) -> Block:
 
 def _write_alias(block: Block) -> str:
     """Return ` AS alias` for the rows of a SELECT with windows; "" if its relation has no name."""
-    return "" if block.alias is None else f" AS {quoted(block.alias)}"
+    return "" if block.alias is None else f" AS {quote_name(block.alias)}"
 
 
-def select_from(query: QueryNode, site: Site, select_list: Template) -> Template:
+def write_select_from(query: QueryNode, site: Site, select_list: Template) -> Template:
     """Return `[WITH ...] SELECT select_list FROM relation` for the relation of a site.
 
     WITH clauses keep their nesting, `WITH a AS (...) (WITH b AS (...) SELECT ...)`, so that a name
@@ -563,16 +566,16 @@ def select_from(query: QueryNode, site: Site, select_list: Template) -> Template
         relation: Template = (previous_view, _write_alias(_find_block(query, site)))
     else:
         relation = _replace_compactly(query, site.relation, site.index)
-    return in_scope(query, site, template("SELECT ", select_list, " FROM ", relation))
+    return add_with_clauses(query, site, join_template("SELECT ", select_list, " FROM ", relation))
 
 
-def in_scope(query: QueryNode, site: Site, text: Template) -> Template:
+def add_with_clauses(query: QueryNode, site: Site, text: Template) -> Template:
     """Return a query of ours after the WITH clauses that are visible at a site."""
     for depth, visible in reversed(tuple(enumerate(site.with_clauses))):
-        text = template(_replace_compactly(query, visible, site.index), " ", text)
+        text = join_template(_replace_compactly(query, visible, site.index), " ", text)
         if depth > 0:
-            text = template("(", text, ")")
-    return joined_texts(text)
+            text = join_template("(", text, ")")
+    return join_texts(text)
 
 
 def fill_frames(text: str, frames: Collection[str]) -> Template:
@@ -588,7 +591,7 @@ def fill_frames(text: str, frames: Collection[str]) -> Template:
         for name, span in find_frames(read_tokens(text).tokens)
         if name in frames
     )
-    return joined_texts(_replace_in_text(text, Span(0, len(text)), holes))
+    return join_texts(_replace_in_text(text, Span(0, len(text)), holes))
 
 
 def _replace_compactly(query: QueryNode, span: Span, before: int) -> Template:
@@ -599,7 +602,7 @@ def _replace_compactly(query: QueryNode, span: Span, before: int) -> Template:
     replacements = tuple(
         (hole, _drop_layout(pieces)) for hole, pieces in _find_replacements(query, before)
     )
-    return joined_texts(_replace_in_text(query.source.text, span, replacements))
+    return join_texts(_replace_in_text(query.source.text, span, replacements))
 
 
 def _drop_layout(pieces: Template) -> Template:
@@ -623,19 +626,19 @@ def _replace_with_layout(query: QueryNode, span: Span, before: int) -> Iterator[
 def _replace_in_text(text: str, span: Span, replaced: Replacements) -> Iterator[TextPiece]:
     """Yield the text at `span` with the replacements of the outermost spans in it."""
     inside = ((hole, pieces) for hole, pieces in replaced if span.holds(hole))
-    return spaced(in_place(Source(text).at, span, inside))
+    return separate_words(replace_spans(Source(text).at, span, inside))
 
 
 _SELECT_ALL_FROM = re.compile(r"\s*SELECT\s*\*\s*FROM\s*", re.IGNORECASE)
 _ONLY_ALIAS = re.compile(r"\s*(?:(?:AS\s+)?(?P<alias>[A-Za-z_]\w*)\s*)?;?\s*", re.IGNORECASE)
 
 
-def rows_alone(text: Template) -> tuple[View, str | None] | None:
+def match_select_all(text: Template) -> tuple[View, str | None] | None:
     """Return the view and the alias of `SELECT * FROM view [alias]`; None for other queries.
 
-    >>> rows_alone(("SELECT * FROM ", View("t"), " AS m"))
+    >>> match_select_all(("SELECT * FROM ", View("t"), " AS m"))
     (View(name='t'), 'm')
-    >>> rows_alone(("SELECT * FROM ", View("t"), " WHERE x"))
+    >>> match_select_all(("SELECT * FROM ", View("t"), " WHERE x"))
     """
     match text:
         case (str(before), View() as view, str(behind)):
@@ -652,29 +655,29 @@ def _is_plain_alias(alias: str) -> bool:
 
     It does so unless the word has a meaning in SQL.
     """
-    (token,) = sqlglot_tokens(alias)
+    (token,) = read_sqlglot_tokens(alias)
     return token.token_type is TokenType.VAR and not is_reserved(alias)
 
 
-def places_of_parameters(text: str) -> Iterator[tuple[str, Span]]:
+def find_parameters(text: str) -> Iterator[tuple[str, Span]]:
     """Yield name and span of each `:name`.
 
     The type of a field, as in `a: INT`, looks the same and is yielded too.
     """
     if ":" not in text:
         return
-    for colon, name in pairwise(sqlglot_tokens(text)):
+    for colon, name in pairwise(read_sqlglot_tokens(text)):
         if colon.token_type is TokenType.COLON and name.text.isidentifier():
             yield name.text, Span(colon.start, name.end + 1)
 
 
-def named_parameters(text: str) -> dict[str, Span]:
+def find_first_parameters(text: str) -> dict[str, Span]:
     """Return the name of each `:name` with the span where it is used first.
 
-    >>> named_parameters("SELECT x FROM t WHERE x > :low AND y > :low")
+    >>> find_first_parameters("SELECT x FROM t WHERE x > :low AND y > :low")
     {'low': Span(start=26, end=30)}
     """
     first_spans: dict[str, Span] = {}
-    for name, span in places_of_parameters(text):
+    for name, span in find_parameters(text):
         first_spans.setdefault(name, span)
     return first_spans

@@ -20,7 +20,7 @@ from matchrec.errors.sql.clause import search_outside_window, skip_among_all
 from matchrec.plan import expression
 from matchrec.plan import pattern as patterns
 from matchrec.plan.clauses import (
-    ONE_OF_A_ROW,
+    ONE_MATCH_PER_START,
     Absence,
     AfterMatchSkip,
     Definition,
@@ -35,12 +35,12 @@ from matchrec.plan.clauses import (
     Within,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.rules import check
+from matchrec.plan.rules import check_plan
 from matchrec.syntax import nodes
-from matchrec.syntax.durations import duration, interval
+from matchrec.syntax.durations import interval, read_positive_duration
 from matchrec.syntax.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
-from matchrec.syntax.row_pattern import Values, fill_bounds, read_number, read_value
+from matchrec.syntax.row_pattern import ParameterValues, fill_bounds, read_number, read_value
 from matchrec.syntax.tokens import read_tokens
 
 # NOT in PATTERN if rows may be skipped: it names rows that must not be between two rows of a match.
@@ -72,15 +72,15 @@ def take_out_negations(
     Raises:
         MatchRecognizeError: a NOT cannot be checked once a match is found.
     """
-    negations = patterns.negations(pattern)
+    negations = patterns.list_negations(pattern)
     if not negations or selection is EventSelection.STRICT_CONTIGUITY:
         return pattern, ()
-    if output in ONE_OF_A_ROW:
+    if output in ONE_MATCH_PER_START:
         raise errors.preferred_negation(negations[0].span)
-    parts = patterns.top(pattern)
+    parts = patterns.top_level_parts(pattern)
     without_nots = patterns.concatenation(_drop_negations(parts), pattern.span)
     names = patterns.variable_names(without_nots)
-    nested = patterns.negations(without_nots)
+    nested = patterns.list_negations(without_nots)
     if nested or not names:
         raise errors.nested_negation((nested or negations)[0].span)
     for negation in negations:
@@ -205,7 +205,9 @@ def _find_unknown_value(reference: expression.Reference, name: str) -> str | Non
     return None
 
 
-def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -> MatchPlan:
+def lower_clause(
+    clause: nodes.MatchRecognize, values: ParameterValues = MappingProxyType({})
+) -> MatchPlan:
     """Return the plan of a clause.
 
     Without values it is made once and kept in the node.
@@ -219,7 +221,7 @@ def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -
             has no suitable value, or see `plan.rules.check`.
 
     >>> from matchrec.syntax.grammar import parse_clause
-    >>> plan = lower(parse_clause("PATTERN (a b*) DEFINE b AS x > PREV(x)"))
+    >>> plan = lower_clause(parse_clause("PATTERN (a b*) DEFINE b AS x > PREV(x)"))
     >>> plan.variables, plan.rows_per_match.value, plan.after_match.to.value
     (('A', 'B'), 'ONE ROW PER MATCH', 'PAST LAST ROW')
     """
@@ -258,14 +260,14 @@ def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -
     )
     if absences:
         check_absent_rows(plan)
-    check(plan)
+    check_plan(plan)
     if not values:
         clause.plans.append(plan)
     return plan
 
 
 def _make_scope(
-    clause: nodes.MatchRecognize, pattern: patterns.RowPattern, values: Values
+    clause: nodes.MatchRecognize, pattern: patterns.RowPattern, values: ParameterValues
 ) -> Scope:
     """Return what the measures of a clause may refer to. The pattern still has its NOTs."""
     names = (*patterns.variable_names(pattern), *patterns.negated_names(pattern))
@@ -277,7 +279,7 @@ def _make_scope(
     )
 
 
-def _fill_first_matches(first: FirstMatches | None, values: Values) -> FirstMatches | None:
+def _fill_first_matches(first: FirstMatches | None, values: ParameterValues) -> FirstMatches | None:
     """Return `FIRST k MATCHES` with the value of its parameter, if it has one."""
     if first is None or first.parameter is None:
         return first
@@ -285,7 +287,7 @@ def _fill_first_matches(first: FirstMatches | None, values: Values) -> FirstMatc
     return FirstMatches(number, first.span)
 
 
-def _find_window_rows(clause: nodes.MatchRecognize, values: Values) -> int | None:
+def _find_window_rows(clause: nodes.MatchRecognize, values: ParameterValues) -> int | None:
     """Return n of `WITHIN n ROWS`, the value of its parameter if it has one; None without it."""
     window = clause.window_of_rows
     if window is None:
@@ -295,14 +297,14 @@ def _find_window_rows(clause: nodes.MatchRecognize, values: Values) -> int | Non
     return read_number(window.parameter, values, "the number of rows in WITHIN", 1)
 
 
-def _lower_within(clause: nodes.MatchRecognize, values: Values) -> Within | None:
+def _lower_within(clause: nodes.MatchRecognize, values: ParameterValues) -> Within | None:
     """Return the window of a whole match; None without it."""
     if clause.within is None:
         return None
     return Within(_read_interval(clause.within, values))
 
 
-def _lower_gaps(clause: nodes.MatchRecognize, values: Values) -> Iterator[Gap]:
+def _lower_gaps(clause: nodes.MatchRecognize, values: ParameterValues) -> Iterator[Gap]:
     """Yield the windows between rows of a match."""
     for window in clause.windows:
         if window.is_gap:
@@ -313,11 +315,11 @@ def _check_options(clause: nodes.MatchRecognize) -> None:
     """Raise an error for options that do not go together."""
     if clause.search:
         raise search_outside_window(clause.search_span or clause.span, word=clause.search.value)
-    if clause.output not in (None, *ONE_OF_A_ROW) and clause.after_match is not None:
+    if clause.output not in (None, *ONE_MATCH_PER_START) and clause.after_match is not None:
         raise skip_among_all(clause.after_match.span or clause.span, output=clause.output.value)
 
 
-def _read_interval(window: nodes.WindowNode, values: Values) -> RowExpression:
+def _read_interval(window: nodes.WindowNode, values: ParameterValues) -> RowExpression:
     """Return the interval of a window.
 
     The value of a parameter is filled in if it is a length of time. Spark fills in other values:
@@ -343,7 +345,7 @@ def _read_interval(window: nodes.WindowNode, values: Values) -> RowExpression:
     if not is_number(value):
         return read
     # A number is checked here, so that the engine need not compute it.
-    duration(value, call, window.interval.whole)
+    read_positive_duration(value, call, window.interval.whole)
     return replace(read, is_constant=False)
 
 
@@ -359,7 +361,7 @@ def _lower_definitions(
     """
     scope = replace(scope_of_measures, clause=ClausePart.DEFINE)
     for node in clause.definitions:
-        condition = expression.of_a_condition(parse_scalar(node.expression, scope))
+        condition = expression.type_nulls(parse_scalar(node.expression, scope))
         if node.name in negated_names:
             condition = name_forbidden_row(condition, node.name)
         yield Definition(node.name, condition, node.span)

@@ -1,6 +1,6 @@
 """Lower a row pattern window to a `MatchPlan`, which outputs each row with the match of its frame.
 
-1. `lower` makes the plan of the window's clause.
+1. `lower_clause` makes the plan of the window's clause.
 2. Functions over the rows of a match, such as `avg(x) OVER w` and `nth_value(x, 2) OVER w`, become
    measures: `read_function`.
 3. `SEEK PATTERN (P)` becomes `PATTERN (X*? P)`, where X takes any row: as few rows as possible are
@@ -37,27 +37,27 @@ from matchrec.plan.expression import (
     Scalar,
     Semantics,
     Term,
-    comparison,
-    inner_references,
-    joined,
+    compare,
+    find_column_names,
+    join_conditions,
+    list_inner_references,
+    list_terms,
     looks_at_columns_only,
-    names_of,
     number_term,
-    row_text,
-    terms,
+    row_sql,
     with_final_semantics,
     with_references,
 )
-from matchrec.plan.match_plan import MatchPlan, with_each
-from matchrec.plan.rules import all_references, refuse_repeated
+from matchrec.plan.match_plan import MatchPlan, with_plan_references
+from matchrec.plan.rules import check_unique, list_all_references
 from matchrec.plan.text import Amount
 from matchrec.source import Span
 from matchrec.syntax.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
-from matchrec.syntax.lower import lower
+from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.nodes import FrameEnd, MatchRecognize, Search, WindowCall, uncalled
-from matchrec.syntax.row_pattern import Values, read_number
-from matchrec.syntax.tokens import TokenSequence, whole_number, words
+from matchrec.syntax.row_pattern import ParameterValues, read_number
+from matchrec.syntax.tokens import TokenSequence, read_whole_number, words
 
 # RowCount outside of a window's frame do not exist for it: they can be neither mapped nor read.
 #
@@ -181,7 +181,9 @@ class WithinFrame:
         if definition is None:
             return Definition(variable, limit)
         condition = definition.condition
-        return replace(definition, condition=joined("AND", (condition, limit), condition.span))
+        return replace(
+            definition, condition=join_conditions("AND", (condition, limit), condition.span)
+        )
 
     def restrict_definition(self, definition: Definition) -> Definition:
         """Return a definition whose condition reads no row outside of the frame.
@@ -272,12 +274,12 @@ class WithinFrame:
         assert not isinstance(rows, patterns.Parameter), "it has a value by now: lower_window"
         counted = Term((Aggregate("count", None, (), span=span),), span)
         if not isinstance(rows, TokenSequence):
-            return comparison("<=", counted, number_term((rows or 0) + 1 - distance, span))
+            return compare("<=", counted, number_term((rows or 0) + 1 - distance, span))
         length = ColumnReference(
             Navigation(end=End.FIRST), write_frame_length(rows.text), rows.whole
         )
         rows_after_first = Operation("+", (counted, " + ", number_term(distance - 1, span)), span)
-        return comparison("<=", rows_after_first, Term((length,), span))
+        return compare("<=", rows_after_first, Term((length,), span))
 
 
 def write_frame_length(text: str) -> str:
@@ -318,7 +320,7 @@ def _read_aggregates(tokens: TokenSequence) -> Scalar | None:
     for reference in scalar.references:
         if not isinstance(reference, Aggregate) or reference.function == MATCHED_ROWS:
             return None
-        if not all(looks_at_columns_only(term) for term in terms(reference)):
+        if not all(looks_at_columns_only(term) for term in list_terms(reference)):
             return None
     return with_final_semantics(scalar) if scalar.references else None
 
@@ -334,7 +336,7 @@ def _read_row_value(tokens: TokenSequence) -> Scalar | None:
     if closing != len(tokens) - 1 or len(arguments) != number_of_arguments or is_empty:
         return None
     digits = tokens.text_at(tokens.span(*arguments[1])) if has_number else "1"
-    number = whole_number(digits) if digits.isdigit() else None
+    number = read_whole_number(digits) if digits.isdigit() else None
     span = tokens.span(*arguments[0])
     term = parse_scalar(tokens.part(*arguments[0]), _SCOPE_OF_FUNCTIONS)
     navigations = {
@@ -346,7 +348,7 @@ def _read_row_value(tokens: TokenSequence) -> Scalar | None:
     if not number or not looks_at_columns_only(term) or not reads_current_row:
         return None
     navigation = Navigation(None, _ROW_VALUES[name], number - 1, 0, Semantics.FINAL)
-    text, names = row_text(term), names_of(term)
+    text, names = row_sql(term), find_column_names(term)
     return Term((ColumnReference(navigation, text, span, term.operations, names),), span)
 
 
@@ -376,7 +378,7 @@ def seek(plan: MatchPlan) -> MatchPlan:
     pattern = patterns.concatenation([passed, plan.pattern], plan.pattern.span)
     union = Subset(MATCHED, patterns.variable_names(plan.pattern))
     with_union = replace(plan, pattern=pattern, subsets=(*plan.subsets, union))
-    return with_each(with_union, read_match_only)
+    return with_plan_references(with_union, read_match_only)
 
 
 def read_match_only(reference: Reference) -> Reference:
@@ -387,7 +389,7 @@ def read_match_only(reference: Reference) -> Reference:
     """
     match reference:
         case Aggregate(variable=variable):
-            if MatchValue(MatchFunction.ROW_NUMBER) in inner_references(reference):
+            if MatchValue(MatchFunction.ROW_NUMBER) in list_inner_references(reference):
                 raise errors.not_with_seek(reference.span, what="MATCH_ROW_NUMBER()")
             return replace(reference, variable=variable or MATCHED)
         case Classifier(navigation) if navigation.physical_offset:
@@ -400,7 +402,9 @@ def read_match_only(reference: Reference) -> Reference:
 
 
 def lower_window(
-    clause: MatchRecognize, calls: tuple[WindowCall, ...], values: Values = MappingProxyType({})
+    clause: MatchRecognize,
+    calls: tuple[WindowCall, ...],
+    values: ParameterValues = MappingProxyType({}),
 ) -> MatchPlan:
     """Return the plan of a window.
 
@@ -410,13 +414,13 @@ def lower_window(
     Args:
         clause: the clause of the window.
         calls: the calls over it.
-        values: the values of parameters, see `lower`.
+        values: the values of parameters, see `lower_clause`.
 
     Raises:
         MatchRecognizeError: the window is malformed, or has what a window may not have.
     """
     _refuse_options(clause)
-    plan = lower(replace(clause, search=None, search_span=None), values)
+    plan = lower_clause(replace(clause, search=None, search_span=None), values)
     _refuse_functions(plan)
     functions = [read_function(call) for call in calls if not call.measure]
     if clause.search is Search.SEEK:
@@ -467,7 +471,7 @@ def _count_rows(written: Amount, span: Span) -> int | None:
         raise errors.wrong_frame_length(span, length="negative")
     if written.value.denominator > 1:
         raise errors.wrong_frame_length(span, length="not a whole number")
-    return whole_number(str(written.value.numerator))
+    return read_whole_number(str(written.value.numerator))
 
 
 def _rename_measures(
@@ -479,7 +483,7 @@ def _rename_measures(
         MatchRecognizeError: two measures have the same name.
     """
     names = [(measure.name, measure.span) for measure in measures]
-    refuse_repeated(names, duplicate_measure, str.lower)
+    check_unique(names, duplicate_measure, str.lower)
     columns = {call.measure.lower(): call.column for call in calls if call.measure}
     for measure in measures:
         column = columns.get(measure.name.lower(), uncalled(measure.name))
@@ -494,15 +498,19 @@ def _refuse_options(clause: MatchRecognize) -> None:
         if option is not None:
             span = getattr(option, "span", clause.pattern_span)
             raise errors.not_in_window(span or clause.span, what=option.words)
-    for node in patterns.walk(clause.pattern):
+    for node in patterns.walk_pattern(clause.pattern):
         if isinstance(node, patterns.Negation | patterns.PartitionStart | patterns.PartitionEnd):
-            what = "NOT in PATTERN" if isinstance(node, patterns.Negation) else patterns.show(node)
+            what = (
+                "NOT in PATTERN"
+                if isinstance(node, patterns.Negation)
+                else patterns.show_pattern(node)
+            )
             raise errors.not_in_window(node.span or clause.pattern_span, what=what)
 
 
 def _refuse_functions(plan: MatchPlan) -> None:
     """Raise an error for functions that a window may not call."""
-    for reference in chain.from_iterable(map(all_references, plan.expressions)):
+    for reference in chain.from_iterable(map(list_all_references, plan.expressions)):
         span = reference.span or Span(0, 0)
         if reference == MATCH_NUMBER:
             raise errors.not_in_window(span, what="MATCH_NUMBER()")

@@ -411,7 +411,7 @@ def read_window(tokens: TokenSequence, window: FoundWindow) -> ReadWindow:
     Raises:
         MatchRecognizeError: a part is malformed, or ORDER BY is missing.
     """
-    clause = clause_of_own(tokens, window, inherits=True)
+    clause = find_own_tokens(tokens, window, inherits=True)
     parts = sections.find_sections(clause)
     if ClausePart.ORDER_BY not in parts:
         raise errors.needs_order(tokens.span(window.opening, window.opening + 1))
@@ -423,7 +423,7 @@ def read_window(tokens: TokenSequence, window: FoundWindow) -> ReadWindow:
     return ReadWindow(window, grammar.read_clause(clause), " ".join(texts))
 
 
-def clause_of_own(
+def find_own_tokens(
     tokens: TokenSequence, window: FoundWindow, *, inherits: bool = False
 ) -> sections.ClauseTokens:
     """Return the tokens of a window's clause, without the name of the window it is derived from.

@@ -10,15 +10,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.kinds import nearest
+from matchrec.errors.kinds import find_nearest
 from matchrec.errors.sql import clause as errors
-from matchrec.plan.expression import Operation, Scalar, Term, conjuncts, names_of, render
+from matchrec.plan.expression import (
+    Operation,
+    Scalar,
+    Term,
+    find_column_names,
+    render,
+    split_conjuncts,
+)
 from matchrec.plan.match_plan import KeyTest, Use
 from matchrec.source import Span
 from matchrec.syntax.durations import is_distance
 from matchrec.syntax.expressions.expression import parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
-from matchrec.syntax.tokens import OF_THE_MATCH, TokenKind, TokenSequence, words
+from matchrec.syntax.tokens import FUNCTIONS_OF_MATCH, TokenKind, TokenSequence, words
 from matchrec.syntax.written_relations import (
     WrittenRelation,
     is_from,
@@ -38,14 +45,14 @@ from matchrec.syntax.written_relations import (
 # error would blame whatever is there. The keywords of its parts tell which bracket is at fault.
 
 _WORDS_BEFORE_RELATION = words("FROM JOIN USING")
-_FUNCTIONS_OF_MEASURES = OF_THE_MATCH | words("RUNNING FINAL COUNT SUM AVG MIN MAX")
+_FUNCTIONS_OF_MEASURES = FUNCTIONS_OF_MATCH | words("RUNNING FINAL COUNT SUM AVG MIN MAX")
 _WORDS_BEFORE_EXPRESSION = words(
     "SELECT WHERE AND OR NOT ON HAVING CASE WHEN THEN ELSE BY IN DISTINCT"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class ClauseLocation:
     """The place of a clause in a query, as indices of tokens."""
 
     word: int  # MATCH_RECOGNIZE
@@ -53,7 +60,7 @@ class Cut:
     closing: int  # its closing parenthesis
 
 
-def find_clauses(tokens: TokenSequence) -> tuple[Cut, ...]:
+def find_clauses(tokens: TokenSequence) -> tuple[ClauseLocation, ...]:
     """Return the clauses of a query in the order of the text, which is the order of evaluation.
 
     Raises:
@@ -65,12 +72,12 @@ def find_clauses(tokens: TokenSequence) -> tuple[Cut, ...]:
     ]
     if clause_words:
         _refuse_unbalanced(tokens, clause_words)
-    clauses: list[Cut] = []
+    clauses: list[ClauseLocation] = []
     for word in clause_words:
         if clauses and word < clauses[-1].closing:
             raise errors.clause_in_clause(tokens[word].span)
         opening = word + 1
-        clauses.append(Cut(word, opening, tokens.pairs[opening]))
+        clauses.append(ClauseLocation(word, opening, tokens.pairs[opening]))
     return tuple(clauses)
 
 
@@ -259,7 +266,7 @@ _WORDS_BEFORE_OBJECT = words(
 )
 
 
-def keeps_text(tokens: TokenSequence) -> bool:
+def stores_text(tokens: TokenSequence) -> bool:
     """Return whether Spark stores the text of the query: CREATE ... VIEW and CACHE TABLE."""
     return tokens.key(0) == "CACHE" or tokens.key(_find_created_object(tokens)) == "VIEW"
 
@@ -276,7 +283,7 @@ def _find_created_object(tokens: TokenSequence) -> int:
     return index
 
 
-def refuse_stored_text(tokens: TokenSequence, cut: Cut) -> None:
+def refuse_stored_text(tokens: TokenSequence, cut: ClauseLocation) -> None:
     """Raise an error for a clause in a view of several sessions, in a function or in a script.
 
     Their text is stored, and read where nobody evaluates the clause.
@@ -403,13 +410,13 @@ def _refuse_recursion(tokens: TokenSequence, clause: WithClause, start: int) -> 
             raise errors.recursive_relation(tokens[start].span, name=name.text)
 
 
-def find_relation(tokens: TokenSequence, cut: Cut) -> WrittenRelation:
+def find_relation(tokens: TokenSequence, cut: ClauseLocation) -> WrittenRelation:
     """Return the relation that a clause applies to.
 
     Raises:
         MatchRecognizeError: the clause follows no relation, or one that depends on other relations.
     """
-    start = find_start(tokens, cut)
+    start = find_relation_start(tokens, cut)
     relation = read_relation(tokens, start, cut.word)
     if relation.end != cut.word:
         raise _explain_misplaced(tokens, cut.word)
@@ -426,14 +433,18 @@ def _explain_misplaced(tokens: TokenSequence, word: int) -> MatchRecognizeError:
 
     FROM before the name of the relation may be misspelt, or the name may be in quotes.
     """
-    if word > 1 and tokens.key(word - 2) != "FROM" and nearest(tokens.key(word - 2), ("FROM",)):
+    if (
+        word > 1
+        and tokens.key(word - 2) != "FROM"
+        and find_nearest(tokens.key(word - 2), ("FROM",))
+    ):
         return errors.misspelt_from(tokens[word - 2].span, text=tokens[word - 2].text)
     if tokens[word - 1].is_string:
         return errors.relation_in_quotes(tokens[word - 1].span, name=tokens[word - 1].text)
     return errors.clause_in_wrong_place(tokens[word].span)
 
 
-def find_start(tokens: TokenSequence, cut: Cut) -> int:
+def find_relation_start(tokens: TokenSequence, cut: ClauseLocation) -> int:
     """Return the index of the first token of a clause's relation.
 
     What is between that token and the clause is not checked.
@@ -632,10 +643,10 @@ def _find_key_tests(tokens: TokenSequence, where: int, alias: int | None) -> Ite
     qualifiers = [""]
     if alias is not None:
         qualifiers.append(tokens[alias].name.lower())
-    for test in conjuncts(condition):
+    for test in split_conjuncts(condition):
         match test:
             case Operation(operator, (left, *constants)) if operator in _COMPARISONS:
-                *qualifier, name = names_of(left) or ("", "", "")
+                *qualifier, name = find_column_names(left) or ("", "", "")
                 is_column_of_clause = ".".join(qualifier).lower() in qualifiers
                 starts_with_column = test.parts[0] is left
                 if not is_column_of_clause or not starts_with_column:

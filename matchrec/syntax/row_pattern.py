@@ -22,19 +22,19 @@ from dataclasses import replace
 from matchrec.arguments import is_whole
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import marker_without_value, unbound_parameter
-from matchrec.errors.kinds import shown
+from matchrec.errors.kinds import describe_value
 from matchrec.errors.sql import clause as clause_errors
 from matchrec.errors.sql import pattern as errors
 from matchrec.plan import pattern as patterns
-from matchrec.plan.text import is_reserved, marker_of, parameter_name
+from matchrec.plan.text import find_marker, is_reserved, parameter_name
 from matchrec.source import Span
 from matchrec.syntax.tokens import (
-    MOST,
+    MOST_ROWS,
     Cursor,
     Token,
     TokenKind,
     TokenSequence,
-    whole_number,
+    read_whole_number,
     words,
 )
 
@@ -63,11 +63,11 @@ def parse_row_pattern(text: str, span: Span | None = None) -> patterns.RowPatter
     Raises:
         MatchRecognizeError: it is malformed.
 
-    >>> from matchrec.plan.pattern import show
-    >>> show(parse_row_pattern("(a|b) {- c -}*? |()| `d`{2,}"))
+    >>> from matchrec.plan.pattern import show_pattern
+    >>> show_pattern(parse_row_pattern("(a|b) {- c -}*? |()| `d`{2,}"))
     '(A | B) {- C -}*? | () | `d`{2,}'
     """
-    return _Parser(text, pattern_tokens(text, span or Span(0, len(text)))).pattern()
+    return _Parser(text, read_pattern_tokens(text, span or Span(0, len(text)))).pattern()
 
 
 class _Parser(Cursor):
@@ -215,9 +215,9 @@ class _Parser(Cursor):
         if self.token.kind is not TokenKind.NUMBER:
             return None
         token = self.advance()
-        number = whole_number(token.text)
+        number = read_whole_number(token.text)
         if number is None:
-            raise errors.bound_too_large(token.span, limit=MOST)
+            raise errors.bound_too_large(token.span, limit=MOST_ROWS)
         return number
 
     def parameter(self, mark: Token) -> patterns.Parameter:
@@ -335,7 +335,7 @@ _KINDS = {"name": TokenKind.WORD, "number": TokenKind.NUMBER}
 _COMMENT_MARK = re.compile(r"/\*|\*/")
 
 
-def pattern_tokens(text: str, span: Span) -> tuple[Token, ...]:
+def read_pattern_tokens(text: str, span: Span) -> tuple[Token, ...]:
     """Return the tokens of a row pattern without comments, and an END token after them.
 
     Args:
@@ -345,7 +345,7 @@ def pattern_tokens(text: str, span: Span) -> tuple[Token, ...]:
     Raises:
         MatchRecognizeError: a character, a number or a comment is not allowed.
 
-    >>> [token.text for token in pattern_tokens("a?? {-b-}||$", Span(0, 12))]
+    >>> [token.text for token in read_pattern_tokens("a?? {-b-}||$", Span(0, 12))]
     ['a', '?', '?', '{-', 'b', '-}', '|', '|', '$', '']
     """
     tokens = []
@@ -418,17 +418,17 @@ def pattern_outside(tokens: TokenSequence, word: int, wrong: int) -> MatchRecogn
 
 
 # The values of parameters, by their names.
-Values = Mapping[str, object]
+ParameterValues = Mapping[str, object]
 
 
 def parameters_in(pattern: patterns.RowPattern) -> Iterator[patterns.Parameter]:
     """Yield the parameters of all quantifiers, from left to right."""
-    for node in patterns.walk(pattern):
+    for node in patterns.walk_pattern(pattern):
         if isinstance(node, patterns.Quantified):
             yield from (parameter for parameter in node.parameters if parameter)
 
 
-def fill_bounds(pattern: patterns.RowPattern, values: Values) -> patterns.RowPattern:
+def fill_bounds(pattern: patterns.RowPattern, values: ParameterValues) -> patterns.RowPattern:
     """Return the pattern with the values of its parameters.
 
     Raises:
@@ -447,7 +447,7 @@ def fill_bounds(pattern: patterns.RowPattern, values: Values) -> patterns.RowPat
     return replace(filled, least=least, most=most, parameters=(None, None))
 
 
-def parameter_at(tokens: Sequence[Token]) -> patterns.Parameter | None:
+def read_parameter(tokens: Sequence[Token]) -> patterns.Parameter | None:
     """Return the parameter that the tokens are, `:name` or `?`; None if they are none."""
     if len(tokens) == 1 and tokens[0].key == "?":
         return patterns.Parameter(parameter_name(tokens[0].span), "?", tokens[0].span)
@@ -456,7 +456,7 @@ def parameter_at(tokens: Sequence[Token]) -> patterns.Parameter | None:
     return None
 
 
-def read_value(parameter: patterns.Parameter, values: Values) -> object:
+def read_value(parameter: patterns.Parameter, values: ParameterValues) -> object:
     """Return the value of a parameter.
 
     Raises:
@@ -466,14 +466,16 @@ def read_value(parameter: patterns.Parameter, values: Values) -> object:
     if parameter.mark == "@":
         raise errors.foreign_parameter(span, name=parameter.name)
     if parameter.name not in values:
-        marker = marker_of(parameter.name)
+        marker = find_marker(parameter.name)
         if marker is not None:
             raise marker_without_value(marker)
         raise unbound_parameter(span, name=parameter.name, known=tuple(values))
     return values[parameter.name]
 
 
-def read_number(parameter: patterns.Parameter, values: Values, what: str, least: int = 0) -> int:
+def read_number(
+    parameter: patterns.Parameter, values: ParameterValues, what: str, least: int = 0
+) -> int:
     """Return the value of a parameter that is written for a whole number.
 
     Args:
@@ -486,12 +488,12 @@ def read_number(parameter: patterns.Parameter, values: Values, what: str, least:
         MatchRecognizeError: it has no value, or another one.
     """
     value = read_value(parameter, values)
-    if not is_whole(value) or not least <= value <= MOST:
+    if not is_whole(value) or not least <= value <= MOST_ROWS:
         raise errors.value_is_no_number(
             parameter.span,
             parameter=parameter.written,
             what=what,
-            value="NULL" if value is None else shown(value),
+            value="NULL" if value is None else describe_value(value),
             least=least,
         )
     return value

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.kinds import meant_keyword
+from matchrec.errors.kinds import find_keyword
 from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import window as window_errors
 from matchrec.plan.clauses import EventSelection, FirstMatches, MatchOutput
@@ -20,8 +20,14 @@ from matchrec.source import Span
 from matchrec.syntax.durations import is_distance
 from matchrec.syntax.expressions.reader import ClausePart, refuse_strange
 from matchrec.syntax.relation import part_at
-from matchrec.syntax.row_pattern import parameter_at, pattern_outside
-from matchrec.syntax.tokens import TokenKind, TokenSequence, first_matches, pair_brackets, words
+from matchrec.syntax.row_pattern import pattern_outside, read_parameter
+from matchrec.syntax.tokens import (
+    TokenKind,
+    TokenSequence,
+    make_first_matches,
+    pair_brackets,
+    words,
+)
 
 _PARTS_IN_ORDER = tuple(ClausePart)
 _PARTS_OF_ONE_WORD = (ClausePart.MEASURES, ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
@@ -194,10 +200,10 @@ def _read_first_matches(clause: ClauseTokens, start: int) -> tuple[FirstMatches 
     if clause.key(start) != "FIRST" or clause.key(end - 1) not in ("MATCHES", "MATCH"):
         return None, start
     span = clause.span(start, end)
-    parameter = parameter_at(clause.tokens[start + 1 : end - 1])
+    parameter = read_parameter(clause.tokens[start + 1 : end - 1])
     if parameter is not None:
         return FirstMatches(0, span, parameter), end
-    return first_matches(clause[end - 2].text, span), end
+    return make_first_matches(clause[end - 2].text, span), end
 
 
 _OUTPUTS = (MatchOutput.ALL, MatchOutput.NON_OVERLAPPING, MatchOutput.LONGEST)
@@ -363,7 +369,7 @@ def _refuse_without_pattern(clause: ClauseTokens, sections: dict[ClausePart, Sec
     for index, token in enumerate(clause.tokens):
         if token.key == "PATTERN" and clause.ends_expression(index - 1):
             raise _explain_missing_parentheses(clause, index)
-        is_misspelt = token.key != "PATTERN" and meant_keyword(token.key) == "PATTERN"
+        is_misspelt = token.key != "PATTERN" and find_keyword(token.key) == "PATTERN"
         if is_misspelt and clause.key(index + 1) == "(":
             raise errors.misspelt_pattern(token.span, where="MATCH_RECOGNIZE", text=token.text)
     for part, section in sections.items():

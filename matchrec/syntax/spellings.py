@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from matchrec.errors.sql import clause as errors
-from matchrec.plan.text import NO_ALIAS_OF_SAIL, quoted
+from matchrec.plan.text import NO_ALIAS_OF_SAIL, quote_name
 from matchrec.source import Span
 from matchrec.syntax.relation import WithClause, find_with_clauses
 from matchrec.syntax.tokens import SPARK, Dialect, Range, TokenSequence, read_tokens
@@ -71,10 +71,10 @@ def find_relation_names(tokens: TokenSequence) -> Iterator[Spelling]:
         for relation in relations_after(tokens, word, len(tokens)):
             for alias in relation.aliases:
                 if tokens[alias].is_word and tokens.key(alias) in NO_ALIAS_OF_SAIL:
-                    yield Spelling(tokens[alias].span, quoted(tokens[alias].text))
+                    yield Spelling(tokens[alias].span, quote_name(tokens[alias].text))
             name = find_defined_name(tokens, withs, relation.start)
             if name is not None and name != tokens[relation.start].name:
-                yield Spelling(tokens[relation.start].span, quoted(name))
+                yield Spelling(tokens[relation.start].span, quote_name(name))
 
 
 def find_defined_name(tokens: TokenSequence, withs: Sequence[WithClause], index: int) -> str | None:

@@ -49,7 +49,7 @@ LOGICAL = frozenset({"FIRST", "LAST"})
 NAVIGATION = PHYSICAL | LOGICAL
 SEMANTICS = frozenset({"RUNNING", "FINAL"})
 MATCH_FUNCTIONS = frozenset(function.value for function in MatchFunction)
-OF_THE_MATCH = NAVIGATION | MATCH_FUNCTIONS | {"CLASSIFIER", "MATCHED_ROWS"}
+FUNCTIONS_OF_MATCH = NAVIGATION | MATCH_FUNCTIONS | {"CLASSIFIER", "MATCHED_ROWS"}
 
 AGGREGATES = words_of("AGGREGATE")
 CONSTANT_CALLS = words_of("CONSTANT CALL")
@@ -57,7 +57,7 @@ CONSTANT_CALLS = words_of("CONSTANT CALL")
 # Functions that are called with OVER only.
 WINDOW_ONLY = words("LAG LEAD NTH_VALUE ROW_NUMBER RANK DENSE_RANK PERCENT_RANK CUME_DIST NTILE")
 
-OF_SEVERAL_ROWS = AGGREGATES | OF_THE_MATCH | WINDOW_ONLY
+OF_SEVERAL_ROWS = AGGREGATES | FUNCTIONS_OF_MATCH | WINDOW_ONLY
 
 UNITS = words("YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND NANOSECOND")
 UNITS_OF_TIME = UNITS | {f"{unit}S" for unit in UNITS}
@@ -220,20 +220,20 @@ class Cursor:
 
 
 # The greatest number of rows or repetitions: what Spark takes as the distance of `lag`.
-MOST = 2**31 - 1
+MOST_ROWS = 2**31 - 1
 
 
-def whole_number(digits: str) -> int | None:
+def read_whole_number(digits: str) -> int | None:
     """Return the number that digits are; None if it is greater than `MOST`.
 
-    >>> whole_number("007"), whole_number("9" * 5000)
+    >>> read_whole_number("007"), read_whole_number("9" * 5000)
     (7, None)
     """
     significant = digits.lstrip("0") or "0"
-    if len(significant) > len(str(MOST)):  # Python refuses to convert very long ones
+    if len(significant) > len(str(MOST_ROWS)):  # Python refuses to convert very long ones
         return None
     number = int(significant)
-    return number if number <= MOST else None
+    return number if number <= MOST_ROWS else None
 
 
 # Amounts of constants: numbers, and intervals of time.
@@ -241,12 +241,12 @@ def whole_number(digits: str) -> int | None:
 # 1800    30.5    INTERVAL '1' HOUR    INTERVAL 1 HOUR 30 MINUTES    INTERVAL '90 minutes'
 
 
-def amount_of_number(written: str) -> Amount | None:
+def read_amount(written: str) -> Amount | None:
     """Return the amount of a number; None if it is not exact or too long.
 
     It has at most 19 digits, or 18 before a point and 18 after it.
 
-    >>> amount_of_number("1800L"), amount_of_number("1e3")
+    >>> read_amount("1800L"), read_amount("1e3")
     (Amount(value=Fraction(1800, 1), is_time=False, is_days=False), None)
     """
     number = written
@@ -283,7 +283,7 @@ def refuse_unit_in_number(token: Token) -> None:
         )
 
 
-def amount_of_interval(written: Iterable[str]) -> Amount | None:
+def read_interval_amount(written: Iterable[str]) -> Amount | None:
     """Return the length of an interval; None if it is not exact.
 
     It is exact if it consists of numbers, each before its unit, and no unit is months or years.
@@ -291,11 +291,11 @@ def amount_of_interval(written: Iterable[str]) -> Amount | None:
     Args:
         written: the tokens after INTERVAL; texts have their quotes.
 
-    >>> amount_of_interval(["'1 DAY'"]).is_days, amount_of_interval(["1", "MONTH"])
+    >>> read_interval_amount(["'1 DAY'"]).is_days, read_interval_amount(["1", "MONTH"])
     (True, None)
     """
     words = " ".join(word.strip("'\"") for word in written).split()
-    numbers = [amount_of_number(word) for word in words[::2]]
+    numbers = [read_amount(word) for word in words[::2]]
     units = [word.upper().removesuffix("S") for word in words[1::2]]
     if not words or len(numbers) != len(units) or not MICROSECONDS.keys() >= set(units):
         return None
@@ -309,7 +309,7 @@ def amount_of_interval(written: Iterable[str]) -> Amount | None:
     return Amount(microseconds, is_time=True, is_days=set(units) == {"DAY"})
 
 
-def first_matches(number: str, span: Span | None) -> FirstMatches:
+def make_first_matches(number: str, span: Span | None) -> FirstMatches:
     """Return the option `FIRST number MATCHES`.
 
     Raises:
@@ -333,9 +333,9 @@ def read_number_of_rows(
     Raises:
         MatchRecognizeParseError: the number is not from 1 to `MOST`.
     """
-    count = whole_number(number) if number.isdecimal() else None
+    count = read_whole_number(number) if number.isdecimal() else None
     if not count:
-        raise message(span, number=number, limit=MOST)
+        raise message(span, number=number, limit=MOST_ROWS)
     return count
 
 
@@ -350,7 +350,7 @@ _KINDS = {
 } | {TokenType.IDENTIFIER: TokenKind.QUOTED, TokenType.NUMBER: TokenKind.NUMBER}
 
 
-def sqlglot_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) -> list[SqlglotToken]:
+def read_sqlglot_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) -> list[SqlglotToken]:
     """Return the tokens that sqlglot finds in a text of Spark SQL.
 
     In `"a".x` the quotes enclose a name in every dialect, because no dot follows a string.
@@ -364,7 +364,7 @@ def sqlglot_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) -> list
         MatchRecognizeParseError: a string, a quoted name or a comment is not closed.
     """
     try:
-        tokens = tokens_by(Spark, text)
+        tokens = tokenize_sql(Spark, text)
     except TokenError as error:
         raise errors.unreadable_text(_find_unclosed(text, offset)) from error
     if '"' not in text:
@@ -374,7 +374,7 @@ def sqlglot_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) -> list
     for index, (token, next_token) in enumerate(pairwise(tokens)):
         is_in_double_quotes = token.token_type is TokenType.STRING and text[token.start] == '"'
         if is_in_double_quotes and next_token.token_type is TokenType.DOT:
-            tokens[index] = renamed(token, TokenType.IDENTIFIER, token.text)
+            tokens[index] = rename_token(token, TokenType.IDENTIFIER, token.text)
     return tokens
 
 
@@ -387,7 +387,7 @@ def _make_tokenizer(dialect: type[SqlglotDialect]) -> Any:
     return type("Words", (dialect.tokenizer_class,), {"COMMANDS": set()})
 
 
-def tokens_by(dialect: type[SqlglotDialect], text: str) -> list[SqlglotToken]:
+def tokenize_sql(dialect: type[SqlglotDialect], text: str) -> list[SqlglotToken]:
     """Return the tokens that a dialect of sqlglot finds in a query, a script or an expression."""
     tokens: list[SqlglotToken] = _make_tokenizer(dialect)(dialect=dialect()).tokenize(text)
     if _MAY_BE_NAMES.isdisjoint(map(attrgetter("token_type"), tokens)):
@@ -395,9 +395,9 @@ def tokens_by(dialect: type[SqlglotDialect], text: str) -> list[SqlglotToken]:
     for index, (token, next_token) in enumerate(pairwise(tokens)):
         types = token.token_type, next_token.token_type
         if types == (TokenType.WINDOW, TokenType.L_PAREN):  # a function, not the clause
-            tokens[index] = renamed(token, TokenType.VAR, token.text)
+            tokens[index] = rename_token(token, TokenType.VAR, token.text)
         elif types == (TokenType.INTO, TokenType.RETURNING):  # a table called `output`
-            tokens[index + 1] = renamed(next_token, TokenType.VAR, next_token.text)
+            tokens[index + 1] = rename_token(next_token, TokenType.VAR, next_token.text)
     return tokens
 
 
@@ -420,10 +420,10 @@ def _read_quoted_names(tokens: Sequence[SqlglotToken], text: str) -> Iterator[Sq
             last = tokens[index]
             index += 1
         name = text[first.start + 1 : last.end].replace('""', '"')
-        yield renamed(first, TokenType.IDENTIFIER, name, last.end)
+        yield rename_token(first, TokenType.IDENTIFIER, name, last.end)
 
 
-def renamed(
+def rename_token(
     token: SqlglotToken, kind: TokenType, text: str, end: int | None = None
 ) -> SqlglotToken:
     """Return a copy of a token with another kind and text.
@@ -448,7 +448,7 @@ def find_frames(tokens: Sequence[Token]) -> Iterator[tuple[str, Span]]:
                 yield name.text, span
 
 
-def tokens_of(tokens: Sequence[SqlglotToken], text: str, offset: int = 0) -> tuple[Token, ...]:
+def convert_tokens(tokens: Sequence[SqlglotToken], text: str, offset: int = 0) -> tuple[Token, ...]:
     """Convert the tokens of sqlglot to our own.
 
     Hints to Spark are dropped like comments. A number that sqlglot splits, such as `.5`, is one
@@ -480,7 +480,7 @@ def tokens_of(tokens: Sequence[SqlglotToken], text: str, offset: int = 0) -> tup
 def _convert_token(token: SqlglotToken, text: str, offset: int) -> list[Token]:
     """Return our tokens for one of sqlglot, which may have several words, such as `PARTITION BY`.
 
-    `text` and `offset` are as for `tokens_of`.
+    `text` and `offset` are as for `convert_tokens`.
     """
     written = text[token.start : token.end + 1]
     span = Span(token.start + offset, token.end + 1 + offset)
@@ -684,12 +684,12 @@ def read_tokens(text: str, dialect: Dialect = SPARK, offset: int = 0) -> TokenSe
     >>> [token.key for token in read_tokens("order by a.x").tokens]
     ['ORDER', 'BY', 'A', '.', 'X']
     """
-    return sequence_of(sqlglot_tokens(text, offset, dialect), text, dialect, offset)
+    return make_sequence(read_sqlglot_tokens(text, offset, dialect), text, dialect, offset)
 
 
-def sequence_of(
+def make_sequence(
     found: Sequence[SqlglotToken], text: str, dialect: Dialect = SPARK, offset: int = 0
 ) -> TokenSequence:
     """Return the sequence of the tokens that a tokenizer of sqlglot has found in a text."""
-    tokens = tokens_of(found, text, offset)
+    tokens = convert_tokens(found, text, offset)
     return TokenSequence(text, tokens, pair_brackets(tokens), offset, dialect)

@@ -9,11 +9,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from matchrec.errors.kinds import nearest
+from matchrec.errors.kinds import find_nearest
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.clause import clause_in_clause, unexpected_token
 from matchrec.plan.match_plan import Use
-from matchrec.plan.text import quoted
+from matchrec.plan.text import quote_name
 from matchrec.source import Span
 from matchrec.syntax.nodes import Site, WindowCall, uncalled
 from matchrec.syntax.pattern_windows import (
@@ -25,7 +25,7 @@ from matchrec.syntax.pattern_windows import (
     read_window,
 )
 from matchrec.syntax.relation import (
-    Cut,
+    ClauseLocation,
     WithClause,
     find_visible,
     names_outside,
@@ -145,9 +145,9 @@ class Block:
         tokens = self.tokens
         for window in self.windows:
             for call_tokens, call in window.calls:
-                text = quoted(call.column)
+                text = quote_name(call.column)
                 if call.measure is not None and is_unnamed_item(tokens, call_tokens, self.select):
-                    text = f"{text} AS {quoted(call.measure)}"
+                    text = f"{text} AS {quote_name(call.measure)}"
                 yield tokens.span(call_tokens.start, call_tokens.end), text
             location = window.location
             if location.stays:
@@ -155,7 +155,7 @@ class Block:
 
 
 def read_blocks(
-    tokens: TokenSequence, windows: Sequence[FoundWindow], clauses: Sequence[Cut]
+    tokens: TokenSequence, windows: Sequence[FoundWindow], clauses: Sequence[ClauseLocation]
 ) -> tuple[Block, ...]:
     """Return the SELECTs of a query with row pattern windows, inner ones before outer ones.
 
@@ -174,7 +174,7 @@ def read_blocks(
                 raise clause_in_clause(tokens[clause.word].span)
             if clause.opening < window.opening < clause.closing:
                 raise clause_in_clause(tokens[window.opening].span)
-        refuse_stored_text(tokens, Cut(window.opening, window.opening, window.closing))
+        refuse_stored_text(tokens, ClauseLocation(window.opening, window.opening, window.closing))
         windows_of_selects[window.select.select].append(window)
     blocks = [_read_block(tokens, group) for group in windows_of_selects.values()]
     return tuple(sorted(blocks, key=lambda block: block.rows.end))
@@ -233,7 +233,7 @@ def _refuse_misspelt_measures(tokens: TokenSequence, window: FoundWindow) -> Non
     for index in tokens.level(window.opening + 1, window.closing):
         token = tokens[index]
         is_column = tokens.key(index - 1) in ("BY", ",", ".")
-        if not is_column and nearest(token.key, ["MEASURES"]):
+        if not is_column and find_nearest(token.key, ["MEASURES"]):
             raise unexpected_token(token.text, "a row pattern window", token.span)
 
 

@@ -1,7 +1,7 @@
 """Convert Arrow arrays to NumPy arrays, type by type, and back.
 
 Arrow's own `to_numpy`, `pa.array` of a NumPy array, and `fill_null` load pandas first, which takes
-a new worker longer than all the rest of Arrow. `numbers_of` and `arrow_of` share memory without it.
+a new worker longer than all the rest of Arrow. `numbers_of` and `to_arrow` share memory without it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Batches = Iterable[pa.RecordBatch]
 # Tables and columns.
 
 
-def column(table: pa.Table, name: str) -> pa.Array:
+def take_column(table: pa.Table, name: str) -> pa.Array:
     """Return a column as one array. It is not copied if the table has one chunk."""
     chunked = table.column(name)
     return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
@@ -44,13 +44,13 @@ def to_bytes(batches: Sequence[pa.RecordBatch]) -> bytes:
     return bytes(sink.getvalue().to_pybytes())
 
 
-def with_structs(table: pa.Table, structs: Iterable[Struct]) -> pa.Table:
+def add_structs(table: pa.Table, structs: Iterable[Struct]) -> pa.Table:
     """Return the table with columns of structs added. Their fields are columns of the table.
 
     No values are copied.
     """
     for struct in structs:
-        parts = [column(table, part) for part in struct.parts]
+        parts = [take_column(table, part) for part in struct.parts]
         table = table.append_column(struct.name, pa.StructArray.from_arrays(parts, struct.fields))
     return table
 
@@ -83,20 +83,20 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(is_binary or pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def read_as(kind: pa.DataType) -> pa.DataType:
+def to_spark_type(kind: pa.DataType) -> pa.DataType:
     """Return an Arrow type with types that Spark has in it. Numbers become wider.
 
-    >>> read_as(pa.list_(pa.uint8()))
+    >>> to_spark_type(pa.list_(pa.uint8()))
     ListType(list<item: int16>)
     """
     if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(read_as(field.type)) for field in kind])
+        return pa.struct([field.with_type(to_spark_type(field.type)) for field in kind])
     if pa.types.is_map(kind):
-        return pa.map_(read_as(kind.key_type), read_as(kind.item_type))
+        return pa.map_(to_spark_type(kind.key_type), to_spark_type(kind.item_type))
     if pa.types.is_list(kind):
-        return pa.list_(kind.value_field.with_type(read_as(kind.value_type)))
+        return pa.list_(kind.value_field.with_type(to_spark_type(kind.value_type)))
     if pa.types.is_dictionary(kind):
-        return read_as(kind.value_type)
+        return to_spark_type(kind.value_type)
     return READ_AS.get(kind) or READ_AS_NAMED.get(str(kind), kind)
 
 
@@ -124,7 +124,7 @@ def numbers_or_zero(values: pa.Array) -> npt.NDArray:  # type: ignore[type-arg]
     """Return the values as `numbers_of` does, but 0 for NULL."""
     numbers = numbers_of(values)
     zero = numbers.dtype.type(0)
-    return np.where(validity(values), numbers, zero) if values.null_count else numbers
+    return np.where(find_valid(values), numbers, zero) if values.null_count else numbers
 
 
 def as_integers(values: pa.Array) -> IntArray:
@@ -143,8 +143,8 @@ def as_integers(values: pa.Array) -> IntArray:
 def flags_of(table: pa.Table, condition: int) -> IntArray:
     """Return where a condition holds that Spark has computed: int64[n], 1 or 0."""
     # the first bit of all marks partitions
-    column_index, bit = divmod(condition + 1, wire.bits_a_column())
-    return (as_integers(column(table, wire.bits(column_index))) >> bit) & 1
+    column_index, bit = divmod(condition + 1, wire.count_bits_per_column())
+    return (as_integers(take_column(table, wire.bits(column_index))) >> bit) & 1
 
 
 def decimal_words(values: pa.Array) -> IntArray:
@@ -168,7 +168,7 @@ def doubles_of(bits: IntArray) -> FloatArray:
     return np.ascontiguousarray(bits).view(np.float64)
 
 
-def rising_floats(values: FloatArray) -> IntArray:
+def order_floats(values: FloatArray) -> IntArray:
     """Return int64[n] that compare as Spark compares floats.
 
     NaN is the greatest, and -0.0 equals 0.0.
@@ -179,7 +179,7 @@ def rising_floats(values: FloatArray) -> IntArray:
     return np.asarray(bits ^ ((bits >> 63) & np.iinfo(np.int64).max), np.int64)
 
 
-def validity(values: pa.Array) -> BoolArray:
+def find_valid(values: pa.Array) -> BoolArray:
     """Return which values are not NULL, as bool[n]."""
     if not values.null_count:
         return np.ones(len(values), np.bool_)
@@ -189,7 +189,7 @@ def validity(values: pa.Array) -> BoolArray:
 # From NumPy to Arrow.
 
 
-def arrow_of(numbers: npt.NDArray, absent: BoolArray | None = None) -> pa.Array:  # type: ignore[type-arg]
+def to_arrow(numbers: npt.NDArray, absent: BoolArray | None = None) -> pa.Array:  # type: ignore[type-arg]
     """Return an array of booleans, integers or floats.
 
     Args:
@@ -209,7 +209,7 @@ def arrow_of(numbers: npt.NDArray, absent: BoolArray | None = None) -> pa.Array:
 
 def as_type(numbers: IntArray, kind: pa.DataType) -> pa.Array:
     """Return integers as values of a type that is stored as integers, such as a date."""
-    return arrow_of(numbers.astype(np.dtype(f"i{kind.bit_width // 8}"), copy=False)).view(kind)
+    return to_arrow(numbers.astype(np.dtype(f"i{kind.bit_width // 8}"), copy=False)).view(kind)
 
 
 def array_of(values: Sequence[object], kind: pa.DataType) -> pa.Array:
@@ -221,7 +221,7 @@ def array_of(values: Sequence[object], kind: pa.DataType) -> pa.Array:
 
 def offsets_of(offsets: IntArray) -> pa.Array:
     """Return the offsets of an Arrow list, which have 32 bits."""
-    return arrow_of(offsets.astype(np.int32))
+    return to_arrow(offsets.astype(np.int32))
 
 
 # Orders, ranks and sizes.
@@ -234,26 +234,26 @@ def sort_keys(values: pa.Array) -> IntArray:
     """
     kind = values.type
     if pa.types.is_floating(kind):
-        return rising_floats(as_floats(values))
+        return order_floats(as_floats(values))
     is_narrow = pa.types.is_decimal(kind) and kind.precision <= NARROW_DIGITS
     if is_narrow or is_whole(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind):
         return as_integers(values)
-    return as_integers(dense_ranks(values))
+    return as_integers(rank_values(values))
 
 
-def dense_ranks(values: pa.Array) -> pa.Array:
+def rank_values(values: pa.Array) -> pa.Array:
     """Return the ranks of values in ascending order, as an int64 array with NULL for NULL.
 
     Ranks begin with 1, and equal values have the same rank.
     """
     ranks = pc.rank(values, sort_keys="ascending", tiebreaker="dense")
-    return arrow_of(numbers_of(ranks).astype(np.int64), ~validity(values))
+    return to_arrow(numbers_of(ranks).astype(np.int64), ~find_valid(values))
 
 
-def ranks_of_repeated(values: pa.Array) -> pa.Array:
-    """Return `dense_ranks`, ten times as fast if values are often equal, else more slowly."""
+def rank_repeated_values(values: pa.Array) -> pa.Array:
+    """Return `rank_values`, ten times as fast if values are often equal, else more slowly."""
     encoded = values.dictionary_encode()
-    return dense_ranks(encoded.dictionary).take(encoded.indices)
+    return rank_values(encoded.dictionary).take(encoded.indices)
 
 
 def repeated(values: pa.Array, ends: IntArray) -> pa.Array:
@@ -261,7 +261,7 @@ def repeated(values: pa.Array, ends: IntArray) -> pa.Array:
 
     The values "a" and "b" with the ends 2 and 3 become "a", "a", "b".
     """
-    return pc.run_end_decode(pa.RunEndEncodedArray.from_arrays(arrow_of(ends), values))
+    return pc.run_end_decode(pa.RunEndEncodedArray.from_arrays(to_arrow(ends), values))
 
 
 def sizes_of(values: pa.Array) -> IntArray | int:
@@ -278,23 +278,23 @@ def sizes_of(values: pa.Array) -> IntArray | int:
     return BYTES_OF_A_NUMBER
 
 
-def codes_of(values: pa.Array) -> IntArray:
+def encode_equal(values: pa.Array) -> IntArray:
     """Return codes that are equal for values that are equal in Spark: int64[n], -1 for NULL."""
     if pa.types.is_struct(values.type):
-        present = validity(values).astype(np.int64)
-        codes, _ = number_equal([present, *map(codes_of, values.flatten())])
-        return np.where(validity(values), codes, -1)
+        present = find_valid(values).astype(np.int64)
+        codes, _ = number_rows([present, *map(encode_equal, values.flatten())])
+        return np.where(find_valid(values), codes, -1)
     if pa.types.is_floating(values.type):
         _, codes = np.unique(as_floats(values), return_inverse=True)
-        return np.where(validity(values), codes, -1).astype(np.int64)
+        return np.where(find_valid(values), codes, -1).astype(np.int64)
     indices = values.dictionary_encode().indices
-    return np.where(validity(indices), numbers_of(indices), -1).astype(np.int64)
+    return np.where(find_valid(indices), numbers_of(indices), -1).astype(np.int64)
 
 
-def number_equal(codes: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
+def number_rows(codes: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
     """Number rows by their codes: rows with equal codes have the same number.
 
-    >>> number_equal([np.array([2, 0, 2]), np.array([0, 0, 1])])
+    >>> number_rows([np.array([2, 0, 2]), np.array([0, 0, 1])])
     (array([0, 1, 2]), array([0, 1, 2]))
 
     Args:
@@ -306,7 +306,7 @@ def number_equal(codes: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
     """
     number = np.zeros(len(codes[0]), np.int64)
     for code in codes:
-        pairs = arrow_of(number * (int(code.max(initial=0)) + 2) + code)
+        pairs = to_arrow(number * (int(code.max(initial=0)) + 2) + code)
         number = numbers_of(pairs.dictionary_encode().indices).astype(np.int64)
     first = np.empty(int(number.max(initial=-1)) + 1, np.int64)
     first[number[::-1]] = np.arange(len(number))[::-1]

@@ -31,11 +31,11 @@ from matchrec import memory
 from matchrec.compile.executable import Lookaround
 from matchrec.search.partitions import NO_EDGE, BoolArray, Frontier, IntArray
 from matchrec.worker import wire
-from matchrec.worker.arrays import Batches, column, numbers_of, with_structs
+from matchrec.worker.arrays import Batches, add_structs, numbers_of, take_column
 from matchrec.worker.wire import Structs
 
 # About how many bytes of rows are searched together, if the number of rows does not limit them.
-BYTES_A_CALL = 64 << 20
+BYTES_PER_SEARCH = 64 << 20
 # Waiting rows become a table, and then the arrays that are made of the table.
 TIMES_IN_MEMORY = 2
 
@@ -102,7 +102,7 @@ def pieces(
             # searching these rows by themselves saves a copy of both tables
             yield waiting.take_partitions(waiting.rows)
         waiting.add(batch)
-        waiting.rows_a_call = min(rows_a_call, rows_in(BYTES_A_CALL, batch))
+        waiting.rows_a_call = min(rows_a_call, rows_in(BYTES_PER_SEARCH, batch))
         if waiting.last_start >= waiting.rows_a_call:
             yield waiting.take_partitions(waiting.last_start)
         waiting.check_room(must_be_whole=lookaround is None)
@@ -164,7 +164,7 @@ class Waiting:
         last_batch = self.batches[-1]
         last_row = pa.Table.from_batches([last_batch.slice(last_batch.num_rows - 1)])
         raise PartitionWithoutRoom(
-            last_row=with_structs(last_row, self.structs),
+            last_row=add_structs(last_row, self.structs),
             rows=self.rows - self.last_start,
             size=self.size,
             must_be_whole=must_be_whole,
@@ -207,8 +207,8 @@ class Waiting:
             batches: the first of the waiting rows, or all of them.
             edge: the row before which the search of the last partition must stop, or NO_EDGE.
         """
-        table = with_structs(pa.Table.from_batches(batches).combine_chunks(), self.structs)
-        starts = starts_in(column(table, wire.FIRST_BITS))
+        table = add_structs(pa.Table.from_batches(batches).combine_chunks(), self.structs)
+        starts = starts_in(take_column(table, wire.FIRST_BITS))
         if self.passed:  # the marked row of the first partition was dropped
             starts = np.append(0, starts)
         starts = np.append(starts, table.num_rows).astype(np.int64)

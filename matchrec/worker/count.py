@@ -36,7 +36,7 @@ WAITING = 3  # waiting for rows from Spark, with sorting if the worker sorts
 ENCODING = 4  # turning Arrow columns into the arrays of the search
 MATCHING = 5
 GATHERING = 6  # turning positions into Arrow columns
-OF_KERNELS = 7
+FIRST_OF_KERNELS = 7
 
 T = TypeVar("T")
 
@@ -47,7 +47,7 @@ class Tally:
 
     # The schema of the worker's output, which ends with the counters; None to leave them out.
     schema: pa.Schema | None = None
-    numbers: list[int] = field(default_factory=lambda: [0] * OF_KERNELS)
+    numbers: list[int] = field(default_factory=lambda: [0] * FIRST_OF_KERNELS)
     kernel_counters: IntArray = field(default_factory=lambda: np.zeros(layout.COUNTERS, np.int64))
 
     @contextmanager

@@ -13,18 +13,18 @@ from dataclasses import astuple, dataclass, fields
 import numpy as np
 import pyarrow as pa
 
-from matchrec.compile.coverage import SUMS, CoverageTask, Figures
+from matchrec.compile.coverage import SUMMED_FIGURES, CoverageTask, Figures
 from matchrec.compile.executable import Executable
-from matchrec.output.rows import matched_rows
-from matchrec.search.coverage import Counts, find_matches, note_starts
+from matchrec.output.rows import find_matched_rows
+from matchrec.search.coverage import Counts, find_matches, find_nearest_runs
 from matchrec.search.interface import NearbyCondition
 from matchrec.search.kernels import counting
-from matchrec.search.nearby import rows_that_satisfy, rows_with, satisfy_nearby
+from matchrec.search.nearby import find_rows_with, find_satisfying_rows, satisfy_nearby
 from matchrec.search.partitions import IntArray, Partitions
 from matchrec.worker import wire
-from matchrec.worker.arrays import column
+from matchrec.worker.arrays import take_column
 from matchrec.worker.batches import Piece
-from matchrec.worker.encode import partitions_of
+from matchrec.worker.encode import encode_partitions
 from matchrec.worker.match import searching
 from matchrec.worker.matching import Incoming
 
@@ -78,7 +78,7 @@ class CoverageWorker:
                 match_count += matches.count
                 longest_match = max(longest_match, int(np.diff(matches.offsets).max()))
                 matched.update(np.unique(matches.partition).tolist())
-                piece.covered[:] |= matched_rows(matches, partitions.rows)
+                piece.covered[:] |= find_matched_rows(matches, partitions.rows)
         sizes = np.diff(piece.starts)
         sizes[0] += piece.passed
         return Figures(
@@ -102,9 +102,9 @@ class CoverageWorker:
         if tie is None:
             return 0
         if isinstance(tie, NearbyCondition):
-            flags = rows_that_satisfy(partitions, tie)
+            flags = find_satisfying_rows(partitions, tie)
         else:
-            flags = rows_with(partitions.satisfied, tie)
+            flags = find_rows_with(partitions.satisfied, tie)
         flags[piece.starts[:-1]] = 0  # the row before is of another partition
         return int(flags[len(flags) - piece.fresh :].sum())
 
@@ -142,7 +142,7 @@ class AttemptWorker:
         executable = self.task.executable
         for piece in self.incoming.read_pieces(batches, executable.lookaround):
             with prepared_partitions(executable, piece) as partitions:
-                notes = note_starts(self.task.coverable, partitions)
+                notes = find_nearest_runs(self.task.coverable, partitions)
             yield self.make_rows(piece, notes)
             del piece  # so that its table is gone while the next one grows
 
@@ -170,7 +170,7 @@ class AttemptWorker:
             notes[:, counting.NOTE_PARTS],
         )
         *keys, order = [
-            column(piece.table, wire.column(index)) for index in self.task.first_naming_columns
+            take_column(piece.table, wire.column(index)) for index in self.task.first_naming_columns
         ]
         columns = [key.take(pa.array(starts)) for key in keys]
         columns += [order.take(pa.array(rows)) for rows in (starts, last_rows)]
@@ -185,7 +185,7 @@ def prepared_partitions(executable: Executable, piece: Piece) -> Iterator[Partit
     Raises:
         MatchRecognizeRunError: the rows do not allow the search. The error names the row.
     """
-    partitions = partitions_of(executable, piece.table, piece.starts, piece.frontier)
+    partitions = encode_partitions(executable, piece.table, piece.starts, piece.frontier)
     with searching(executable, piece, partitions):
         yield satisfy_nearby(partitions, executable.nearby)
 
@@ -210,8 +210,8 @@ def merge_figures(figures: IntArray) -> Figures:
     Args:
         figures: int64[n, f], the fields of each `Figures`; at least one of them.
     """
-    sums = figures[:, :SUMS].sum(axis=0)
-    maximums = figures[:, SUMS:].max(axis=0)
+    sums = figures[:, :SUMMED_FIGURES].sum(axis=0)
+    maximums = figures[:, SUMMED_FIGURES:].max(axis=0)
     return Figures(*(int(figure) for figure in (*sums, *maximums)))
 
 

@@ -29,7 +29,7 @@ from matchrec.conditions.functions.function import Value
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.errors.message import Message
 from matchrec.errors.run import failures
-from matchrec.plan.clauses import Distance, Form
+from matchrec.plan.clauses import Distance, DistanceForm
 from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import (
     BoolArray,
@@ -37,18 +37,18 @@ from matchrec.search.partitions import (
     IntArray,
     Partitions,
     WordArray,
-    ends_after,
-    ends_by_distance,
-    window_ends,
+    compute_window_ends,
+    find_ends_after,
+    find_ends_by_distance,
 )
 from matchrec.worker import arrays, wire
-from matchrec.worker.arrays import arrow_of, as_floats, as_integers, column, validity
+from matchrec.worker.arrays import as_floats, as_integers, find_valid, take_column, to_arrow
 
 SIGN_BIT = np.uint64(1 << 63)
 WORD = 64  # the bits of a word
 
 
-def partitions_of(
+def encode_partitions(
     executable: Executable,
     table: pa.Table,
     starts: IntArray,
@@ -66,7 +66,7 @@ def partitions_of(
             from the columns of bits.
     """
     if satisfied is None:
-        satisfied = satisfied_words(table, len(executable.conditions))
+        satisfied = unpack_conditions(table, len(executable.conditions))
     ranks, ranked_values = rank_columns(executable, table)
     window_end = find_window_ends(executable, table, starts)
     if window_end is not None and frontier is not None and frontier.goes_on:
@@ -77,18 +77,18 @@ def partitions_of(
             window_end = np.minimum(window_end, row + executable.window_rows)
 
     def read_columns(indices: tuple[int, ...]) -> list[pa.Array]:
-        return [ranks.get(index, column(table, wire.column(index))) for index in indices]
+        return [ranks.get(index, take_column(table, wire.column(index))) for index in indices]
 
     integers = read_columns(executable.crossing.integers)
     floats = read_columns(executable.crossing.floats)
-    totalled = [column(table, wire.column(use.column)) for use in executable.totalled]
-    numbers = [as_read(values) for values in integers]
+    totalled = [take_column(table, wire.column(use.column)) for use in executable.totalled]
+    numbers = [encode_for_conditions(values) for values in integers]
     numbers += [as_floats(values).view(np.int64) for values in floats]
     numbers += [
         encode_totalled(values, use.aspect)
         for values, use in zip(totalled, executable.totalled, strict=True)
     ]
-    valid = [validity(values) for values in (*integers, *floats, *totalled)]
+    valid = [find_valid(values) for values in (*integers, *floats, *totalled)]
     return Partitions(
         frontier=frontier,
         window_end=window_end,
@@ -102,7 +102,7 @@ def partitions_of(
     )
 
 
-def as_read(values: pa.Array) -> IntArray:
+def encode_for_conditions(values: pa.Array) -> IntArray:
     """Return what a condition on the run reads of a column that has no floats, as int64[n].
 
     A type that has neither numbers nor ranks becomes zeros: all that a condition can ask of it is
@@ -139,12 +139,12 @@ def find_ends_of_windows(executable: Executable, table: pa.Table) -> IntArray | 
     stages = executable.task.stages
     if not executable.crossing.ends or stages is None or not stages.timeouts:
         return None
-    ends = [column(table, wire.column(index)) for index in executable.crossing.ends]
+    ends = [take_column(table, wire.column(index)) for index in executable.crossing.ends]
     if not all(arrays.is_whole(values.type) for values in ends):
-        ranks = arrays.dense_ranks(concatenate(ends))
+        ranks = arrays.rank_values(concatenate(ends))
         ends = [ranks.slice(i * table.num_rows, table.num_rows) for i in range(len(ends))]
     never = np.iinfo(np.int64).max
-    rows = [np.where(validity(values), as_integers(values), never) for values in ends]
+    rows = [np.where(find_valid(values), as_integers(values), never) for values in ends]
     if not executable.task.windowed:  # the first row is for the window of the match
         rows.insert(0, np.full(table.num_rows, never))
     return stack_columns(rows, table.num_rows, np.int64)
@@ -178,7 +178,7 @@ def stack_columns(
     return np.ascontiguousarray(np.stack(columns).astype(kind, copy=False))
 
 
-def satisfied_words(table: pa.Table, conditions: int, bits: int = 0) -> WordArray:
+def unpack_conditions(table: pa.Table, conditions: int, bits: int = 0) -> WordArray:
     """Return which row conditions hold on each row, as uint64[n, w].
 
     Condition c is bit c % 64 of word c // 64. The table packs 62 bits in each column, and its first
@@ -189,12 +189,14 @@ def satisfied_words(table: pa.Table, conditions: int, bits: int = 0) -> WordArra
         conditions: the number of conditions that the engine has computed.
         bits: the number of bits to make room for, if the worker computes conditions as well.
     """
-    indices = range(wire.bit_columns_of(conditions))
-    packed = [as_integers(column(table, wire.bits(index))).view(np.uint64) for index in indices]
+    indices = range(wire.count_bit_columns(conditions))
+    packed = [
+        as_integers(take_column(table, wire.bits(index))).view(np.uint64) for index in indices
+    ]
     word_count = -(-max(1, conditions, bits) // WORD)
     words = np.zeros((table.num_rows, word_count), np.uint64)
     words[:, 0] = packed[0] >> np.uint64(1)
-    size = wire.bits_a_column()
+    size = wire.count_bits_per_column()
     for index, flags in enumerate(packed[1:], 1):
         word, bit = divmod(index * size - 1, WORD)
         words[:, word] |= flags << np.uint64(bit)
@@ -224,7 +226,7 @@ def rank_columns(
     ranks: dict[int, pa.Array] = {}
     values_by_column: dict[int, list[object]] = {}
     for indices in indices_by_type.values():
-        columns = [column(table, wire.column(index)) for index in indices]
+        columns = [take_column(table, wire.column(index)) for index in indices]
         ranked, values = rank_together(columns, with_values=calls_python)
         for position, index in enumerate(indices):
             ranks[index] = ranked.slice(position * table.num_rows, table.num_rows)
@@ -245,7 +247,7 @@ def rank_together(
     if pa.types.is_nested(columns[0].type):
         return rank_nested(columns)
     together = pa.chunked_array(columns).combine_chunks()
-    ranks = arrays.ranks_of_repeated(together)
+    ranks = arrays.rank_repeated_values(together)
     return ranks, sort_distinct(together) if with_values else []
 
 
@@ -284,7 +286,7 @@ def rank_nested(columns: Sequence[pa.Array]) -> tuple[pa.Array, list[Value]]:
     sorted_keys = sorted(value_by_key)
     rank_by_key = {key: number for number, key in enumerate(sorted_keys, 1)}
     ranks = np.array([0 if key is None else rank_by_key[key] for key in keys], np.int64)
-    return arrow_of(ranks, ranks == 0), [value_by_key[key] for key in sorted_keys]
+    return to_arrow(ranks, ranks == 0), [value_by_key[key] for key in sorted_keys]
 
 
 def values_of(array: pa.Array) -> list[Value]:
@@ -297,7 +299,7 @@ def values_of(array: pa.Array) -> list[Value]:
             value if is_present else None for value, is_present in zip(values, present, strict=True)
         ]
     if pa.types.is_temporal(kind):
-        array = arrow_of(as_integers(array), ~validity(array))
+        array = to_arrow(as_integers(array), ~find_valid(array))
     return array.to_pylist()  # type: ignore[no-any-return]
 
 
@@ -327,7 +329,7 @@ def find_window_ends(executable: Executable, table: pa.Table, starts: IntArray) 
     """Return for each row the first row that is outside of its windows; None without a window."""
     crossing = executable.crossing
     if executable.window_rows is not None:
-        ends: IntArray | None = ends_after(starts, executable.window_rows)
+        ends: IntArray | None = find_ends_after(starts, executable.window_rows)
     else:
         ends = find_ends_along_order(table, starts, crossing.window, crossing.distance)
     ends_of_gaps = find_ends_along_order(table, starts, crossing.gap, crossing.gap_distance)
@@ -344,18 +346,18 @@ def find_ends_along_order(
 
     Args:
         table: the rows.
-        starts: see `partitions_of`.
+        starts: see `encode_partitions`.
         columns: the columns of the order and of the end of each window, or of the order alone if
             there is a distance. Empty without a window, for which None is returned.
         distance: how far the window reaches, if that was known when the query was compiled.
     """
     if not columns:
         return None
-    order = column(table, wire.column(columns[0]))
+    order = take_column(table, wire.column(columns[0]))
     if distance is not None:
         return find_ends_at_distance(distance, order, starts)
-    bound = column(table, wire.column(columns[1]))
-    return window_ends(starts, *make_comparable(order, bound))
+    bound = take_column(table, wire.column(columns[1]))
+    return compute_window_ends(starts, *make_comparable(order, bound))
 
 
 def make_comparable(
@@ -372,9 +374,9 @@ def make_comparable(
     else:
         # int64 cannot hold such values, but both columns have one type, so their ranks compare
         together = pa.chunked_array([order, bound]).combine_chunks()
-        ranks = as_integers(arrays.dense_ranks(together))
+        ranks = as_integers(arrays.rank_values(together))
         keys, bounds = np.split(ranks, [len(order)])
-    return keys, validity(order), bounds, validity(bound)
+    return keys, find_valid(order), bounds, find_valid(bound)
 
 
 def find_first_gaps(ends_of_gaps: IntArray, starts: IntArray) -> IntArray:
@@ -384,7 +386,7 @@ def find_first_gaps(ends_of_gaps: IntArray, starts: IntArray) -> IntArray:
 
     Args:
         ends_of_gaps: int64[n], for each row the first row that is too far from it.
-        starts: see `partitions_of`.
+        starts: see `encode_partitions`.
     """
     next_row = np.arange(1, starts[-1] + 1)
     borders = np.unique(np.append(next_row[ends_of_gaps <= next_row], starts))
@@ -393,23 +395,23 @@ def find_first_gaps(ends_of_gaps: IntArray, starts: IntArray) -> IntArray:
 
 def find_ends_at_distance(window: Distance, order: pa.Array, starts: IntArray) -> IntArray:
     """Return for each row the first row that is further from it than a known distance."""
-    valid = validity(order)
+    valid = find_valid(order)
     if not pa.types.is_floating(order.type):
         # with the sign bit flipped, they compare as uint64, whose differences do not overflow
         keys = as_integers(order).view(np.uint64) ^ SIGN_BIT
-        ends = ends_by_distance(starts, keys, valid, np.uint64(window.limit))
-    elif window.forms == (Form.DIFFERENCE,):
-        ends = ends_by_distance(starts, as_floats(order), valid, np.float64(window.limit))
+        ends = find_ends_by_distance(starts, keys, valid, np.uint64(window.limit))
+    elif window.forms == (DistanceForm.DIFFERENCE,):
+        ends = find_ends_by_distance(starts, as_floats(order), valid, np.float64(window.limit))
     else:
         # the conditions round floats, so the same operation is done to the same side
         values = as_floats(order)
         bounds = values
-        if window.forms == (Form.SUM,):
+        if window.forms == (DistanceForm.SUM,):
             bounds = values + window.limit
         else:
             values = values - window.limit
-        rising_bounds = arrays.rising_floats(bounds) + (not window.strict)
-        ends = window_ends(starts, arrays.rising_floats(values), valid, rising_bounds, valid)
+        rising_bounds = arrays.order_floats(bounds) + (not window.strict)
+        ends = compute_window_ends(starts, arrays.order_floats(values), valid, rising_bounds, valid)
     if window.tests_first:
         return ends
     return np.maximum(ends, np.arange(1, len(ends) + 1))  # the first row is always inside
@@ -424,7 +426,7 @@ def check_windows(executable: Executable, table: pa.Table, starts: IntArray) -> 
     Args:
         executable: the compiled query.
         table: the rows.
-        starts: see `partitions_of`.
+        starts: see `encode_partitions`.
 
     Raises:
         RunFailure: the end of a window is NULL, it is before its beginning, or what the conditions
@@ -433,11 +435,11 @@ def check_windows(executable: Executable, table: pa.Table, starts: IntArray) -> 
     crossing = executable.crossing
     for clause, columns in (("WITHIN", crossing.window), ("WITHIN BETWEEN ROWS", crossing.gap)):
         if len(columns) == 2:
-            order, bound = (column(table, wire.column(index)) for index in columns)
+            order, bound = (take_column(table, wire.column(index)) for index in columns)
             check_bounds(clause, order, bound)
     distance = crossing.distance
     if distance is not None and distance.bits and not executable.ansi:
-        check_distance(distance, starts, column(table, wire.column(crossing.window[0])))
+        check_distance(distance, starts, take_column(table, wire.column(crossing.window[0])))
 
 
 def check_bounds(clause: str, order: pa.Array, bound: pa.Array) -> None:
@@ -461,20 +463,20 @@ def check_distance(window: Distance, starts: IntArray, order: pa.Array) -> None:
 
     Args:
         window: the distance, along integers.
-        starts: see `partitions_of`.
+        starts: see `encode_partitions`.
         order: the keys of the rows.
     """
     if not len(order):
         return
     keys = as_integers(order)
-    valid = validity(order)
+    valid = find_valid(order)
     greatest = (1 << window.bits - 1) - 1
     wraps = np.zeros(len(keys), np.bool_)
-    if Form.SUM in window.forms:
+    if DistanceForm.SUM in window.forms:
         wraps |= keys > greatest - window.limit - 1
-    if Form.LESS in window.forms:
+    if DistanceForm.LESS in window.forms:
         wraps |= keys < window.limit - greatest
-    if Form.DIFFERENCE in window.forms:
+    if DistanceForm.DIFFERENCE in window.forms:
         present_keys = np.where(valid, keys, np.iinfo(np.int64).max)
         least = np.minimum.reduceat(present_keys, starts[:-1])  # of each partition
         least = np.repeat(least, np.diff(starts))

@@ -17,7 +17,7 @@ from matchrec import memory
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.errors.calls import no_room_in_worker, no_room_on_machine
 from matchrec.errors.run.failures import row_not_computed
-from matchrec.loading import for_good, without_collector
+from matchrec.loading import freezing_loaded_modules, without_collector
 
 T = TypeVar("T")
 Rows = TypeVar("Rows", bound=Sized)
@@ -37,7 +37,7 @@ class Count:
 
 
 # The number of rows that the workers of this program have read, for all queries so far.
-rows_read = Count()
+rows_read_by_workers = Count()
 
 
 def report_errors(output: Callable[[], Iterator[T]]) -> Iterator[T]:
@@ -53,7 +53,7 @@ def report_errors(output: Callable[[], Iterator[T]]) -> Iterator[T]:
         MatchRecognizeRunError: the output raised it, or there is too little memory.
     """
     try:
-        with for_good():
+        with freezing_loaded_modules():
             yield from output()
     except MatchRecognizeRunError as error:
         raise error.with_fields() from None
@@ -70,10 +70,10 @@ def read_input(batches: Iterator[Rows]) -> Iterator[Rows]:
     """
     try:
         for batch in batches:
-            rows_read.add(len(batch))
+            rows_read_by_workers.add(len(batch))
             yield batch
     except RuntimeError as error:
-        raise row_not_computed(reason=cause_of(str(error))) from None
+        raise row_not_computed(reason=find_cause(str(error))) from None
 
 
 def unpickle(payload: bytes) -> Any:
@@ -95,7 +95,7 @@ def loading() -> Iterator[None]:
         ModuleNotFoundError: a module is not installed.
     """
     try:
-        with without_collector(), for_good():
+        with without_collector(), freezing_loaded_modules():
             yield
     except ModuleNotFoundError:
         raise
@@ -111,7 +111,7 @@ def memory_error(error: Exception) -> MatchRecognizeRunError:
         error: what was raised. It is raised again if it cannot be about memory: it is not a
             MemoryError, and the process has no limit.
     """
-    limit = memory.limit()
+    limit = memory.find_limit()
     if limit is None and not isinstance(error, MemoryError):
         raise error
     if limit is None:
@@ -119,10 +119,10 @@ def memory_error(error: Exception) -> MatchRecognizeRunError:
     return no_room_in_worker(mebibytes=limit >> 20)
 
 
-def cause_of(message: str) -> str:
+def find_cause(message: str) -> str:
     """Return why the engine could not compute a row, without the steps in which this failed.
 
-    >>> cause_of("Execution error: reading input failed: Arrow error: Divide by zero error")
+    >>> find_cause("Execution error: reading input failed: Arrow error: Divide by zero error")
     'Divide by zero error'
     """
     return re.sub(r"^.*\b(?:Execution|Arrow) error: ", "", message, flags=re.DOTALL)

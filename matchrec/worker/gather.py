@@ -30,8 +30,8 @@ from matchrec.loading import makes_queries
 from matchrec.output.aggregates import (
     AggregateReader,
     adds_whole_numbers,
-    last_seen,
-    links_of,
+    find_links,
+    find_total_rows,
     never_wraps,
     sum_values,
 )
@@ -61,9 +61,9 @@ from matchrec.plan.expression import Navigation, Semantics
 from matchrec.search.interface import Task, Total
 from matchrec.search.kernels import totals
 from matchrec.search.matches import RunFailure
-from matchrec.search.partitions import BoolArray, FloatArray, IntArray, at
+from matchrec.search.partitions import BoolArray, FloatArray, IntArray, take_or
 from matchrec.worker import arrays, wire
-from matchrec.worker.arrays import arrow_of, column, doubles_of, offsets_of, validity
+from matchrec.worker.arrays import doubles_of, find_valid, offsets_of, take_column, to_arrow
 from matchrec.worker.encode import values_of
 
 # Matches that share their rows.
@@ -82,7 +82,9 @@ def chain_matches(executable: Executable, table: pa.Table, starts: IntArray) -> 
     if not (task.shares_rows and read_from_chains(reads, executable.rows_per_match)):
         return task
     all_exact = all(
-        adds_exactly(read, column(table, wire.column(read.column)), starts, ansi=executable.ansi)
+        adds_exactly(
+            read, take_column(table, wire.column(read.column)), starts, ansi=executable.ansi
+        )
         for read in reads
         if isinstance(read, ReadBasicAggregate) and read.function in ("sum", "avg")
         if read.column is not None
@@ -112,9 +114,9 @@ def adds_exactly(
 # About how many bytes a batch has at most.
 BYTES_A_BATCH = 128 << 20
 # The most bytes of one output row: offsets in an Arrow column have 31 bits.
-MOST_BYTES = (1 << 31) - 2 * BYTES_A_BATCH
+MOST_BYTES_OF_ROW = (1 << 31) - 2 * BYTES_A_BATCH
 # Sail makes one batch of this many rows, and holds this many copies of it.
-ROWS_TOGETHER, TIMES_TOGETHER = 1 << 13, 5
+SAIL_ROWS, SAIL_COPIES = 1 << 13, 5
 
 
 @dataclass(frozen=True)
@@ -177,11 +179,11 @@ class Gatherer:
         largest = int(np.argmax(sizes))
         row = int(self.reader.rows.row[largest])
         size = int(sizes[largest])
-        if size > MOST_BYTES:
-            fields = {"mebibytes": size >> 20, "limit": MOST_BYTES >> 20}
+        if size > MOST_BYTES_OF_ROW:
+            fields = {"mebibytes": size >> 20, "limit": MOST_BYTES_OF_ROW >> 20}
             raise RunFailure(failures.row_too_large, row, fields)
         if makes_queries.is_set():  # the worker is a thread of a program with Sail
-            sail_bytes = TIMES_TOGETHER * int(np.sort(sizes)[-ROWS_TOGETHER:].sum())
+            sail_bytes = SAIL_COPIES * int(np.sort(sizes)[-SAIL_ROWS:].sum())
             if not memory.has_room(sail_bytes):
                 raise RunFailure(failures.rows_too_large, row, {"mebibytes": sail_bytes >> 20})
 
@@ -248,7 +250,7 @@ class Gatherer:
         """Return the reads of the output rows as one batch."""
         columns = [self.column(read) for read in self.executable.reads]
         assert columns, "a batch without columns loses its rows"
-        return pa.RecordBatch.from_arrays(columns, wire.names_of(self.executable))
+        return pa.RecordBatch.from_arrays(columns, wire.name_output(self.executable))
 
     def column(self, read: Read) -> pa.Array:
         """Return the values of a read on all output rows."""
@@ -260,23 +262,23 @@ class Gatherer:
 
     def values(self, index: int) -> pa.Array:
         """Return the values of a column, by row position."""
-        return column(self.table, wire.column(index))
+        return take_column(self.table, wire.column(index))
 
     def take_values(self, index: int, positions: IntArray) -> pa.Array:
         """Return the values of a column at row positions, NULL at -1."""
-        return self.values(index).take(arrow_of(positions, positions < 0))
+        return self.values(index).take(to_arrow(positions, positions < 0))
 
     def find_positions(self, navigation: Navigation) -> pa.Array:
         """Return the row positions that a navigation finds, NULL if it finds no row."""
         if navigation not in self.positions:
             positions = self.reader.positions(navigation)
-            self.positions[navigation] = arrow_of(positions, positions < 0)
+            self.positions[navigation] = to_arrow(positions, positions < 0)
         return self.positions[navigation]
 
     def name_variables(self, variables: IntArray) -> pa.Array:
         """Return the names of the variables of these ids, NULL for -1."""
         names = pa.array(self.executable.task.variables, pa.string())
-        return names.take(arrow_of(variables, variables < 0))
+        return names.take(to_arrow(variables, variables < 0))
 
     def take_mapped_rows(self, mapped: IntArray, columns: Iterable[int]) -> list[pa.Array]:
         """Return the values of columns on mapped rows, then the names of their variables.
@@ -329,29 +331,29 @@ def fill_classifiers(gatherer: Gatherer, read: ReadClassifierAt) -> pa.Array:
 def fill_match_numbers(gatherer: Gatherer, _: ReadMatchNumber) -> pa.Array:
     """Return the number of the match of each output row, NULL without one."""
     numbers = gatherer.reader.match_numbers()
-    return arrow_of(numbers, numbers < 0)
+    return to_arrow(numbers, numbers < 0)
 
 
 def fill_positions(gatherer: Gatherer, _: ReadPosition) -> pa.Array:
     """Return the position in its match of the row that measures look from."""
-    return arrow_of(gatherer.reader.current_positions())
+    return to_arrow(gatherer.reader.current_positions())
 
 
 def fill_is_matched(gatherer: Gatherer, _: ReadIsMatched) -> pa.Array:
     """Return whether each output row belongs to a match."""
-    return arrow_of(gatherer.reader.rows.match >= 0)
+    return to_arrow(gatherer.reader.rows.match >= 0)
 
 
 def fill_kinds(gatherer: Gatherer, _: ReadKind) -> pa.Array:
     """Return whether each match is one, or a run whose window has ended."""
     reader = gatherer.reader
     assert reader.matches.kind is not None
-    return arrow_of(reader.matches.kind[reader.rows.match])
+    return to_arrow(reader.matches.kind[reader.rows.match])
 
 
 def fill_nothing(gatherer: Gatherer, _: ReadNothing) -> pa.Array:
     """Return TRUE for each output row."""
-    return arrow_of(np.ones(gatherer.reader.rows.count, np.bool_))
+    return to_arrow(np.ones(gatherer.reader.rows.count, np.bool_))
 
 
 def fill_pointers(gatherer: Gatherer, read: ReadPointer) -> pa.Array:
@@ -364,17 +366,17 @@ def fill_pointers(gatherer: Gatherer, read: ReadPointer) -> pa.Array:
     is_first = pointers.before < 0
     match read.field:
         case PointerField.ROW:
-            return arrow_of(row_number)
+            return to_arrow(row_number)
         case PointerField.PREVIOUS_ROW:
-            return arrow_of(row_number[pointers.before], is_first)
+            return to_arrow(row_number[pointers.before], is_first)
         case PointerField.PREVIOUS_STATE:
             states = matches.classifiers[pointers.before].astype(np.int64)
             return gatherer.name_variables(np.where(is_first, -1, states))
         case PointerField.COMPLETES:
-            return arrow_of(pointers.completes)
+            return to_arrow(pointers.completes)
         case PointerField.VERSION:
             offsets = offsets_of(pointers.offsets)
-            return pa.ListArray.from_arrays(offsets, arrow_of(pointers.digits))
+            return pa.ListArray.from_arrays(offsets, to_arrow(pointers.digits))
 
 
 # Arrays of rows.
@@ -384,7 +386,7 @@ def fill_lists(gatherer: Gatherer, read: ReadList) -> pa.Array:
     """Return for each output row the array of a variable's values that are not NULL."""
     reader = gatherer.reader
     rows = reader.matches.mapped_rows
-    has_value = validity(gatherer.values(read.column))[rows]
+    has_value = find_valid(gatherer.values(read.column))[rows]
     is_listed = reader.mask(read.variable) & has_value
     mapped, offsets = reader.collect(is_listed, read.semantics)
     values = gatherer.take_values(read.column, rows[mapped])
@@ -413,7 +415,7 @@ def fill_rows_for_spark(gatherer: Gatherer, read: ReadRowsForSpark) -> pa.Array:
     reader = gatherer.reader
     mapped, offsets = reader.collect(reader.mask(None), Semantics.FINAL)
     values = gatherer.take_mapped_rows(mapped, read.columns)
-    values.append(arrow_of(reader.positions_in_match()[mapped]))
+    values.append(to_arrow(reader.positions_in_match()[mapped]))
     return make_lists_of_structs(offsets, values, read.names)
 
 
@@ -431,7 +433,7 @@ def fill_accumulated(gatherer: Gatherer, read: ReadAccumulated) -> pa.Array:
     if read.condition is not None:
         condition = arrays.as_integers(gatherer.values(read.condition))
         is_counted &= condition.astype(np.bool_)[rows]
-    last_mapped = last_seen(reader, read.semantics)
+    last_mapped = find_total_rows(reader, read.semantics)
     is_read = np.zeros(len(rows), np.bool_)  # whether an output row reads the value up to a row
     is_read[last_mapped[last_mapped >= 0]] = True
 
@@ -439,7 +441,7 @@ def fill_accumulated(gatherer: Gatherer, read: ReadAccumulated) -> pa.Array:
     values = zip(*(values_of(argument) for argument in arguments), strict=True)
     results = [begin().result()]  # the first is for output rows that see no row
     accumulator = begin()
-    begins_match = links_of(reader.matches) < 0
+    begins_match = find_links(reader.matches) < 0
     marks = (begins_match.tolist(), is_counted.tolist(), is_read.tolist())
     for begins, counts, reads_result in zip(*marks, strict=True):
         if begins:
@@ -453,7 +455,7 @@ def fill_accumulated(gatherer: Gatherer, read: ReadAccumulated) -> pa.Array:
     if read.value_column is not None:
         kind = gatherer.values(read.value_column).type
     result_index = np.append(0, np.cumsum(is_read))[last_mapped + 1]
-    return arrays.array_of(results, kind).take(arrow_of(result_index))
+    return arrays.array_of(results, kind).take(to_arrow(result_index))
 
 
 def fill_aggregates(gatherer: Gatherer, read: ReadBasicAggregate) -> pa.Array:
@@ -463,7 +465,7 @@ def fill_aggregates(gatherer: Gatherer, read: ReadBasicAggregate) -> pa.Array:
         valid = np.ones(gatherer.table.num_rows, np.bool_)
     else:
         values = gatherer.values(read.column)
-        valid = validity(values)
+        valid = find_valid(values)
     aggregates = AggregateReader(gatherer.reader, read.variable, valid)
     return Aggregation(aggregates, values, gatherer.executable.ansi).compute(read)
 
@@ -479,20 +481,20 @@ class Aggregation:
     def compute(self, read: ReadBasicAggregate) -> pa.Array:
         """Return the aggregate for each output row; NULL if it sees no value, 0 for a count."""
         counts = self.aggregates.counts(read.semantics)
-        last_mapped = last_seen(self.aggregates.reader, read.semantics)
+        last_mapped = find_total_rows(self.aggregates.reader, read.semantics)
         match read.function:
             case "count":
-                return arrow_of(counts)
+                return to_arrow(counts)
             case "sum":
                 return self.sum_rows(last_mapped, counts == 0)
             case "avg":
-                sums = at(self.sum_floats(), last_mapped, 0)
-                return arrow_of(sums / np.maximum(counts, 1), counts == 0)
+                sums = take_or(self.sum_floats(), last_mapped, 0)
+                return to_arrow(sums / np.maximum(counts, 1), counts == 0)
             case function:
                 keys = arrays.sort_keys(self.values)
                 extremes = self.aggregates.extremes(keys, greatest=function == "max")
-                rows = at(extremes, last_mapped, -1)
-                return self.values.take(arrow_of(rows, rows < 0))
+                rows = take_or(extremes, last_mapped, -1)
+                return self.values.take(to_arrow(rows, rows < 0))
 
     def sum_rows(self, last_mapped: IntArray, is_null: BoolArray) -> pa.Array:
         """Return the sum for each output row.
@@ -508,10 +510,10 @@ class Aggregation:
         if pa.types.is_decimal(kind):
             return self.sum_decimals(last_mapped, is_null)
         if pa.types.is_floating(kind):
-            return arrow_of(at(self.sum_floats(), last_mapped, 0), is_null)
+            return to_arrow(take_or(self.sum_floats(), last_mapped, 0), is_null)
         integers = arrays.as_integers(self.values)
         sums = self.aggregates.integer_sums(integers, ansi=self.ansi)
-        return arrow_of(at(sums, last_mapped, 0), is_null)
+        return to_arrow(take_or(sums, last_mapped, 0), is_null)
 
     def sum_decimals(self, last_mapped: IntArray, is_null: BoolArray) -> pa.Array:
         """Return the sum of decimals for each output row, see `sum_rows`.
@@ -521,10 +523,10 @@ class Aggregation:
         kind = self.values.type
         type_of_sum = widen_for_sum(kind)
         words_by_row = self.aggregates.decimal_sums(arrays.decimal_words(self.values))
-        words = at(words_by_row, last_mapped, 0)
+        words = take_or(words_by_row, last_mapped, 0)
         if always_fit(self.values):
             return make_decimals(words, is_null, type_of_sum)
-        doubles = at(self.sum_floats(), last_mapped, 0)
+        doubles = take_or(self.sum_floats(), last_mapped, 0)
         is_too_large = find_too_large(words, doubles, kind.scale) & ~is_null
         if self.ansi and is_too_large.any():
             first = int(np.flatnonzero(is_too_large)[0])
@@ -620,7 +622,7 @@ class TotalFiller:
         if self.total.floats or self.read.asked.is_double:
             exact, is_lost = self.convert_to_doubles(numbers, doubles)
             self.refuse_lost(is_lost & ~is_null, "DOUBLE")
-            return arrow_of(exact, is_null)
+            return to_arrow(exact, is_null)
         kind = self.find_exact_type()
         if pa.types.is_decimal(kind):
             is_lost = find_too_large(numbers, doubles, 0, 10**kind.precision)
@@ -629,7 +631,7 @@ class TotalFiller:
         low, high = numbers[:, 0], numbers[:, 1]
         is_lost = find_too_large(numbers, doubles, 0) | (high != low >> 63)
         self.refuse_lost(is_lost & ~is_null, "BIGINT")
-        return arrow_of(low, is_null)
+        return to_arrow(low, is_null)
 
     def convert_to_doubles(
         self, numbers: IntArray, doubles: FloatArray
@@ -673,12 +675,12 @@ class TotalFiller:
             RunFailure: the count or sum is too large for BIGINT.
         """
         if self.total.floats:
-            return arrow_of(doubles_of(words[:, 0]), is_null)
+            return to_arrow(doubles_of(words[:, 0]), is_null)
         is_lost = (doubles_of(words[:, 2]) > SURELY_A_BIGINT) & ~is_null
         if is_lost.any():
             row = self.first_row_of_group(is_lost)
             raise RunFailure(failures.sum_too_large, row, {"type_name": "BIGINT"})
-        return arrow_of(words[:, 0], is_null)
+        return to_arrow(words[:, 0], is_null)
 
     def refuse_lost(self, is_lost: BoolArray, type_name: str) -> None:
         """Raise RunFailure for the first group whose number is too large, if there is one.

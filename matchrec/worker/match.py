@@ -19,16 +19,21 @@ import pyarrow as pa
 
 from matchrec.compile.executable import Executable
 from matchrec.errors.run.failures import partition_without_room, undecided_without_room
-from matchrec.errors.run.place import RowPlace
+from matchrec.errors.run.place import RowLocation
 from matchrec.output.measures import Reader
-from matchrec.output.rows import OutputRows, output_rows, rows_that_come_out, unmatched_rows
+from matchrec.output.rows import (
+    OutputRows,
+    find_covered_rows,
+    find_output_rows,
+    find_unmatched_rows,
+)
 from matchrec.search.matches import Matches, RunFailure, no_matches
 from matchrec.search.nearby import satisfy_nearby
 from matchrec.search.partitions import NO_EDGE, IntArray, Partitions
 from matchrec.worker import wire
 from matchrec.worker.batches import PartitionWithoutRoom, Piece
 from matchrec.worker.count import ENCODING, GATHERING, WAITING, Tally
-from matchrec.worker.encode import check_windows, partitions_of, value_at
+from matchrec.worker.encode import check_windows, encode_partitions, value_at
 from matchrec.worker.gather import Gatherer, chain_matches
 
 # Errors. A search knows a row only by its position in the arrays; users get the keys of the
@@ -36,7 +41,7 @@ from matchrec.worker.gather import Gatherer, chain_matches
 
 
 @contextmanager
-def naming_rows(locate: Callable[[int], RowPlace]) -> Iterator[None]:
+def locate_failures(locate: Callable[[int], RowLocation]) -> Iterator[None]:
     """Turn a RunFailure that is raised inside into an error that names the row.
 
     Args:
@@ -53,7 +58,7 @@ def naming_rows(locate: Callable[[int], RowPlace]) -> Iterator[None]:
 
 def locate_row(
     executable: Executable, table: pa.Table, row: int, row_number: int | None
-) -> RowPlace:
+) -> RowLocation:
     """Return the location of a row of a table: the keys of its partition, its number in there.
 
     Args:
@@ -65,12 +70,12 @@ def locate_row(
     keys = {
         name: value_at(table, wire.column(index), row) for name, index in executable.crossing.keys
     }
-    return RowPlace(keys, row_number, bool(executable.relevant))
+    return RowLocation(keys, row_number, bool(executable.relevant))
 
 
 def locate_row_of_piece(
     executable: Executable, row: int, piece: Piece, partitions: Partitions
-) -> RowPlace:
+) -> RowLocation:
     """Return the location of a row of a piece, given its position in the table of the piece."""
     row_number: int | None = None
     if piece.passed is not None:
@@ -89,7 +94,7 @@ def searching(executable: Executable, piece: Piece, partitions: Partitions) -> I
         MatchRecognizeError: the end of a window is unknown or wraps around, or a RunFailure was
             raised inside.
     """
-    with naming_rows(lambda row: locate_row_of_piece(executable, row, piece, partitions)):
+    with locate_failures(lambda row: locate_row_of_piece(executable, row, piece, partitions)):
         check_windows(executable, piece.table, piece.starts)
         yield
 
@@ -141,7 +146,9 @@ class Worker:
     def match_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         """Encode and search a piece, and yield its output."""
         with self.tally.measure_time(ENCODING):
-            partitions = partitions_of(self.executable, piece.table, piece.starts, piece.frontier)
+            partitions = encode_partitions(
+                self.executable, piece.table, piece.starts, piece.frontier
+            )
         yield from self.match_partitions(piece, partitions)
 
     def match_partitions(self, piece: Piece, partitions: Partitions) -> Iterator[pa.RecordBatch]:
@@ -156,10 +163,10 @@ class Worker:
                 partitions = self.satisfy_nearby(partitions)
             for matches in self.find_matches(partitions, piece):
                 if rows_per_match.shows_unmatched:
-                    covered = rows_that_come_out(matches, rows_per_match, partitions.rows)
+                    covered = find_covered_rows(matches, rows_per_match, partitions.rows)
                     piece.covered[:] |= covered
                 with self.tally.measure_time(GATHERING):
-                    rows = output_rows(matches, rows_per_match)
+                    rows = find_output_rows(matches, rows_per_match)
                 yield from self.make_batches(piece.table, partitions, matches, rows)
             if rows_per_match.shows_unmatched:
                 unmatched = self.find_unmatched_rows(piece, partitions, search_start)
@@ -200,7 +207,7 @@ class Worker:
         row = np.arange(partitions.rows)
         was_searched = row >= np.repeat(search_start, lengths)
         was_searched &= row < np.repeat(search_end, lengths)
-        return unmatched_rows(piece.covered | ~was_searched, partitions)
+        return find_unmatched_rows(piece.covered | ~was_searched, partitions)
 
     def make_batches(
         self, table: pa.Table, partitions: Partitions, matches: Matches, rows: OutputRows

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from matchrec.compile.executable import Executable, Lookaround
-from matchrec.shortcuts import taken
+from matchrec.shortcuts import current_shortcuts
 from matchrec.worker import wire
 from matchrec.worker.failing import loading
 from matchrec.worker.wire import PlannedColumn, Sorting, Struct
@@ -34,7 +34,7 @@ class Incoming:
     # The number of tasks that share the memory of a process.
     tasks: int = 1
     # The number of rows that make a search worth its fixed cost.
-    rows_a_call: int = field(default_factory=lambda: taken().rows_a_call)
+    rows_a_call: int = field(default_factory=lambda: current_shortcuts().rows_a_call)
     # Identifies the query in the plan of a DataFrame; empty if nothing looks for it there.
     token: str = ""
     # The columns as they were when the query was built, to be compared with those that arrive.
@@ -62,14 +62,14 @@ class Incoming:
         """
         with loading():
             from matchrec.worker.batches import pieces
-            from matchrec.worker.planned import checked_batches
-            from matchrec.worker.sorting.sort import sorted_batches
+            from matchrec.worker.planned import check_batches
+            from matchrec.worker.sorting.sort import sort_batches
 
         if self.planned:
-            batches = checked_batches(batches, self.planned, never_null)
+            batches = check_batches(batches, self.planned, never_null)
         if self.sorting is not None:
             sorting = replace(self.sorting, needed=needed)
-            batches = sorted_batches(batches, sorting, self.rows_a_call, tasks=self.tasks)
+            batches = sort_batches(batches, sorting, self.rows_a_call, tasks=self.tasks)
         return pieces(batches, lookaround, rows_a_call=self.rows_a_call, structs=self.structs)
 
 

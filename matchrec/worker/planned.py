@@ -23,7 +23,7 @@ from matchrec.worker.arrays import READ_AS_NAMED, Batches
 from matchrec.worker.wire import PlannedColumn
 
 
-def checked_batches(
+def check_batches(
     batches: Batches, planned: Sequence[PlannedColumn], never_null: Collection[str]
 ) -> Iterator[pa.RecordBatch]:
     """Yield the batches of a task. Raises MatchRecognizeRunError if a column is not as planned.
@@ -57,7 +57,7 @@ def check_schema(schema: pa.Schema, planned: Sequence[PlannedColumn]) -> None:
         arrived = schema.field(column.field.name).type
         if not is_same_type(column.field.type, arrived, in_utc=column.in_utc):
             raise column_of_other_type(
-                column=column.text, planned=column.type_name, arrived=sql_name(arrived)
+                column=column.text, planned=column.type_name, arrived=name_type(arrived)
             )
 
 
@@ -111,10 +111,10 @@ def is_list(kind: pa.DataType) -> bool:
     return bool(pa.types.is_list(kind) or is_large or pa.types.is_fixed_size_list(kind))
 
 
-def sql_name(kind: pa.DataType) -> str:
+def name_type(kind: pa.DataType) -> str:
     """Return the SQL name of an Arrow type, or the name in Arrow if SQL has none.
 
-    >>> sql_name(pa.list_(pa.int32()))
+    >>> name_type(pa.list_(pa.int32()))
     'array<int>'
     """
     from pyspark.errors import PySparkException  # loaded only if a query fails

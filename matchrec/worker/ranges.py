@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from matchrec.search.partitions import BoolArray, IntArray
 from matchrec.worker import wire
-from matchrec.worker.arrays import arrow_of, column, numbers_of
+from matchrec.worker.arrays import numbers_of, take_column, to_arrow
 
 # About how many ranges all kept rows make. There may be fewer, of `Cutting.least_rows`.
 RANGES = 256
@@ -44,7 +44,7 @@ class Stretches:
 
 
 @dataclass(frozen=True, slots=True)
-class Cutting:
+class RangeWorker:
     """Groups stretches into ranges. Picklable."""
 
     # How many stretches after the one in which it begins a match may end.
@@ -66,13 +66,13 @@ class Cutting:
             return
         table = pa.Table.from_batches(stretch_batches).combine_chunks()
         names = table.column_names
-        columns = [numbers_of(column(table, name)).astype(np.int64) for name in names]
+        columns = [numbers_of(take_column(table, name)).astype(np.int64) for name in names]
         order = np.lexsort((columns[1], columns[0]))
         stretches = Stretches(*(values[order] for values in columns))
         ranges = self.ranges(stretches)
         is_kept = ranges >= 0
         output = (stretches.classes, stretches.places, ranges)
-        arrays = [arrow_of(values[is_kept]) for values in output]
+        arrays = [to_arrow(values[is_kept]) for values in output]
         yield pa.RecordBatch.from_arrays(arrays, names=[*names[:2], wire.RANGE])
 
     def ranges(self, stretches: Stretches) -> IntArray:
@@ -80,7 +80,7 @@ class Cutting:
 
         >>> places = np.array([0, 1, 5, 6])
         >>> stretches = Stretches(0 * places, places, np.array([2, 4, 2, 0]), places * 0 + 9000)
-        >>> Cutting(1, needed=6, first=2, least_rows=1).ranges(stretches)
+        >>> RangeWorker(1, needed=6, first=2, least_rows=1).ranges(stretches)
         array([ 0,  0, -1, -1])
         """
         distances = range(1, self.reach + 1)

@@ -32,16 +32,16 @@ from matchrec.compile.rule_set import RuleSet, Version
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run.failures import of_rule
 from matchrec.output.measures import Reader
-from matchrec.output.rows import OutputRows, one_row_each
+from matchrec.output.rows import OutputRows, find_one_row_per_match
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import End, Navigation, Semantics
 from matchrec.search.matches import Matches, Numbering
 from matchrec.search.nearby import set_nearby_bits
 from matchrec.search.partitions import BoolArray, Frontier, IntArray, Partitions, WordArray
 from matchrec.worker import wire
-from matchrec.worker.arrays import as_integers, codes_of, column, number_equal, validity
+from matchrec.worker.arrays import as_integers, encode_equal, find_valid, number_rows, take_column
 from matchrec.worker.batches import Piece
-from matchrec.worker.encode import WORD, partitions_of, satisfied_words
+from matchrec.worker.encode import WORD, encode_partitions, unpack_conditions
 from matchrec.worker.gather import Gatherer, make_lists_of_structs
 from matchrec.worker.match import Worker
 from matchrec.worker.matching import Incoming
@@ -98,7 +98,7 @@ class RuleSetWorker:
 
     def search_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         """Yield the output of all rules for a piece."""
-        words = satisfied_words(piece.table, len(self.rule_set.conditions), self.rule_set.bits)
+        words = unpack_conditions(piece.table, len(self.rule_set.conditions), self.rule_set.bits)
         all_rows = SharedRows(piece.table, piece.starts, words)
         divide_once = cache(all_rows.divide)
         for number, rule in enumerate(self.rule_set.rules):
@@ -185,7 +185,7 @@ class RuleSetWorker:
             error: the error.
         """
         keys = {
-            wire.key(index): column(row, wire.column(key))
+            wire.key(index): take_column(row, wire.column(key))
             for index, key in enumerate(self.rule_set.keys)
         }
         columns = {
@@ -229,7 +229,7 @@ class RuleSetWorker:
                 columns = self.describe_matches(gatherer) | self.fill_slots(number, gatherer)
                 yield make_batch(self.schema, number, columns)
             return
-        for gatherer in make_gatherers(one_row_each(matches), events):
+        for gatherer in make_gatherers(find_one_row_per_match(matches), events):
             yield make_batch(self.schema, number, self.describe_matches(gatherer))
         for gatherer in make_gatherers(rows):
             kind = {wire.KIND: repeat_number(RowKind.ROW, gatherer.reader.rows.count)}
@@ -292,8 +292,8 @@ class SharedRows:
             version: the version.
             order: the column of the order.
         """
-        values = column(self.table, wire.column(order))
-        is_seen = rows_of_version(version, as_integers(values), validity(values))
+        values = take_column(self.table, wire.column(order))
+        is_seen = rows_of_version(version, as_integers(values), find_valid(values))
         if is_seen.all():
             return self
         rows_before = np.append(0, np.cumsum(is_seen))
@@ -313,8 +313,8 @@ class SharedRows:
         if not columns:
             return self
         outer = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-        codes = [codes_of(column(self.table, wire.column(index))) for index in columns]
-        number, _ = number_equal([outer, *codes])
+        codes = [encode_equal(take_column(self.table, wire.column(index))) for index in columns]
+        number, _ = number_rows([outer, *codes])
         order = np.argsort(number, kind="stable")
         first_rows = np.flatnonzero(np.diff(number[order], prepend=-1))
         starts = np.append(first_rows, len(order)).astype(np.int64)
@@ -343,7 +343,7 @@ class RuleWorker(Worker):
             fresh=row_count,
         )
         words = self.rows.words
-        partitions = partitions_of(self.executable, table, starts, piece.frontier, words)
+        partitions = encode_partitions(self.executable, table, starts, piece.frontier, words)
         yield from self.match_partitions(piece, partitions)
 
     def satisfy_nearby(self, partitions: Partitions) -> Partitions:

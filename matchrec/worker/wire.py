@@ -33,7 +33,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from matchrec.shortcuts import taken
+from matchrec.shortcuts import current_shortcuts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -80,28 +80,28 @@ key = "__k{}".format  # a partition key of the rows of a rule set
 BITS_A_COLUMN = 62
 
 
-def bits_a_column() -> int:
+def count_bits_per_column() -> int:
     """Return how many truth values share a column of bits."""
-    return BITS_A_COLUMN if taken().packing else 1
+    return BITS_A_COLUMN if current_shortcuts().packing else 1
 
 
-def bit_columns_of(conditions: int) -> int:
+def count_bit_columns(conditions: int) -> int:
     """Return how many columns of bits there are for some conditions and the mark before them.
 
     Args:
         conditions: the number of conditions.
     """
-    return conditions // bits_a_column() + 1
+    return conditions // count_bits_per_column() + 1
 
 
-def packed_columns(tests: Sequence[str], name: Callable[[int], str]) -> list[SelectItem]:
+def pack_columns(tests: Sequence[str], name: Callable[[int], str]) -> list[SelectItem]:
     """Return columns of bits that hold some tests, up to 62 in each.
 
     The columns are BIGINT, as most keys and numbers are: what a column costs on its way to Python
     depends on the number of different types, not on bytes
     (docs/contributing/decisions/bytes_of_a_batch.md).
 
-    >>> [item] = packed_columns(["a > 1", "b IS NULL"], bits)
+    >>> [item] = pack_columns(["a > 1", "b IS NULL"], bits)
     >>> item.name, item.sql
     ('__bits0', 'CASE WHEN a > 1 THEN 1L ELSE 0L END | CASE WHEN b IS NULL THEN 2L ELSE 0L END')
 
@@ -109,7 +109,7 @@ def packed_columns(tests: Sequence[str], name: Callable[[int], str]) -> list[Sel
         tests: conditions in SQL. A condition that is NULL counts as false.
         name: returns the name of a column, given its number.
     """
-    size = bits_a_column()
+    size = count_bits_per_column()
     chunks = [tests[begin : begin + size] for begin in range(0, len(tests), size)]
     return [SelectItem(pack_tests(chunk), name(index)) for index, chunk in enumerate(chunks)]
 
@@ -204,7 +204,7 @@ class PlannedColumn:
 # Names of the output.
 
 
-def is_result(executable: Executable) -> bool:
+def returns_result(executable: Executable) -> bool:
     """Return whether the output columns of the workers are the result as it is.
 
     If so, they get the names of the result at once. This needs one column of the result for each
@@ -219,8 +219,8 @@ def is_result(executable: Executable) -> bool:
     return each_is_a_read and names_differ and names_are_users
 
 
-def names_of(executable: Executable) -> list[str]:
+def name_output(executable: Executable) -> list[str]:
     """Return the names of the output columns of the workers."""
-    if is_result(executable):
+    if returns_result(executable):
         return [output.name for output in executable.outputs]
     return [read(index) for index in range(len(executable.reads))]

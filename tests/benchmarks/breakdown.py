@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.spark.transport import Sent, runner_in_worker
+from matchrec.spark.transport import SentRows, make_runner
 from matchrec.worker.matching import QueryWorker
 from tests.benchmarks.compare import written_table
 from tests.benchmarks.markdown import table
@@ -43,12 +43,12 @@ def crossing_of(spark: SparkSession, query: str) -> Crossing:
     """What the query would send; nothing runs."""
     seen: list[Crossing] = []
 
-    def seeing(sent: Sent, worker: Callable[[Any], QueryWorker], *rest: Any) -> DataFrame:
+    def seeing(sent: SentRows, worker: Callable[[Any], QueryWorker], *rest: Any) -> DataFrame:
         seen.append(Crossing(sent.rows, worker(None)))
         return original(sent, worker, *rest)
 
-    original = Sent.run
-    with patch.object(Sent, "run", seeing):
+    original = SentRows.run
+    with patch.object(SentRows, "run", seeing):
         matchrec.sql(spark, query)
     (crossing,) = seen
     return crossing
@@ -63,7 +63,7 @@ def sent_and_dropped(batches: Batches) -> Batches:
 
 def matched_and_dropped(matching: QueryWorker) -> Callable[[Batches], Batches]:
     """What the worker does, without its rows."""
-    matched = runner_in_worker(matching)
+    matched = make_runner(matching)
 
     def run_and_drop(batches: Batches) -> Batches:
         for batch in matched(batches):

@@ -20,7 +20,7 @@ from matchrec.conditions.run_condition import (
     Reduce,
     Reduction,
     RunExpression,
-    operate,
+    build_operation,
 )
 from matchrec.conditions.types import Kind
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, SkipTo
@@ -102,7 +102,7 @@ def prices(rows: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
 PAST = AfterMatchSkip()
 PRICE = ReadValue(0, Kind.FLOATING)
 FIRST_OF_A = ReadValue(0, Kind.FLOATING, Navigation("A", End.FIRST))
-SAME_KEY = operate(Comparison.EQUAL, PRICE, FIRST_OF_A)
+SAME_KEY = build_operation(Comparison.EQUAL, PRICE, FIRST_OF_A)
 RUN_DEPENDENT = 5e6
 UNMATCHED = {  # the last variable is the one that no row satisfies
     "A* B": "AB",
@@ -147,17 +147,20 @@ def run_dependent(
         make_task(
             "A B+ C+",
             down | up,
-            {"B": operate(LESS, PRICE, FIRST_OF_A), "C": operate(GREATER, PRICE, last)},
+            {
+                "B": build_operation(LESS, PRICE, FIRST_OF_A),
+                "C": build_operation(GREATER, PRICE, last),
+            },
             PAST,
         ),
         partitions,
         RUN_DEPENDENT,
     )
     for name, limit in (("avg", average), ("min", lowest), ("LAST(A.x, 1)", before)):
-        condition = operate(Comparison.GREATER_OR_EQUAL, PRICE, limit)
+        condition = build_operation(Comparison.GREATER_OR_EQUAL, PRICE, limit)
         task = make_task("A+ B", down, {"A": condition}, PAST)
         yield Workload(f"running {name}: A+ B", task, partitions, RUN_DEPENDENT)
-    bounded = operate(LESS, total, Constant(1e4, Kind.FLOATING))
+    bounded = build_operation(LESS, total, Constant(1e4, Kind.FLOATING))
     summed = make_task("A+", {}, {"A": bounded}, PAST)
     yield Workload("running sum: A+", summed, partitions, RUN_DEPENDENT)
 
@@ -270,7 +273,7 @@ def main() -> None:
 def first(engine: str, run_conditions: str) -> None:
     """Prints the seconds of a first search; "selection": all matches that may skip rows."""
     walk, moves = prices(100)
-    condition = {"B": operate(LESS, PRICE, FIRST_OF_A)}
+    condition = {"B": build_operation(LESS, PRICE, FIRST_OF_A)}
     task = make_task("A B+ C+", {"B": 0, "C": 1}, None if run_conditions == "data" else condition)
     if run_conditions == "selection":
         pattern = compiled(parse_row_pattern("A B+ C+"), None, NEXT, MatchOutput.ALL)

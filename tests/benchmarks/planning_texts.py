@@ -8,8 +8,8 @@ from matchrec import Pattern
 from matchrec.patterns.sase import Streams, compile_sase
 from matchrec.patterns.stages.lower import PatternQuery, lower_pattern
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.syntax.locate import parse
-from matchrec.syntax.lower import lower
+from matchrec.syntax.locate import parse_sql
+from matchrec.syntax.lower import lower_clause
 
 COLUMNS = "k string, t bigint, x bigint, y bigint, event_type string"
 TABLE = "SELECT 'X' AS k, id AS t, id % 7 AS x, id % 11 AS y, 'E' AS event_type FROM range(100)"
@@ -206,8 +206,8 @@ def chained(count: int, condition: str) -> Pattern:
 
 def plans_of_query(text: str) -> Iterator[MatchPlan]:
     """The plans of a query's clauses."""
-    for site in parse(text).sites:
-        yield lower(site.clause)
+    for site in parse_sql(text).sites:
+        yield lower_clause(site.clause)
 
 
 def plan_of_sase(text: str) -> MatchPlan:

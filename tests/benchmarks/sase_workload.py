@@ -24,7 +24,7 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.search.interface import Room, Task
 from matchrec.search.kernels import layout
 from matchrec.search.matches import Matches
-from matchrec.search.partitions import Partitions, ends_after
+from matchrec.search.partitions import Partitions, find_ends_after
 from matchrec.search.records import SearchInput, prepare_input
 from matchrec.search.selection import RunsSearch, number_chunks, sort_matches
 from matchrec.search.strategies import ALGORITHMS as PRODUCT
@@ -162,7 +162,7 @@ def partitions(linked: Executable, events: pd.DataFrame) -> Partitions:
         integers,
         np.ones(integers.shape, np.bool_),
         len(integers),
-        ends_after(starts, linked.window_rows),
+        find_ends_after(starts, linked.window_rows),
     )
 
 

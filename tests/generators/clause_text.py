@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from matchrec.plan.clauses import AfterMatchSkip, Subset
-from matchrec.plan.pattern import show, show_name
+from matchrec.plan.pattern import show_name, show_pattern
 from matchrec.syntax.nodes import MatchRecognize, PartitionKey, SortKey, WindowNode
 
 
@@ -22,7 +22,7 @@ def clause_text(clause: MatchRecognize) -> str:
         rows(clause),
         skip(clause.after_match) if clause.after_match else "",
         clause.search.value if clause.search else "",
-        f"PATTERN ({show(clause.pattern)}){words}{within}",
+        f"PATTERN ({show_pattern(clause.pattern)}){words}{within}",
         part("SUBSET", map(subset, clause.subsets)),
         part("DEFINE", conditions),
     )

@@ -12,7 +12,7 @@ from matchrec.plan.pattern import (
     RowPattern,
     Variable,
     concatenation,
-    negations,
+    list_negations,
     replace_children,
     variable_names,
 )
@@ -27,7 +27,7 @@ def negated_batch(seed: int, queries: int) -> Batch:
     """A batch whose patterns have NOTs between parts and at their ends."""
     random, batch = Random(seed), random_batch(seed, queries)
     drawn = (negated(random, query) for query in batch.queries)
-    return replace(batch, queries=tuple(one for one in drawn if negations(one.pattern)))
+    return replace(batch, queries=tuple(one for one in drawn if list_negations(one.pattern)))
 
 
 def negated(random: Random, query: Query) -> Query:
@@ -36,7 +36,7 @@ def negated(random: Random, query: Query) -> Query:
     pattern = with_negations(random, concatenation([first, query.pattern]))
     if random.random() < 0.4:
         pattern = concatenation([pattern, negation(random)])
-    names = {name for one in negations(pattern) for name in one.names}
+    names = {name for one in list_negations(pattern) for name in one.names}
     unions = [UNION] if query.union else []
     expressions = Expressions(random, variable_names(query.pattern), unions, NO_LIMITS)
     added = {name: Conditions(expressions, name).condition() for name in sorted(names)}

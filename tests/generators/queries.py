@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from random import Random
 
-from matchrec.plan.clauses import OF_CLAUSES, AfterMatchSkip, RowsPerMatch, SkipTo
+from matchrec.plan.clauses import CLAUSE_CHOICES, AfterMatchSkip, RowsPerMatch, SkipTo
 from matchrec.plan.pattern import (
     Empty,
     Exclusion,
@@ -24,11 +24,11 @@ from matchrec.plan.pattern import (
     Variable,
     alternation,
     concatenation,
-    negations,
+    list_negations,
     permutation,
-    show,
+    show_pattern,
     variable_names,
-    walk,
+    walk_pattern,
 )
 from tests.generators.conditions import Conditions, Measures
 from tests.generators.expressions import Expression, Expressions, Limits, Row
@@ -86,7 +86,7 @@ class Query:
     @property
     def members(self) -> dict[str, frozenset[str]]:
         """For each variable, the primary variables that it stands for."""
-        negated = (name for negation in negations(self.pattern) for name in negation.names)
+        negated = (name for negation in list_negations(self.pattern) for name in negation.names)
         names = (*variable_names(self.pattern), *negated)
         primary = {name: frozenset([name]) for name in names}
         return {**primary, UNION: frozenset(self.union)} if self.union else primary
@@ -143,7 +143,7 @@ class Batch:
         return (
             f"SELECT * FROM {relation} MATCH_RECOGNIZE ({by}ORDER BY {order} MEASURES {measures} "
             f"{query.rows_per_match.value} AFTER MATCH SKIP {query.skip_text} "
-            f"PATTERN ({show(query.pattern)}){within}{union} DEFINE {define}) AS r"
+            f"PATTERN ({show_pattern(query.pattern)}){within}{union} DEFINE {define}) AS r"
         )
 
     def in_window(self, query: Query, first: Row, row: Row) -> bool:
@@ -273,10 +273,10 @@ def random_query(random: Random, limits: Limits, windows: Sequence[int]) -> Quer
 
 def random_rows_per_match(random: Random, pattern: RowPattern) -> RowsPerMatch:
     """Draw ROWS PER MATCH. A pattern with an exclusion cannot have WITH UNMATCHED ROWS."""
-    excludes = any(isinstance(node, Exclusion) for node in walk(pattern))
+    excludes = any(isinstance(node, Exclusion) for node in walk_pattern(pattern))
     unmatched = RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
     return random.choice(
-        [option for option in OF_CLAUSES if not (excludes and option is unmatched)]
+        [option for option in CLAUSE_CHOICES if not (excludes and option is unmatched)]
     )
 
 
@@ -319,7 +319,7 @@ def random_streams(seed: int, queries: int) -> Batch:
     drawn: list[Query] = []
     while len(drawn) < queries:
         query = random_query(random, NO_LIMITS, (15, 25, 45))
-        if not any(isinstance(node, PartitionEnd) for node in walk(query.pattern)):
+        if not any(isinstance(node, PartitionEnd) for node in walk_pattern(query.pattern)):
             drawn.append(query)
     return Batch(tuple(rows), ("k",), order, tuple(drawn))
 

@@ -20,7 +20,7 @@ from matchrec.conditions.run_condition import (
     Reduction,
     RunExpression,
     TriedMatchNumber,
-    operate,
+    build_operation,
 )
 from matchrec.conditions.types import Kind
 from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, MatchOutput, SkipTo
@@ -160,7 +160,7 @@ def values(draw: st.DrawFn, reads: Reads, kind: Kind, depth: int = 1) -> RunExpr
         left, right = draw(values(reads, kind, 0)), draw(values(reads, kind, 0))
         return Arithmetic(draw(st.sampled_from(operators)), (left, right), kind, 64, False)
     if kind is Kind.FLOATING:
-        return operate(Basic.WIDEN, draw(values(reads, Kind.INTEGER, 0)))
+        return build_operation(Basic.WIDEN, draw(values(reads, Kind.INTEGER, 0)))
     steps = tuple(step for step in reads.steps if step >= 0)
     return ReadClassifier(draw(navigations(replace(reads, steps=steps))))
 
@@ -172,13 +172,17 @@ def conditions(draw: st.DrawFn, reads: Reads, depth: int = 1) -> RunExpression:
     if choice <= 1:
         kind = draw(st.sampled_from(Kind))
         left, right = draw(values(reads, kind)), draw(values(reads, kind))
-        return operate(draw(st.sampled_from(Comparison)), left, right)
+        return build_operation(draw(st.sampled_from(Comparison)), left, right)
     parts = tuple(draw(st.lists(conditions(reads, depth - 1), min_size=1, max_size=2)))
     if choice == 2:
         return Operate(Basic.AND, parts)
     if choice == 3:
         return Operate(Basic.OR, parts)
-    return operate(Basic.NOT, parts[0]) if choice == 4 else operate(Basic.IS_NULL, parts[0])
+    return (
+        build_operation(Basic.NOT, parts[0])
+        if choice == 4
+        else build_operation(Basic.IS_NULL, parts[0])
+    )
 
 
 @st.composite

@@ -11,9 +11,9 @@ from matchrec.plan.pattern import (
     PartitionEnd,
     PartitionStart,
     RowPattern,
-    show,
+    show_pattern,
     variable_names,
-    walk,
+    walk_pattern,
 )
 from tests.generators.conditions import Conditions, Measures
 from tests.generators.expressions import Expression, Expressions, Limits, Row
@@ -70,7 +70,7 @@ class WindowQuery:
             f"SELECT n, {', '.join(calls)} FROM {relation} WINDOW w AS ({by}ORDER BY {order} "
             f"MEASURES {measures} ROWS BETWEEN CURRENT ROW AND {self.frame.text} "
             f"AFTER MATCH SKIP {self.skip_text} {'SEEK' if self.seeks else 'INITIAL'} "
-            f"PATTERN ({show(self.pattern)}){union} DEFINE {define})"
+            f"PATTERN ({show_pattern(self.pattern)}){union} DEFINE {define})"
         )
 
 
@@ -115,7 +115,9 @@ def random_window(random: Random, limits: Limits = NO_LIMITS) -> WindowQuery:
     """A window without what windows do not have: anchors and MATCH_NUMBER()."""
     pattern = Patterns(random, "ABC").pattern(random.randint(2, 4))
     names = variable_names(pattern)
-    if not names or any(isinstance(one, PartitionStart | PartitionEnd) for one in walk(pattern)):
+    if not names or any(
+        isinstance(one, PartitionStart | PartitionEnd) for one in walk_pattern(pattern)
+    ):
         return random_window(random, limits)
     union = tuple(random.sample(names, random.randint(1, len(names))))
     union = union if random.random() < 0.4 else ()

@@ -28,7 +28,7 @@ from matchrec.plan.pattern import (
     Quantified,
     RowPattern,
     Variable,
-    walk,
+    walk_pattern,
 )
 from tests.conftest import small_session
 from tests.generators.expressions import Limits
@@ -71,7 +71,7 @@ def deviates(pattern: RowPattern) -> bool:
         isinstance(node, Quantified)
         and nullable(node.part)
         and (node.most is None or node.most > max(node.least, 1))
-        for node in walk(pattern)
+        for node in walk_pattern(pattern)
     )
 
 

@@ -252,7 +252,7 @@ PAGE_PICTURES = {
 
 
 def written(figure: Figure) -> str:
-    return figures.written(lambda: figure, "svg").decode()
+    return figures.render(lambda: figure, "svg").decode()
 
 
 def draw_page_picture(name: str) -> str:

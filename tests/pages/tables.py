@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from matchrec.cli.files import Table, format_of
+from matchrec.cli.files import Table, find_format
 
 DATA = Path(__file__).parent.parent.parent / "sql_examples" / "data"
 
@@ -15,4 +15,4 @@ def register_tables(spark: SparkSession) -> None:
     """Makes each data file of the examples a view that has the file's name."""
     for path in DATA.iterdir():
         if path.suffix != ".md":
-            Table(path.stem, (path,), format_of(path)).register(spark)
+            Table(path.stem, (path,), find_format(path)).register(spark)

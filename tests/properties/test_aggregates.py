@@ -20,7 +20,7 @@ from matchrec.conditions.run_condition import (
     Operate,
     ReadValue,
     RunExpression,
-    operate,
+    build_operation,
 )
 from matchrec.conditions.types import BIGINT, BOOLEAN, Kind
 from matchrec.plan.clauses import EventSelection, MatchOutput
@@ -75,11 +75,11 @@ def aggregates(
     call = called(name, variable, columns, distinct=distinct, so_far=so_far)
     value = {Kind.INTEGER: st.integers(0, 3), Kind.FLOATING: st.sampled_from([0.8, 1.3, 2.7])}
     other = Constant(draw(value[call.type.kind]), call.type.kind)
-    compared = operate(draw(st.sampled_from(Comparison)), call, other)
+    compared = build_operation(draw(st.sampled_from(Comparison)), call, other)
     if draw(st.booleans()):
         return compared
     count = called("count", None, columns, distinct=False, so_far=False)
-    early = operate(Comparison.LESS, count, Constant(2, Kind.INTEGER))
+    early = build_operation(Comparison.LESS, count, Constant(2, Kind.INTEGER))
     return Operate(Basic.OR, (early, compared))
 
 

@@ -18,9 +18,9 @@ from pyspark.sql.types import DataType
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import OrderType
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
-from matchrec.spark.types import value_type
-from matchrec.syntax.locate import parse
-from matchrec.syntax.lower import lower
+from matchrec.spark.types import to_value_type
+from matchrec.syntax.locate import parse_sql
+from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.generators.order_bounds import (
     COLUMNS,
@@ -158,9 +158,9 @@ def test_a_window_that_is_found_changes_nothing(spark: SparkSession, number: int
 
 def drafts_of(queries: Iterable[str], type_: DataType) -> Iterator[tuple[str, Draft]]:
     """The draft of each query, and once more if it has a window. type_: of the order column."""
-    order = OrderType(value_type(type_), has_one_offset=True)
+    order = OrderType(to_value_type(type_), has_one_offset=True)
     for text in queries:
-        plan = lower(parse(text).sites[0].clause)
+        plan = lower_clause(parse_sql(text).sites[0].clause)
         yield text, drafted(plan, NAMES)
         found = drafted(plan, NAMES, lambda _: order)
         if found.plan.within is not None:

@@ -12,8 +12,15 @@ from hypothesis import strategies as st
 
 from matchrec.automaton.closure import UNREACHABLE
 from matchrec.automaton.occurrences import compile_occurrences
-from matchrec.conditions.run_condition import Comparison, Constant, Kind, Reduce, Reduction, operate
-from matchrec.plan.pattern import Quantified, RowPattern, concatenation, permutation, show
+from matchrec.conditions.run_condition import (
+    Comparison,
+    Constant,
+    Kind,
+    Reduce,
+    Reduction,
+    build_operation,
+)
+from matchrec.plan.pattern import Quantified, RowPattern, concatenation, permutation, show_pattern
 from matchrec.search.coverage import Coverable
 from matchrec.search.interface import Room
 from matchrec.search.matches import RunFailure
@@ -116,7 +123,7 @@ def assert_agreement(query: Query, rows: Rows) -> None:
             assert found == expected
             continue
         found.came = +found.came
-        assert found == expected, show(query.pattern)
+        assert found == expected, show_pattern(query.pattern)
 
 
 @random_examples
@@ -169,7 +176,7 @@ def test_whatever_brings_the_nearest_run_nearer_has_ended_it() -> None:
     Both were not true of the next row, which is in no word. From that row on, none of A and B was.
     """
     null = Constant(None, Kind.INTEGER)
-    never = operate(Comparison.EQUAL, null, null)
+    never = build_operation(Comparison.EQUAL, null, null)
     query = query_of("PERMUTE(A, A | B, B)")
     expected = Outcome(
         came=Counter({2: 1}),
@@ -208,7 +215,7 @@ def test_more_occurrences_than_a_word_has_bits() -> None:
 def test_ways_that_multiply_meet_where_conditions_read_the_same() -> None:
     """Each row may be A or B: 2^40 ways from the first row on, 40 counts of A at each row."""
     count = Reduce(Reduction.COUNT, "A", None, Kind.INTEGER)
-    never = operate(Comparison.GREATER, count, Constant(1000, Kind.INTEGER))
+    never = build_operation(Comparison.GREATER, count, Constant(1000, Kind.INTEGER))
     query = replace(query_of("(A | B)* C"), run_conditions={"C": never})
     found = found_of(query, words("ABC " * 40), Room(memory=1))
     assert isinstance(found, Outcome)

@@ -20,7 +20,7 @@ from matchrec.conditions.run_condition import (
     Reduction,
     RunExpression,
     TriedMatchNumber,
-    operate,
+    build_operation,
 )
 from matchrec.conditions.types import Kind
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput, SkipTo
@@ -36,7 +36,7 @@ from matchrec.plan.pattern import (
     alternation,
     concatenation,
     permutation,
-    show,
+    show_pattern,
 )
 from matchrec.search.interface import Room
 from matchrec.search.strategies import Algorithm
@@ -73,14 +73,17 @@ random_examples = settings(
 def assert_agreement(query: Query, rows: Rows) -> None:
     expected = run_reference(query, rows)
     for algorithm in ALGORITHMS:
-        assert run_algorithm(algorithm, query, rows) == expected, (algorithm, show(query.pattern))
+        assert run_algorithm(algorithm, query, rows) == expected, (
+            algorithm,
+            show_pattern(query.pattern),
+        )
 
 
 def assert_agreement_in_pieces(query: Query, rows: Rows, step: int) -> None:
     expected = run_reference(query, rows)
     for algorithm in ALGORITHMS:
         found = run_algorithm_in_pieces(algorithm, query, rows, step)
-        assert found == expected, (algorithm, show(query.pattern))
+        assert found == expected, (algorithm, show_pattern(query.pattern))
 
 
 def small_patterns() -> list[RowPattern]:
@@ -245,7 +248,10 @@ def test_random_patterns_after_thousands_of_rows(
     more = "X " * (LARGE - 2)
     expected = [(p, number, long.offsets[p], more + word) for p, number, _, word in found]
     for algorithm in ALGORITHMS:
-        assert run_algorithm(algorithm, asked, long) == expected, (algorithm, show(asked.pattern))
+        assert run_algorithm(algorithm, asked, long) == expected, (
+            algorithm,
+            show_pattern(asked.pattern),
+        )
 
 
 def navigations(names: list[str | None]) -> st.SearchStrategy[Navigation]:
@@ -282,8 +288,10 @@ def values(draw: st.DrawFn, names: list[str | None], kind: Kind, depth: int) -> 
         return Reduce(Reduction.COUNT, draw(st.sampled_from(names)), None, kind)
     if choice in (3, 4) and kind is Kind.FLOATING:
         if draw(st.booleans()):
-            return operate(Basic.NARROW, draw(values(names, draw(st.sampled_from(Kind)), 0)))
-        return operate(Basic.WIDEN, draw(values(names, Kind.INTEGER, 0)))
+            return build_operation(
+                Basic.NARROW, draw(values(names, draw(st.sampled_from(Kind)), 0))
+            )
+        return build_operation(Basic.WIDEN, draw(values(names, Kind.INTEGER, 0)))
     left, right = draw(values(names, kind, depth - 1)), draw(values(names, kind, depth - 1))
     return draw(arithmetic(kind, left, right))
 
@@ -294,13 +302,17 @@ def conditions(draw: st.DrawFn, names: list[str | None], depth: int = 1) -> RunE
     if choice <= 1 or depth == 0:
         kind = draw(st.sampled_from(Kind))
         left, right = draw(values(names, kind, 1)), draw(values(names, kind, 1))
-        return operate(draw(st.sampled_from(Comparison)), left, right)
+        return build_operation(draw(st.sampled_from(Comparison)), left, right)
     parts = tuple(draw(st.lists(conditions(names, depth - 1), min_size=1, max_size=3)))
     if choice == 2:
         return Operate(Basic.AND, parts)
     if choice == 3:
         return Operate(Basic.OR, parts)
-    return operate(Basic.NOT, parts[0]) if choice == 4 else operate(Basic.IS_NULL, parts[0])
+    return (
+        build_operation(Basic.NOT, parts[0])
+        if choice == 4
+        else build_operation(Basic.IS_NULL, parts[0])
+    )
 
 
 def run_dependent() -> st.SearchStrategy[tuple[Query, Rows]]:
@@ -339,7 +351,7 @@ def test_random_conditions_that_depend_on_the_run(case: tuple[Query, Rows]) -> N
 
 def test_what_fails_for_one_match_may_hold_for_the_next() -> None:
     """The loop fails from every row as the first match, which is C alone."""
-    later = operate(Comparison.GREATER, TriedMatchNumber(), Constant(1, Kind.INTEGER))
+    later = build_operation(Comparison.GREATER, TriedMatchNumber(), Constant(1, Kind.INTEGER))
     overlapping = replace(
         query("A+ B | C"), after_match=AfterMatchSkip(SkipTo.NEXT_ROW), run_conditions={"B": later}
     )
@@ -392,7 +404,7 @@ def assert_longest(query: Query, rows: Rows, step: int = 0) -> None:
             found = run_algorithm_in_pieces(algorithm, longest(query), rows, step)
         else:
             found = run_algorithm(algorithm, longest(query), rows)
-        assert comparable(found) == expected, (algorithm, show(query.pattern))
+        assert comparable(found) == expected, (algorithm, show_pattern(query.pattern))
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ import pytest
 
 from matchrec.output.aggregates import find_extremes, sum_decimals, sum_values
 from matchrec.output.measures import find_mapped, find_marked
-from matchrec.search.graph import digits_of
-from matchrec.search.partitions import ends_by_distance, window_ends
+from matchrec.search.graph import number_digits
+from matchrec.search.partitions import compute_window_ends, find_ends_by_distance
 from matchrec.shortcuts import ALL, in_force
 
 BIG = 1 << 63
@@ -47,11 +47,11 @@ def drawn(draw: np.random.Generator) -> list[Call]:
         (find_extremes, (numbers, counted, links, sign, first)),
         (find_mapped, (classifiers, belongs, base, limit, int(draw.integers(-3, 3)))),
         (find_marked, (draw.random(mapped) < 0.5, links, first)),
-        (window_ends, (starts, keys, valid, keys + 5, valid)),
-        (ends_by_distance, (starts, keys.astype(np.float64), valid, 4.0)),
-        (ends_by_distance, (starts, (keys + 50).astype(np.uint64), valid, np.uint64(4))),
+        (compute_window_ends, (starts, keys, valid, keys + 5, valid)),
+        (find_ends_by_distance, (starts, keys.astype(np.float64), valid, 4.0)),
+        (find_ends_by_distance, (starts, (keys + 50).astype(np.uint64), valid, np.uint64(4))),
         (
-            lambda *arguments: digits_of(*arguments)[1],
+            lambda *arguments: number_digits(*arguments)[1],
             (before, draw.integers(0, 9, mapped), draw.random(mapped) < 0.5, longer),
         ),
     ]

@@ -26,9 +26,9 @@ from matchrec.patterns.sase import Streams, compile_sase
 from matchrec.patterns.stages.lower import PatternQuery, lower_pattern
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
-from matchrec.spark.session import REFUSALS
-from matchrec.syntax.locate import outer, parse
-from matchrec.syntax.lower import lower
+from matchrec.spark.session import QUERY_ERRORS
+from matchrec.syntax.locate import parse_sql, write_outer_query
+from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.lower_windows import lower_window
 from matchrec.syntax.tokens import Dialect
 from tests.cases.case_file import CaseFile
@@ -69,7 +69,7 @@ def refusal(action: Callable[[], object], given: object) -> matchrec.MatchRecogn
             action()
     except matchrec.MatchRecognizeError as error:
         return error
-    except REFUSALS:
+    except QUERY_ERRORS:
         return None
     except Exception as error:
         raise AssertionError(given) from error
@@ -84,11 +84,11 @@ def linked(plan: MatchPlan) -> None:
 
 
 def read_query(text: str, dialect: Dialect) -> None:
-    query = parse(text, ["f"], dialect)
-    outer(query)
+    query = parse_sql(text, ["f"], dialect)
+    write_outer_query(query)
     for site in query.sites:
         calls, clause = site.calls, site.clause
-        linked(lower(clause) if calls is None else lower_window(clause, calls))
+        linked(lower_clause(clause) if calls is None else lower_window(clause, calls))
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from matchrec.conditions.evaluate import vectors
-from matchrec.conditions.row_column import row_column
+from matchrec.conditions.row_column import build_row_column
 from matchrec.conditions.run_condition import (
     Arithmetic,
     ArithmeticOperator,
@@ -22,7 +22,7 @@ from matchrec.conditions.run_condition import (
     Operate,
     ReadValue,
     RunExpression,
-    operate,
+    build_operation,
 )
 from matchrec.conditions.types import Kind
 from matchrec.plan.expression import Navigation
@@ -61,11 +61,11 @@ def values(draw: st.DrawFn, kind: Kind, depth: int) -> RunExpression:
         return ReadValue(draw(st.integers(0, 1)), kind, draw(st.none() | READS))
     if choice == 3:
         parts = draw(conditions(0)), draw(values(kind, depth - 1)), draw(values(kind, depth - 1))
-        return operate(Basic.CHOOSE, *parts)
+        return build_operation(Basic.CHOOSE, *parts)
     if choice == 4 and kind is Kind.FLOATING:
-        return operate(Basic.WIDEN, draw(values(Kind.INTEGER, 0)))
+        return build_operation(Basic.WIDEN, draw(values(Kind.INTEGER, 0)))
     if choice == 5 and kind is Kind.FLOATING:
-        return operate(Basic.NARROW, draw(values(draw(st.sampled_from(Kind)), depth - 1)))
+        return build_operation(Basic.NARROW, draw(values(draw(st.sampled_from(Kind)), depth - 1)))
     left, right = draw(values(kind, depth - 1)), draw(values(kind, depth - 1))
     return draw(arithmetic(kind, left, right))
 
@@ -76,13 +76,17 @@ def conditions(draw: st.DrawFn, depth: int) -> RunExpression:
     if choice <= 1:
         kind = draw(st.sampled_from(Kind))
         left, right = draw(values(kind, depth)), draw(values(kind, depth))
-        return operate(draw(st.sampled_from(Comparison)), left, right)
+        return build_operation(draw(st.sampled_from(Comparison)), left, right)
     parts = tuple(draw(st.lists(conditions(depth - 1), min_size=1, max_size=3)))
     if choice == 2:
         return Operate(Basic.AND, parts)
     if choice == 3:
         return Operate(Basic.OR, parts)
-    return operate(Basic.NOT, parts[0]) if choice == 4 else operate(Basic.IS_NULL, parts[0])
+    return (
+        build_operation(Basic.NOT, parts[0])
+        if choice == 4
+        else build_operation(Basic.IS_NULL, parts[0])
+    )
 
 
 Columns = dict[Kind, list[list[Value]]]
@@ -142,7 +146,9 @@ def test_what_the_worker_computes_is_what_the_reference_says(
     asked = [not asks_spark or row % 2 == 0 for row in range(len(found))]
     computed = [row % 2 ^ 1 for row in range(len(found))]
     partitions = partitions_of(parts, computed)
-    own = NearbyCondition(condition, 0 if asks_spark else None, row_column("TRUE"), first, "A")
+    own = NearbyCondition(
+        condition, 0 if asks_spark else None, build_row_column("TRUE"), first, "A"
+    )
     failures = {row: one for row, one in enumerate(found) if asked[row] and isinstance(one, str)}
     with mock.patch.object(vectors, "ROWS_A_BLOCK", block):
         if failures:
@@ -175,6 +181,6 @@ def test_rows_whose_neighbours_are_not_here_yet_are_not_asked() -> None:
     def divided(divisor: RunExpression) -> RunExpression:
         return Arithmetic(ArithmeticOperator.REMAINDER, (one, divisor), Kind.INTEGER)
 
-    there = operate(Comparison.EQUAL, divided(at(0)), Constant(0, Kind.INTEGER))
-    own = NearbyCondition(there, None, row_column("TRUE"), 0, "A")
+    there = build_operation(Comparison.EQUAL, divided(at(0)), Constant(0, Kind.INTEGER))
+    own = NearbyCondition(there, None, build_row_column("TRUE"), 0, "A")
     assert satisfy_nearby(partitions, (own,)).satisfied.tolist() == [[0], [1], [1], [0]]

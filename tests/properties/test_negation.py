@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
-from matchrec.plan.pattern import Negation, RowPattern, Variable, concatenation, negations
+from matchrec.plan.pattern import Negation, RowPattern, Variable, concatenation, list_negations
 from matchrec.search.strategies import Algorithm
 from tests.properties.test_engines import (
     LONGER,
@@ -74,7 +74,7 @@ def test_random_patterns_with_negations(data: st.DataObject, step: int) -> None:
     asked, rows = data.draw(queries()), Rows(data.draw(ROWS))
     if data.draw(st.booleans()):
         asked, rows = data.draw(run_dependent_on(asked))
-        negated = {name for one in negations(asked.pattern) for name in one.names}
+        negated = {name for one in list_negations(asked.pattern) for name in one.names}
         asked = replace(asked, run_conditions=without(asked.run_conditions, negated))
     if data.draw(st.booleans()):
         rows = data.draw(windowed(rows))

@@ -18,7 +18,7 @@ from matchrec.plan.clauses import (
     PartialMatches,
     SkipTo,
 )
-from matchrec.plan.pattern import show
+from matchrec.plan.pattern import show_pattern
 from matchrec.search.interface import Room, Task
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import Partitions
@@ -153,7 +153,7 @@ def assert_agreement(query: Query, rows: Rows, partial: PartialMatches) -> None:
         names = names[1:]
     for name, room in itertools.product(names, (Room(), SMALL_ROOM)):
         found = run_algorithm(name, room, asked, partitions)
-        assert found == expected, (name, room, show(query.pattern))
+        assert found == expected, (name, room, show_pattern(query.pattern))
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_random_event_selection(
             for room in (Room(), SMALL_ROOM):
                 planned = replace(task(asked), partial=partial)
                 found = run_algorithm(name, room, planned, rows.partitions(planned.variables))
-                assert found == expected, (name, room, show(asked.pattern))
+                assert found == expected, (name, room, show_pattern(asked.pattern))
 
     run()
 

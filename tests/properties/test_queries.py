@@ -18,9 +18,9 @@ from pyspark.errors import PythonException
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.conditions.row_column import row_column
+from matchrec.conditions.row_column import build_row_column
 from matchrec.conditions.split import RowScope
-from matchrec.plan.text import quoted
+from matchrec.plan.text import quote_name
 from tests.generators.expressions import COLUMNS, Type
 from tests.generators.queries import NAMES, SCHEMA, Batch, Query, random_batch
 from tests.quick.scale import SEED, copies_of, examples
@@ -117,7 +117,9 @@ def settings(spark: SparkSession, **values: str) -> Iterator[None]:
 def partitions_without(failed: Answer, batch: Batch, prepared: Prepared) -> list[int]:
     """Numbers of the partitions in which the query does not fail."""
     starts = pa.array(prepared.starts)
-    keys = [prepared.columns[row_column(quoted(name))].filter(starts) for name in batch.by]
+    keys = [
+        prepared.columns[build_row_column(quote_name(name))].filter(starts) for name in batch.by
+    ]
     count = int(prepared.starts.sum())
     return [i for i in range(count) if tuple(key[i].as_py() for key in keys) not in failed.failures]
 

@@ -23,7 +23,7 @@ from matchrec.patterns.sase import compile_sase, nodes
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
-from matchrec.spark.types import value_type
+from matchrec.spark.types import to_value_type
 from tests.generators.sase import NAMES, SCHEMA, random_query, random_stream
 from tests.generators.sase_trees import Event, Query, Value
 from tests.properties.test_queries import INTERPRETED, settings
@@ -118,7 +118,7 @@ class Batch(QueryBatch):
         """The executables."""
         wanted = dict.fromkeys(c for one in self.drafts.values() for c in one.columns())
         fields = self.columns(tuple(wanted)).schema.fields
-        types = {c: value_type(f.dataType) for c, f in zip(wanted, fields, strict=False)}
+        types = {c: to_value_type(f.dataType) for c, f in zip(wanted, fields, strict=False)}
         return {one: link(made, types, algorithm, ansi=True) for one, made in self.drafts.items()}
 
 

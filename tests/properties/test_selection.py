@@ -19,12 +19,12 @@ from matchrec.conditions.run_condition import (
     ReadValue,
     Reduce,
     Reduction,
-    operate,
+    build_operation,
 )
 from matchrec.conditions.types import Kind
 from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.plan.expression import End, Navigation
-from matchrec.plan.pattern import show
+from matchrec.plan.pattern import show_pattern
 from matchrec.search.interface import Room
 from matchrec.search.strategies import Algorithm
 from tests.generators.selection import Shape, cases, general, sequences
@@ -72,7 +72,10 @@ def algorithms(query: SelectionQuery) -> list[Algorithm]:
 def assert_agreement(query: SelectionQuery, rows: WindowedRows) -> None:
     expected = run_reference(query, rows)
     for algorithm in algorithms(query):
-        assert run_algorithm(algorithm, query, rows) == expected, (algorithm, show(query.pattern))
+        assert run_algorithm(algorithm, query, rows) == expected, (
+            algorithm,
+            show_pattern(query.pattern),
+        )
 
 
 def assert_matches(query: SelectionQuery, rows: WindowedRows, *expected: str) -> None:
@@ -166,8 +169,8 @@ def rising(function: Reduction) -> SelectionQuery:
         query("A C* B", NEXT),
         subsets={"U": frozenset("AC")},
         run_conditions={
-            "C": operate(Comparison.GREATER, ReadValue(0, Kind.FLOATING), so_far),
-            "B": operate(Comparison.LESS, ReadValue(1, Kind.FLOATING), percents),
+            "C": build_operation(Comparison.GREATER, ReadValue(0, Kind.FLOATING), so_far),
+            "B": build_operation(Comparison.LESS, ReadValue(1, Kind.FLOATING), percents),
         },
     )
 
@@ -192,27 +195,27 @@ def with_integers(text: str, *column: int | None) -> WindowedRows:
 def test_what_is_so_far_leaves_out_the_current_row() -> None:
     so_far = Reduce(Reduction.SUM, "A", 0, Kind.INTEGER, so_far=True)
     here = ReadValue(0, Kind.INTEGER)
-    more = {"A": operate(Comparison.GREATER, here, so_far)}  # unknown for the first row
+    more = {"A": build_operation(Comparison.GREATER, here, so_far)}  # unknown for the first row
     assert_matches(replace(query("A+", STRICT), run_conditions=more), with_integers("A A", 1, 2))
-    either = {"A": Operate(Basic.OR, (operate(Basic.IS_NULL, so_far), more["A"]))}
+    either = {"A": Operate(Basic.OR, (build_operation(Basic.IS_NULL, so_far), more["A"]))}
     doubling = replace(query("A{3}", ANY), run_conditions=either)
     assert_matches(doubling, with_integers("A A A A", 1, 2, 3, 4), "A0 A1 A3")
 
 
 def test_closing_condition_is_about_each_match_as_a_whole() -> None:
     last = ReadValue(0, Kind.INTEGER, Navigation("A"))
-    closing = operate(Comparison.GREATER, last, Constant(1, Kind.INTEGER))
+    closing = build_operation(Comparison.GREATER, last, Constant(1, Kind.INTEGER))
     rows = with_integers("A A A", 1, 5, 1)
     assert_matches(replace(query("A+", STRICT), closing=closing), rows, "A0 A1", "A1")
 
 
 def test_navigation_counts_mapped_rows_and_steps_over_rows() -> None:
     here, first = ReadValue(0, Kind.INTEGER), ReadValue(0, Kind.INTEGER, Navigation("A", End.FIRST))
-    same = {"B": operate(Comparison.EQUAL, here, first)}
+    same = {"B": build_operation(Comparison.EQUAL, here, first)}
     rows = with_integers("AB AB AB AB", 1, 2, 1, 2)
     assert_matches(replace(query("A B", ANY), run_conditions=same), rows, "A0 B2", "A1 B3")
     before = ReadValue(0, Kind.INTEGER, Navigation("A", End.LAST, 0, -1))
-    stepped = {"B": operate(Comparison.EQUAL, before, here)}
+    stepped = {"B": build_operation(Comparison.EQUAL, before, here)}
     rows = with_integers("A - A B B", 1, 2, 1, 2, 1)
     assert_matches(replace(query("A A B", ANY), run_conditions=stepped), rows, "A0 A2 B3")
 
@@ -257,7 +260,7 @@ def test_absence_at_the_end_looks_at_rows_in_the_window() -> None:
 
 def test_absence_is_about_rows_that_go_with_the_match() -> None:
     here, of_a = ReadValue(0, Kind.INTEGER), ReadValue(0, Kind.INTEGER, Navigation("A"))
-    same = {"N": operate(Comparison.EQUAL, here, of_a)}
+    same = {"N": build_operation(Comparison.EQUAL, here, of_a)}
     correlated = replace(absent("A B", "A", "B"), run_conditions=same)
     assert_matches(correlated, with_integers("A N B", 1, 1, 1))
     assert_matches(correlated, with_integers("A N B", 1, 2, 1), "A0 B2")
@@ -310,7 +313,7 @@ def test_preferred_matches_survive_growing_memory() -> None:
 
 def test_a_preferred_word_that_does_not_close_gives_way() -> None:
     last = ReadValue(0, Kind.INTEGER, Navigation("A"))
-    closing = operate(Comparison.EQUAL, last, Constant(2, Kind.INTEGER))
+    closing = build_operation(Comparison.EQUAL, last, Constant(2, Kind.INTEGER))
     reluctant = replace(query("A A??", NEXT, PREFERRED), closing=closing)
     assert_matches(reluctant, with_integers("A A", 1, 2), "A0 A1")
 

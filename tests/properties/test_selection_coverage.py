@@ -10,19 +10,19 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from matchrec.automaton.occurrences import compile_occurrences, occurrences_of_stages
+from matchrec.automaton.occurrences import compile_occurrences, find_stage_occurrences
 from matchrec.conditions.run_condition import (
     Comparison,
     Constant,
     Reduce,
     Reduction,
     TriedMatchNumber,
-    operate,
-    parts_of,
+    build_operation,
+    walk_expression,
 )
 from matchrec.conditions.types import Kind
 from matchrec.plan.clauses import Absence, EventSelection, MatchOutput
-from matchrec.plan.pattern import show, variable_names
+from matchrec.plan.pattern import show_pattern, variable_names
 from matchrec.search.coverage import Coverable
 from matchrec.search.interface import Room
 from tests.cases.pattern_notation import Question, built
@@ -85,10 +85,10 @@ def assert_agreement(asked: SelectionQuery, rows: WindowedRows) -> None:
     expected = expected_of(asked, rows)
     for room in (Room(), Room(rows=3, matches=2, memory=1)):
         came, ended, begun = found_of(asked, rows, room)
-        assert begun == expected[2], show(asked.pattern)
-        assert ended == expected[1], show(asked.pattern)
+        assert begun == expected[2], show_pattern(asked.pattern)
+        assert ended == expected[1], show_pattern(asked.pattern)
         if not begun:
-            assert came == expected[0], show(asked.pattern)
+            assert came == expected[0], show_pattern(asked.pattern)
 
 
 @pytest.mark.parametrize("selection", [ANY, NEXT, STRICT])
@@ -137,12 +137,14 @@ def test_random_conditions_on_the_run(
         if any(one or output is PREFERRED for one in partition.matches_from(start))
     ]
     for room in (Room(), Room(rows=3, matches=2, memory=1)):
-        assert found_of(asked, rows, room)[2] == begun, show(asked.pattern)
+        assert found_of(asked, rows, room)[2] == begun, show_pattern(asked.pattern)
 
 
 def reads_match_number(asked: SelectionQuery) -> bool:
     conditions = [*asked.run_conditions.values(), *([asked.closing] if asked.closing else [])]
-    return any(isinstance(part, TriedMatchNumber) for one in conditions for part in parts_of(one))
+    return any(
+        isinstance(part, TriedMatchNumber) for one in conditions for part in walk_expression(one)
+    )
 
 
 @random_examples
@@ -160,7 +162,7 @@ def test_random_patterns_of_stages(question: Question) -> None:
     begun = len({match.first for match in matches})
     one, partitions = searchable(question)
     stages = len(variable_names(drafted(question).plan.pattern))
-    found = occurrences_of_stages(one.pattern, stages)
+    found = find_stage_occurrences(one.pattern, stages)
     none: tuple[tuple[int | None, ...], ...] = tuple(() for _ in one.conditions)
     coverable = Coverable(one, found, none)
     counts, chunks = cover_both_sizes(coverable, partitions, Room())
@@ -199,7 +201,7 @@ def test_what_must_not_be_there_ends_a_run() -> None:
 def test_ways_that_multiply_meet_where_conditions_read_the_same() -> None:
     """Each B may be taken or skipped: 2^40 ways, 40 counts of B at each row."""
     count = Reduce(Reduction.COUNT, "B", None, Kind.INTEGER)
-    never = operate(Comparison.GREATER, count, Constant(1000, Kind.INTEGER))
+    never = build_operation(Comparison.GREATER, count, Constant(1000, Kind.INTEGER))
     asked = replace(query("A B+ C", ANY), run_conditions={"C": never})
     came, ended, begun = by_hand(asked, plain_rows("A " + "BC " * 40))
     assert (came, begun) == ({0: 1, 1: 1}, [])

@@ -90,7 +90,7 @@ def in_small_batches(
     return sorted_tables(small, *others)  # type: ignore[arg-type]
 
 
-sorted_tables = spilling.sorted_tables
+sorted_tables = spilling.sort_tables
 
 
 @pytest.fixture
@@ -212,7 +212,7 @@ def test_a_folder_for_spills_that_is_gone(
     """The query ends with an error that names it; the workers of Spark are other processes."""
     gone = tmp_path / "gone"
     if is_sail(spark):
-        monkeypatch.setattr(spilling, "folder", lambda: str(gone))
+        monkeypatch.setattr(spilling, "find_folder", lambda: str(gone))
     clause = "ORDER BY id MEASURES LAST(id) AS l PATTERN (A B) DEFINE B AS id > PREV(id)"
     rows = spark.range(0, 200, 1, 4).selectExpr("199 - id AS id")
     with in_force(SPILLED):

@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 from pyspark.sql import SparkSession
 
-from matchrec.conditions.row_column import row_column
+from matchrec.conditions.row_column import build_row_column
 from matchrec.conditions.split import RowScope
 from matchrec.worker.wire import SortColumn
 from tests.generators.queries import Batch, Query, random_streams
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.filterwarnings(
 )  # random queries
 
 QUERIES = 8  # of a batch, of ten streams each
-TIME, NUMBER = row_column("`t`"), row_column("`n`")
+TIME, NUMBER = build_row_column("`t`"), build_row_column("`n`")
 
 
 @pytest.mark.parametrize("seed", batches(2, each=10 * QUERIES))
@@ -48,7 +48,7 @@ def test_streams_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: i
         queries = QueryBatch(spark, "random_rows", list(texts.values()), RowScope.ROW)
         linked = queries.link(ALGORITHMS[seed % 2])
         assert queries.refused == {}
-        prepared = queries.prepared(linked.values(), (TIME, NUMBER, row_column("`k`")))
+        prepared = queries.prepared(linked.values(), (TIME, NUMBER, build_row_column("`k`")))
         runs = [
             StreamRun(linked[text], prepared, partitions, 1, TIME, NUMBER, further, seed)
             for query, text in texts.items()
@@ -61,7 +61,7 @@ def test_streams_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: i
 
 def expected(batch: Batch, query: Query, run: StreamRun) -> Counter[tuple[str | None, ...]]:
     """The rows of the oracle up to the first undecided starting row of each partition."""
-    keys = run.prepared.columns[row_column("`k`")].filter(run.prepared.starts)
+    keys = run.prepared.columns[build_row_column("`k`")].filter(run.prepared.starts)
     rows = []
     partitions = batch.partitions()
     for number, decided in run.decided.items():

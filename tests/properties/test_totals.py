@@ -23,7 +23,7 @@ from matchrec.search.kernels import totals as kernel
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.records import compile_task
-from matchrec.search.selection import node_size
+from matchrec.search.selection import count_node_columns
 from matchrec.search.strategies import Algorithm
 from tests.generators.selection import cases, general, sequences
 from tests.quick.scale import examples
@@ -328,7 +328,7 @@ def found_in_pieces(
     for partition, first in enumerate(partitions.starts[:-1].tolist()):
         whole = one_partition(partitions, partition)
         registers = compile_task(own, whole.integers).registers
-        state, come = new_state(registers, node_size(own)), 0
+        state, come = new_state(registers, count_node_columns(own)), 0
         for size, clock in (*pieces, (whole.rows, True)):
             come = min(whole.rows, come + size)
             numbers = np.concatenate([state.numbers, np.arange(state.done, come)])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from matchrec.compile.executable import find_lookaround
 from matchrec.conditions.types import Kind
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput, SkipTo
-from matchrec.plan.pattern import PartitionEnd, PartitionStart, show, walk
+from matchrec.plan.pattern import PartitionEnd, PartitionStart, show_pattern, walk_pattern
 from matchrec.search.interface import Room
 from matchrec.search.partitions import Frontier
 from matchrec.search.strategies import Algorithm
@@ -114,13 +114,13 @@ def joined(parts: list[Rows]) -> Rows:
 
 
 def can_stream(asked: Query) -> bool:
-    return not any(isinstance(one, PartitionEnd) for one in walk(asked.pattern))
+    return not any(isinstance(one, PartitionEnd) for one in walk_pattern(asked.pattern))
 
 
 def can_complete(asked: Query) -> bool:
     """Whether every run can; where `^` follows a row, none can."""
     anchors = (PartitionStart, PartitionEnd)
-    return not any(isinstance(one, anchors) for one in walk(asked.pattern))
+    return not any(isinstance(one, anchors) for one in walk_pattern(asked.pattern))
 
 
 def decided(
@@ -154,7 +154,7 @@ def test_what_is_found_so_far_is_what_the_reference_finds(
         if algorithm.supports(asked.task()) is not None or isinstance(expected, tuple):
             continue
         found, ends = in_pieces(algorithm, asked, rows, sizes)
-        assert found == decided(expected, rows, ends), (algorithm, show(asked.pattern))
+        assert found == decided(expected, rows, ends), (algorithm, show_pattern(asked.pattern))
         starts.add(tuple(ends))
         if rows.window_end is not None and not find_lookaround(asked.task(), 2, ()).after:
             assert ends == [*map(len, rows.words)], "each window has ended"

@@ -16,7 +16,7 @@ import numpy as np
 from matchrec.automaton.program import A_MATCH
 from matchrec.errors.run.failures import too_many_steps
 from matchrec.search.matches import Matches, RunFailure
-from matchrec.search.partitions import Partitions, ranges
+from matchrec.search.partitions import Partitions, list_positions
 from matchrec.search.strategies import ALGORITHMS
 from matchrec.worker.batches import Piece
 from matchrec.worker.match import Worker
@@ -57,7 +57,7 @@ class Outcome:
         if name in MATCHES:
             return values[order]
         sizes = np.concatenate([np.diff(chunk.offsets) for chunk in self.matches])
-        return values[ranges((np.cumsum(sizes) - sizes)[order], sizes[order])]
+        return values[list_positions((np.cumsum(sizes) - sizes)[order], sizes[order])]
 
     def concatenated(self, name: str) -> np.ndarray[Any, Any]:
         """Return an array of the matches of all chunks, in the order in which they were found."""

@@ -18,10 +18,10 @@ from decimal import Decimal
 import pytest
 from pyspark.sql import SparkSession, types
 
-from matchrec.conditions.accumulators import AGGREGATES, decimal_of
+from matchrec.conditions.accumulators import AGGREGATES, build_decimal
 from matchrec.conditions.functions.function import AggregateUse, Value
-from matchrec.spark.sail.probes import version_spoken
-from matchrec.spark.types import value_type
+from matchrec.spark.sail.probes import spark_version
+from matchrec.spark.types import to_value_type
 from matchrec.syntax.tokens import words
 from tests.quick.scale import SEED, examples
 
@@ -131,7 +131,7 @@ def value(source: random.Random, type_: str) -> Value:
         case "decimal":
             places = int(type_.rstrip(")").partition(",")[2])
             digits = {2: 10**4, 6: 10**17, 4: 10**29}[places]
-            return decimal_of(source.choice([few, source.randrange(-digits, digits)]), places)
+            return build_decimal(source.choice([few, source.randrange(-digits, digits)]), places)
         case "string":
             return source.choice(["", "a", "b", "é", "zz", "𐏿", "￿"])
         case "binary":
@@ -225,7 +225,7 @@ def ours(
 ) -> tuple[str, list[Value]]:
     """The type, and the value of each beginning of the group. weighs_both: see `AggregateUse`."""
     arguments, function = case.terms, AGGREGATES[case.function]
-    found = [value_type(known[term]) for term in arguments]
+    found = [to_value_type(known[term]) for term in arguments]
     nulls = "IGNORE" in case.nulls
     use = AggregateUse(tuple(found), case.distinct, nulls, weighs_both=weighs_both)
     type_ = function.result(use)
@@ -264,7 +264,7 @@ def check(
     expected = {(row[0], row[1]): row[2:] for row in found}
     for place, case in enumerate(chosen):
         for number, group in enumerate(groups):
-            type_, results = ours(case, group, known, weighs_both=version_spoken(spark) < (4, 3))
+            type_, results = ours(case, group, known, weighs_both=spark_version(spark) < (4, 3))
             assert type_ == schema[f"a{place}"].dataType.simpleString(), case.sql
             for at, result in enumerate(results):
                 other = expected[number, at][place]

@@ -28,7 +28,7 @@ import matchrec
 from matchrec import AfterMatch, Counters, MatchRecognizeError, Options, Pattern, Query
 from matchrec.api import questions
 from matchrec.spark.backend import Backend
-from matchrec.spark.session import query_context_logger, quiet_analysis
+from matchrec.spark.session import find_analysis_logger, quiet_analysis
 
 pytestmark = pytest.mark.one_of(4)
 
@@ -210,7 +210,7 @@ def right_call(function: Callable[..., Any], spark: SparkSession) -> Callable[..
 @pytest.fixture
 def no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """`why` and its relatives run no job: tests/spark/test_why.py looks at their answers."""
-    monkeypatch.setattr(questions, "trace", lambda *_: None)
+    monkeypatch.setattr(questions, "explain_partition", lambda *_: None)
 
 
 @pytest.mark.parametrize(("function", "parameter"), [*parameters()])
@@ -415,7 +415,7 @@ def test_a_query_and_a_clause_taken_for_each_other(spark: SparkSession) -> None:
 
 
 def test_a_thread_that_asks_quietly_leaves_others_their_log() -> None:
-    logger = query_context_logger()
+    logger = find_analysis_logger()
     line = logging.makeLogRecord({"msg": "an analysis has failed"})
     one, other = quiet_analysis(), quiet_analysis()
     with ThreadPoolExecutor(1) as threads:

@@ -139,7 +139,7 @@ def test_attempts_are_what_coverage_counts(
     asked = matchrec.query(rows.selectExpr("*", "'E' AS event_type"), query, **arguments)
     with asked._read(asked.options) as parsed:
         clause = parsed.find_clause(1)
-        plan = backtest.plan_of_matches(clause)
+        plan = backtest.build_plan_of_matches(clause)
         drafted, task, attempts = backtest.attempts_of(clause.build_question(plan, clause.options))
         words = backtest.Attempts(drafted, task, attempts, plan)
     found = attempts.toDF("k", "first", "last", *backtest.NOTED).collect()

@@ -98,7 +98,7 @@ def test_options_of_the_last_enable_are_those_of_all(spark: SparkSession) -> Non
 def test_another_application_is_left_alone(
     installed_session: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(installed, "application", lambda _: "another one")
+    monkeypatch.setattr(installed, "find_application", lambda _: "another one")
     assert installed_session.sql("SELECT 1 AS x").collect() == [Row(x=1)]
     with pytest.raises(AnalysisException):
         installed_session.sql(QUERY).collect()

@@ -16,8 +16,8 @@ import matchrec
 from matchrec.errors import MatchRecognizeError
 from matchrec.plan.expression import ColumnReference
 from matchrec.plan.text import Template
-from matchrec.syntax.locate import outer, parse, rows_of
-from matchrec.syntax.lower import lower
+from matchrec.syntax.locate import parse_sql, write_outer_query, write_relation_query
+from matchrec.syntax.lower import lower_clause
 from tests.quick.scale import LONG_RUN
 
 pytestmark = [
@@ -107,11 +107,11 @@ def written(template: Template) -> str:
 
 def reach_spark(query: str) -> Iterator[str]:
     """The texts that Spark is given of a query."""
-    found = parse(query)
+    found = parse_sql(query)
     for site in found.sites:
-        lower(site.clause)
-        yield written(rows_of(found, site))
-    yield written(outer(found))
+        lower_clause(site.clause)
+        yield written(write_relation_query(found, site))
+    yield written(write_outer_query(found))
 
 
 def is_taken(spark: SparkSession, query: str) -> bool:
@@ -158,7 +158,7 @@ def test_in_an_expression(
             continue
         query = f"SELECT * FROM t MATCH_RECOGNIZE (MEASURES {text} AS y PATTERN (A))"
         try:
-            (measure,) = lower(parse(query).sites[0].clause).measures
+            (measure,) = lower_clause(parse_sql(query).sites[0].clause).measures
         except MatchRecognizeError:
             refused.append(word)
             continue

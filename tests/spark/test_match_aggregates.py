@@ -18,7 +18,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.spark.after.aggregates import OF_GROUPS
+from matchrec.spark.after.aggregates import GROUP_AGGREGATES
 from matchrec.spark.after.folds import FOLDS
 from matchrec.syntax.tokens import AGGREGATES
 from tests.quick.scale import some_of
@@ -75,8 +75,8 @@ SEEN = {*COLUMNS, "array(i)", "struct(i)", "abs(i)"}
 
 def test_each_aggregate_is_folded_or_independent_of_the_order() -> None:
     names = {name.lower() for name in AGGREGATES}
-    assert FOLDS.keys() | OF_GROUPS == names
-    assert {name for name in FOLDS if name in OF_GROUPS} == {
+    assert FOLDS.keys() | GROUP_AGGREGATES == names
+    assert {name for name in FOLDS if name in GROUP_AGGREGATES} == {
         *("sum", "avg", "mean", "try_sum", "try_avg", "regr_avgx", "regr_avgy")
     }
 

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from matchrec.spark.backends import backend_of
+from matchrec.spark.backends import find_backend
 from matchrec.spark.sail.probes import negates_to_scale_ten
 from tests.properties.test_queries import settings
 
@@ -82,7 +82,7 @@ def test_arguments_and_lambdas(spark: SparkSession, measure: str, value: Any, an
         PATTERN (A+)
         DEFINE A AS id >= 0)"""
     with settings(spark, ansi__enabled=ansi):
-        if backend_of(spark).engine == "Sail" and ansi == "false":
+        if find_backend(spark).engine == "Sail" and ansi == "false":
             with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="write 0 - x"):
                 matchrec.sql(spark, query)
         else:
@@ -92,5 +92,5 @@ def test_arguments_and_lambdas(spark: SparkSession, measure: str, value: Any, an
 @pytest.mark.parametrize("ansi", ["true", "false"])
 def test_when_a_session_needs_another_spelling(spark: SparkSession, ansi: str) -> None:
     with settings(spark, ansi__enabled=ansi):
-        is_needed = backend_of(spark).engine == "Sail" and ansi == "false"
+        is_needed = find_backend(spark).engine == "Sail" and ansi == "false"
         assert negates_to_scale_ten(spark) is is_needed

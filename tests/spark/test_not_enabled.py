@@ -10,7 +10,7 @@ from pyspark.errors import AnalysisException, IllegalArgumentException
 from pyspark.sql import SparkSession
 
 import matchrec
-from matchrec.spark.sail.start import engine_of
+from matchrec.spark.sail.start import describe_engine
 
 FAQ = Path(__file__).parents[2] / "docs" / "how-to" / "faq.md"
 ROW = re.compile(
@@ -27,7 +27,7 @@ REST_OF_QUERY = {
 def test_the_faq_has_the_error_of_the_engine(spark: SparkSession) -> None:
     """Who searches for the message finds the page. Spark 3 writes no SQLSTATE after the word."""
     matchrec.disable(spark)
-    engine = "Sail" if engine_of(spark).startswith("Sail") else "Spark"
+    engine = "Sail" if describe_engine(spark).startswith("Sail") else "Spark"
     rows = [row for row in ROW.finditer(FAQ.read_text("utf-8")) if row["engine"] == engine]
     assert rows
     for row in rows:

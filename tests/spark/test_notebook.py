@@ -156,14 +156,14 @@ def test_quotes_are_around_an_argument(spark: SparkSession, shell: InteractiveSh
 def test_a_new_session_has_a_name(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(magic, "running_session", lambda _: None)
+    monkeypatch.setattr(magic, "find_running_session", lambda _: None)
     monkeypatch.setattr(magic, "start", lambda: spark)
     taken: dict[str, Any] = {"spark": 3}
-    assert magic.session_of(taken) is spark
+    assert magic.find_or_start_session(taken) is spark
     assert taken == {"spark": 3}
     assert capsys.readouterr().err.rstrip().endswith("in this program: matchrec.session()")
     free: dict[str, Any] = {}
-    assert magic.session_of(free) is free["spark"]
+    assert magic.find_or_start_session(free) is free["spark"]
     assert capsys.readouterr().err.rstrip().endswith("in this program: `spark`")
 
 

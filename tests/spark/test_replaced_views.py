@@ -18,9 +18,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec import MatchRecognizeRunError
-from matchrec.spark.backends import backend_of
+from matchrec.spark.backends import find_backend
 from matchrec.spark.session import is_connect
-from matchrec.worker.planned import checked_batches, is_same_type
+from matchrec.worker.planned import check_batches, is_same_type
 from matchrec.worker.wire import PlannedColumn
 from tests.properties.test_queries import settings
 
@@ -61,7 +61,7 @@ def check_kept(kept: DataFrame, message: str, old_rows: list[tuple[Any, ...]]) -
         assert (error.message, error.notes, error.hint) == (message, (NOTE,), HINT)
     else:
         assert found == old_rows
-        assert backend_of(spark).engine == "Spark"
+        assert find_backend(spark).engine == "Spark"
 
 
 # The new rows, and what the error says of the type of `v`.
@@ -236,10 +236,10 @@ PLANNED = [PlannedColumn("`p`", "struct<x: int>", pa.field("p", POINT))]
 def test_a_null_inside_of_a_value() -> None:
     whole = pa.array([{"x": 1}, None], POINT)
     batch = pa.RecordBatch.from_arrays([whole], names=["p"])
-    assert list(checked_batches([batch], PLANNED, ())) == [batch]
+    assert list(check_batches([batch], PLANNED, ())) == [batch]
     part = pa.StructArray.from_arrays([pa.array([1, None], pa.int32())], names=["x"])
     with pytest.raises(MatchRecognizeRunError, match="column `p` has a NULL"):
-        list(checked_batches([pa.RecordBatch.from_arrays([part], names=["p"])], PLANNED, ()))
+        list(check_batches([pa.RecordBatch.from_arrays([part], names=["p"])], PLANNED, ()))
 
 
 @pytest.mark.parametrize(

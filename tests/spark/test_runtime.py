@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
 import matchrec
-from matchrec.plan.text import quoted
+from matchrec.plan.text import quote_name
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -176,7 +176,7 @@ def test_columns_of_any_name(
     """The workers name those of a result that is what they give, Spark all others."""
     columns = [f"c{place}" for place in range(len(names))]
     frame = spark.createDataFrame([tuple(range(len(names)))], [*columns])
-    measures = [f"A.{one} AS {quoted(name)}" for one, name in zip(columns, names, strict=True)]
+    measures = [f"A.{one} AS {quote_name(name)}" for one, name in zip(columns, names, strict=True)]
     clause = f"ORDER BY c0 MEASURES {', '.join(measures)} PATTERN (A) DEFINE A AS c0 = 0"
     how = matchrec.Options(transport=transport)
     found = matchrec.match_recognize(frame, clause, options=how)

@@ -23,7 +23,7 @@ import matchrec
 from matchrec.api.inputs import as_dataframe
 from matchrec.errors.language import COMMAND_LINE, PYTHON, shown_on
 from matchrec.shortcuts import ALL, in_force
-from matchrec.spark.backends import backend_of
+from matchrec.spark.backends import find_backend
 from matchrec.spark.sail import probes
 from matchrec.spark.sail import sent as sent_rows
 
@@ -52,7 +52,7 @@ def test_a_session_is_asked(
 def test_a_session_is_named(spark: SparkSession, request: pytest.FixtureRequest) -> None:
     on_sail = request.config.getoption("--on") == "sail"
     name = "Sail" if on_sail else "Spark"
-    assert backend_of(spark).engine == name
+    assert find_backend(spark).engine == name
     with pytest.raises(matchrec.MatchRecognizePlanError, match=f"{name} refuses an expression in"):
         matchrec.match_recognize(
             spark.range(3), "ORDER BY id MEASURES 1 AS n PATTERN (A) DEFINE A AS size(id) > 1"
@@ -163,7 +163,7 @@ def test_a_query_is_divided_as_the_session_is(
 ) -> None:
     """Also where its input is not: on Sail, a shuffle by itself keeps the tasks before it."""
     on_sail = request.config.getoption("--on") == "sail"
-    assert backend_of(spark).tasks == (3 if on_sail else None)  # for two cores
+    assert find_backend(spark).tasks == (3 if on_sail else None)  # for two cores
     found = matchrec.match_recognize(
         spark.range(0, 1000, 1, 1),
         "PARTITION BY id ORDER BY id MEASURES A.id AS n PATTERN (A) DEFINE A AS id >= 0",
@@ -233,7 +233,7 @@ def test_clauses_in_one_another_are_read_or_refused(spark: SparkSession) -> None
     inner = matchrec.sql(spark, nested("range(5)", 7))
     inner.createOrReplaceTempView("inner_rows")
     assert matchrec.sql(spark, nested("inner_rows", 7)).count() == 5
-    if backend_of(spark).tasks is None or pyspark.__version__ < "4":
+    if find_backend(spark).tasks is None or pyspark.__version__ < "4":
         assert matchrec.sql(spark, nested("range(5)", 14)).count() == 5
         return
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="make a view of an inner"):
@@ -644,7 +644,7 @@ REFUSED_ON_SAIL = {
 def test_spellings_that_sail_does_not_read(
     spark: SparkSession, query: str, cure: str, rows: list[tuple[Any, ...]]
 ) -> None:
-    if backend_of(spark).engine == "Sail":
+    if find_backend(spark).engine == "Sail":
         refusals = (PySparkException, matchrec.MatchRecognizeError)
         with pytest.raises(refusals, match=re.escape(cure)):
             matchrec.sql(spark, query)

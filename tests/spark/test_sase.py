@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import types as spark_types
 
 import matchrec
-from matchrec.spark.backends import backend_of
+from matchrec.spark.backends import find_backend
 from tests.properties.test_queries import INTERPRETED, settings
 
 pytestmark = pytest.mark.one_of(4)
@@ -428,7 +428,7 @@ def test_expressions_are_those_of_sql(spark: SparkSession) -> None:
 
 def event_type(frame: DataFrame) -> spark_types.StructType:
     """Return the type of an event in an array. On Sail every field is wrongly nullable."""
-    if backend_of(frame.sparkSession).engine == "Spark":
+    if find_backend(frame.sparkSession).engine == "Spark":
         return frame.schema
     fields = [spark_types.StructField(one.name, one.dataType) for one in frame.schema]
     return spark_types.StructType(fields)

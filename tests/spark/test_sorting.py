@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from matchrec.spark.types import encode_columns, sorts_exactly
-from matchrec.worker.sorting.sort import sorted_batches
+from matchrec.worker.sorting.sort import sort_batches
 from matchrec.worker.wire import SortColumn, Sorting
 
 pytestmark = pytest.mark.one_of(8)
@@ -73,7 +73,7 @@ def sort_all(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def numbers(place: int, given: list[pa.RecordBatch], sorting: Sorting) -> pa.RecordBatch:
-    found = pa.Table.from_batches(sorted_batches(given, sorting, 1 << 18))
+    found = pa.Table.from_batches(sort_batches(given, sorting, 1 << 18))
     marks = found["__bits0"].to_pylist()
     rows = found["i"].to_pylist()
     return pa.record_batch([[place], [rows], [marks]], ["place", "rows", "marks"])

@@ -18,7 +18,7 @@ import matchrec
 from matchrec import AfterMatch, Pattern, memory
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.search import incremental
-from matchrec.search.incremental import SearchState, arrays_of, new_state, state_of
+from matchrec.search.incremental import SearchState, from_arrays, new_state, to_arrays
 from matchrec.spark.streaming import bucket
 from matchrec.spark.streaming.bucket import digest, states_in
 from tests.tasks.stream_pieces import Group, Streamed, times
@@ -276,10 +276,10 @@ def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
 
 def states_of(group: Group) -> list[SearchState]:
     """Of the searches with event selection of a bucket's keys."""
-    found = states_in(group.memory.arrays, "0", arrays_of(new_state(0)))
+    found = states_in(group.memory.arrays, "0", to_arrays(new_state(0)))
     states = {name: one.each() for name, one in found.items()}
     keys = group.memory.keys.num_rows
-    return [state_of({name: each[key] for name, each in states.items()}) for key in range(keys)]
+    return [from_arrays({name: each[key] for name, each in states.items()}) for key in range(keys)]
 
 
 def after_a_long_stream(spark: SparkSession, query: Query, values: str) -> tuple[Group, int]:
@@ -375,7 +375,7 @@ def test_a_stream_takes_no_more_memory_than_it_may(
     assert "spark.executor.pyspark.memory" in str(caught.value)
     found = 2**7 - 1 if pattern is EACH_WAY else 0  # of seven b within less than eight seconds
     assert rows_out(pattern.within(window)) == found
-    monkeypatch.setattr(memory, "limit", lambda: 1 << 40)
+    monkeypatch.setattr(memory, "find_limit", lambda: 1 << 40)
     assert rows_out(pattern) == (2**15 - 1 if pattern is EACH_WAY else 0)
 
 
@@ -392,7 +392,7 @@ def test_a_state_that_is_too_large_says_so(
     with pytest.raises(MatchRecognizeRunError, match="2,000 rows of 0 partitions wait") as caught:
         list(streamed.batch(all_rows, Group()))
     assert "write WITHIN" in str(caught.value)
-    monkeypatch.setattr(memory, "limit", lambda: 1 << 40)
+    monkeypatch.setattr(memory, "find_limit", lambda: 1 << 40)
     group = Group()
     list(streamed.batch(all_rows, group))
     assert group.bytes > 1 << 14

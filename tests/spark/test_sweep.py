@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.api.inputs import markers
+from matchrec.api.inputs import find_markers
 
 CLAUSE = """PARTITION BY k ORDER BY id MEASURES FIRST(id) AS f
     PATTERN (A{:least,} B) DEFINE A AS v > :v AND s <> ':v', B AS v < LAST(A.v)"""
@@ -96,7 +96,7 @@ def test_excluded_rows_are_rows_of_the_match(spark: SparkSession) -> None:
 
 def test_a_path_or_a_type_is_no_marker() -> None:
     clause = "DEFINE A AS x::int > :int AND j:int <> ':int'"
-    assert [clause[span.start - 1 : span.end] for _, span in markers(clause)] == [" :int"]
+    assert [clause[span.start - 1 : span.end] for _, span in find_markers(clause)] == [" :int"]
 
 
 @pytest.mark.parametrize(

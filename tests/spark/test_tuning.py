@@ -81,13 +81,13 @@ def test_once_more_changes_nothing(plain: SparkSession) -> None:
     ],
 )
 def test_only_one_machine_has_cores_that_are_known(master: str | None, cores: int | None) -> None:
-    assert environment.local_cores(Session({"spark.master": master})) == cores  # type: ignore[arg-type]
+    assert environment.count_local_cores(Session({"spark.master": master})) == cores  # type: ignore[arg-type]
 
 
 def test_partitions_of_a_cluster_and_of_many_cores_stay() -> None:
     for master, why in (("yarn", "yours to choose on a cluster"), ("local[64]", "enough for 512")):
         session = Session({"spark.master": master}, {MAX_BYTES: "64m", PARTITIONS: "200"})
-        limit, partitions = environment.wanted_settings(session)  # type: ignore[arg-type]
+        limit, partitions = environment.choose_settings(session)  # type: ignore[arg-type]
         assert limit.is_new
         assert partitions.why.startswith(why)
         assert not partitions.is_new
@@ -95,12 +95,12 @@ def test_partitions_of_a_cluster_and_of_many_cores_stay() -> None:
 
 def test_a_session_that_cannot_set_them_is_left_alone() -> None:
     session = Session({"spark.master": "local[2]"}, {PARTITIONS: "200"}, fixed=True)
-    limit, partitions = environment.wanted_settings(session)  # type: ignore[arg-type]
+    limit, partitions = environment.choose_settings(session)  # type: ignore[arg-type]
     assert (limit.is_new, partitions.is_new) == (False, False)
     assert str(limit) == (
         f"{MAX_BYTES} is not set\n  the session cannot set it, or its Spark has none"
     )
-    assert environment.untuned(session) is None  # type: ignore[arg-type]
+    assert environment.warn_if_untuned(session) is None  # type: ignore[arg-type]
 
 
 class Session:

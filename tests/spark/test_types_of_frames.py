@@ -15,7 +15,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import matchrec
-from matchrec.spark.backends import backend_of
+from matchrec.spark.backends import find_backend
 from matchrec.spark.sail.probes import has_times_of_day
 
 READ_AS = {"uint8": "smallint", "uint16": "int", "uint32": "bigint", "uint64": "decimal(20,0)"}
@@ -176,7 +176,7 @@ def test_columns_of_a_file_of_pandas_that_sail_does_not_read(
     spark: SparkSession, tmp_path: Path, values: pd.Index, words: str, cast: str
 ) -> None:
     """And the cure of each."""
-    if backend_of(spark).engine == "Spark":
+    if find_backend(spark).engine == "Spark":
         pytest.skip("reads all of them, or says what it refuses in its own words")
     pd.DataFrame({"t": [1, 2], "v": values}).to_parquet(file := str(tmp_path / "pandas.parquet"))
     query = f"SELECT * FROM parquet.`{file}` MATCH_RECOGNIZE ({RISES})"

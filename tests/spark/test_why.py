@@ -15,7 +15,7 @@ from pyspark.sql.functions import col, expr
 import matchrec
 from matchrec import MatchRecognizeError
 from matchrec.explain.tracing.why import draw
-from matchrec.spark.tracing import collect_table, literal
+from matchrec.spark.tracing import collect_table, write_literal
 from tests.properties.test_queries import settings
 
 pytestmark = pytest.mark.one_of(4)
@@ -338,7 +338,7 @@ def test_values_name_a_partition_of_any_type(spark: SparkSession) -> None:
         datetime(2024, 2, 29, 12, tzinfo=timezone(timedelta(hours=2))),
         timedelta(days=-1, seconds=3, microseconds=5),
     ]
-    texts = [f"CAST({literal(one, 'partition')} AS STRING)" for one in values]
+    texts = [f"CAST({write_literal(one, 'partition')} AS STRING)" for one in values]
     assert list(spark.sql(f"SELECT {', '.join(texts)}").first() or ()) == [
         None,
         "true",

@@ -21,7 +21,7 @@ from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.types import Kind
 from matchrec.errors.run import failures
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
-from matchrec.plan.pattern import RowPattern, negations, variable_names
+from matchrec.plan.pattern import RowPattern, list_negations, variable_names
 from matchrec.search.interface import Condition, Task
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import NO_EDGE, Frontier, IntArray, Partitions
@@ -59,7 +59,7 @@ class Query:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The variables that rows can be mapped to, then those in negations."""
-        negated = (name for negation in negations(self.pattern) for name in negation.names)
+        negated = (name for negation in list_negations(self.pattern) for name in negation.names)
         return tuple(dict.fromkeys((*self.variables, *negated)))
 
     @cached_property
@@ -75,7 +75,7 @@ class Query:
         """
         pattern = compiled(self.pattern, self.names, output=self.output)
         separation = Separation(pattern.folding, len(self.names), None)
-        folding = separation.separate() if negations(self.pattern) else pattern.folding
+        folding = separation.separate() if list_negations(self.pattern) else pattern.folding
         tests = tuple(f"test {number}" for number, _ in enumerate(separation.restrictions))
         program = replace(pattern.program, variables=(*self.names, *tests))
         return CompiledPattern(program, folding), tuple(separation.restrictions)

@@ -22,7 +22,7 @@ from hypothesis import currently_in_test_context
 
 from matchrec.automaton.program import A_MATCH
 from matchrec.compile.executable import find_lookaround
-from matchrec.conditions.run_condition import TriedMatchNumber, parts_of
+from matchrec.conditions.run_condition import TriedMatchNumber, walk_expression
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.search.coverage import Counts, Coverable, find_matches
 from matchrec.search.interface import Room, Task
@@ -287,7 +287,7 @@ def can_follow_each_other(task: Task, partitions: Partitions) -> bool:
     reads_number = any(
         isinstance(part, TriedMatchNumber)
         for condition in run_conditions
-        for part in parts_of(condition)
+        for part in walk_expression(condition)
     )
     is_numbered = reads_number or task.most_matches is not None
     is_in_pieces = partitions.frontier is not None or partitions.ends is not None

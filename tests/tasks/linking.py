@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from matchrec.compile import path
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft, type_conditions
-from matchrec.conditions.functions.function import Settings
+from matchrec.conditions.functions.function import SessionSettings
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.types import ValueType
-from matchrec.conditions.typing.typer import IN_UTC
+from matchrec.conditions.typing.typer import DEFAULT_SETTINGS
 
 
 def link(
@@ -17,7 +17,7 @@ def link(
     engine: str,
     *,
     ansi: bool,
-    session: Settings = IN_UTC,
+    session: SessionSettings = DEFAULT_SETTINGS,
 ) -> Executable:
     """Type the conditions of a draft and link it.
 

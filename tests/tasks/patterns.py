@@ -20,7 +20,7 @@ from pyspark.sql import types as spark_types
 from sqlglot import expressions as sql
 
 import matchrec
-from matchrec.compile.executable import Executable, Output
+from matchrec.compile.executable import Executable, ResultColumn
 from matchrec.compile.path import Draft, draft_query
 from matchrec.conditions.row_column import RowColumn
 from matchrec.errors import MatchRecognizeError
@@ -29,8 +29,8 @@ from matchrec.patterns.stages.lower import PatternQuery, lower_pattern
 from matchrec.plan.resolve import InputColumns
 from matchrec.search.interface import Task
 from matchrec.search.partitions import Partitions
-from matchrec.spark.types import value_type
-from matchrec.worker.encode import partitions_of
+from matchrec.spark.types import to_value_type
+from matchrec.worker.encode import encode_partitions
 from tests.cases.pattern_notation import NAMES, SCHEMA, Question, built
 from tests.generators.pattern_trees import Event
 from tests.references.pattern_conditions import value
@@ -98,7 +98,8 @@ def made_ready(
     streams = question.streams
     events = [{"q": 0, **event} for stream in streams.values() for event in stream]
     types = {
-        column: value_type(spark_type(computed(column, events).type)) for column in draft.columns()
+        column: to_value_type(spark_type(computed(column, events).type))
+        for column in draft.columns()
     }
     linked = {algorithm: link(draft, types, algorithm, ansi=True) for algorithm in algorithms}
     columns = {
@@ -117,7 +118,7 @@ def searchable(question: Question) -> tuple[Task, Partitions]:
     (executable,) = linked.values()
     table = prepared.table(executable, None).combine_chunks()
     starts = np.append(np.flatnonzero(prepared.starts), table.num_rows)
-    return executable.task, partitions_of(executable, table, starts)
+    return executable.task, encode_partitions(executable, table, starts)
 
 
 def computed(column: RowColumn, events: Sequence[Event]) -> pa.Array:
@@ -224,7 +225,7 @@ def read_row(executable: Executable, row: dict[str, Any]) -> dict[str, Any]:
     return {output.name: projected(output, reads) for output in executable.outputs}
 
 
-def projected(output: Output, row: dict[str, Any]) -> Any:
+def projected(output: ResultColumn, row: dict[str, Any]) -> Any:
     """Compute a column of the result: a value that was read, or a formula over such values."""
     if len(output.pieces) == 1 and isinstance(output.pieces[0], int):
         return row[f"__r{output.pieces[0]}"]

@@ -26,27 +26,27 @@ from pyspark.sql.types import IntegerType, StructField, StructType
 
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft, draft_query
-from matchrec.compile.pruning.irrelevant_rows import fails
+from matchrec.compile.pruning.irrelevant_rows import negate_test
 from matchrec.conditions.row_column import OrderType, RowColumn
 from matchrec.conditions.split import RowScope
 from matchrec.errors import MatchRecognizeError
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
-from matchrec.plan.text import template
+from matchrec.plan.text import join_template
 from matchrec.spark.after.aggregates import aggregate_matches
-from matchrec.spark.backends import runner_of
+from matchrec.spark.backends import make_runner
 from matchrec.spark.columns import Preparation
 from matchrec.spark.execute import build_result_items
 from matchrec.spark.relation import Relation
 from matchrec.spark.types import (
-    crossing_schema,
+    build_read_schema,
+    build_sent_schema,
     decode_columns,
     encode_columns,
-    schema_of_reads,
-    value_type,
+    to_value_type,
 )
-from matchrec.syntax.locate import parse
-from matchrec.syntax.lower import lower
+from matchrec.syntax.locate import parse_sql
+from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.lower_windows import lower_window
 from matchrec.worker.matching import Incoming, QueryWorker
 from tests.generators.queries import NAMES
@@ -92,7 +92,7 @@ def handed_over(spark: SparkSession, table: pa.Table, schema: StructType) -> Dat
                 yield from pa.ipc.open_stream(packed).read_all().to_batches()
 
     packed = spark.createDataFrame([(sink.getvalue(),)], "packed binary").coalesce(1)
-    return decode_columns(packed.mapInArrow(unpacked, crossing_schema(schema)), schema)
+    return decode_columns(packed.mapInArrow(unpacked, build_sent_schema(schema)), schema)
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def satisfying_one(executable: Executable, bits: npt.NDArray[np.int64]) -> npt.N
         for bit, condition in enumerate(executable.conditions)
         if condition.looks_at_one_row
     }
-    failed = {fails(condition): ~rows for condition, rows in satisfied.items()}
+    failed = {negate_test(condition): ~rows for condition, rows in satisfied.items()}
     tests = satisfied | failed
     return np.logical_or.reduce([tests[test] for test in executable.relevant])
 
@@ -166,9 +166,9 @@ class QueryBatch:
         names: Sequence[str] = NAMES,
     ) -> None:
         self.spark = spark
-        self.runner = runner_of(spark)
+        self.runner = make_runner(spark)
         self.relation = Relation(
-            self.runner, lambda items: template("SELECT ", items, f" FROM {table}")
+            self.runner, lambda items: join_template("SELECT ", items, f" FROM {table}")
         )
         self.drafts: dict[str, Draft] = {}
         self.refused: dict[str, str] = {}
@@ -188,7 +188,7 @@ class QueryBatch:
         """Return the executable of each query, except of queries that are refused."""
         columns = dict.fromkeys(c for draft in self.drafts.values() for c in draft.columns())
         fields = self.columns(tuple(columns)).schema.fields
-        types = {c: value_type(f.dataType) for c, f in zip(columns, fields, strict=False)}
+        types = {c: to_value_type(f.dataType) for c, f in zip(columns, fields, strict=False)}
         linked = {}
         for query, draft in self.drafts.items():
             with self.refusing(query):
@@ -246,8 +246,10 @@ class QueryBatch:
 
 def plan_of(query: str) -> MatchPlan:
     """Return the plan of the only clause or row pattern window of a query."""
-    (site,) = parse(query).sites
-    return lower(site.clause) if site.calls is None else lower_window(site.clause, site.calls)
+    (site,) = parse_sql(query).sites
+    return (
+        lower_clause(site.clause) if site.calls is None else lower_window(site.clause, site.calls)
+    )
 
 
 def drafted(
@@ -306,7 +308,7 @@ class Run:
     def schema(self, first: int) -> list[StructField]:
         """Return the fields of the output, named with numbers from `first` on."""
         inputs = [self.prepared.fields[column] for column in self.executable.crossing.columns]
-        fields = schema_of_reads(self.executable, inputs).fields
+        fields = build_read_schema(self.executable, inputs).fields
         return [StructField(f"__r{first + i}", f.dataType) for i, f in enumerate(fields)]
 
 
@@ -349,7 +351,7 @@ class Placed:
         reads = range(len(self.executable.reads))
         names = [f"__r{self.first + i} AS __r{i}" for i in reads]
         rows = side_by_side.where(f"run = {self.number}").selectExpr(*names)
-        matched = aggregate_matches(runner_of(spark), rows, self.executable, "")
+        matched = aggregate_matches(make_runner(spark), rows, self.executable, "")
         return matched.selectExpr(
             f"{self.number} AS run", f"{texts_of(self.executable, 0)} AS texts"
         )

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec.conditions.row_column import RowColumn
-from matchrec.spark.streaming.arrival import Arriving, ColumnMap, times
+from matchrec.spark.streaming.arrival import Arriving, ColumnMap, read_times
 from matchrec.spark.streaming.bucket import PLACES, Bucket, needs_in
 from matchrec.spark.streaming.search import START, ContiguousSearch
 from matchrec.spark.transport import PandasEncoding
@@ -64,7 +64,7 @@ class StreamRun(Run):
 
     def stream(self, bucket: Copied, rows: pa.Table, random: Random) -> Iterator[pa.RecordBatch]:
         """Some partitions, in pieces that the watermark never makes late, with some that are."""
-        group, seconds = Group(), times(rows) // 1000
+        group, seconds = Group(), read_times(rows) // 1000
         waiting = np.argsort(seconds, kind="stable").tolist()
         while waiting:
             new = [take_one(random, waiting) for _ in range(random.choice((0, 1, 1, 2, 3)))]

@@ -22,16 +22,16 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from matchrec import RuleMatches
-from matchrec.search.partitions import Frontier, IntArray, starts_of
+from matchrec.search.partitions import Frontier, IntArray, find_starts_of_groups
 from matchrec.spark import question
-from matchrec.spark.streaming.arrival import Memory, in_order, load
+from matchrec.spark.streaming.arrival import Memory, load, sort_rows
 from matchrec.spark.streaming.bucket import Bucket, RulesOfBucket
 from matchrec.spark.streaming.bucket import bucket_of as make_bucket
 from matchrec.spark.streaming.prepare import WATERMARK, SentEvents
-from matchrec.spark.transport import arrow_schema
-from matchrec.spark.types import crossing_schema
+from matchrec.spark.transport import to_arrow_schema
+from matchrec.spark.types import build_sent_schema
 from matchrec.worker import wire
-from matchrec.worker.arrays import codes_of, number_equal
+from matchrec.worker.arrays import encode_equal, number_rows
 from matchrec.worker.batches import Piece
 from matchrec.worker.match import Worker
 from tests.quick.scale import copies_of
@@ -94,7 +94,7 @@ class Keys:
         """The number of the key of each event."""
         batch = self.bucket.arriving.encoding.batch(frame)
         names = self.bucket.arriving.keys
-        return number_equal([codes_of(batch.column(name)) for name in names])[0]
+        return number_rows([encode_equal(batch.column(name)) for name in names])[0]
 
     def buckets(self, random: Random) -> Iterator[pd.DataFrame]:
         """The events of some keys at a time; those of some of them come seconds later."""
@@ -181,7 +181,7 @@ def unmarked(row: dict[str, Any]) -> str:
 
 def bucket_of(crossed: SentEvents, worker: Any, schema: StructType) -> Any:
     """What a worker does with the events of a bucket."""
-    sends = arrow_schema(crossing_schema(schema))
+    sends = to_arrow_schema(build_sent_schema(schema))
     return replace(make_bucket(worker(sends), crossed.arriving), query=QUERY)
 
 
@@ -208,8 +208,8 @@ class Streamed(Keys):
         """The output of a bucket's events, matched as in a batch."""
         number, orders = self.numbers(frame), self.bucket.arriving.orders
         table = pa.Table.from_batches([self.bucket.arriving.encoding.batch(frame)])
-        table, rows = in_order(table, orders, number).combine_chunks(), table.num_rows
-        starts = starts_of(np.bincount(number))
+        table, rows = sort_rows(table, orders, number).combine_chunks(), table.num_rows
+        starts = find_starts_of_groups(np.bincount(number))
         whole = Piece(table, starts, Frontier.of(starts), 0, np.zeros(rows, np.bool_), rows)
         found = Worker(self.executable).match_piece(whole)
         return [row for one in found for row in one.to_pylist()]

@@ -7,7 +7,12 @@ from contextlib import suppress
 from dataclasses import replace
 
 from matchrec.explain.tracing.search import Attempt, Tracer
-from matchrec.explain.tracing.trace import EngineMatch, check_attempt, engine_matches, starting_rows
+from matchrec.explain.tracing.trace import (
+    EngineMatch,
+    check_attempt,
+    find_engine_matches,
+    find_starting_rows,
+)
 from matchrec.search.interface import Task
 from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import Partitions
@@ -33,7 +38,7 @@ def check_traces(task: Task, partitions: Partitions) -> None:
     for strategy in strategies if FULL else strategies[:1]:
         with suppress(RunFailure):
             for traced in (partitions, copies):
-                matches = engine_matches(strategy, task, traced)
+                matches = find_engine_matches(strategy, task, traced)
                 last_partitions = range(len(traced.starts) - 1)[-count:]
                 attempts(task, traced, matches, last_partitions)
 
@@ -47,7 +52,7 @@ def attempts(
     for number in numbers:
         matches_here = [match for match in matches if match.partition == number]
         lower, upper = partitions.starts[number : number + 2].tolist()
-        for row, before in starting_rows(task, matches_here, lower, upper).items():
+        for row, before in find_starting_rows(task, matches_here, lower, upper).items():
             attempt = tracer.attempt(row, before, number)
             check_attempt(task, attempt, matches_here)
             result.append(attempt)

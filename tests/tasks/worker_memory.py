@@ -22,11 +22,11 @@ from matchrec.compile.path import draft_query
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import BIGINT, STRING
-from matchrec.memory import PROC, kibibytes_in
+from matchrec.memory import PROC, read_sizes
 from matchrec.plan.resolve import InputColumns
 from matchrec.search.partitions import BoolArray, IntArray
 from matchrec.syntax.grammar import parse_clause
-from matchrec.syntax.lower import lower
+from matchrec.syntax.lower import lower_clause
 from matchrec.worker.matching import Incoming, QueryWorker
 from matchrec.worker.wire import SortColumn, Sorting
 from tests.tasks.linking import link
@@ -61,7 +61,7 @@ TESTS: dict[str, Callable[[IntArray], BoolArray]] = {
 
 def executable(kind: str) -> Executable:
     """Of a kind of query."""
-    plan = lower(parse_clause(f"{PARTITIONED} {KINDS[kind]}"))
+    plan = lower_clause(parse_clause(f"{PARTITIONED} {KINDS[kind]}"))
     drafted = draft_query(plan, InputColumns(("k", "t", "x", "w")), str, scope=RowScope.SORTED)
     types = {one: STRING if show_column(one) == "`w`" else BIGINT for one in drafted.columns()}
     linked = link(drafted, types, "auto", ansi=False)
@@ -115,13 +115,13 @@ def main() -> None:
     cases = [(kind, *map(int, sizes)) for kind, *sizes in zip(*[iter(asked)] * 4, strict=True)]
     for kind, _, _, _ in cases:
         run(executable(kind), 100, 3, 1)
-    before = kibibytes_in(PROC / "self" / "status")
+    before = read_sizes(PROC / "self" / "status")
     if int(more):
         most = before["VmSize"] + (int(more) << 20)
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
     for kind, rows, keys, width in cases:
         came_out = run(executable(kind), rows, keys, width)
-        peak = kibibytes_in(PROC / "self" / "status")["VmHWM"]
+        peak = read_sizes(PROC / "self" / "status")["VmHWM"]
         print(came_out, before["VmHWM"], peak)
 
 

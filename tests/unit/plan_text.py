@@ -16,13 +16,13 @@ from matchrec.plan.expression import (
     Scalar,
     Semantics,
     Term,
-    conjuncts,
     looks_at_columns_only,
     render,
-    row_text,
+    row_sql,
+    split_conjuncts,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import show
+from matchrec.plan.pattern import show_pattern
 
 
 def show_navigation(navigation: Navigation, read: str) -> str:
@@ -67,7 +67,7 @@ def show_aggregate(aggregate: Aggregate) -> str:
 def show_term(term: Term) -> str:
     """What an aggregate evaluates on each row; columns as they are."""
     if looks_at_columns_only(term):
-        return row_text(term)
+        return row_sql(term)
     return render(term, show_reference)
 
 
@@ -86,7 +86,7 @@ def show_plan(plan: MatchPlan) -> str:
 
 
 def _lines(plan: MatchPlan) -> Iterator[str]:
-    yield f"pattern: {show(plan.pattern)}"
+    yield f"pattern: {show_pattern(plan.pattern)}"
     for subset in plan.subsets:
         yield f"subset: {subset.name} = ({', '.join(subset.members)})"
     yield f"selection: {plan.selection.value}"
@@ -105,7 +105,7 @@ def _lines(plan: MatchPlan) -> Iterator[str]:
         yield f"closing: {plan.closing}"
     for definition in plan.definitions:
         yield f"define {definition.variable}"
-        for part in conjuncts(definition.condition):
+        for part in split_conjuncts(definition.condition):
             yield f"    {render(part, show_reference)}"
     for measure in plan.measures:
         yield f"measure {measure.name}: {render(measure.value, show_reference)}"

@@ -26,12 +26,12 @@ from typing import NamedTuple
 from matchrec.automaton.closure import FollowSets
 from matchrec.automaton.program import VariableId
 from matchrec.conditions.row_column import OrderType
-from matchrec.conditions.split import ConditionSplitter, is_bare
+from matchrec.conditions.split import ConditionSplitter, is_single_reference
 from matchrec.conditions.types import BIGINT, DOUBLE, INT, TIMES, Family, is_wide_decimal
 from matchrec.plan.clauses import (
     Definition,
     Distance,
-    Form,
+    DistanceForm,
     Gap,
     MatchOutput,
     RowExpression,
@@ -45,18 +45,18 @@ from matchrec.plan.expression import (
     Operation,
     Scalar,
     Term,
-    amount_of,
     column_term,
-    comparison,
-    conjuncts,
+    compare,
     differs_by_less,
-    joined,
-    literal,
+    find_amount,
+    join_conditions,
+    make_literal,
     number_term,
     render,
+    split_conjuncts,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import always_precedes, negated_names, negations
+from matchrec.plan.pattern import always_precedes, list_negations, negated_names
 from matchrec.plan.text import MICROSECONDS, Amount
 
 # What a conjunct of DEFINE says about how far a row is after the first row, along the order.
@@ -82,7 +82,7 @@ class Bound:
     """A conjunct that bounds how far the current row is after the first row of the match."""
 
     # The operation by which the two rows are compared.
-    form: Form
+    form: DistanceForm
     # How far the current row may be after the first one.
     amount: Amount
     # The amount as the user wrote it.
@@ -155,7 +155,7 @@ def read_comparison(
 
 def find_lengths(
     smaller: Scalar, larger: Scalar, in_order: InOrder
-) -> Iterator[tuple[Form, Scalar]]:
+) -> Iterator[tuple[DistanceForm, Scalar]]:
     """Yield what is the length in `smaller < larger` if it is a constant, with the form it has.
 
     For example, `C.ts - V.ts < 1800` yields `Form.DIFFERENCE, 1800`.
@@ -163,21 +163,21 @@ def find_lengths(
     match smaller:
         case Operation(operator="TRY_SUBTRACT", operands=(left, right)):
             if in_order(left, right):
-                yield Form.TRIED, larger
+                yield DistanceForm.TRIED, larger
         case Operation(operator="-", operands=(left, right)):
             if in_order(left, right):
-                yield Form.DIFFERENCE, larger
+                yield DistanceForm.DIFFERENCE, larger
             if in_order(left, larger):
-                yield Form.LESS, right
+                yield DistanceForm.LESS, right
         case Operation(operator="DATEDIFF", operands=(left, right), words=()):
             if in_order(left, right):
-                yield Form.DAYS, larger
+                yield DistanceForm.DAYS, larger
     match larger:
         case Operation(operator="+", operands=(left, right)):
             if in_order(smaller, left):
-                yield Form.SUM, right
+                yield DistanceForm.SUM, right
             if in_order(smaller, right):
-                yield Form.SUM, left
+                yield DistanceForm.SUM, left
 
 
 def read_constant(scalar: Scalar) -> Amount | None:
@@ -185,7 +185,7 @@ def read_constant(scalar: Scalar) -> Amount | None:
     if scalar.references:
         return None
     if not (isinstance(scalar, Operation) and scalar.operator == "*"):
-        return amount_of(scalar)
+        return find_amount(scalar)
     left, right = (read_constant(operand) for operand in scalar.operands)
     if left is None or right is None or left.is_time or right.is_time:
         return None
@@ -216,7 +216,7 @@ class Limit:
     # In units of the order column.
     value: int | float
     # The operation by which rows are compared. It matters along a DOUBLE only.
-    form: Form = Form.DIFFERENCE
+    form: DistanceForm = DistanceForm.DIFFERENCE
     # Whether a row at the limit is outside of the window.
     strict: bool = False
 
@@ -251,11 +251,11 @@ def find_limit(bound: Bound, order: OrderType) -> Limit | None:
 
 def find_double_limit(bound: Bound) -> Limit | None:
     """Return the limit of a bound along a DOUBLE; None as in `find_limit`."""
-    if bound.amount.is_time or bound.form in (Form.DAYS, Form.TRIED):
+    if bound.amount.is_time or bound.form in (DistanceForm.DAYS, DistanceForm.TRIED):
         return None
     value = float(bound.amount.value)
     strict = bound.strict
-    if bound.form is Form.DIFFERENCE and strict:
+    if bound.form is DistanceForm.DIFFERENCE and strict:
         value = nextafter(value, -1)
         strict = False
     is_possible = value > 0 if strict else value >= 0
@@ -269,7 +269,7 @@ def find_unit(bound: Bound, order: OrderType) -> Fraction | None:
     """
     length = bound.amount
     family = order.type.family
-    if bound.form is Form.DAYS:
+    if bound.form is DistanceForm.DAYS:
         return Fraction(1) if family is Family.DATE and not length.is_time else None
     match family:
         case Family.INTEGER if order.type.bits in INTEGER_WIDTHS and not length.is_time:
@@ -283,18 +283,18 @@ def find_unit(bound: Bound, order: OrderType) -> Fraction | None:
         case Family.TIMESTAMP if length.is_time:
             # Less than a day is added as elapsed time, whatever the clocks show.
             is_elapsed = (
-                bound.form is not Form.DIFFERENCE and length.value < MICROSECONDS["DAY"] - 1
+                bound.form is not DistanceForm.DIFFERENCE and length.value < MICROSECONDS["DAY"] - 1
             )
             return Fraction(1) if order.has_one_offset or is_elapsed else None
     return None
 
 
-def find_date_unit(form: Form, length: Amount) -> Fraction | None:
+def find_date_unit(form: DistanceForm, length: Amount) -> Fraction | None:
     """Return how long a day is, as a part of a length; None as in `find_unit`.
 
     Two dates differ by an interval. A number of days can be added to a date.
     """
-    if form is Form.DIFFERENCE or length.is_days:
+    if form is DistanceForm.DIFFERENCE or length.is_days:
         return Fraction(MICROSECONDS["DAY"]) if length.is_time else None
     is_whole_number = not length.is_time and length.value.denominator == 1
     return Fraction(1) if is_whole_number else None
@@ -334,7 +334,7 @@ def measure_interval(interval: RowExpression, order: OrderType) -> Distance | No
     length = interval.amount
     if length is None or order.type == DOUBLE:
         return None
-    limit = find_limit(Bound(Form.SUM, length, interval.text, strict=True), order)
+    limit = find_limit(Bound(DistanceForm.SUM, length, interval.text, strict=True), order)
     return None if limit is None else Distance(limit.value, f"less than {interval.text}")
 
 
@@ -376,7 +376,7 @@ def find_condition_window(
 def can_have_condition_window(plan: MatchPlan) -> bool:
     """Return whether the clauses of a plan allow that a window replaces conditions."""
     has_window = plan.within is not None or plan.within_rows is not None
-    if has_window or plan.absences or negations(plan.pattern):
+    if has_window or plan.absences or list_negations(plan.pattern):
         return False
     has_special_ends = (
         plan.staging is not None or plan.closing is not None or plan.partial is not None
@@ -398,7 +398,9 @@ def read_definition(
 ) -> tuple[DistanceFact | None, ...]:
     """Return what each conjunct of a condition says about the distance to the first row."""
     in_order = make_order_check(plan, follow, definition.variable)
-    return tuple(read_distance(conjunct, in_order) for conjunct in conjuncts(definition.condition))
+    return tuple(
+        read_distance(conjunct, in_order) for conjunct in split_conjuncts(definition.condition)
+    )
 
 
 def make_order_check(plan: MatchPlan, follow: FollowSets, variable: str) -> InOrder:
@@ -407,7 +409,7 @@ def make_order_check(plan: MatchPlan, follow: FollowSets, variable: str) -> InOr
     splitter = ConditionSplitter(plan, variable)
 
     def in_order(current: Scalar, first: Scalar) -> bool:
-        if not (is_bare(current) and is_bare(first)):
+        if not (is_single_reference(current) and is_single_reference(first)):
             return False
         current_reference = current.references[0]
         first_reference = first.references[0]
@@ -537,7 +539,7 @@ class ConditionWindow:
         name = definition.variable
         if name in self.first_variables and not self.tests_first:
             return definition
-        parts = conjuncts(definition.condition)
+        parts = split_conjuncts(definition.condition)
         remaining = tuple(
             part
             for part, fact in zip(parts, self.facts[name], strict=True)
@@ -547,7 +549,7 @@ class ConditionWindow:
             return definition
         if not remaining:
             return None
-        condition = joined("AND", remaining, definition.condition.span)
+        condition = join_conditions("AND", remaining, definition.condition.span)
         return replace(definition, condition=condition)
 
     def implies_bound_of(self, variable: str) -> bool:
@@ -576,7 +578,7 @@ class ConditionWindow:
 # condition: a row that is too far after the row before it ends the window of all rows before.
 
 
-def gaps_as_conditions(plan: MatchPlan, follow: FollowSets) -> MatchPlan:
+def replace_gaps_by_conditions(plan: MatchPlan, follow: FollowSets) -> MatchPlan:
     """Return the plan with windows inside of a match as conditions, if rows alone do not tell them.
 
     Args:
@@ -593,7 +595,7 @@ def gaps_as_conditions(plan: MatchPlan, follow: FollowSets) -> MatchPlan:
             definitions[variable] = Definition(variable, gap_condition)
         else:
             parts = (definition.condition, gap_condition)
-            condition = joined("AND", parts, definition.condition.span)
+            condition = join_conditions("AND", parts, definition.condition.span)
             definitions[variable] = Definition(variable, condition, definition.span)
     remaining_gaps = () if plan.row_gap is None or plan.selects else (plan.row_gap,)
     return replace(
@@ -615,7 +617,7 @@ def build_gap_conditions(plan: MatchPlan, follow: FollowSets) -> Iterator[tuple[
         elif plan.selects:
             is_near = build_distance_test(plan, gap, Navigation(logical_offset=1))
             is_first_row = build_count_test(None, 1, gap)
-            is_first_or_near = joined("OR", (is_first_row, is_near))
+            is_first_or_near = join_conditions("OR", (is_first_row, is_near))
             for variable in sorted(plan.members[None]):
                 if follow.before(variable):
                     can_be_first = variable in follow.first
@@ -652,7 +654,7 @@ def build_variable_gap(
     member_names = frozenset(plan.variables[member] for member in members)
     if follows_directly or (is_mapped and always_precedes(plan.pattern, member_names, name)):
         return is_near
-    return joined("OR", (build_count_test(gap.after, 0, gap), is_near))
+    return join_conditions("OR", (build_count_test(gap.after, 0, gap), is_near))
 
 
 def build_distance_test(plan: MatchPlan, gap: Gap, row: Navigation) -> Scalar:
@@ -673,7 +675,7 @@ def build_distance_test(plan: MatchPlan, gap: Gap, row: Navigation) -> Scalar:
     text = gap.interval.text
     if gap.bits == INT.bits and text.isdigit():
         text += "L"  # the sum of two INTs could overflow; the sum of an INT and a BIGINT does not
-    length = literal(text, span, gap.interval.amount)
+    length = make_literal(text, span, gap.interval.amount)
     if gap.bits == BIGINT.bits:
         return differs_by_less(current_order, other_order, length)
     end = Operation("+", (other_order, " + ", length), span)
@@ -690,4 +692,4 @@ def build_count_test(variable: str | None, number: int, gap: Gap) -> Scalar:
     """
     span = gap.interval.place
     count = Aggregate("count", variable, (), span=span)
-    return comparison("=", Term((count,), span), number_term(number, span))
+    return compare("=", Term((count,), span), number_term(number, span))

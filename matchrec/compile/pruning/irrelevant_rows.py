@@ -17,16 +17,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from matchrec.automaton.closure import Choice, Folded, targets
+from matchrec.automaton.closure import Choice, Folded, find_targets
 from matchrec.automaton.compile import CompiledPattern
 from matchrec.automaton.program import VariableId
-from matchrec.compile.pruning.locality import Shortcut, why_not
+from matchrec.compile.pruning.locality import Shortcut, find_obstacle
 from matchrec.conditions.residual import SplitCondition
-from matchrec.conditions.row_column import EVERYWHERE, RowColumn, row_column
+from matchrec.conditions.row_column import ALWAYS_TRUE, RowColumn, build_row_column
 from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch
-from matchrec.plan.expression import Aggregate, MatchValue, Reference, inner_references
+from matchrec.plan.expression import Aggregate, MatchValue, Reference, list_inner_references
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.shortcuts import taken
+from matchrec.shortcuts import current_shortcuts
 
 if TYPE_CHECKING:
     from matchrec.plan.stages import Staging
@@ -39,7 +39,7 @@ NO_FILLERS: VariableIds = frozenset()
 RowTests = Mapping[str, RowColumn | None]
 
 
-def find_relevance_tests(
+def find_row_filters(
     plan: MatchPlan, pattern: CompiledPattern, conditions: tuple[SplitCondition, ...]
 ) -> tuple[RowColumn, ...]:
     """Return filters: a row matters only if it passes one of them. Empty if all rows may matter.
@@ -49,7 +49,10 @@ def find_relevance_tests(
         pattern: its row pattern, compiled.
         conditions: the conditions of all variables that have one. None reads neighbouring rows.
     """
-    if not taken().rows or why_not(Shortcut.ROWS, plan, pattern.follow) is not None:
+    if (
+        not current_shortcuts().rows
+        or find_obstacle(Shortcut.ROWS, plan, pattern.follow) is not None
+    ):
         return ()
     tests = {condition.variable: condition.before for condition in conditions}
     if plan.staging is not None:
@@ -84,7 +87,7 @@ def find_tests_with_fillers(
             continue
         if test is None or not test.looks_at_one_row:
             return ()
-        filters[fails(test) if is_filler else test] = None
+        filters[negate_test(test) if is_filler else test] = None
     return tuple(filters) if are_matches_same_without(plan, pattern, fillers) else ()
 
 
@@ -107,9 +110,9 @@ def reads_fillers(plan: MatchPlan, fillers: VariableIds, tests: RowTests) -> boo
     )
 
 
-def fails(test: RowColumn) -> RowColumn:
+def negate_test(test: RowColumn) -> RowColumn:
     """Return the test that a condition on one row is false or NULL."""
-    return row_column(f"({test.text}) IS NOT TRUE")
+    return build_row_column(f"({test.text}) IS NOT TRUE")
 
 
 def find_tests_of_stages(
@@ -134,7 +137,7 @@ def find_tests_of_stages(
     filters: dict[RowColumn, None] = {}
     for variable in sorted(tested_variables):
         test = tests.get(plan.variables[variable])
-        if test is None or test == EVERYWHERE or not test.looks_at_one_row:
+        if test is None or test == ALWAYS_TRUE or not test.looks_at_one_row:
             return ()
         filters[test] = None
     return tuple(filters)
@@ -172,7 +175,7 @@ def find_loops(
     variables_of_one_row = {
         plan.ids[condition.variable] for condition in conditions if reads_one_row(condition)
     }
-    return find_staying(folded) & variables_of_one_row
+    return find_loop_variables(folded) & variables_of_one_row
 
 
 def reads_one_row(condition: SplitCondition) -> bool:
@@ -182,7 +185,7 @@ def reads_one_row(condition: SplitCondition) -> bool:
     return is_computed_by_spark and test is not None and test.looks_at_one_row
 
 
-def find_staying(folded: Folded) -> VariableIds:
+def find_loop_variables(folded: Folded) -> VariableIds:
     """Return the variables whose rows always leave a run where it was, and never begin a run.
 
     For example, X and Y in `A X*? B Y* C`, but not X in `A X* B X C`.
@@ -222,7 +225,7 @@ def are_matches_same_without(
         return False  # rows of fillers count for the length
     if plan.after_match.variable is not None:
         return False  # AFTER MATCH SKIP TO a variable may look for a filler
-    return takes_any_row(folded, fillers)
+    return can_always_take_row(folded, fillers)
 
 
 def may_end_early(folded: Folded) -> bool:
@@ -234,7 +237,7 @@ def may_end_early(folded: Folded) -> bool:
     return False
 
 
-def takes_any_row(folded: Folded, free: VariableIds) -> bool:
+def can_always_take_row(folded: Folded, free: VariableIds) -> bool:
     """Return whether every run can take any row and is then where it was.
 
     A match must not begin with such a row, and must not end where it could go on: without the row
@@ -247,7 +250,7 @@ def takes_any_row(folded: Folded, free: VariableIds) -> bool:
     if any(choice.variable in free for choice in folded[0]):
         return False
     states_after_a_row = {
-        state for source in range(len(folded)) for state in targets(folded, source)
+        state for source in range(len(folded)) for state in find_targets(folded, source)
     }
     for state in states_after_a_row:
         choices = folded[state]
@@ -279,7 +282,9 @@ def may_read_filler(plan: MatchPlan, reference: Reference, fillers: VariableIds)
     if isinstance(reference, Aggregate):
         if plan.members[reference.variable] & fillers:
             return True
-        return any(may_read_filler(plan, inner, fillers) for inner in inner_references(reference))
+        return any(
+            may_read_filler(plan, inner, fillers) for inner in list_inner_references(reference)
+        )
     navigation = reference.navigation
     if navigation.variable is None and navigation.logical_offset == 0:
         return False

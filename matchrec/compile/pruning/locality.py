@@ -4,8 +4,8 @@
     PREV(A.x)           reads rows beside a match
     NOT N A B           looks for rows before a match
 
-A shortcut leaves rows out, or searches a partition in parts. Before it is taken, `why_not` is asked
-whether it is proven for everything that the plan looks at. If not, the query runs without it.
+A shortcut leaves rows out, or searches a partition in parts. Before it is taken, `find_obstacle`
+says whether it is proven for everything that the plan looks at. If not, the query runs without it.
 
 Shortcuts fail closed. Each field of a plan and each kind of reference has an entry in a table of
 this module. Operators of row patterns, options of a clause and functions of the match have a field
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from matchrec.automaton.closure import FollowSets
 from matchrec.plan import clauses, expression, pattern
-from matchrec.plan.choices import Beyond
+from matchrec.plan.choices import Dependency
 from matchrec.plan.match_plan import MatchPlan
 
 if TYPE_CHECKING:
@@ -36,18 +36,18 @@ class OutsideLook:
 
     # The part as the user would write it.
     part: str
-    look: Beyond
+    look: Dependency
 
     def __str__(self) -> str:
         """Return the sentence that `explain` prints: `PREV reads rows beside a match`."""
         return f"{self.part} {self.look.value}"
 
 
-Looks = tuple[Beyond, ...]
+Looks = tuple[Dependency, ...]
 
 # What each kind of stage looks at, by the name of its class: few plans have stages, so others do
 # not load their module.
-STEPS: Mapping[str, Looks] = {"RepeatedPart": (), "ForbiddenEvent": (Beyond.LATER,)}
+LOOKS_OF_STEPS: Mapping[str, Looks] = {"RepeatedPart": (), "ForbiddenEvent": (Dependency.LATER,)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +79,8 @@ class ReferenceContext:
         # A row at a distance of more than one can be beside the match, whatever the variable is.
         inner_variables = mapped_variables - variables_at_end.get(offset, mapped_variables)
         if starts_at_current_row and variable_id in inner_variables:
-            return (Beyond.BETWEEN,)
-        return (Beyond.BESIDE,)
+            return (Dependency.BETWEEN,)
+        return (Dependency.BESIDE,)
 
 
 # What each kind of reference looks at.
@@ -104,9 +104,9 @@ def look_at_aggregate(
 ) -> Iterator[OutsideLook]:
     """Yield what an aggregate looks at: its frame around the current row, and its arguments."""
     if reference.frame is not None:
-        yield OutsideLook(f"{reference.function} over a frame", Beyond.BESIDE)
-    for inner in expression.inner_references(reference):
-        yield from REFERENCES[type(inner)](inner, context)
+        yield OutsideLook(f"{reference.function} over a frame", Dependency.BESIDE)
+    for inner in expression.list_inner_references(reference):
+        yield from LOOKS_OF_REFERENCES[type(inner)](inner, context)
 
 
 def look_at_classifier(
@@ -124,7 +124,7 @@ def look_at_match_value(reference: expression.MatchValue, _: ReferenceContext) -
 # Returns what a part of a plan looks at, given the value of the part.
 FindLooks = Callable[[Any, ReferenceContext], Iterable[OutsideLook]]
 
-REFERENCES: Mapping[type, FindLooks] = {
+LOOKS_OF_REFERENCES: Mapping[type, FindLooks] = {
     expression.ColumnReference: look_at_column,
     expression.Aggregate: look_at_aggregate,
     expression.Classifier: look_at_classifier,
@@ -138,7 +138,7 @@ def look_at_scalars(
     """Yield what the references of some expressions look at."""
     for scalar in scalars:
         for reference in scalar.references:
-            yield from REFERENCES[type(reference)](reference, context)
+            yield from LOOKS_OF_REFERENCES[type(reference)](reference, context)
 
 
 # What each field of a plan looks at.
@@ -148,10 +148,10 @@ def look_at_pattern(
     row_pattern: pattern.RowPattern, context: ReferenceContext
 ) -> Iterator[OutsideLook]:
     """Yield what the operators of a row pattern look at, and whether it matches no rows."""
-    for node in pattern.walk(row_pattern):
+    for node in pattern.walk_pattern(row_pattern):
         yield from list_looks(*node.operator)
     if context.follow.matches_empty:
-        yield OutsideLook("PATTERN", Beyond.EMPTY)
+        yield OutsideLook("PATTERN", Dependency.EMPTY)
 
 
 def look_at_definitions(
@@ -177,13 +177,13 @@ def look_at_option(option: clauses.Option, _: ReferenceContext) -> list[OutsideL
 
 def look_at_row_window(_rows: object, _: ReferenceContext) -> list[OutsideLook]:
     """Return what a window of a number of rows looks at."""
-    return [OutsideLook("WITHIN ... ROWS", Beyond.DISTANCE)]
+    return [OutsideLook("WITHIN ... ROWS", Dependency.DISTANCE)]
 
 
 def look_at_gaps(_gaps: object, context: ReferenceContext) -> Iterator[OutsideLook]:
     """Yield what windows between rows look at. Windows between variables are conditions."""
     if context.plan.row_gap is not None:
-        yield OutsideLook("WITHIN ... BETWEEN ROWS", Beyond.BETWEEN)
+        yield OutsideLook("WITHIN ... BETWEEN ROWS", Dependency.BETWEEN)
 
 
 def look_at_absences(
@@ -192,11 +192,11 @@ def look_at_absences(
     """Yield where rows must be absent: before, between or after those of a match."""
     for absence in absences:
         if absence.before is None:
-            look = Beyond.ABSENT_AFTER
+            look = Dependency.ABSENT_AFTER
         elif absence.after is None:
-            look = Beyond.ABSENT_BEFORE
+            look = Dependency.ABSENT_BEFORE
         else:
-            look = Beyond.ABSENT_BETWEEN
+            look = Dependency.ABSENT_BETWEEN
         yield OutsideLook(f"NOT {absence.variable}", look)
 
 
@@ -205,11 +205,11 @@ def look_at_staging(staging: Staging, _: ReferenceContext) -> Iterator[OutsideLo
     from matchrec.plan import stages
 
     for step in stages.all_steps(staging.steps):
-        yield from list_looks("a NOT between stages", STEPS[type(step).__name__])
+        yield from list_looks("a NOT between stages", LOOKS_OF_STEPS[type(step).__name__])
     if staging.skip is not None:
-        yield OutsideLook("a skip strategy", Beyond.OVERLAP)
+        yield OutsideLook("a skip strategy", Dependency.OVERLAP)
     if staging.timeouts is not None:
-        look = Beyond.TIMED_OUT if staging.skip is None else Beyond.LIVE
+        look = Dependency.TIMED_OUT if staging.skip is None else Dependency.LIVE
         yield OutsideLook("a side output of timeouts", look)
 
 
@@ -220,7 +220,7 @@ def look_at_totals(totals: Totals, _: ReferenceContext) -> list[OutsideLook]:
 
 # For each field of `MatchPlan`, the function that finds what it looks at. None for a field that
 # only decides which rows a match has, or gives names.
-FIELDS: Mapping[str, FindLooks | None] = {
+LOOKS_OF_FIELDS: Mapping[str, FindLooks | None] = {
     "pattern": look_at_pattern,
     "partition_by": None,
     "order_by": None,
@@ -246,26 +246,26 @@ FIELDS: Mapping[str, FindLooks | None] = {
 }
 
 
-def looks_of(plan: MatchPlan, follow: FollowSets) -> Iterator[OutsideLook]:
+def find_outside_looks(plan: MatchPlan, follow: FollowSets) -> Iterator[OutsideLook]:
     """Yield everything that a plan looks at besides the values of matched rows.
 
     Args:
         plan: the plan of a query.
         follow: the follow sets of its row pattern.
 
-    >>> from matchrec.syntax.locate import parse
-    >>> from matchrec.syntax.lower import lower
+    >>> from matchrec.syntax.locate import parse_sql
+    >>> from matchrec.syntax.lower import lower_clause
     >>> from matchrec.automaton.compile import compile_pattern
-    >>> (site,) = parse("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY t MEASURES LAST(x) AS x"
+    >>> (site,) = parse_sql("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY t MEASURES LAST(x) AS x"
     ...     " AFTER MATCH SKIP TO NEXT ROW PATTERN (^ A B) DEFINE B AS x > PREV(x))").sites
-    >>> plan = lower(site.clause)
-    >>> for look in looks_of(plan, compile_pattern(plan).follow):
+    >>> plan = lower_clause(site.clause)
+    >>> for look in find_outside_looks(plan, compile_pattern(plan).follow):
     ...     print(look)
     ^ asks where the partition begins or ends
     PREV reads rows beside those of a match, between its first and its last row
     """
     context = ReferenceContext(plan, follow)
-    for field, find_looks in FIELDS.items():
+    for field, find_looks in LOOKS_OF_FIELDS.items():
         value = getattr(plan, field)
         if find_looks is not None and value not in (None, ()):
             yield from find_looks(value, context)
@@ -298,26 +298,26 @@ class Shortcut(Enum):
 RANGES, PARTITIONS, ROWS, PIECES, TOTALS = Shortcut
 
 # For everything that a plan may look at, the shortcuts that are proven for such a plan.
-PROVEN_FOR: Mapping[Beyond, tuple[Shortcut, ...]] = {
-    Beyond.BETWEEN: (RANGES, PARTITIONS, PIECES, TOTALS),
-    Beyond.BESIDE: (PARTITIONS, PIECES, TOTALS),
-    Beyond.DISTANCE: (RANGES, PARTITIONS, PIECES, TOTALS),
-    Beyond.PLACES: (PARTITIONS,),
-    Beyond.ABSENT_BEFORE: (PARTITIONS, ROWS, TOTALS),
-    Beyond.ABSENT_BETWEEN: (RANGES, PARTITIONS, ROWS, TOTALS),
-    Beyond.ABSENT_AFTER: (RANGES, PARTITIONS, ROWS, TOTALS),
-    Beyond.LATER: (PARTITIONS, ROWS, TOTALS),
-    Beyond.EMPTY: (RANGES, PIECES, TOTALS),
-    Beyond.EDGES: (PARTITIONS, PIECES, TOTALS),
-    Beyond.OVERLAP: (RANGES, PARTITIONS, ROWS, PIECES, TOTALS),
-    Beyond.EARLIER: (PARTITIONS, ROWS, PIECES),
-    Beyond.UNMATCHED: (PIECES,),
-    Beyond.LIVE: (),
-    Beyond.TIMED_OUT: (ROWS,),
+PROVEN_FOR: Mapping[Dependency, tuple[Shortcut, ...]] = {
+    Dependency.BETWEEN: (RANGES, PARTITIONS, PIECES, TOTALS),
+    Dependency.BESIDE: (PARTITIONS, PIECES, TOTALS),
+    Dependency.DISTANCE: (RANGES, PARTITIONS, PIECES, TOTALS),
+    Dependency.PLACES: (PARTITIONS,),
+    Dependency.ABSENT_BEFORE: (PARTITIONS, ROWS, TOTALS),
+    Dependency.ABSENT_BETWEEN: (RANGES, PARTITIONS, ROWS, TOTALS),
+    Dependency.ABSENT_AFTER: (RANGES, PARTITIONS, ROWS, TOTALS),
+    Dependency.LATER: (PARTITIONS, ROWS, TOTALS),
+    Dependency.EMPTY: (RANGES, PIECES, TOTALS),
+    Dependency.EDGES: (PARTITIONS, PIECES, TOTALS),
+    Dependency.OVERLAP: (RANGES, PARTITIONS, ROWS, PIECES, TOTALS),
+    Dependency.EARLIER: (PARTITIONS, ROWS, PIECES),
+    Dependency.UNMATCHED: (PIECES,),
+    Dependency.LIVE: (),
+    Dependency.TIMED_OUT: (ROWS,),
 }
 
 
-def why_not(shortcut: Shortcut, plan: MatchPlan, follow: FollowSets) -> str | None:
+def find_obstacle(shortcut: Shortcut, plan: MatchPlan, follow: FollowSets) -> str | None:
     """Return why a shortcut may not be taken, as a sentence; None if it may be taken.
 
     Args:
@@ -325,7 +325,7 @@ def why_not(shortcut: Shortcut, plan: MatchPlan, follow: FollowSets) -> str | No
         plan: the plan of a query.
         follow: the follow sets of its row pattern.
     """
-    for look in looks_of(plan, follow):
+    for look in find_outside_looks(plan, follow):
         if shortcut not in PROVEN_FOR[look.look]:
             return str(look)
     return None
@@ -336,7 +336,7 @@ def show_table() -> str:
     names = [shortcut.value for shortcut in Shortcut]
     lines = [f"| what a part of a query says | {' | '.join(names)} |"]
     lines.append("|---|" + ":-:|" * len(names))
-    for look in Beyond:
+    for look in Dependency:
         marks = (" yes " if shortcut in PROVEN_FOR[look] else " " for shortcut in Shortcut)
         lines.append(f"| {look.value} |{'|'.join(marks)}|")
     return "\n".join(lines)

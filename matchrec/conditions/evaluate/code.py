@@ -40,9 +40,9 @@ from matchrec.conditions.run_condition import (
     Reduction,
     RunExpression,
     TriedMatchNumber,
-    arguments_of,
-    kind_of,
-    parts_of,
+    find_kind,
+    find_python_arguments,
+    walk_expression,
 )
 from matchrec.conditions.types import Kind
 from matchrec.jit.bits import bits_of
@@ -134,7 +134,7 @@ class ConditionCompiler:
 
     def _add_operands(self, parts: tuple[RunExpression, ...]) -> Kind:
         """Append operands, which are all of one kind, and return the kind."""
-        (kind,) = set(map(kind_of, parts))
+        (kind,) = set(map(find_kind, parts))
         for part in parts:
             self.add(part)
         return kind
@@ -165,7 +165,7 @@ class ConditionCompiler:
 
         A condition that is not true jumps to `otherwise`, and `then` jumps behind it.
         """
-        assert kind_of(then) is kind_of(otherwise), condition
+        assert find_kind(then) is find_kind(otherwise), condition
         self.add(condition)
         jump_to_otherwise = len(self.code)
         self._emit(op.JUMP_UNLESS)
@@ -181,7 +181,7 @@ class ConditionCompiler:
 
         Arguments may contain calls, which come first.
         """
-        arguments = tuple(arguments_of(call, call.type))
+        arguments = tuple(find_python_arguments(call, call.type))
         for argument, _ in arguments:
             if isinstance(argument, Aggregated):
                 self._emit(op.REGISTER, self._list_register(argument))
@@ -205,7 +205,7 @@ class ConditionCompiler:
         """Return a value of a list with the columns that it reads."""
         columns = tuple(
             self._column(part.column, part.kind)
-            for part in parts_of(collected.expression)
+            for part in walk_expression(collected.expression)
             if isinstance(part, ReadValue)
         )
         return ListedValue(collected.expression, collected.type, columns)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from matchrec.conditions import run_condition
-from matchrec.conditions.accumulators import AGGREGATES, fold
+from matchrec.conditions.accumulators import AGGREGATES, build_list_aggregate
 from matchrec.conditions.evaluate.kernels.machine import BoolArray, IntArray
 from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.function import Compute, Value
@@ -48,7 +48,7 @@ def ranked_column(expression: RunExpression) -> int | None:
             return None
 
 
-def decoder(type_: ValueType, expression: RunExpression, source: RowValues) -> Decode:
+def make_decoder(type_: ValueType, expression: RunExpression, source: RowValues) -> Decode:
     """Return a function that makes a value from its bits, or from its rank.
 
     Args:
@@ -71,7 +71,7 @@ def decoder(type_: ValueType, expression: RunExpression, source: RowValues) -> D
             return int
 
 
-def encoder(type_: ValueType) -> Callable[[Value], int]:
+def make_encoder(type_: ValueType) -> Callable[[Value], int]:
     """Return a function that makes the bits of a value of a type.
 
     It raises OverflowError if the value does not fit.
@@ -88,7 +88,7 @@ def encoder(type_: ValueType) -> Callable[[Value], int]:
 Evaluate = Callable[[], Value]
 
 
-def build(expression: RunExpression, arguments: Iterator[Evaluate]) -> Evaluate:
+def build_formula(expression: RunExpression, arguments: Iterator[Evaluate]) -> Evaluate:
     """Return a function that computes a formula.
 
     Args:
@@ -99,11 +99,11 @@ def build(expression: RunExpression, arguments: Iterator[Evaluate]) -> Evaluate:
         case run_condition.Aggregated(name, use=use):
             aggregate = AGGREGATES[name]
             rows = next(arguments)
-            total = fold(lambda: aggregate.begin_rows(use))
+            total = build_list_aggregate(lambda: aggregate.begin_rows(use))
             return lambda: total(*rows())
         case run_condition.Apply(name, parts):
             function = functions()[name]
-            reads = tuple(build(part, arguments) for part in parts)
+            reads = tuple(build_formula(part, arguments) for part in parts)
             compute = function.build(expression.use)
             if function.takes_nulls:
                 return lambda: compute(*[read() for read in reads])

@@ -20,9 +20,9 @@ from matchrec.conditions.evaluate.formulas import (
     Decode,
     Evaluate,
     RowValues,
-    build,
-    decoder,
-    encoder,
+    build_formula,
+    make_decoder,
+    make_encoder,
 )
 from matchrec.conditions.evaluate.instructions import (
     DIVISION_BY_ZERO,
@@ -30,12 +30,12 @@ from matchrec.conditions.evaluate.instructions import (
     OVERFLOW,
     VALUE,
 )
-from matchrec.conditions.evaluate.kernels.functions import mathematics_of
+from matchrec.conditions.evaluate.kernels.functions import find_mathematics
 from matchrec.conditions.evaluate.kernels.machine import Input, IntArray, holds
 from matchrec.conditions.evaluate.link import CodedForm, LinkedConditions, Range
 from matchrec.conditions.evaluate.registers import ListedValue, Reduced
 from matchrec.conditions.functions.function import AnsiError, FunctionError, Value
-from matchrec.conditions.run_condition import Aggregated, Call, arguments_of
+from matchrec.conditions.run_condition import Aggregated, Call, find_python_arguments
 from matchrec.conditions.types import is_ranked
 from matchrec.jit.callbacks import NO_CALLBACK, callback
 
@@ -57,7 +57,7 @@ def decoder_of(value: ListedValue, source: RowValues) -> Decode:
     """Return a function that makes a value from what a list keeps of it."""
     if is_kept_as_it_is(value):
         return lambda kept: kept
-    return decoder(value.type, value.expression, source)
+    return make_decoder(value.type, value.expression, source)
 
 
 def is_kept_as_it_is(value: ListedValue) -> bool:
@@ -217,14 +217,14 @@ class PythonCalls:
         ]
         self.source = source
         self.code = linked.instructions
-        self.mathematics = mathematics_of(linked)
+        self.mathematics = find_mathematics(linked)
         # Values on the stack that Python holds.
         self.objects: list[Value] = [None] * linked.depth
         self.lists = Lists(linked.forms, source, self.live_lists, self.computer)
         # For each call, what computes it, whether Python holds its value, and what makes its bits.
         self.formulas = [self.build_formula(call) for call in linked.calls]
         self.is_held = [is_ranked(call.type) for call in linked.calls]
-        self.encoders = [encoder(call.type) for call in linked.calls]
+        self.encoders = [make_encoder(call.type) for call in linked.calls]
         self.pointer = callback(self.answer) if linked.calls else NO_CALLBACK
 
     def answer(self, what: int, top_or_list: int, row: int) -> int:
@@ -289,7 +289,7 @@ class PythonCalls:
 
         It raises FunctionError if it cannot.
         """
-        decode = decoder(value.type, value.expression, self.source)
+        decode = make_decoder(value.type, value.expression, self.source)
         read = self.value_at(0, decode if is_kept_as_it_is(value) else int)
         columns = self.source.columns
 
@@ -322,10 +322,10 @@ class PythonCalls:
         readers = [
             self.list_at(offset)
             if isinstance(argument, Aggregated)
-            else self.value_at(offset, decoder(type_, argument, self.source))
-            for offset, (argument, type_) in enumerate(arguments_of(call, call.type))
+            else self.value_at(offset, make_decoder(type_, argument, self.source))
+            for offset, (argument, type_) in enumerate(find_python_arguments(call, call.type))
         ]
-        return build(call, iter(readers))
+        return build_formula(call, iter(readers))
 
     def list_at(self, offset: int) -> Evaluate:
         """Return a function that reads a list, as its number and all lists, above the top."""

@@ -17,7 +17,7 @@ from matchrec.conditions.functions import numerals
 from matchrec.conditions.functions.calendar import DAY, SECOND, Zone, find_zone
 from matchrec.conditions.functions.function import Compute, Function, FunctionUse, Value
 from matchrec.conditions.functions.numerals import NoValueError, wrap
-from matchrec.conditions.types import FLOAT, STRING, Family, ValueType, is_wide_decimal, type_named
+from matchrec.conditions.types import FLOAT, STRING, Family, ValueType, find_type, is_wide_decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ FALSE_WORDS = frozenset({"f", "false", "n", "no", "0"})
 
 def cast_type(use: FunctionUse) -> ValueType | None:
     """Return the target of a cast, or None if Python does not have the cast."""
-    target = type_named(use.words[0]) if use.words else None
+    target = find_type(use.words[0]) if use.words else None
     if target is None:
         return None
     source = use.types[0]

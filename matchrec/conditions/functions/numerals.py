@@ -28,7 +28,7 @@ from matchrec.conditions.functions.function import (
     Value,
     function,
 )
-from matchrec.conditions.types import FLOAT, Family, ValueType, as_decimal, decimal
+from matchrec.conditions.types import FLOAT, Family, ValueType, as_decimal, build_decimal_type
 
 JAVA_BLANK = "".join(map(chr, range(33)))  # what Java trims
 BLANK = JAVA_BLANK + "\x7f"  # what Spark trims from an integer or a boolean
@@ -255,7 +255,7 @@ def type_of_decimals(operator: str, left: ValueType, right: ValueType) -> ValueT
     if digits > _MOST_DIGITS:
         whole_digits = digits - scale
         scale = max(_MOST_DIGITS - whole_digits, min(scale, _LEAST_SCALE))
-    return decimal(digits, scale)
+    return build_decimal_type(digits, scale)
 
 
 def build_arithmetic(operator: str) -> Function:
@@ -311,7 +311,7 @@ def find_rounded_type(use: FunctionUse) -> ValueType | None:
         return None
     whole_digits = type_.precision - type_.scale + 1
     scale = min(max(places, 0), type_.scale)
-    return decimal(max(whole_digits + scale, 1 - places), scale)
+    return build_decimal_type(max(whole_digits + scale, 1 - places), scale)
 
 
 def build_rounding(use: FunctionUse) -> Compute:
@@ -351,12 +351,12 @@ def build_whole_decimal(rounding: str) -> Function:
     """Return the function for FLOOR or CEIL of a decimal.
 
     Args:
-        rounding: a rounding mode of Python's `decimal`.
+        rounding: a rounding mode of Python's `build_decimal_type`.
     """
 
     def find_type(use: FunctionUse) -> ValueType:
         (type_,) = use.types
-        return decimal(type_.precision - type_.scale + 1, 0)
+        return build_decimal_type(type_.precision - type_.scale + 1, 0)
 
     def compute(value: Decimal) -> Decimal:
         return EXACT.plus(value.to_integral_value(rounding))

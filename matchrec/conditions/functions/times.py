@@ -124,7 +124,7 @@ PARTS: Mapping[str, tuple[ValueType, Compute]] = {
         lambda interval: divide_toward_zero(find_remainder(interval, HOUR), MINUTE),
     ),
     "SECOND": (
-        types.decimal(8, 6),
+        types.build_decimal_type(8, 6),
         lambda interval: Decimal(find_remainder(interval, MINUTE)).scaleb(-6),
     ),
 }

@@ -9,9 +9,9 @@ from dataclasses import replace
 from functools import reduce
 from math import nan
 
-from matchrec.conditions.residual import COMPARISONS, Typed, TypedOperation
+from matchrec.conditions.residual import COMPARISONS, TypedOperation, TypedStep
 from matchrec.conditions.run_condition import (
-    WHOLE,
+    INTEGER_FUNCTIONS,
     Apply,
     Arithmetic,
     ArithmeticOperator,
@@ -22,7 +22,7 @@ from matchrec.conditions.run_condition import (
     MathFunction,
     Operate,
     RunExpression,
-    operate,
+    build_operation,
 )
 from matchrec.conditions.types import (
     BIGINT,
@@ -37,8 +37,8 @@ from matchrec.conditions.types import (
     Kind,
     ValueType,
     as_decimal,
+    build_decimal_type,
     common_type,
-    decimal,
     is_wide_decimal,
 )
 from matchrec.conditions.typing import calls
@@ -72,7 +72,7 @@ UNIFIED_OPERATIONS = frozenset({"COALESCE", "GREATEST", "LEAST", "IN", "CASE"})
 CHOICES = UNIFIED_OPERATIONS | {"IF", "IFNULL", "NVL", "NVL2"}
 
 
-def type_arithmetic(typer: Typer, step: TypedOperation) -> Typed:
+def type_arithmetic(typer: Typer, step: TypedOperation) -> TypedStep:
     """Return arithmetic of numbers, times and intervals with its type.
 
     Raises:
@@ -96,7 +96,7 @@ def type_arithmetic(typer: Typer, step: TypedOperation) -> Typed:
     return calls.type_of_times(typer, step)
 
 
-def type_days_between(typer: Typer, step: TypedOperation) -> Typed:
+def type_days_between(typer: Typer, step: TypedOperation) -> TypedStep:
     """Return DATEDIFF(end, start), a number of days, with its type.
 
     Spark casts columns to dates. Python computes anything else.
@@ -104,10 +104,12 @@ def type_days_between(typer: Typer, step: TypedOperation) -> Typed:
     if not are_columns(*step.operands):
         return calls.type_call(typer, step)
     end, start = [typer.cast_column(part, DATE) for part in step.operands]
-    return Typed(compute_days(ArithmeticOperator.SUBTRACT, end, start), INT)
+    return TypedStep(compute_days(ArithmeticOperator.SUBTRACT, end, start), INT)
 
 
-def type_number_arithmetic(typer: Typer, step: TypedOperation, left: Typed, right: Typed) -> Typed:
+def type_number_arithmetic(
+    typer: Typer, step: TypedOperation, left: TypedStep, right: TypedStep
+) -> TypedStep:
     """Return arithmetic of two numbers with its type.
 
     Raises:
@@ -140,7 +142,7 @@ def has_exact_decimal(left: ValueType, right: ValueType) -> bool:
     return Family.DECIMAL in families and Family.FLOATING not in families
 
 
-def type_trying(typer: Typer, step: TypedOperation) -> Typed:
+def type_trying(typer: Typer, step: TypedOperation) -> TypedStep:
     """Return an operation of `TRYING` on two numbers with its type.
 
     Raises:
@@ -156,7 +158,7 @@ def type_trying(typer: Typer, step: TypedOperation) -> Typed:
         typed = calls.type_call(typer, operation)
     else:
         typed = typer.type_operation(operation)
-    return Typed(make_null_on_error(typed.expression), typed.type)
+    return TypedStep(make_null_on_error(typed.expression), typed.type)
 
 
 def make_null_on_error(expression: RunExpression) -> RunExpression:
@@ -165,7 +167,7 @@ def make_null_on_error(expression: RunExpression) -> RunExpression:
         case Arithmetic():
             return replace(expression, tries=True)
         case Operate(Basic.NARROW, (value,)):
-            return operate(Basic.NARROW, make_null_on_error(value))
+            return build_operation(Basic.NARROW, make_null_on_error(value))
         case Apply(use=use):
             return replace(expression, use=replace(use, ansi=False))
         case _:
@@ -175,7 +177,7 @@ def make_null_on_error(expression: RunExpression) -> RunExpression:
 # Bringing operands to one type.
 
 
-def unify_compared(typer: Typer, step: TypedOperation) -> tuple[Typed, Typed]:
+def unify_compared(typer: Typer, step: TypedOperation) -> tuple[TypedStep, TypedStep]:
     """Return the operands of a comparison as values of one type.
 
     An integer and a decimal are compared within an int64, even if their common type has more
@@ -189,7 +191,7 @@ def unify_compared(typer: Typer, step: TypedOperation) -> tuple[Typed, Typed]:
     if common is None or are_columns(left, right):
         return typer.unify(step, left, right)
 
-    def convert(part: Typed) -> Typed:
+    def convert(part: TypedStep) -> TypedStep:
         if part.type.family is Family.INTEGER:
             return widen_clamped(part, common)
         return typer.convert_number(step, part, common)
@@ -233,9 +235,9 @@ def limit_to_38_digits(typer: Typer, step: TypedOperation) -> TypedOperation:
     digits_after_point = max(type_.scale for type_ in types)
     if digits_before_point + digits_after_point <= MOST_DIGITS:
         return step
-    target = decimal(MOST_DIGITS, MOST_DIGITS - digits_before_point).name.upper()
+    target = build_decimal_type(MOST_DIGITS, MOST_DIGITS - digits_before_point).name.upper()
 
-    def round_number(part: Typed) -> Typed:
+    def round_number(part: TypedStep) -> TypedStep:
         if part.type.family not in NUMBERS:
             return part
         return typer.type_operation(TypedOperation("CAST", (part,), step.span, (target,)))
@@ -243,14 +245,14 @@ def limit_to_38_digits(typer: Typer, step: TypedOperation) -> TypedOperation:
     return replace(step, operands=tuple(round_number(part) for part in step.operands))
 
 
-def find_written_type(part: Typed) -> ValueType:
+def find_written_type(part: TypedStep) -> ValueType:
     """Return the type of a number; for an integer that the user wrote, the least decimal type.
 
     Source: Spark's DecimalPrecision, integral literals.
     """
     match part.expression:
         case Constant(int(value)) if part.type.family is Family.INTEGER:
-            return decimal(len(str(abs(value))), 0)
+            return build_decimal_type(len(str(abs(value))), 0)
     return part.type
 
 
@@ -303,7 +305,7 @@ TWO_ARGUMENTS = frozenset({MathFunction.POWER, MathFunction.LOG})
 MOST_PLACES = 18  # to which ROUND can round
 
 
-def type_mathematics(typer: Typer, step: TypedOperation) -> Typed:
+def type_mathematics(typer: Typer, step: TypedOperation) -> TypedStep:
     """Return a mathematical function with its type.
 
     Raises:
@@ -318,31 +320,33 @@ def type_mathematics(typer: Typer, step: TypedOperation) -> Typed:
         raise not_known_during_the_match(step.span, what=step.operator)
     if function is None:
         return type_isnan(typer, step)
-    if function in WHOLE:
+    if function in INTEGER_FUNCTIONS:
         return type_whole(typer, step, function)
     arguments = tuple(as_float(typer, step, part).expression for part in step.operands)
-    return Typed(Operate(function, arguments), DOUBLE)
+    return TypedStep(Operate(function, arguments), DOUBLE)
 
 
-def type_isnan(typer: Typer, step: TypedOperation) -> Typed:
+def type_isnan(typer: Typer, step: TypedOperation) -> TypedStep:
     """Return ISNAN(x) with its type. It is false if x is NULL."""
     value = as_float(typer, step, step.operands[0]).expression
-    is_nan = operate(Comparison.EQUAL, value, Constant(nan, Kind.FLOATING))
-    is_not_null = operate(Basic.NOT, operate(Basic.IS_NULL, value))
-    return Typed(operate(Basic.AND, is_not_null, is_nan), BOOLEAN)
+    is_nan = build_operation(Comparison.EQUAL, value, Constant(nan, Kind.FLOATING))
+    is_not_null = build_operation(Basic.NOT, build_operation(Basic.IS_NULL, value))
+    return TypedStep(build_operation(Basic.AND, is_not_null, is_nan), BOOLEAN)
 
 
-def type_whole(typer: Typer, step: TypedOperation, function: MathFunction) -> Typed:
+def type_whole(typer: Typer, step: TypedOperation, function: MathFunction) -> TypedStep:
     """Return FLOOR or CEIL with its type: a bigint, or a decimal for a decimal."""
     value = step.operands[0]
     if value.type.family is Family.INTEGER:
-        return Typed(value.expression, BIGINT)
+        return TypedStep(value.expression, BIGINT)
     if value.type.family is Family.DECIMAL:
         return calls.type_call(typer, replace(step, operator=function.value))
-    return Typed(operate(function, as_float(typer, step, value).expression), BIGINT)
+    return TypedStep(build_operation(function, as_float(typer, step, value).expression), BIGINT)
 
 
-def as_float(typer: Typer, step: TypedOperation, part: Typed, target: ValueType = DOUBLE) -> Typed:
+def as_float(
+    typer: Typer, step: TypedOperation, part: TypedStep, target: ValueType = DOUBLE
+) -> TypedStep:
     """Return an argument as a float.
 
     Raises:
@@ -353,7 +357,7 @@ def as_float(typer: Typer, step: TypedOperation, part: Typed, target: ValueType 
     return calls.as_argument(typer, step, part, target)
 
 
-def type_rounding(typer: Typer, step: TypedOperation) -> Typed:
+def type_rounding(typer: Typer, step: TypedOperation) -> TypedStep:
     """Return ROUND(x) or ROUND(x, places) with its type.
 
     Raises:
@@ -364,31 +368,33 @@ def type_rounding(typer: Typer, step: TypedOperation) -> Typed:
     type_ = value.type
     places = find_places(step)
     if type_.family is Family.INTEGER and places >= 0:
-        return Typed(value.expression, type_)
+        return TypedStep(value.expression, type_)
     if type_.family is Family.DECIMAL and not is_wide_decimal(type_) and places >= 0:
         return round_decimal(value, places)
     by_python = calls.type_call(typer, replace(step, operands=(value,), words=(str(places),)))
     if type_.family is not Family.FLOATING or isinstance(value.expression, Call):
         return by_python
     double = as_float(typer, step, value).expression
-    by_engine = operate(MathFunction.ROUND, double, Constant(float(places), Kind.FLOATING))
+    by_engine = build_operation(MathFunction.ROUND, double, Constant(float(places), Kind.FLOATING))
     if type_ == FLOAT:
-        by_engine = operate(Basic.NARROW, by_engine)
-    is_uncertain = operate(Basic.IS_NULL, by_engine)
-    return Typed(operate(Basic.CHOOSE, is_uncertain, by_python.expression, by_engine), type_)
+        by_engine = build_operation(Basic.NARROW, by_engine)
+    is_uncertain = build_operation(Basic.IS_NULL, by_engine)
+    return TypedStep(
+        build_operation(Basic.CHOOSE, is_uncertain, by_python.expression, by_engine), type_
+    )
 
 
-def round_decimal(value: Typed, places: int) -> Typed:
+def round_decimal(value: TypedStep, places: int) -> TypedStep:
     """Return a decimal rounded to at most `places` digits after the point."""
     type_ = value.type
     scale = min(type_.scale, places)
-    rounded_type = decimal(type_.precision - type_.scale + 1 + scale, scale)
+    rounded_type = build_decimal_type(type_.precision - type_.scale + 1 + scale, scale)
     if scale == type_.scale:
-        return Typed(value.expression, rounded_type)
+        return TypedStep(value.expression, rounded_type)
     # DIVIDE of integers rounds half away from zero.
     power = Constant(10 ** (type_.scale - scale), Kind.INTEGER)
     rounded = integer_arithmetic(ArithmeticOperator.DIVIDE, value.expression, power)
-    return Typed(rounded, rounded_type)
+    return TypedStep(rounded, rounded_type)
 
 
 def find_places(step: TypedOperation) -> int:
@@ -400,13 +406,13 @@ def find_places(step: TypedOperation) -> int:
     if len(step.operands) == 1:
         return 0
     match step.operands[1:]:
-        case (Typed(Constant(int() as places), type_),) if type_ == INT:
+        case (TypedStep(Constant(int() as places), type_),) if type_ == INT:
             if abs(places) <= MOST_PLACES:
                 return places
     raise not_known_during_the_match(step.span, what=step.operator)
 
 
-def type_quotient(typer: Typer, step: TypedOperation) -> Typed:
+def type_quotient(typer: Typer, step: TypedOperation) -> TypedStep:
     """Return `a DIV b` of integers, a bigint rounded towards zero, as `(a - a % b) / b`.
 
     Raises:
@@ -423,4 +429,4 @@ def type_quotient(typer: Typer, step: TypedOperation) -> Typed:
     divisor = right.expression
     remainder = calculate(ArithmeticOperator.REMAINDER, dividend, divisor)
     multiple = calculate(ArithmeticOperator.SUBTRACT, dividend, remainder)
-    return Typed(calculate(ArithmeticOperator.DIVIDE, multiple, divisor), BIGINT)
+    return TypedStep(calculate(ArithmeticOperator.DIVIDE, multiple, divisor), BIGINT)

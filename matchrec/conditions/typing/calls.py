@@ -13,7 +13,7 @@ from dataclasses import replace
 from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.calendar import has_one_offset, is_known
 from matchrec.conditions.functions.function import FunctionUse, Parameter
-from matchrec.conditions.residual import BASIC, COMPARISONS, LOGIC, Typed, TypedOperation
+from matchrec.conditions.residual import BASIC, COMPARISONS, LOGIC, TypedOperation, TypedStep
 from matchrec.conditions.run_condition import (
     Apply,
     ArithmeticOperator,
@@ -35,9 +35,9 @@ from matchrec.conditions.types import (
     VOID,
     Family,
     ValueType,
-    array,
+    build_array_type,
+    build_decimal_type,
     common_type,
-    decimal,
     is_ranked,
     is_wide_decimal,
     unnamed,
@@ -91,7 +91,7 @@ def is_rank(expression: RunExpression, typer: Typer) -> bool:
     return any(typer.drafted[read.column].by_rank for read in reads if read.column is not None)
 
 
-def may_be_in_python(part: Typed) -> bool:
+def may_be_in_python(part: TypedStep) -> bool:
     """Return whether only Python has a value, or may have it: it was computed during the match."""
     possible_values = find_possible_values(part.expression)
     return is_ranked(part.type) and any(isinstance(value, Call) for value in possible_values)
@@ -107,7 +107,7 @@ def find_possible_values(expression: RunExpression) -> Iterator[RunExpression]:
             yield expression
 
 
-def type_chosen(typer: Typer, step: TypedOperation) -> tuple[Typed, Typed]:
+def type_chosen(typer: Typer, step: TypedOperation) -> tuple[TypedStep, TypedStep]:
     """Return the two values of IF as values of one type.
 
     If Python may have one of them, or must compute it from the value of a rank, the other one is
@@ -125,7 +125,7 @@ def type_chosen(typer: Typer, step: TypedOperation) -> tuple[Typed, Typed]:
     if {then_type.family, other_type.family} <= NUMBERS:
         # If the decimals have more than 38 digits together, they keep all digits after the point.
         precision = then_type.precision + other_type.precision
-        widest = decimal(precision, max(then_type.scale, other_type.scale))
+        widest = build_decimal_type(precision, max(then_type.scale, other_type.scale))
         type_ = common_type(then_type, other_type, typer.ansi) or widest
     else:
         then, otherwise = typer.unify(step, then, otherwise)
@@ -133,7 +133,9 @@ def type_chosen(typer: Typer, step: TypedOperation) -> tuple[Typed, Typed]:
     return convert_chosen(typer, step, then, type_), convert_chosen(typer, step, otherwise, type_)
 
 
-def convert_chosen(typer: Typer, step: TypedOperation, part: Typed, type_: ValueType) -> Typed:
+def convert_chosen(
+    typer: Typer, step: TypedOperation, part: TypedStep, type_: ValueType
+) -> TypedStep:
     """Return one of the values of IF if another one may be in Python.
 
     It can remain a rank, a value that Python has, or NULL. Python converts any other value.
@@ -146,7 +148,9 @@ def convert_chosen(typer: Typer, step: TypedOperation, part: Typed, type_: Value
     return cast_in_python(typer, step, part, type_)
 
 
-def cast_in_python(typer: Typer, step: TypedOperation, part: Typed, target: ValueType) -> Typed:
+def cast_in_python(
+    typer: Typer, step: TypedOperation, part: TypedStep, target: ValueType
+) -> TypedStep:
     """Return a value as another type, cast by Python.
 
     Raises:
@@ -156,10 +160,10 @@ def cast_in_python(typer: Typer, step: TypedOperation, part: Typed, target: Valu
     use = FunctionUse((part.type,), words, typer.ansi, typer.settings.time_zone)
     if functions()["CAST"].result(use) is None:
         raise conditions.cannot_combine(step.operator, part.type.name, target.name, step.span)
-    return Typed(Apply("CAST", (part.expression,), use, target), target)
+    return TypedStep(Apply("CAST", (part.expression,), use, target), target)
 
 
-def type_call(typer: Typer, step: TypedOperation) -> Typed:
+def type_call(typer: Typer, step: TypedOperation) -> TypedStep:
     """Return a function that Python computes with its type.
 
     Raises:
@@ -187,7 +191,7 @@ def type_call(typer: Typer, step: TypedOperation) -> Typed:
         raise arguments_not_taken(step, types)
     check_time_zone(typer, step, (*types, type_))
     expressions = tuple(argument.expression for argument in arguments)
-    return Typed(Apply(name, expressions, use, type_), type_)
+    return TypedStep(Apply(name, expressions, use, type_), type_)
 
 
 def arguments_not_taken(step: TypedOperation, types: Sequence[ValueType]) -> MatchRecognizeError:
@@ -212,7 +216,7 @@ def check_time_zone(typer: Typer, step: TypedOperation, types: Sequence[ValueTyp
         raise conditions.unknown_time_zone(step.span, function=step.operator, name=time_zone)
 
 
-def type_of_times(typer: Typer, step: TypedOperation) -> Typed:
+def type_of_times(typer: Typer, step: TypedOperation) -> TypedStep:
     """Return arithmetic of times and intervals with its type.
 
     The distance of two instants, and an instant plus an interval, are counted in local time. If
@@ -271,7 +275,9 @@ IMPLICIT: Mapping[Family, frozenset[Family]] = {
 TYPES_OF_NULL = {Family.BOOLEAN: BOOLEAN, Family.INTEGER: INT, Family.STRING: STRING}
 
 
-def as_argument(typer: Typer, step: TypedOperation, part: Typed, parameter: Parameter) -> Typed:
+def as_argument(
+    typer: Typer, step: TypedOperation, part: TypedStep, parameter: Parameter
+) -> TypedStep:
     """Return a value as an argument that a function takes.
 
     Raises:
@@ -291,11 +297,13 @@ def as_argument(typer: Typer, step: TypedOperation, part: Typed, parameter: Para
     if type_.family not in IMPLICIT[parameter.family]:
         raise conditions.does_not_take(step.span, function=step.operator, value=type_.name)
     if type_.family is parameter.family and type_.bits <= parameter.bits:
-        return part if type_.family is Family.STRING else Typed(part.expression, parameter)
+        return part if type_.family is Family.STRING else TypedStep(part.expression, parameter)
     return cast_implicitly(typer, step, part, parameter)
 
 
-def cast_implicitly(typer: Typer, step: TypedOperation, part: Typed, target: ValueType) -> Typed:
+def cast_implicitly(
+    typer: Typer, step: TypedOperation, part: TypedStep, target: ValueType
+) -> TypedStep:
     """Return an argument cast to a type by Spark, the engine or Python.
 
     Spark casts a column for every row, so it does so only if the cast cannot fail.
@@ -316,7 +324,9 @@ def cast_implicitly(typer: Typer, step: TypedOperation, part: Typed, target: Val
 UNIFIED_FUNCTIONS = COMPARISONS | frozenset({"ARRAY_INTERSECT", "ARRAYS_OVERLAP"})
 
 
-def unify_arguments(typer: Typer, step: TypedOperation, arguments: Sequence[Typed]) -> list[Typed]:
+def unify_arguments(
+    typer: Typer, step: TypedOperation, arguments: Sequence[TypedStep]
+) -> list[TypedStep]:
     """Return the arguments of a function, with nested values brought to one type."""
     targets = find_common_types(typer, step.operator, [argument.type for argument in arguments])
     if targets is None:
@@ -336,7 +346,7 @@ def find_common_types(
     """
     if name == "ARRAY_CONTAINS" and types[0].element is not None:
         element = common_nested(types[0].element, types[1], typer.ansi)
-        return None if element is None else [array(element), element]
+        return None if element is None else [build_array_type(element), element]
     if name not in UNIFIED_FUNCTIONS or all(type_.family not in NESTED for type_ in types):
         return None
     if name in COMPARISONS and len({unnamed(type_) for type_ in types}) == 1:

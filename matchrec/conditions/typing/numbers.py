@@ -7,7 +7,7 @@ so. For decimals of more than 18 digits, Spark would go on there.
 
 from __future__ import annotations
 
-from matchrec.conditions.residual import Typed
+from matchrec.conditions.residual import TypedStep
 from matchrec.conditions.run_condition import (
     Arithmetic,
     ArithmeticOperator,
@@ -15,7 +15,7 @@ from matchrec.conditions.run_condition import (
     Comparison,
     Constant,
     RunExpression,
-    operate,
+    build_operation,
 )
 from matchrec.conditions.types import (
     DATE,
@@ -29,11 +29,11 @@ from matchrec.conditions.types import (
     Kind,
     ValueType,
     as_decimal,
-    average_type,
+    build_decimal_type,
+    build_nested_type,
     common_type,
-    decimal,
+    find_average_type,
     is_wide_decimal,
-    nested,
 )
 
 MICROSECONDS_A_DAY = 86_400_000_000
@@ -57,32 +57,34 @@ def common_nested(left: ValueType, right: ValueType, ansi: bool) -> ValueType | 
         if part is None:
             return None
         parts.append(part)
-    return nested(left.family, left.names, tuple(parts))
+    return build_nested_type(left.family, left.names, tuple(parts))
 
 
-def widen(typed: Typed, type_: ValueType) -> Typed:
+def widen(typed: TypedStep, type_: ValueType) -> TypedStep:
     """Return a number as a wider type: an integer or decimal as a float, or with a larger scale."""
     if typed.type == type_:
         return typed
     scale = typed.type.scale
     if type_.family is Family.FLOATING:
         if typed.type.family is Family.FLOATING:
-            return Typed(typed.expression, type_)
+            return TypedStep(typed.expression, type_)
         if type_ == FLOAT:
-            return Typed(operate(Basic.NARROW, typed.expression), type_)
-        expression: RunExpression = operate(Basic.WIDEN, typed.expression)
+            return TypedStep(build_operation(Basic.NARROW, typed.expression), type_)
+        expression: RunExpression = build_operation(Basic.WIDEN, typed.expression)
         if scale:
             power = Constant(float(10**scale), Kind.FLOATING)
             expression = Arithmetic(ArithmeticOperator.DIVIDE, (expression, power), Kind.FLOATING)
-        return Typed(expression, type_)
+        return TypedStep(expression, type_)
     added_digits = type_.scale - scale
     if not added_digits:
-        return Typed(typed.expression, type_)
+        return TypedStep(typed.expression, type_)
     power = Constant(10**added_digits, Kind.INTEGER)
-    return Typed(integer_arithmetic(ArithmeticOperator.MULTIPLY, typed.expression, power), type_)
+    return TypedStep(
+        integer_arithmetic(ArithmeticOperator.MULTIPLY, typed.expression, power), type_
+    )
 
 
-def widen_clamped(typed: Typed, type_: ValueType) -> Typed:
+def widen_clamped(typed: TypedStep, type_: ValueType) -> TypedStep:
     """Return an integer as a decimal that is compared with others.
 
     An integer that has too many digits for an int64 at the scale of the decimal becomes the largest
@@ -91,10 +93,12 @@ def widen_clamped(typed: Typed, type_: ValueType) -> Typed:
     limit = LARGEST // 10**type_.scale
     expression = widen(typed, type_).expression
     for comparison, sign in ((Comparison.LESS, -1), (Comparison.GREATER, 1)):
-        is_beyond = operate(comparison, typed.expression, Constant(sign * limit, Kind.INTEGER))
+        is_beyond = build_operation(
+            comparison, typed.expression, Constant(sign * limit, Kind.INTEGER)
+        )
         clamped = Constant(sign * LARGEST, Kind.INTEGER)
-        expression = operate(Basic.CHOOSE, is_beyond, clamped, expression)
-    return Typed(expression, type_)
+        expression = build_operation(Basic.CHOOSE, is_beyond, clamped, expression)
+    return TypedStep(expression, type_)
 
 
 def integer_arithmetic(
@@ -104,7 +108,9 @@ def integer_arithmetic(
     return Arithmetic(operator, (left, right), Kind.INTEGER)
 
 
-def compute(operator: ArithmeticOperator, left: Typed, right: Typed, ansi: bool) -> Typed | None:
+def compute(
+    operator: ArithmeticOperator, left: TypedStep, right: TypedStep, ansi: bool
+) -> TypedStep | None:
     """Return arithmetic on two numbers of one family, or None if the engine does not have it."""
     if Family.DECIMAL in (left.type.family, right.type.family):
         return compute_decimals(operator, left, right)
@@ -113,11 +119,13 @@ def compute(operator: ArithmeticOperator, left: Typed, right: Typed, ansi: bool)
     expression = Arithmetic(operator, operands, type_.kind, type_.bits, ansi)
     # The engine computes with doubles. Results of floats are rounded; the remainder is exact.
     if type_ == FLOAT and operator is not ArithmeticOperator.REMAINDER:
-        return Typed(operate(Basic.NARROW, expression), type_)
-    return Typed(expression, type_)
+        return TypedStep(build_operation(Basic.NARROW, expression), type_)
+    return TypedStep(expression, type_)
 
 
-def compute_decimals(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed | None:
+def compute_decimals(
+    operator: ArithmeticOperator, left: TypedStep, right: TypedStep
+) -> TypedStep | None:
     """Return the sum or difference of decimals of one scale, or the product of any decimals.
 
     None for any other operator: the engine cannot divide decimals as Spark does.
@@ -127,31 +135,31 @@ def compute_decimals(operator: ArithmeticOperator, left: Typed, right: Typed) ->
     match operator:
         case ArithmeticOperator.ADD | ArithmeticOperator.SUBTRACT:
             precision = max(left_type.precision, right_type.precision) + 1
-            type_ = decimal(precision, left_type.scale)
+            type_ = build_decimal_type(precision, left_type.scale)
         case ArithmeticOperator.MULTIPLY:
             precision = left_type.precision + right_type.precision + 1
-            type_ = decimal(precision, left_type.scale + right_type.scale)
+            type_ = build_decimal_type(precision, left_type.scale + right_type.scale)
         case _:
             return None
-    return Typed(integer_arithmetic(operator, left.expression, right.expression), type_)
+    return TypedStep(integer_arithmetic(operator, left.expression, right.expression), type_)
 
 
-def negate(value: Typed, ansi: bool) -> Typed:
+def negate(value: TypedStep, ansi: bool) -> TypedStep:
     """Return `-x` for a number or an interval."""
     type_ = value.type
     if type_.kind is Kind.FLOATING:
         minus_one = Constant(-1.0, Kind.FLOATING)
         operands: tuple[RunExpression, ...] = (minus_one, value.expression)
-        return Typed(Arithmetic(ArithmeticOperator.MULTIPLY, operands, Kind.FLOATING), type_)
+        return TypedStep(Arithmetic(ArithmeticOperator.MULTIPLY, operands, Kind.FLOATING), type_)
     operands = (Constant(0, Kind.INTEGER), value.expression)
     fails = ansi or type_.family is not Family.INTEGER
     difference = Arithmetic(
         ArithmeticOperator.SUBTRACT, operands, Kind.INTEGER, bits=type_.bits, ansi=fails
     )
-    return Typed(difference, type_)
+    return TypedStep(difference, type_)
 
 
-def average_decimals(total: RunExpression, count: RunExpression, type_: ValueType) -> Typed:
+def average_decimals(total: RunExpression, count: RunExpression, type_: ValueType) -> TypedStep:
     """Return Spark's `avg` of decimals, which has four more digits after the point.
 
     Args:
@@ -164,10 +172,12 @@ def average_decimals(total: RunExpression, count: RunExpression, type_: ValueTyp
     )
     # DIVIDE rounds half away from zero, as Spark does.
     average = integer_arithmetic(ArithmeticOperator.DIVIDE, shifted_total, count)
-    return Typed(average, average_type(type_))
+    return TypedStep(average, find_average_type(type_))
 
 
-def compute_times(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed | None:
+def compute_times(
+    operator: ArithmeticOperator, left: TypedStep, right: TypedStep
+) -> TypedStep | None:
     """Return arithmetic of dates, timestamps and day-time intervals, or None if Spark has none.
 
     The difference of two times is an interval. A time plus an interval is a time.
@@ -178,26 +188,28 @@ def compute_times(operator: ArithmeticOperator, left: Typed, right: Typed) -> Ty
             days = right if left.type == DATE else left
             if days.type.bits > INT.bits:
                 return None  # Spark does not add a bigint to a date
-            return Typed(compute_days(operator, left, right), DATE)
+            return TypedStep(compute_days(operator, left, right), DATE)
         case (F.INTERVAL, "*" | "/", F.INTEGER | F.DECIMAL):
             return scale_interval(operator, left, right)
         case (F.INTEGER | F.DECIMAL, "*", F.INTERVAL):
             return scale_interval(operator, right, left)
         case (F.TIMESTAMP | F.TIMESTAMP_NTZ | F.INTERVAL, "+" | "-", F.INTERVAL):
-            return Typed(expression, left.type)
+            return TypedStep(expression, left.type)
         case (F.INTERVAL, "+", F.TIMESTAMP | F.TIMESTAMP_NTZ):
-            return Typed(expression, right.type)
+            return TypedStep(expression, right.type)
         case (F.DATE, "-", F.DATE):
             day = Constant(MICROSECONDS_A_DAY, Kind.INTEGER)
             microseconds = integer_arithmetic(ArithmeticOperator.MULTIPLY, expression, day)
-            return Typed(microseconds, INTERVAL)
+            return TypedStep(microseconds, INTERVAL)
         case (F.TIMESTAMP, "-", F.TIMESTAMP) | (F.TIMESTAMP_NTZ, "-", F.TIMESTAMP_NTZ):
-            return Typed(expression, INTERVAL)
+            return TypedStep(expression, INTERVAL)
         case _:
             return None
 
 
-def scale_interval(operator: ArithmeticOperator, interval: Typed, number: Typed) -> Typed | None:
+def scale_interval(
+    operator: ArithmeticOperator, interval: TypedStep, number: TypedStep
+) -> TypedStep | None:
     """Return an interval times or divided by an exact number, rounded half away from zero.
 
     None if the number is a decimal too wide for an int64.
@@ -211,10 +223,10 @@ def scale_interval(operator: ArithmeticOperator, interval: Typed, number: Typed)
     if operator is ArithmeticOperator.DIVIDE:
         factor, divisor = divisor, factor
     product = integer_arithmetic(ArithmeticOperator.MULTIPLY, interval.expression, factor)
-    return Typed(integer_arithmetic(ArithmeticOperator.DIVIDE, product, divisor), INTERVAL)
+    return TypedStep(integer_arithmetic(ArithmeticOperator.DIVIDE, product, divisor), INTERVAL)
 
 
-def compute_days(operator: ArithmeticOperator, left: Typed, right: Typed) -> RunExpression:
+def compute_days(operator: ArithmeticOperator, left: TypedStep, right: TypedStep) -> RunExpression:
     """Return arithmetic of days. It wraps around in 32 bits, in ANSI mode, too."""
     operands = (left.expression, right.expression)
     return Arithmetic(operator, operands, Kind.INTEGER, INT.bits, ansi=False)

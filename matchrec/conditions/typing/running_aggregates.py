@@ -7,8 +7,8 @@ aggregates from a list of rows, also sums of wide decimals and of intervals.
 from __future__ import annotations
 
 from matchrec.conditions.functions.function import AggregateUse
-from matchrec.conditions.residual import RunningAggregate, Step, Typed, Value
-from matchrec.conditions.row_column import RowColumn, cast, row_column
+from matchrec.conditions.residual import ColumnRead, RunningAggregate, Step, TypedStep
+from matchrec.conditions.row_column import RowColumn, build_row_column, cast_column
 from matchrec.conditions.run_condition import (
     Aggregated,
     Collected,
@@ -26,15 +26,15 @@ from matchrec.conditions.types import (
     Family,
     Kind,
     ValueType,
+    find_sum_type,
     is_wide_decimal,
-    sum_type,
 )
 from matchrec.conditions.typing.numbers import average_decimals
 from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import aggregate_cannot_take, filter_not_boolean
 
 
-def type_running_aggregate(typer: Typer, step: RunningAggregate) -> Typed:
+def type_running_aggregate(typer: Typer, step: RunningAggregate) -> TypedStep:
     """Return an aggregate with its type.
 
     Raises:
@@ -45,7 +45,7 @@ def type_running_aggregate(typer: Typer, step: RunningAggregate) -> Typed:
         return type_list(typer, step)
     function = Reduction(step.function)
     if function is Reduction.COUNT:
-        return Typed(type_count(typer, step), BIGINT)
+        return TypedStep(type_count(typer, step), BIGINT)
     column = step.column
     if column is None:
         raise aggregate_cannot_take(step.function, [], step.span)
@@ -53,19 +53,19 @@ def type_running_aggregate(typer: Typer, step: RunningAggregate) -> Typed:
     if function in (Reduction.MIN, Reduction.MAX):
         if type_.family is Family.OTHER or not type_.is_ordered:
             raise aggregate_cannot_take(step.function, [type_.name], step.span)
-        return Typed(reduce_column(typer, function, step, column, type_), type_)
+        return TypedStep(reduce_column(typer, function, step, column, type_), type_)
     if step.columns and (is_wide_decimal(type_) or type_.family in SPANS):
         return type_list(typer, step)
     if type_.family not in NUMBERS:
         raise aggregate_cannot_take(step.function, [type_.name], step.span)
     if function is Reduction.SUM:
-        return Typed(reduce_column(typer, function, step, column, type_), sum_type(type_))
+        return TypedStep(reduce_column(typer, function, step, column, type_), find_sum_type(type_))
     if type_.family is Family.DECIMAL:
         total = reduce_column(typer, Reduction.SUM, step, column, type_)
         return average_decimals(total, type_count(typer, step), type_)
     if type_.family is not Family.FLOATING:
-        column = cast(column, "DOUBLE")
-    return Typed(reduce_column(typer, function, step, column, DOUBLE), DOUBLE)
+        column = cast_column(column, "DOUBLE")
+    return TypedStep(reduce_column(typer, function, step, column, DOUBLE), DOUBLE)
 
 
 def reduce_column(
@@ -96,12 +96,12 @@ def type_count(typer: Typer, step: RunningAggregate) -> RunExpression:
     column = step.column
     type_ = typer.types[column]
     if type_.family not in NUMBERS or is_wide_decimal(type_):
-        column = row_column(f"IF(({column.text}) IS NULL, NULL, 1)")
+        column = build_row_column(f"IF(({column.text}) IS NULL, NULL, 1)")
         type_ = INT
     return reduce_column(typer, Reduction.COUNT, step, column, type_)
 
 
-def type_list(typer: Typer, step: RunningAggregate) -> Typed:
+def type_list(typer: Typer, step: RunningAggregate) -> TypedStep:
     """Return an aggregate that Python computes from a list of rows, with its type.
 
     Raises:
@@ -140,12 +140,12 @@ def type_list(typer: Typer, step: RunningAggregate) -> Typed:
         type=result_type,
         so_far=aggregate.so_far,
     )
-    return Typed(aggregated, result_type)
+    return TypedStep(aggregated, result_type)
 
 
 def collect_value(typer: Typer, step: Step) -> Collected:
     """Return a value that a list holds of each row."""
-    if isinstance(step, Value):
+    if isinstance(step, ColumnRead):
         type_ = typer.types[step.column]
         return Collected(typer.read_column(step.column, type_, None), type_)
     typed = typer.type_step(step)

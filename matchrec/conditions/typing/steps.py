@@ -10,12 +10,12 @@ from matchrec.conditions.residual import (
     COMPARISONS,
     LOGIC,
     ZERO,
-    Combined,
+    ColumnRead,
+    CombinedStep,
     RunningAggregate,
     Step,
-    Typed,
     TypedOperation,
-    Value,
+    TypedStep,
     VariableAt,
     rewrite,
 )
@@ -26,7 +26,7 @@ from matchrec.conditions.run_condition import (
     Operate,
     ReadClassifier,
     RunExpression,
-    operate,
+    build_operation,
 )
 from matchrec.conditions.types import BOOLEAN, INT, Kind
 from matchrec.conditions.typing import arithmetic, typer
@@ -37,7 +37,7 @@ from matchrec.errors.conditions import (
     operations_nested_too_deep,
     too_many_operations,
 )
-from matchrec.plan.expression import DEEPEST
+from matchrec.plan.expression import MOST_NESTED
 
 # How many operations of the engine a condition may consist of.
 MOST_OPERATIONS = 200_000
@@ -47,14 +47,14 @@ MOST_OPERATIONS = 200_000
 class StepTyper(typer.Typer):
     """Types steps of every kind. Other modules of the package do so for one kind of steps each."""
 
-    def type_step(self, step: Step) -> Typed:
+    def type_step(self, step: Step) -> TypedStep:
         """Return a step of any kind with its type, see `Typer.type_step`."""
         match step:
-            case Typed():
+            case TypedStep():
                 return step
-            case Value():
+            case ColumnRead():
                 typed = replace(self.type_value(step), value=step, parts=())
-            case Combined():
+            case CombinedStep():
                 operands = tuple(self.type_step(operand) for operand in step.operands)
                 operation = TypedOperation(step.operator, operands, step.span, step.words)
                 typed = self.type_operation(operation)
@@ -66,7 +66,7 @@ class StepTyper(typer.Typer):
                 assert_never(step)
         return replace(typed, span=step.span)
 
-    def type_value(self, step: Value) -> Typed:
+    def type_value(self, step: ColumnRead) -> TypedStep:
         """Return a column with its type.
 
         It is a constant, or computed by the engine from other columns, or read.
@@ -81,19 +81,19 @@ class StepTyper(typer.Typer):
         deferred = typer.type_deferred(self, step)
         if deferred is not None:
             return deferred
-        return Typed(self.read_value(step, type_), type_)
+        return TypedStep(self.read_value(step, type_), type_)
 
-    def type_operation(self, step: TypedOperation) -> Typed:
+    def type_operation(self, step: TypedOperation) -> TypedStep:
         """Return an operation with its type, see `Typer.type_operation`."""
         size = 1 + sum(operand.size for operand in step.operands)
         depth = 1 + max((operand.depth for operand in step.operands), default=0)
         if size > MOST_OPERATIONS:
             raise too_many_operations(step.span, limit=MOST_OPERATIONS)
-        if depth > DEEPEST:
-            raise operations_nested_too_deep(step.span, limit=DEEPEST)
+        if depth > MOST_NESTED:
+            raise operations_nested_too_deep(step.span, limit=MOST_NESTED)
         typed = self.combine(step)
         operand_fails = any(operand.fails for operand in step.operands)
-        return Typed(
+        return TypedStep(
             expression=typed.expression,
             type=typed.type,
             span=step.span,
@@ -103,7 +103,7 @@ class StepTyper(typer.Typer):
             fails=operand_fails or typer.may_fail(step, typed.type),
         )
 
-    def type_by_variable(self, step: VariableAt) -> Typed:
+    def type_by_variable(self, step: VariableAt) -> TypedStep:
         """Return the value that belongs to the variable of a row; there is one for no row, too."""
         classifier = ReadClassifier(step.navigation)
         type_ = self.types[step.by_variable[0]]
@@ -112,11 +112,13 @@ class StepTyper(typer.Typer):
         ]
         expression: RunExpression = value_without_row
         for variable, value in enumerate(variable_values):
-            is_variable = operate(Comparison.EQUAL, classifier, Constant(variable, Kind.INTEGER))
-            expression = operate(Basic.CHOOSE, is_variable, value, expression)
-        return Typed(expression, type_)
+            is_variable = build_operation(
+                Comparison.EQUAL, classifier, Constant(variable, Kind.INTEGER)
+            )
+            expression = build_operation(Basic.CHOOSE, is_variable, value, expression)
+        return TypedStep(expression, type_)
 
-    def combine(self, step: TypedOperation) -> Typed:
+    def combine(self, step: TypedOperation) -> TypedStep:
         """Return an operation with its type. Its size, depth and operands are left to the caller.
 
         Raises:
@@ -135,16 +137,16 @@ class StepTyper(typer.Typer):
             return arithmetic.type_trying(self, step)
         if operator in LOGIC:
             truth_values = tuple(self.truth(operand) for operand in step.operands)
-            return Typed(Operate(Basic(operator), truth_values), BOOLEAN)
+            return TypedStep(Operate(Basic(operator), truth_values), BOOLEAN)
         if operator == "IS NULL":
-            return Typed(operate(Basic.IS_NULL, step.operands[0].expression), BOOLEAN)
+            return TypedStep(build_operation(Basic.IS_NULL, step.operands[0].expression), BOOLEAN)
         if operator == "IF":
             return self.type_if(step)
         if operator in COMPARISONS:
             return self.type_comparison(step)
         return arithmetic.type_arithmetic(self, step)
 
-    def type_comparison(self, step: TypedOperation) -> Typed:
+    def type_comparison(self, step: TypedOperation) -> TypedStep:
         """Return a comparison with its type.
 
         Raises:
@@ -153,10 +155,10 @@ class StepTyper(typer.Typer):
         left, right = arithmetic.unify_compared(self, step)
         if not left.type.is_ordered:
             raise cannot_combine(step.operator, left.type.name, right.type.name, step.span)
-        comparison = operate(Comparison(step.operator), left.expression, right.expression)
-        return Typed(comparison, BOOLEAN)
+        comparison = build_operation(Comparison(step.operator), left.expression, right.expression)
+        return TypedStep(comparison, BOOLEAN)
 
-    def type_if(self, step: TypedOperation) -> Typed:
+    def type_if(self, step: TypedOperation) -> TypedStep:
         """Return IF(condition, then, otherwise) with its type; `otherwise` is NULL by default."""
         condition = self.truth(step.operands[0])
         if len(step.operands) > 2:
@@ -164,5 +166,5 @@ class StepTyper(typer.Typer):
         else:
             then = step.operands[1]
             otherwise = typer.null(then.type)
-        chosen = operate(Basic.CHOOSE, condition, then.expression, otherwise.expression)
-        return Typed(chosen, then.type)
+        chosen = build_operation(Basic.CHOOSE, condition, then.expression, otherwise.expression)
+        return TypedStep(chosen, then.type)

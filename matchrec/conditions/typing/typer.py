@@ -13,18 +13,18 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from matchrec.conditions.functions import functions
-from matchrec.conditions.functions.function import Settings
+from matchrec.conditions.functions.function import SessionSettings
 from matchrec.conditions.residual import (
     BASIC,
     COMPARISONS,
     CONVERSIONS,
+    ColumnRead,
     Step,
-    Typed,
     TypedOperation,
-    Value,
-    values_in,
+    TypedStep,
+    find_column_reads,
 )
-from matchrec.conditions.row_column import RowColumn, assemble, cast, row_column
+from matchrec.conditions.row_column import RowColumn, assemble, build_row_column, cast_column
 from matchrec.conditions.run_condition import (
     Aggregated,
     Apply,
@@ -35,7 +35,7 @@ from matchrec.conditions.run_condition import (
     ReadValue,
     Reduce,
     RunExpression,
-    operate,
+    build_operation,
 )
 from matchrec.conditions.types import (
     BOOLEAN,
@@ -61,13 +61,13 @@ from matchrec.errors.conditions import cannot_combine, not_boolean
 from matchrec.plan.expression import Navigation
 
 # The settings of sessions on which nothing depends.
-IN_UTC = Settings()
+DEFAULT_SETTINGS = SessionSettings()
 
 # A column that is NULL if the row that is read does not exist, and else TRUE.
-TRUE_COLUMN = row_column("TRUE")
+TRUE_COLUMN = build_row_column("TRUE")
 
 
-def constant_of(step: Value, type_: ValueType) -> Typed | None:
+def constant_of(step: ColumnRead, type_: ValueType) -> TypedStep | None:
     """Return a column as a constant of a type, if the user wrote a number or an interval.
 
     None if the column is anything else, or if the type does not hold the value exactly.
@@ -78,7 +78,7 @@ def constant_of(step: Value, type_: ValueType) -> Typed | None:
     if amount.is_time is not (type_.family is Family.INTERVAL):
         return None
     if type_ == DOUBLE:
-        return Typed(Constant(float(amount.value), Kind.FLOATING), DOUBLE)
+        return TypedStep(Constant(float(amount.value), Kind.FLOATING), DOUBLE)
     if type_.family is Family.DECIMAL and not is_wide_decimal(type_):
         held_value = amount.value * 10**type_.scale
         limit = 10**type_.precision
@@ -89,7 +89,7 @@ def constant_of(step: Value, type_: ValueType) -> Typed | None:
         return None
     if held_value.denominator != 1 or abs(held_value) >= limit:
         return None
-    return Typed(Constant(held_value.numerator, Kind.INTEGER), type_)
+    return TypedStep(Constant(held_value.numerator, Kind.INTEGER), type_)
 
 
 @dataclass(slots=True)
@@ -124,14 +124,14 @@ class Typer(ABC):
     types: Mapping[RowColumn, ValueType]
     # Whether the session is in ANSI mode.
     ansi: bool
-    settings: Settings = IN_UTC
+    settings: SessionSettings = DEFAULT_SETTINGS
     # The columns that the typed conditions read.
     columns: RunColumns = field(default_factory=RunColumns)
     # The columns that typed steps read, one for each read.
     drafted: list[DraftedColumn] = field(default_factory=list)
 
     @abstractmethod
-    def type_step(self, step: Step) -> Typed:
+    def type_step(self, step: Step) -> TypedStep:
         """Return a step of any kind with its type.
 
         Raises:
@@ -139,7 +139,7 @@ class Typer(ABC):
         """
 
     @abstractmethod
-    def type_operation(self, step: TypedOperation) -> Typed:
+    def type_operation(self, step: TypedOperation) -> TypedStep:
         """Return an operation with its type.
 
         Raises:
@@ -156,7 +156,7 @@ class Typer(ABC):
         """
         return self.placed(self.truth(self.type_step(step)))
 
-    def truth(self, typed: Typed) -> RunExpression:
+    def truth(self, typed: TypedStep) -> RunExpression:
         """Return the expression of a truth value.
 
         Raises:
@@ -193,7 +193,7 @@ class Typer(ABC):
         columns = self.columns.integers if kind is Kind.INTEGER else self.columns.floats
         return columns.setdefault(column, len(columns))
 
-    def read_value(self, step: Value, type_: ValueType) -> RunExpression:
+    def read_value(self, step: ColumnRead, type_: ValueType) -> RunExpression:
         """Return the expression that reads a column on its row.
 
         If there is no such row, it has the value of `step.missing`.
@@ -202,9 +202,9 @@ class Typer(ABC):
         if step.missing is None:
             return value
         true_on_row = self.read_column(TRUE_COLUMN, BOOLEAN, step.navigation)
-        has_row = operate(Basic.NOT, operate(Basic.IS_NULL, true_on_row))
+        has_row = build_operation(Basic.NOT, build_operation(Basic.IS_NULL, true_on_row))
         missing = self.read_column(step.missing, type_, None)
-        return operate(Basic.CHOOSE, has_row, value, missing)
+        return build_operation(Basic.CHOOSE, has_row, value, missing)
 
     def read_column(
         self, column: RowColumn, type_: ValueType, navigation: Navigation | None
@@ -213,7 +213,9 @@ class Typer(ABC):
         self.drafted.append(DraftedColumn(column, is_ranked(type_)))
         return ReadValue(len(self.drafted) - 1, type_.kind, navigation)
 
-    def unify(self, step: TypedOperation, left: Typed, right: Typed) -> tuple[Typed, Typed]:
+    def unify(
+        self, step: TypedOperation, left: TypedStep, right: TypedStep
+    ) -> tuple[TypedStep, TypedStep]:
         """Return two operands as values of one type, to which Spark would bring them.
 
         Raises:
@@ -245,7 +247,9 @@ class Typer(ABC):
             raise cannot_combine(step.operator, left_type.name, right_type.name, step.span)
         return self.convert(step, left, common), self.convert(step, right, common)
 
-    def cast_compared_text(self, step: TypedOperation, text: Typed, number: ValueType) -> Typed:
+    def cast_compared_text(
+        self, step: TypedOperation, text: TypedStep, number: ValueType
+    ) -> TypedStep:
         """Return a text as the number that Spark makes of it to compare it with a number.
 
         Source: Spark's AnsiTypeCoercion, findWiderTypeForString; TypeCoercion,
@@ -262,7 +266,7 @@ class Typer(ABC):
             target = "DOUBLE" if number.family is Family.DECIMAL else number.name.upper()
         return self.type_operation(TypedOperation("CAST", (text,), step.span, (target,)))
 
-    def convert(self, step: TypedOperation, part: Typed, type_: ValueType) -> Typed:
+    def convert(self, step: TypedOperation, part: TypedStep, type_: ValueType) -> TypedStep:
         """Return an operand as another type. Spark casts a column.
 
         Raises:
@@ -275,13 +279,15 @@ class Typer(ABC):
         if part.value is not None:
             return self.cast_column(part, type_)
         if has_same_values(part.type, type_):
-            return Typed(part.expression, type_)
+            return TypedStep(part.expression, type_)
         if part.type.family in NUMBERS and type_.family in NUMBERS:
             return self.convert_number(step, part, type_)
         left, right = step.operands[-2:]
         raise cannot_combine(step.operator, left.type.name, right.type.name, step.span)
 
-    def unify_numbers(self, step: TypedOperation, left: Typed, right: Typed) -> tuple[Typed, Typed]:
+    def unify_numbers(
+        self, step: TypedOperation, left: TypedStep, right: TypedStep
+    ) -> tuple[TypedStep, TypedStep]:
         """Return two numbers as values of one type.
 
         If both are columns, Spark casts them to decimals too wide for an int64, and the engine has
@@ -298,7 +304,9 @@ class Typer(ABC):
             return self.cast_column(left, common), self.cast_column(right, common)
         return self.convert_number(step, left, common), self.convert_number(step, right, common)
 
-    def unify_times(self, step: TypedOperation, left: Typed, right: Typed) -> tuple[Typed, Typed]:
+    def unify_times(
+        self, step: TypedOperation, left: TypedStep, right: TypedStep
+    ) -> tuple[TypedStep, TypedStep]:
         """Return two times of different types as one type, to which Spark casts a column.
 
         A date becomes its midnight. Source: Spark's TypeCoercion, findWiderDateTimeType.
@@ -312,7 +320,7 @@ class Typer(ABC):
             raise cannot_combine(step.operator, left.type.name, right.type.name, step.span)
         return self.cast_column(left, common), self.cast_column(right, common)
 
-    def convert_number(self, step: TypedOperation, part: Typed, type_: ValueType) -> Typed:
+    def convert_number(self, step: TypedOperation, part: TypedStep, type_: ValueType) -> TypedStep:
         """Return a number as another type of numbers.
 
         Spark casts a column of decimals to double, the engine converts anything else.
@@ -327,7 +335,7 @@ class Typer(ABC):
             raise cannot_combine(step.operator, part.type.name, type_.name, step.span)
         return widen(part, type_)
 
-    def cast_column(self, part: Typed, type_: ValueType) -> Typed:
+    def cast_column(self, part: TypedStep, type_: ValueType) -> TypedStep:
         """Return a column as another type. Spark casts it before the match.
 
         A value that has the type already is returned as it is. It need not be a column.
@@ -343,11 +351,11 @@ class Typer(ABC):
         must_shift = is_instant_to_local and self.settings.casts_in_utc
 
         def recast(column: RowColumn) -> RowColumn:
-            return cast(shift_to_utc(column) if must_shift else column, type_.name)
+            return cast_column(shift_to_utc(column) if must_shift else column, type_.name)
 
         missing = None if step.missing is None else recast(step.missing)
-        cast_step = Value(recast(step.column), step.navigation, missing, step.span)
-        return Typed(self.read_value(cast_step, type_), type_)
+        cast_step = ColumnRead(recast(step.column), step.navigation, missing, step.span)
+        return TypedStep(self.read_value(cast_step, type_), type_)
 
 
 def shift_to_utc(instant: RowColumn) -> RowColumn:
@@ -372,14 +380,14 @@ def has_same_values(source: ValueType, target: ValueType) -> bool:
     return all(map(has_same_values, source.parts, target.parts))
 
 
-def are_columns(*parts: Typed) -> bool:
+def are_columns(*parts: TypedStep) -> bool:
     """Return whether all values are columns, which Spark can cast."""
     return all(part.value is not None for part in parts)
 
 
-def null(type_: ValueType) -> Typed:
+def null(type_: ValueType) -> TypedStep:
     """Return NULL as a value of a type."""
-    return Typed(Constant(None, type_.kind), type_)
+    return TypedStep(Constant(None, type_.kind), type_)
 
 
 # Columns that the engine computes instead of Spark.
@@ -394,7 +402,7 @@ def null(type_: ValueType) -> Typed:
 # cannot.
 
 
-def type_formula(typer: Typer, step: Value) -> Typed | None:
+def type_formula(typer: Typer, step: ColumnRead) -> TypedStep | None:
     """Return the value of a formula of integers and doubles, which the engine computes.
 
     None if the step has no formula, or if only Spark can compute it.
@@ -402,7 +410,7 @@ def type_formula(typer: Typer, step: Value) -> Typed | None:
     type_ = typer.types[step.column]
     if step.formula is None or not is_plain(type_):
         return None
-    for value in values_in(step.formula):
+    for value in find_column_reads(step.formula):
         value_type = typer.types[value.column]
         if not is_plain(value_type) and constant_of(value, value_type) is None:
             return None
@@ -415,7 +423,7 @@ def is_plain(type_: ValueType) -> bool:
     return type_ == DOUBLE or type_.family is Family.INTEGER
 
 
-def type_deferred(typer: Typer, step: Value) -> Typed | None:
+def type_deferred(typer: Typer, step: ColumnRead) -> TypedStep | None:
     """Return the value of a step as the engine computes it during the match, if it can fail.
 
     None if it cannot fail, or if the engine cannot compute it. Spark then computes the column.
@@ -453,7 +461,7 @@ def may_fail(step: TypedOperation, type_: ValueType) -> bool:
     return function is not None and function.fails
 
 
-def is_nonzero_constant(part: Typed) -> bool:
+def is_nonzero_constant(part: TypedStep) -> bool:
     """Return whether an operand is a number that the user wrote, other than zero."""
     if part.value is None or not isinstance(part.expression, Constant):
         return False

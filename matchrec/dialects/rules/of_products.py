@@ -14,9 +14,9 @@ from matchrec.dialects.rules import aggregates, oracle, values
 from matchrec.dialects.rules.aggregates import Collection, collect_known_values
 from matchrec.dialects.rules.place import (
     DIFFERS,
-    Domain,
     Rule,
     RuleContext,
+    ValueKind,
     call_function,
     call_pattern_function,
     find_function_name,
@@ -126,7 +126,7 @@ def rewrite_system_timestamp(node: exp.Dot | exp.Column, context: RuleContext) -
 
 def rewrite_text_addition(node: exp.Add, context: RuleContext) -> exp.Expr:
     """Rewrite `a + 'text'` to `a || 'text'`."""
-    if any(context.kind(side) is Domain.TEXT for side in (node.this, node.expression)):
+    if any(context.kind(side) is ValueKind.TEXT for side in (node.this, node.expression)):
         return exp.DPipe(this=node.this.copy(), expression=node.expression.copy())
     return node
 

@@ -26,9 +26,9 @@ from matchrec.dialects.rules.aggregates import distribute_over_and_filter
 from matchrec.dialects.rules.place import (
     NUMBERS,
     TIMES,
-    Domain,
     Rule,
     RuleContext,
+    ValueKind,
     call_function,
     find_function_name,
 )
@@ -136,13 +136,13 @@ def rewrite_time_difference(node: exp.Sub, context: RuleContext) -> exp.Expr:
     use = _find_use(node, context)
     left = node.this.copy()
     right = node.expression.copy()
-    left_is_date = _is_date(left) or left_kind is Domain.DATE
-    right_is_date = _is_date(right) or right_kind is Domain.DATE
+    left_is_date = _is_date(left) or left_kind is ValueKind.DATE
+    right_is_date = _is_date(right) or right_kind is ValueKind.DATE
     if use is DifferenceUse.EITHER and left_is_date and right_is_date:
         use = DifferenceUse.NUMBER
     if use is DifferenceUse.INTERVAL:
         return node
-    if kinds == {Domain.DATE}:
+    if kinds == {ValueKind.DATE}:
         return rewrite_date_difference(node, context)
     if use is DifferenceUse.EITHER:
         context.remark(_AMBIGUOUS)
@@ -179,7 +179,7 @@ def _find_use(node: exp.Expr, context: RuleContext) -> DifferenceUse:
         kinds = {context.kind(operand) for operand in operands if operand is not node}
         if kinds & NUMBERS:
             return DifferenceUse.NUMBER
-        if kinds & {Domain.INTERVAL, *TIMES}:
+        if kinds & {ValueKind.INTERVAL, *TIMES}:
             return DifferenceUse.INTERVAL
     return _find_use(parent, context)
 
@@ -195,8 +195,8 @@ def rewrite_shift(node: exp.Add | exp.Sub, context: RuleContext) -> exp.Expr:
         time_kind, number_kind = number_kind, time_kind
     if time_kind not in TIMES or number_kind not in NUMBERS:
         return node
-    if time_kind is Domain.DATE:
-        if number_kind is Domain.INTEGER:  # Spark reads that, too
+    if time_kind is ValueKind.DATE:
+        if number_kind is ValueKind.INTEGER:  # Spark reads that, too
             return type(node)(this=time, expression=number)
         time = exp.cast(time, "timestamp")
     return type(node)(this=time, expression=build_days(number))
@@ -229,7 +229,7 @@ def rewrite_trunc(node: exp.Expr, context: RuleContext) -> exp.Expr:
         return node
     kind = context.kind(value)
     if kind is None and isinstance(second, exp.Literal | exp.Var) and not second.is_number:
-        kind = Domain.TIMESTAMP  # the second argument is a unit
+        kind = ValueKind.TIMESTAMP  # the second argument is a unit
     if kind in TIMES:
         return _truncate_time(value.copy(), kind, second)
     if kind not in NUMBERS:
@@ -265,7 +265,7 @@ def _truncate_number(number: exp.Expr, decimals: exp.Expr | None) -> exp.Expr:
     return exp.paren(exp.Div(this=exp.cast(product, "bigint"), expression=power.copy()))
 
 
-def _truncate_time(time: exp.Expr, kind: Domain | None, unit: exp.Expr | None) -> exp.Expr:
+def _truncate_time(time: exp.Expr, kind: ValueKind | None, unit: exp.Expr | None) -> exp.Expr:
     """Return the start of the unit that a time is in; the default unit is a day.
 
     Raises:
@@ -276,7 +276,7 @@ def _truncate_time(time: exp.Expr, kind: Domain | None, unit: exp.Expr | None) -
         raise UnsupportedError(f"no TRUNC to {unit}, a week of the session's: write 'IW'")
     if name is None:
         raise UnsupportedError(f"no TRUNC to {unit}")
-    if kind is Domain.DATE and name == "DAY" and not isinstance(time, exp.Cast):
+    if kind is ValueKind.DATE and name == "DAY" and not isinstance(time, exp.Cast):
         return time
     return exp.Anonymous(this="DATE_TRUNC", expressions=[exp.Literal.string(name), time])
 
@@ -387,7 +387,7 @@ def rewrite_to_char_without_format(node: exp.ToChar, context: RuleContext) -> ex
 
 def remark_fraction(number: exp.Expr, context: RuleContext) -> None:
     """Remark on the text of a number, which is `11.5` and `.5` in Oracle, not `11.50` and `0.5`."""
-    if context.kind(number) in (Domain.DECIMAL, Domain.FRACTION):
+    if context.kind(number) in (ValueKind.DECIMAL, ValueKind.FRACTION):
         zeros = "neither zeros at its end nor a zero before its point"
         context.remark(f"a number has {zeros} in Oracle")
 

@@ -18,13 +18,13 @@ from typing import Any, TypeVar, get_type_hints
 
 from sqlglot import Token, TokenType, exp
 
-from matchrec.dialects.edits import Edit, Note, edited
+from matchrec.dialects.edits import Edit, Note, apply_edits
 from matchrec.dialects.products import Product
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.source import Span, read_table
 from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.nodes import MatchRecognize
-from matchrec.syntax.tokens import OF_THE_MATCH, SEMANTICS, TokenSequence, sequence_of
+from matchrec.syntax.tokens import FUNCTIONS_OF_MATCH, SEMANTICS, TokenSequence, make_sequence
 
 N = TypeVar("N", bound=exp.Expr)
 
@@ -32,10 +32,10 @@ N = TypeVar("N", bound=exp.Expr)
 DIFFERS = "differs"
 
 # Returns the kind of a column, given the node that names it; None if it is not known.
-ColumnLookup = Callable[[exp.Column], "Domain | None"]
+ColumnLookup = Callable[[exp.Column], "ValueKind | None"]
 
 
-class Domain(Enum):
+class ValueKind(Enum):
     """A kind of values."""
 
     INTEGER = "integer"
@@ -51,12 +51,12 @@ class Domain(Enum):
     OTHER = "other"
 
 
-NUMBERS = frozenset({Domain.INTEGER, Domain.FRACTION, Domain.DECIMAL})
-TIMESTAMPS = frozenset({Domain.TIMESTAMP, Domain.TIMESTAMP_NTZ})
-TIMES = TIMESTAMPS | {Domain.DATE}
+NUMBERS = frozenset({ValueKind.INTEGER, ValueKind.FRACTION, ValueKind.DECIMAL})
+TIMESTAMPS = frozenset({ValueKind.TIMESTAMP, ValueKind.TIMESTAMP_NTZ})
+TIMES = TIMESTAMPS | {ValueKind.DATE}
 
 # The kind of an operation on two numbers is the first of these that one of its operands has.
-_WIDEST_FIRST = (Domain.FRACTION, Domain.DECIMAL, Domain.INTEGER)
+_WIDEST_FIRST = (ValueKind.FRACTION, ValueKind.DECIMAL, ValueKind.INTEGER)
 
 # Instead of a kind in `kinds.txt`: the call has the kind of its first operand.
 _SAME_AS_OPERAND = "SAME"
@@ -71,34 +71,34 @@ _KIND_NAMES_OF_CALLS = {
 
 _DECIMALS = {exp.DType.DECIMAL, exp.DType.BIGDECIMAL, exp.DType.MONEY, exp.DType.SMALLMONEY}
 _KINDS_OF_TYPES = (
-    (exp.DataType.INTEGER_TYPES, Domain.INTEGER),
-    (_DECIMALS, Domain.DECIMAL),
-    (exp.DataType.REAL_TYPES - _DECIMALS, Domain.FRACTION),
-    (exp.DataType.TEXT_TYPES, Domain.TEXT),
-    ({exp.DType.DATE}, Domain.DATE),
-    ({exp.DType.INTERVAL}, Domain.INTERVAL),
-    ({exp.DType.TIMESTAMPNTZ, exp.DType.DATETIME}, Domain.TIMESTAMP_NTZ),
-    (exp.DataType.TEMPORAL_TYPES - {exp.DType.TIME, exp.DType.TIMETZ}, Domain.TIMESTAMP),
+    (exp.DataType.INTEGER_TYPES, ValueKind.INTEGER),
+    (_DECIMALS, ValueKind.DECIMAL),
+    (exp.DataType.REAL_TYPES - _DECIMALS, ValueKind.FRACTION),
+    (exp.DataType.TEXT_TYPES, ValueKind.TEXT),
+    ({exp.DType.DATE}, ValueKind.DATE),
+    ({exp.DType.INTERVAL}, ValueKind.INTERVAL),
+    ({exp.DType.TIMESTAMPNTZ, exp.DType.DATETIME}, ValueKind.TIMESTAMP_NTZ),
+    (exp.DataType.TEMPORAL_TYPES - {exp.DType.TIME, exp.DType.TIMETZ}, ValueKind.TIMESTAMP),
 )
 
 
-def find_kind_of_type(type_: exp.DataType) -> Domain:
+def find_kind_of_type(type_: exp.DataType) -> ValueKind:
     """Return the kind of a type's values."""
     if isinstance(type_.this, exp.Interval):
-        return Domain.INTERVAL
+        return ValueKind.INTERVAL
     for types, kind in _KINDS_OF_TYPES:
         if type_.this in types:
             return kind
-    return Domain.OTHER
+    return ValueKind.OTHER
 
 
-def kind_named(name: str) -> Domain:
+def find_kind_of_type_name(name: str) -> ValueKind:
     """Return the kind of a type, given its name in Spark, such as `decimal(10,2)`."""
     word = re.split(r"\W", name, maxsplit=1)[0]
     return find_kind_of_type(exp.DataType.build(word, dialect="spark", udt=True))
 
 
-def find_kind(node: exp.Expr | None, look_up: ColumnLookup) -> Domain | None:
+def find_kind(node: exp.Expr | None, look_up: ColumnLookup) -> ValueKind | None:
     """Return the kind of an expression; None if it is not known.
 
     Args:
@@ -120,7 +120,7 @@ def find_kind(node: exp.Expr | None, look_up: ColumnLookup) -> Domain | None:
                     return kind
             return None
         case exp.Predicate():
-            return Domain.OTHER
+            return ValueKind.OTHER
         case exp.Anonymous():
             name = find_pattern_function(node) or find_function_name(node)
             operand = node.expressions[0] if node.expressions else None
@@ -132,19 +132,19 @@ def find_kind(node: exp.Expr | None, look_up: ColumnLookup) -> Domain | None:
     kind_name = _KIND_NAMES_OF_CALLS.get(name)
     if kind_name == _SAME_AS_OPERAND:
         return find_kind(operand, look_up)
-    return Domain[kind_name] if kind_name else None
+    return ValueKind[kind_name] if kind_name else None
 
 
-def _find_kind_of_literal(node: exp.Literal) -> Domain:
+def _find_kind_of_literal(node: exp.Literal) -> ValueKind:
     """Return the kind of a string or a number: `1.5` is a decimal, `1.5E0` is not."""
     if node.is_string:
-        return Domain.TEXT
+        return ValueKind.TEXT
     if node.name.isdigit():
-        return Domain.INTEGER
-    return Domain.FRACTION if "E" in node.name.upper() else Domain.DECIMAL
+        return ValueKind.INTEGER
+    return ValueKind.FRACTION if "E" in node.name.upper() else ValueKind.DECIMAL
 
 
-def _find_kind_of_arithmetic(node: exp.Expr, look_up: ColumnLookup) -> Domain | None:
+def _find_kind_of_arithmetic(node: exp.Expr, look_up: ColumnLookup) -> ValueKind | None:
     """Return the kind of a sum, difference, product, quotient or remainder.
 
     Two numbers give a number, two times a difference. A time and an interval, or a number of days,
@@ -153,11 +153,11 @@ def _find_kind_of_arithmetic(node: exp.Expr, look_up: ColumnLookup) -> Domain | 
     left = find_kind(node.this, look_up)
     right = find_kind(node.expression, look_up)
     if left in NUMBERS and right in NUMBERS:
-        if left is right is Domain.INTEGER and isinstance(node, exp.Div):
-            return Domain.FRACTION
+        if left is right is ValueKind.INTEGER and isinstance(node, exp.Div):
+            return ValueKind.FRACTION
         return next(kind for kind in _WIDEST_FIRST if kind in (left, right))
     if left in TIMES and right in TIMES:
-        return Domain.DIFFERENCE
+        return ValueKind.DIFFERENCE
     if left is None or right is None:
         return None
     return right if left in NUMBERS else left
@@ -177,13 +177,13 @@ def _list_alternatives(node: exp.Expr) -> list[exp.Expr]:
 
 
 # The kinds of columns, by their names in lower case.
-Kinds = Mapping[str, Domain]
+ColumnKinds = Mapping[str, ValueKind]
 
 # Whether a relation has a column, and the column's kind. Each is None if it is not known.
-ColumnSearch = tuple[bool | None, Domain | None]
+ColumnSearch = tuple[bool | None, ValueKind | None]
 
 # Returns the columns of a table, given its name as Spark writes it; None if they are not known.
-Tables = Callable[[str], Kinds | None]
+TableLookup = Callable[[str], ColumnKinds | None]
 
 
 def no_tables(_: str) -> None:
@@ -195,9 +195,9 @@ class ClauseKinds:
     """The kinds of the columns around a clause."""
 
     # The columns of its input; None if they are not known.
-    inputs: Kinds | None = None
+    inputs: ColumnKinds | None = None
     # The columns of its result; None if they are not known.
-    outputs: Kinds | None = None
+    outputs: ColumnKinds | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,15 +205,15 @@ class KnownColumns:
     """The columns that an expression can name."""
 
     # Returns the columns of the clause's input. None if the expression is in no clause.
-    inputs: Callable[[], Kinds] | None = None
+    inputs: Callable[[], ColumnKinds] | None = None
     # The columns of the results of clauses, by the names that stand for the clauses in FROM.
-    sources: Mapping[str, Kinds] = field(default_factory=dict)
+    sources: Mapping[str, ColumnKinds] = field(default_factory=dict)
     # Looks up the columns of all other tables.
-    tables: Tables = no_tables
+    tables: TableLookup = no_tables
     # The names of the columns whose kinds were needed and are not known, in the order of asking.
     missed: list[str] = field(default_factory=list)
 
-    def kind(self, column: exp.Column) -> Domain | None:
+    def kind(self, column: exp.Column) -> ValueKind | None:
         """Return the kind of a column. If it is not known, record that and return None."""
         kind = self._find(column)
         if kind is None:
@@ -230,7 +230,7 @@ class KnownColumns:
             self.missed.append(name)
         return exists
 
-    def _find(self, column: exp.Column) -> Domain | None:
+    def _find(self, column: exp.Column) -> ValueKind | None:
         """Return the kind of a column; None if it is not known."""
         name = column.name.lower()
         if self.inputs is not None:
@@ -270,7 +270,7 @@ class KnownColumns:
         kinds = self._find_columns_of_table(relation) if query is None else None
         return (None, None) if kinds is None else (name in kinds, kinds.get(name))
 
-    def _find_columns_of_table(self, relation: exp.Expr) -> Kinds | None:
+    def _find_columns_of_table(self, relation: exp.Expr) -> ColumnKinds | None:
         """Return the columns of a clause's result or of a table; None if they are not known."""
         kinds = self.sources.get(relation.name)
         if kinds is not None:
@@ -373,8 +373,8 @@ def mask_functions(text: str, tokens: Sequence[Token], functions: Functions) -> 
         functions: the functions of the product that is read.
     """
     keywords = {token.start for token in tokens if token.token_type is not TokenType.VAR}
-    edits = _find_masking_edits(sequence_of(tokens, text), keywords, functions)
-    return edited(text, edits).text
+    edits = _find_masking_edits(make_sequence(tokens, text), keywords, functions)
+    return apply_edits(text, edits).text
 
 
 def _find_masking_edits(
@@ -393,7 +393,7 @@ def _find_masking_edits(
         word = token.key
         opening = index + 2  # of `(` in `FINAL LAST(x)`
         closing = tokens.pairs.get(opening) if tokens.key(opening) == "(" else None
-        if tokens.is_call(index) and (word in OF_THE_MATCH or word in functions):
+        if tokens.is_call(index) and (word in FUNCTIONS_OF_MATCH or word in functions):
             yield Edit(token.span, FUNCTION_PREFIX + functions.get(word, word))
         elif tokens.key(index - 1) == ".":
             continue
@@ -449,7 +449,7 @@ class RuleContext:
         """Return the context of an expression in a part of the clause, without remarks."""
         return replace(self, part=part, remarks=[])
 
-    def kind(self, node: exp.Expr) -> Domain | None:
+    def kind(self, node: exp.Expr) -> ValueKind | None:
         """Return the kind of an expression. If a column is not known, record that."""
         return find_kind(node, self.columns.kind)
 

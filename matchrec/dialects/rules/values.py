@@ -23,7 +23,7 @@ from sqlglot import exp
 from sqlglot.dialects.tsql import TSQL
 from sqlglot.errors import UnsupportedError
 
-from matchrec.dialects.rules.place import TIMESTAMPS, Domain, RuleContext, call_function
+from matchrec.dialects.rules.place import TIMESTAMPS, RuleContext, ValueKind, call_function
 from matchrec.syntax.tokens import words
 
 # Products in which a cast to an integer rounds. The others cut the fraction off.
@@ -51,7 +51,7 @@ def round_or_cut_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
         does, other = ("rounds", "cuts") if rounds else ("cuts", "rounds")
         cast = f"a cast to an integer {does} in {context.read.title}, and {other} in"
         context.remark(f"{cast} {context.write.title}; the types of these columns are not known")
-    if kind not in (Domain.FRACTION, Domain.DECIMAL):
+    if kind not in (ValueKind.FRACTION, ValueKind.DECIMAL):
         return node
     name = "ROUND" if rounds else _CUTTING.get(context.write.name, "TRUNC")
     node.set("this", call_function(name, node.this))
@@ -79,9 +79,9 @@ def rewrite_division(node: exp.Div, context: RuleContext) -> exp.Expr:
     if read.divides_integers == write.divides_integers:
         return node
     kinds = {context.kind(node.this), context.kind(node.expression)}
-    if kinds == {Domain.INTEGER} and read.divides_integers:
+    if kinds == {ValueKind.INTEGER} and read.divides_integers:
         return exp.IntDiv(this=node.this, expression=node.expression)
-    if kinds <= {Domain.INTEGER, None}:
+    if kinds <= {ValueKind.INTEGER, None}:
         drops, keeps = (read, write) if read.divides_integers else (write, read)
         dropped = f"the quotient of two integers is an integer in {drops.title}"
         context.remark(f"{dropped}, and has a fraction in {keeps.title}")
@@ -113,7 +113,7 @@ def remark_average_of_integers(node: exp.Avg, context: RuleContext) -> exp.Expr:
 
     Flink returns it without a fraction, though its documentation shows one.
     """
-    if context.kind(node.this) is Domain.INTEGER:
+    if context.kind(node.this) is ValueKind.INTEGER:
         context.remark("AVG of integers keeps its fraction, which Flink SQL drops")
     return node
 
@@ -122,7 +122,7 @@ def remark_average_of_decimals(node: exp.Avg, context: RuleContext) -> exp.Expr:
     """Remark on `AVG` of decimals: in Trino it has as many digits as they, elsewhere more."""
     reads_trino = context.read.name == "trino"
     kind = context.kind(node.this)
-    if kind is Domain.DECIMAL or (kind is None and reads_trino):
+    if kind is ValueKind.DECIMAL or (kind is None and reads_trino):
         other = context.write.title if reads_trino else context.read.title
         digits = f"AVG of decimals has their number of digits in Trino, and more in {other}"
         context.remark(f"{digits}; for DECIMAL(10, 2) write CAST(AVG(x) AS DECIMAL(10, 2))")
@@ -132,7 +132,11 @@ def remark_average_of_decimals(node: exp.Avg, context: RuleContext) -> exp.Expr:
 def round_decimal_quotient(node: exp.Div, context: RuleContext) -> exp.Expr:
     """Round `a / b` of decimals as Trino does, to the digits of the operand that has more."""
     kinds = {context.kind(node.this), context.kind(node.expression)}
-    are_decimals = Domain.DECIMAL in kinds and kinds <= {Domain.DECIMAL, Domain.INTEGER, None}
+    are_decimals = ValueKind.DECIMAL in kinds and kinds <= {
+        ValueKind.DECIMAL,
+        ValueKind.INTEGER,
+        None,
+    }
     if context.write.name == "trino" or not are_decimals:
         return node
     digits = _count_decimal_digits(node, context)
@@ -149,7 +153,7 @@ def _count_decimal_digits(node: exp.Expr, context: RuleContext) -> int | None:
     match node:
         case exp.Literal() if not node.is_string:
             return len(node.name.partition(".")[2])
-        case exp.Cast() if context.kind(node) is Domain.DECIMAL:
+        case exp.Cast() if context.kind(node) is ValueKind.DECIMAL:
             parameters = node.to.expressions
             return int(parameters[1].name) if len(parameters) == 2 else 0
         case exp.Paren() | exp.Neg() | exp.Abs() | exp.Min() | exp.Max() | exp.Sum():
@@ -160,7 +164,7 @@ def _count_decimal_digits(node: exp.Expr, context: RuleContext) -> int | None:
             if left is None or right is None:
                 return None
             return left + right if isinstance(node, exp.Mul) else max(left, right)
-    return 0 if context.kind(node) is Domain.INTEGER else None
+    return 0 if context.kind(node) is ValueKind.INTEGER else None
 
 
 def rewrite_greatest_and_least(node: exp.Greatest | exp.Least, context: RuleContext) -> exp.Expr:
@@ -325,12 +329,12 @@ def _count_whole_units(length: exp.Expr, unit: int) -> exp.Expr:
     return exp.paren(length, copy=False)
 
 
-def convert_to_microseconds(time: exp.Expr, kind: Domain | None) -> exp.Expr:
+def convert_to_microseconds(time: exp.Expr, kind: ValueKind | None) -> exp.Expr:
     """Return a time of this kind as a number of microseconds.
 
     A time without time zone is read as one of UTC, so that no hour is missing or occurs twice.
     """
-    if kind is Domain.TIMESTAMP_NTZ:
+    if kind is ValueKind.TIMESTAMP_NTZ:
         text = exp.Concat(expressions=[exp.cast(time, "text"), exp.Literal.string("Z")])
         time = exp.cast(text, "timestamp")
     elif kind not in TIMESTAMPS:
@@ -370,7 +374,7 @@ def rewrite_date_difference(node: exp.Sub, context: RuleContext) -> exp.Expr:
     """Rewrite `d - e` of two dates to a number of days."""
     if not context.write.is_spark:
         return node
-    if {context.kind(node.this), context.kind(node.expression)} != {Domain.DATE}:
+    if {context.kind(node.this), context.kind(node.expression)} != {ValueKind.DATE}:
         return node
     later = call_function("UNIX_DATE", node.this)
     earlier = call_function("UNIX_DATE", node.expression)
@@ -379,7 +383,7 @@ def rewrite_date_difference(node: exp.Sub, context: RuleContext) -> exp.Expr:
 
 def cast_truncated_date(node: exp.TimestampTrunc, context: RuleContext) -> exp.Expr:
     """Cast `date_trunc('week', d)` of a date to a date. Spark's returns a timestamp."""
-    if context.kind(node.this) is Domain.DATE:
+    if context.kind(node.this) is ValueKind.DATE:
         return exp.cast(node.copy(), "date")
     return node
 
@@ -394,7 +398,7 @@ def drop_fraction_of_second(node: exp.Extract, context: RuleContext) -> exp.Expr
         return node
     if read.has_functions_of_spark or read.name == "oracle":
         return node
-    if context.kind(node.expression) in (Domain.INTERVAL, Domain.DIFFERENCE):
+    if context.kind(node.expression) in (ValueKind.INTERVAL, ValueKind.DIFFERENCE):
         return node
     return exp.Anonymous(this="SECOND", expressions=[node.expression.copy()])
 
@@ -447,7 +451,7 @@ def remark_text_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
         return node
     kinds = set(TIMESTAMPS)
     if context.read.name == "trino":
-        kinds.add(Domain.FRACTION)
+        kinds.add(ValueKind.FRACTION)
     if context.kind(node.this) in kinds:
         context.remark(_TEXT_CASTS[context.read.name])
     return node

@@ -26,7 +26,7 @@ from matchrec.dialects.writing.names import (
 from matchrec.dialects.writing.stages import insert_negations, lower_to_clause
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
-from matchrec.errors.kinds import shown_in
+from matchrec.errors.kinds import located_in
 from matchrec.patterns.sase import Streams, compile_sase
 from matchrec.patterns.sase.parser import parse_once
 from matchrec.patterns.stages.builder import Pattern
@@ -34,11 +34,11 @@ from matchrec.patterns.stages.lower import PatternQuery
 from matchrec.plan import expression
 from matchrec.plan.clauses import EventSelection, MatchOutput, SkipTo
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import show, show_name
+from matchrec.plan.pattern import show_name, show_pattern
 from matchrec.plan.show import show_scalar
 from matchrec.source import Source, Span
-from matchrec.syntax.locate import parse
-from matchrec.syntax.lower import lower
+from matchrec.syntax.locate import parse_sql
+from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.tokens import find_frames, read_tokens
 
 # The place of what is about the whole query.
@@ -113,7 +113,7 @@ class Conversion:
         return "\n".join(lines)
 
 
-def to_sql(reading: ReadQuery, table: str, product: Product) -> Conversion:
+def convert_to_sql(reading: ReadQuery, table: str, product: Product) -> Conversion:
     """Convert a query to the SQL of a product.
 
     Args:
@@ -124,7 +124,7 @@ def to_sql(reading: ReadQuery, table: str, product: Product) -> Conversion:
     Raises:
         MatchRecognizeError: the SQL of the product cannot express a part of the query.
     """
-    with shown_in(reading.source):
+    with located_in(reading.source):
         plan, notes = prepare_for_sql(reading)
         if product is not SPARK:
             plan = forms.prefer_matches(plan)
@@ -183,8 +183,8 @@ def check_meaning(reading: ReadQuery, plan: MatchPlan, text: str) -> None:
 def _read_again(text: str) -> MatchPlan:
     """Return the plan of the text that was written."""
     frames = [name for name, _ in find_frames(read_tokens(text).tokens)]
-    (site,) = parse(text, frames).sites
-    return lower(site.clause)
+    (site,) = parse_sql(text, frames).sites
+    return lower_clause(site.clause)
 
 
 def prepare_for_sql(reading: ReadQuery) -> tuple[MatchPlan, tuple[Note, ...]]:
@@ -293,7 +293,7 @@ def _write_parts(plan: MatchPlan) -> Iterator[str]:
     )
     if plan.output is MatchOutput.PREFERRED and plan.after_match.to is not SkipTo.PAST_LAST_ROW:
         yield plan.after_match.words
-    yield " ".join([f"PATTERN ({show(insert_negations(plan))})", *_list_selection(plan)])
+    yield " ".join([f"PATTERN ({show_pattern(insert_negations(plan))})", *_list_selection(plan)])
     windows = list(_list_windows(plan))
     if windows:
         yield f"WITHIN {', '.join(windows)}"

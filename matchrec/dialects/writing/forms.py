@@ -16,7 +16,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.plan import expression, pattern
 from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.syntax.durations import duration
+from matchrec.syntax.durations import read_positive_duration
 
 # What matters of a part of a plan. Shapes are hashed and compared by value.
 Shape = object
@@ -65,7 +65,7 @@ def name_condition(variable: str) -> str:
 
 def find_conjunct_shapes(condition: expression.Scalar) -> Iterator[Shape]:
     """Yield the shapes of the conditions that AND joins, except for TRUE."""
-    for conjunct in expression.conjuncts(condition):
+    for conjunct in expression.split_conjuncts(condition):
         shape = find_shape(conjunct)
         if shape != "TRUE":
             yield shape
@@ -101,7 +101,7 @@ def _find_piece_shape(piece: str | expression.Reference) -> Shape:
         case expression.ColumnReference(argument=argument):
             return replace(piece, argument=normalize_expression(argument))
         case expression.Aggregate():
-            terms = tuple(find_shape(term) for term in expression.terms(piece))
+            terms = tuple(find_shape(term) for term in expression.list_terms(piece))
             directions = tuple(direction for _, direction in piece.ordering)
             without_terms = replace(piece, arguments=(), condition=None, ordering=())
             return without_terms, terms, directions
@@ -123,14 +123,14 @@ def find_read_variables(plan: MatchPlan) -> set[str | None]:
     variables = set()
     for value in plan.expressions:
         for reference in value.references:
-            variables.add(expression.variable_of(reference))
+            variables.add(expression.find_variable(reference))
     return variables
 
 
 def normalize_window(text: str) -> Shape:
     """Return the length of a window, whatever its units. A text that is no length stays a text."""
     try:
-        return duration(text, "within")
+        return read_positive_duration(text, "within")
     except MatchRecognizeError:
         return " ".join(text.split()).upper()
 
@@ -140,7 +140,7 @@ def reads_whole_rows(value: expression.Scalar) -> bool:
     for reference in value.references:
         if not isinstance(reference, expression.Aggregate):
             continue
-        for inner in expression.inner_references(reference):
+        for inner in expression.list_inner_references(reference):
             if isinstance(inner, expression.ColumnReference) and inner.argument.endswith("(*)"):
                 return True
     return False

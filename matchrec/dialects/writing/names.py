@@ -9,9 +9,9 @@ from dataclasses import replace
 from matchrec.plan import expression
 from matchrec.plan.clauses import Absence, Subset
 from matchrec.plan.expression import Aggregate, Classifier, ColumnReference, MatchValue, Reference
-from matchrec.plan.match_plan import MatchPlan, with_each
+from matchrec.plan.match_plan import MatchPlan, with_plan_references
 from matchrec.plan.pattern import Negation, RowPattern, Variable, replace_children
-from matchrec.plan.text import is_reserved, quoted, unquoted
+from matchrec.plan.text import is_reserved, quote_name, unquote_name
 
 # A name that needs no quotes, unless it is reserved.
 WORD = re.compile(r"[^\W\d]\w*")
@@ -33,7 +33,7 @@ def normalize_expression(text: str) -> str:
     ('loc.x', 'x + 1')
     """
     if is_path(text):
-        return ".".join(unquoted(part) for part in _PART.findall(text))
+        return ".".join(unquote_name(part) for part in _PART.findall(text))
     return " ".join(text.split())
 
 
@@ -48,12 +48,12 @@ def remove_needless_quotes(text: str) -> str:
     if not is_path(text):
         return text
     parts: list[str] = _PART.findall(text)
-    return ".".join(quote_column(unquoted(part)) if part[0] == "`" else part for part in parts)
+    return ".".join(quote_column(unquote_name(part)) if part[0] == "`" else part for part in parts)
 
 
 def quote_column(name: str) -> str:
     """Return the name of a column, with quotes if it needs them."""
-    return name if WORD.fullmatch(name) and not is_reserved(name) else quoted(name)
+    return name if WORD.fullmatch(name) and not is_reserved(name) else quote_name(name)
 
 
 def rename_variables(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
@@ -82,7 +82,7 @@ def rename_variables(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
             before=rename_all(absence.before),
         )
 
-    renamed = with_each(plan, lambda reference: rename_in_reference(reference, rename))
+    renamed = with_plan_references(plan, lambda reference: rename_in_reference(reference, rename))
     definitions = [
         replace(definition, variable=rename(definition.variable))
         for definition in renamed.definitions

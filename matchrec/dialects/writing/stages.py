@@ -20,10 +20,24 @@ from matchrec.errors import stages as errors
 from matchrec.patterns.stages.lower import PatternQuery, lower_pattern
 from matchrec.patterns.stages.tree import Stage, all_stages, named_stages
 from matchrec.plan import clauses
-from matchrec.plan.expression import variable_of, with_references
+from matchrec.plan.expression import find_variable, with_references
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import Negation, RowPattern, concatenation, top, variable_names
-from matchrec.plan.stages import Contiguity, ForbiddenEvent, Single, Steps, nots, parts, words
+from matchrec.plan.pattern import (
+    Negation,
+    RowPattern,
+    concatenation,
+    top_level_parts,
+    variable_names,
+)
+from matchrec.plan.stages import (
+    Contiguity,
+    ForbiddenEvent,
+    Single,
+    Steps,
+    build_row_pattern,
+    list_negations,
+    list_parts,
+)
 from matchrec.source import Source
 from matchrec.syntax.lower import take_out_negations
 
@@ -81,14 +95,14 @@ def lower_to_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
 def _build_pattern(steps: Steps) -> RowPattern:
     """Return the row pattern of a sequence of stages, with a NOT for each negated one."""
     return concatenation(
-        Negation((step.name,)) if isinstance(step, ForbiddenEvent) else words((step,))
+        Negation((step.name,)) if isinstance(step, ForbiddenEvent) else build_row_pattern((step,))
         for step in steps
     )
 
 
 def insert_negations(plan: MatchPlan) -> RowPattern:
     """Return the row pattern with a NOT for each absence: the opposite of `take_out_negations`."""
-    pattern_parts = top(plan.pattern)
+    pattern_parts = top_level_parts(plan.pattern)
     # The NOTs before each part, and those after the last one.
     negations: list[list[RowPattern]] = [[] for _ in range(len(pattern_parts) + 1)]
     for absence in plan.absences:
@@ -152,20 +166,20 @@ def convert_definitions(plan: MatchPlan) -> Iterator[clauses.Definition]:
     """
     assert plan.staging is not None
     steps = plan.staging.steps
-    singles = [part.content for part in parts(steps)]
+    singles = [part.content for part in list_parts(steps)]
     # In the plan of stages, conditions are named after tests and not after stages.
     stage_of_test = {single.test: single.name for single in singles if isinstance(single, Single)}
-    stage_of_test |= {event.test: event.name for event in nots(steps)}
+    stage_of_test |= {event.test: event.name for event in list_negations(steps)}
     # For each NOT, the variables of the stages before it.
     earlier_variables = {
-        step.name: variable_names(words(steps[:index]))
+        step.name: variable_names(build_row_pattern(steps[:index]))
         for index, step in enumerate(steps)
         if isinstance(step, ForbiddenEvent)
     }
     rename = partial(rename_in_reference, rename=lambda test: stage_of_test.get(test, test))
     for definition in plan.definitions:
         name = stage_of_test[definition.variable]
-        read = {variable_of(reference) for reference in definition.condition.references}
+        read = {find_variable(reference) for reference in definition.condition.references}
         if name in read:
             raise errors.not_in_sql(what=f"stage `{name}`", obstacle="reads its own earlier events")
         if name in earlier_variables:

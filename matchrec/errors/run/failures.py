@@ -12,7 +12,7 @@ from typing import TypeVar
 from matchrec.errors.kinds import Located, MatchRecognizePlanError
 from matchrec.errors.language import current_surface
 from matchrec.errors.message import give_codes, plan_error, run_error, unsupported
-from matchrec.source import counted
+from matchrec.source import show_count
 
 skip_to_no_row = run_error("""AFTER MATCH SKIP TO `{variable}`: the match has no row of {variable}
     code: skip-to-missing-row
@@ -314,7 +314,7 @@ partition_too_large = unsupported("""the partition has more than {limit:,} rows,
 
 
 def other_number_of_order_values(given: int, orders: Sequence[str]) -> MatchRecognizePlanError:
-    values, columns = counted(given, "value"), counted(len(orders), "column")
+    values, columns = show_count(given, "value"), show_count(len(orders), "column")
     first = f"write the value of the first one, or {current_surface().all_of_row}"
     hint = (
         first

@@ -5,7 +5,7 @@
      AS __x1 FROM t                             /* DEFINE A, line 5 */ 10 / `b` > 2
                                                                        ^^^^^^^^
 
-1. `with_origin` puts each expression in a line of its own, with a comment that says where it is
+1. `mark_origin` puts each expression in a line of its own, with a comment that says where it is
    from, and remembers the line.
 2. If Spark cannot compute the expression, its error shows this line with carets. So the user sees
    the comment, whichever action they call.
@@ -24,7 +24,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
 
-from matchrec.errors.language import as_note, holding
+from matchrec.errors.language import set_variable, uncapitalise
 from matchrec.source import Source, Span
 
 # How many expressions are remembered. Each is a line of SQL or a few.
@@ -40,7 +40,7 @@ _FAILURE = re.compile(
 )
 # A plain column.
 _COLUMN = re.compile(r"`(?:[^`]|``)*`|\w+")
-# A name of ours, with the comment of `commented`.
+# A name of ours, with the comment of `with_comment`.
 _GENERATED = re.compile(r"(?<![\w`])__(e\.)?[a-z]+\d*( /\*.*?\*/)?")
 _TOKEN = re.compile(r"`(?:[^`]|``)*`|'(?:[^'\\]|\\.)*'|\w+|\S")
 # Parentheses, nested at most three deep, and what the user may have written for a name of ours:
@@ -79,10 +79,10 @@ _KEPT: dict[str, SqlOrigin] = {}
 
 def reading(source: Source) -> AbstractContextManager[None]:
     """Let origins that are made inside of the `with` statement be in a text."""
-    return holding(_READ, source)
+    return set_variable(_READ, source)
 
 
-def origin(what: str, label: str, span: Span | None) -> SqlOrigin:
+def make_origin(what: str, label: str, span: Span | None) -> SqlOrigin:
     """Return the origin of SQL that was made from the text that is being read.
 
     Args:
@@ -97,13 +97,13 @@ def origin(what: str, label: str, span: Span | None) -> SqlOrigin:
     return SqlOrigin(what, label, source_span, source.text)
 
 
-def with_origin(sql: str, sql_origin: SqlOrigin | None) -> str:
+def mark_origin(sql: str, sql_origin: SqlOrigin | None) -> str:
     """Return SQL in a line of its own with a comment that says where it is from.
 
     The line is remembered. A plain column, which cannot fail, and SQL without an origin stay as
     they are.
 
-    >>> with_origin("10 / `b` > 2", SqlOrigin("the condition of `A`", "DEFINE A"))
+    >>> mark_origin("10 / `b` > 2", SqlOrigin("the condition of `A`", "DEFINE A"))
     '\\n/* DEFINE A */ 10 / `b` > 2\\n'
     """
     if sql_origin is None or _COLUMN.fullmatch(sql):
@@ -125,10 +125,10 @@ def comment_of(sql_origin: SqlOrigin) -> str:
     return f"{label}, line {line_number}"
 
 
-def commented(name: str, meaning: str) -> str:
+def with_comment(name: str, meaning: str) -> str:
     """Return a name of ours with a comment that has what the user wrote for it.
 
-    >>> commented("__r1", "LAST(A.b)")
+    >>> with_comment("__r1", "LAST(A.b)")
     '__r1 /* LAST(A.b) */'
     """
     line = re.sub(r"\s+|[*]/|/[*]", " ", meaning)
@@ -138,7 +138,7 @@ def commented(name: str, meaning: str) -> str:
 def read(text: str) -> Failure | None:
     """Return the failure that an error of Spark is about.
 
-    None if the text is another one, or shows no SQL that `with_origin` has made lately.
+    None if the text is another one, or shows no SQL that `mark_origin` has made lately.
     """
     failure = _FAILURE.search(text)
     if failure is None:
@@ -180,10 +180,10 @@ def failure_of(sql_origin: SqlOrigin, fragment: str, error_text: str) -> Failure
     if fragment and sql_origin.text is not None and span is not None:
         span = place_of(fragment, sql_origin.text, span)
     return Failure(
-        message=f"{sql_origin.what} cannot be computed: {as_note(sentence)}",
+        message=f"{sql_origin.what} cannot be computed: {uncapitalise(sentence)}",
         span=span,
         text=sql_origin.text,
-        hint="; ".join(map(as_note, advice)) or None,
+        hint="; ".join(map(uncapitalise, advice)) or None,
     )
 
 

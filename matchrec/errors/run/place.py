@@ -12,7 +12,7 @@ LONGEST_VALUE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class RowPlace:
+class RowLocation:
     """A row of a partition."""
 
     # The values of the partition's keys, by their SQL text.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from matchrec.errors.message import worded
+from matchrec.errors.message import fill_words
 from matchrec.errors.sql.clause import cure_of_look_alike
 from matchrec.errors.sql.refusals import cure_of_types, explain_refusal
 
@@ -96,5 +96,5 @@ def cure_of_refusal(said: str, sentence: str) -> str | None:
         return refusal.cure
     for pattern, cure in _CURES.items():
         if re.search(pattern, said) or re.search(pattern, sentence):
-            return worded(cure)
+            return fill_words(cure)
     return cure_of_types(said)

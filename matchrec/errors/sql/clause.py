@@ -10,13 +10,13 @@ from unicodedata import category
 
 from matchrec.errors.kinds import (
     MatchRecognizeParseError,
-    listed,
-    meant_keyword,
-    nearest,
-    shortened,
+    find_keyword,
+    find_nearest,
+    join_names,
+    shorten,
 )
 from matchrec.errors.language import current_surface
-from matchrec.errors.message import give_codes, parse_error, plan_error, unsupported, worded
+from matchrec.errors.message import fill_words, give_codes, parse_error, plan_error, unsupported
 from matchrec.source import Span, read_table
 
 _PARTS = (
@@ -146,7 +146,7 @@ _OUTPUTS = (
 
 def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
     """Return the error for ONE ROWS PER MATCH, or for a combination that does not exist."""
-    near = nearest(" ".join(text.split()), _OUTPUTS)
+    near = find_nearest(" ".join(text.split()), _OUTPUTS)
     cure = f"write {near}" if near else "write ONE ROW PER MATCH or ALL ROWS PER MATCH"
     return _malformed_rows_per_match(span, text=text, cure=cure)
 
@@ -176,7 +176,7 @@ def malformed_definition(
     """DEFINE that is not A AS condition; `meant`: a variable and what may be its condition."""
     hint = "write DEFINE A AS x > 1, B AS x > 2"
     if meant and meant[1][0] not in "<>!":
-        hint = f"write {meant[0]} AS {shortened(meant[1])}"
+        hint = f"write {meant[0]} AS {shorten(meant[1])}"
     if after_comma:
         hint += ", or AND instead of the comma"
     return _malformed_definition(span, text=text, cure=hint)
@@ -307,7 +307,7 @@ def unexpected_token(text: str, where: str, span: Span) -> MatchRecognizeParseEr
         if hint in _NEXT_ITEMS.values():
             what = f"missing comma or operator before `{text}`"
     else:
-        keyword = meant_keyword(text) or text
+        keyword = find_keyword(text) or text
         if hint == f"write {keyword}" and not keyword.startswith(f"{text.upper()} "):
             what = f"unknown keyword `{text}`"
     return _unexpected_token(span, what=what, where=where, cure=hint)
@@ -326,14 +326,14 @@ def meant_by(text: str, where: str) -> str | None:
         return "write SELECT * FROM t MATCH_RECOGNIZE (...) around a clause"
     if where == "MATCH_RECOGNIZE" and text.upper() in ("LIMIT", "INTERVAL", "DURATION"):
         return "limit the time of a match after PATTERN (...): WITHIN INTERVAL 1 HOUR"
-    keyword = meant_keyword(text)
+    keyword = find_keyword(text)
     if (where, text.upper()) == ("ORDER BY", "AS"):
         return "remove AS and the name: a key of ORDER BY has no name"
     if keyword == text.upper():
         return _IN_ORDER
     cure = _cures_of_words().get(text.upper())
     if keyword or cure:
-        return worded(cure or f"write {keyword}")
+        return fill_words(cure or f"write {keyword}")
     if text in ")]}":
         return f"remove the `{text}`, or add the bracket that it closes"
     return None
@@ -453,15 +453,15 @@ class Advice(NamedTuple):
 def advice_on_column_inside(name: str, columns: Iterable[str]) -> Advice:
     """Advise on a column of the input that the result of the clause lacks."""
     cure = f"add LAST({name}) AS {name} to MEASURES, or write ALL ROWS PER MATCH"
-    return Advice(f"the clause gives: {listed(columns)}", cure)
+    return Advice(f"the clause gives: {join_names(columns)}", cure)
 
 
 def advice_on_column_around(name: str, columns: Iterable[str]) -> Advice:
     """Advise on a column that neither the clause nor its input has."""
     columns = tuple(columns)
-    near = nearest(name, columns)
+    near = find_nearest(name, columns)
     cure = f"write {near}" if near else "write one of these"
-    return Advice(f"the clause gives: {listed(columns)}", cure)
+    return Advice(f"the clause gives: {join_names(columns)}", cure)
 
 
 def advice_on_field(column: str) -> Advice:

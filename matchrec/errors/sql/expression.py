@@ -9,15 +9,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from matchrec.errors.kinds import MatchRecognizePlanError, nearest, shortened
-from matchrec.errors.language import PATTERN_CALLS, current, current_surface
+from matchrec.errors.kinds import MatchRecognizePlanError, find_nearest, shorten
+from matchrec.errors.language import PATTERN_CALLS, current_language, current_surface
 from matchrec.errors.message import (
     as_name,
+    fill_words,
     give_codes,
     parse_error,
     plan_error,
     unsupported,
-    worded,
 )
 from matchrec.errors.sql.clause import IN_BACKTICKS, IN_DOUBLE_QUOTES
 from matchrec.errors.sql.foreign_names import cure_of, or_dialect
@@ -153,7 +153,7 @@ _COMPARISONS = ("=", "<=>", "<>", "!=", "<", "<=", ">", ">=", "IF")
 
 def cure(operator: str, left: str, right: str) -> str:
     """What to write instead of an operator between values of two types."""
-    return worded(_template(operator, left, right))
+    return fill_words(_template(operator, left, right))
 
 
 def _template(operator: str, left: str, right: str) -> str:
@@ -309,7 +309,7 @@ def _no_column(name: str, clause: str, known: Names) -> tuple[str, str]:
         return _of_measure(name, clause, known.measures[name])
     if name in known.index:
         return "", _OF_INDEX.format("reset_index()")
-    near = nearest(name, known.columns)
+    near = find_nearest(name, known.columns)
     if clause == "ORDER BY" and None in known.index and not near:
         return "", _OF_INDEX.format(f'rename_axis("{name}").reset_index()')
     if name in known.keys:
@@ -324,13 +324,13 @@ def _of_measure(name: str, clause: str, so_far: str) -> tuple[str, str]:
         what = f"`{name}` is a measure; only a later measure can read it, by its name alone"
         cure = f"repeat its expression, or compute with {name} in the SELECT around the clause"
         return what, cure
-    if so_far and current() is PATTERN_CALLS:
-        return f"`{name}` is a stage, which has one or several events", worded(
+    if so_far and current_language() is PATTERN_CALLS:
+        return f"`{name}` is a stage, which has one or several events", fill_words(
             "write {word.another}"
         )
     cure = f"test {name} in a query around this one: SELECT * FROM (SELECT ...) WHERE {name} ..."
     if so_far:
-        cure = f"write {shortened(so_far)} for its value so far, or {cure}"
+        cure = f"write {shorten(so_far)} for its value so far, or {cure}"
     return f"`{name}` is a measure, which has no value before the match is complete", cure
 
 
@@ -350,7 +350,7 @@ def _called_otherwise(name: str, known: Names) -> str | None:
         return f"write {name}()"
     if (digits := name.replace("_", "")).isdigit():
         return f"write {digits} for a number, `{name}` for a name"
-    if name.upper() in _VALUES and not nearest(name, known.columns):
+    if name.upper() in _VALUES and not find_nearest(name, known.columns):
         return f"write {_VALUES[name.upper()]}"
     return None
 
@@ -426,7 +426,7 @@ def cure_of_unknown_function(name: str, known: Iterable[str]) -> str:
         return cure
     if qualifier:
         return f"write {plain}(x): a function comes before its argument"
-    near = nearest(name, (one for one in known if _similar(name, one)))
+    near = find_nearest(name, (one for one in known if _similar(name, one)))
     return f"write {near}" if near else current_surface().own_function.format(name=name)
 
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from matchrec.errors.kinds import nearest
+from matchrec.errors.kinds import find_nearest
 from matchrec.errors.language import current_surface
 from matchrec.source import read_table
 
@@ -66,7 +66,7 @@ def cure_of_table(name: str, known: Iterable[str] = ()) -> str | None:
     plain = name.replace("`", "")
     if plain.upper() == "DUAL":
         return "leave FROM dual out: SELECT without FROM gives one row"
-    near = nearest(plain, known)
+    near = find_nearest(plain, known)
     quoted_file = current_surface().quoted_file
     if quoted_file and near is None and plain.rpartition(".")[2].lower() in FILE_ENDINGS:
         return quoted_file
@@ -89,7 +89,9 @@ def cure_of_syntax(text: str) -> str | None:
     if re.search(r"\b(RUNNING|FINAL)\s+\w+\s*\($", text, re.IGNORECASE):
         return INSIDE
     if first := re.fullmatch(r"\s*(\w+)", text):
-        near = nearest(first[1].upper(), ("SELECT", "WITH", "FROM", "VALUES", "INSERT", "CREATE"))
+        near = find_nearest(
+            first[1].upper(), ("SELECT", "WITH", "FROM", "VALUES", "INSERT", "CREATE")
+        )
         return f"write {near}" if near and near != first[1].upper() else None
     name = re.search(r'"([^"\n]+)"$', text)
     return f"write `{name[1]}` in backticks" if name else None

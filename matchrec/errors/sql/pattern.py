@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from matchrec.errors.kinds import MatchRecognizeParseError
-from matchrec.errors.language import current_surface, part
+from matchrec.errors.language import current_surface, name_part
 from matchrec.errors.message import give_codes, parse_error, plan_error, unsupported
 from matchrec.source import Span
 
@@ -225,7 +225,9 @@ def modifier_of_navigation(
     function: str, modifier: str, clause: str, span: Span
 ) -> MatchRecognizeParseError:
     modifier = f"{modifier} NULLS" if modifier in ("IGNORE", "RESPECT") else modifier
-    hint = _MODIFIED.get((function, modifier), f"remove {modifier}").format(define=part("DEFINE"))
+    hint = _MODIFIED.get((function, modifier), f"remove {modifier}").format(
+        define=name_part("DEFINE")
+    )
     taken = "a variable" if function == "CLASSIFIER" else "an offset"
     return _modifier_of_navigation(
         span, modifier=modifier, function=function, clause=clause, taken=taken, cure=hint

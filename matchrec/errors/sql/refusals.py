@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from matchrec.errors.kinds import MatchRecognizePlanError, nearest
-from matchrec.errors.language import either
-from matchrec.errors.message import give_codes, plan_error, worded
+from matchrec.errors.kinds import MatchRecognizePlanError, find_nearest
+from matchrec.errors.language import join_alternatives
+from matchrec.errors.message import fill_words, give_codes, plan_error
 from matchrec.errors.sql.clause import cure_of_look_alike
 from matchrec.errors.sql.expression import kind, number_of
 from matchrec.source import Span
@@ -106,7 +106,7 @@ def cure_of_types(sentence: str) -> str | None:
     """
     cures = (cure for said, cure in _TYPES.items() if re.search(said, sentence))
     found = next(cures, None)
-    return None if found is None else worded(found)
+    return None if found is None else fill_words(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ def explain_refusal(sentence: str) -> EngineRefusal | None:
 
 def _explain_argument_count(found: re.Match[str]) -> EngineRefusal:
     name, counts = found["name"], re.findall(r"\d+", found["counts"])
-    wanted = f"{either(counts)} argument{'' if counts == ['1'] else 's'}"
+    wanted = f"{join_alternatives(counts)} argument{'' if counts == ['1'] else 's'}"
     cure = f"write {name} with {wanted}; {_SPARK_FUNCTIONS}#{name.lower()} describes them"
     return EngineRefusal(f"`{name}` takes {wanted}, not {found['given']}", cure)
 
@@ -197,7 +197,7 @@ def _plain_value(*type_names: str) -> str:
 
 
 def _explain_argument_type(found: re.Match[str]) -> EngineRefusal:
-    wanted = either(re.findall(r'"([^"]+)"', found["wanted"]))
+    wanted = join_alternatives(re.findall(r'"([^"]+)"', found["wanted"]))
     if found["operator"]:
         cure = "compare the value with something, such as NOT x > 0"
         return EngineRefusal(f"NOT needs {wanted}, but gets {found['given']}", cure)
@@ -269,7 +269,7 @@ def _explain_literal(found: re.Match[str]) -> EngineRefusal:
 
 def _explain_struct_field(found: re.Match[str]) -> EngineRefusal:
     fields = re.findall(r"`([^`]+)`", found["fields"])
-    near = nearest(found["name"], fields)
+    near = find_nearest(found["name"], fields)
     cure = f"write {near}" if near else f"write one of its fields: {', '.join(fields)}"
     return EngineRefusal(f"unknown field `{found['name']}` of a struct", cure)
 

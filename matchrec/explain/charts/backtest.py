@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from matchrec.errors import command as errors
 from matchrec.explain.charts import plot
-from matchrec.explain.charts.series import is_drawn, plain, text_of
+from matchrec.explain.charts.series import comparable_type, is_drawn, text_of
 from matchrec.explain.pictures import figures
-from matchrec.plan.text import quoted
-from matchrec.source import by_number, counted
+from matchrec.plan.text import quote_name
+from matchrec.source import number_sort_key, show_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 # The columns that are added to the labels: about the matches that hit them, and about the best
 # attempts at those that were missed.
-OF_MATCHES = ("outcome", "matches", "match_start", "match_end")
-OF_ATTEMPTS = ("furthest_variable", "attempt_start", "attempt_end", "rows_missing", "reason")
+MATCH_COLUMNS = ("outcome", "matches", "match_start", "match_end")
+ATTEMPT_COLUMNS = ("furthest_variable", "attempt_start", "attempt_end", "rows_missing", "reason")
 
 # How many lanes, incidents and matches are drawn, and how many reasons are printed.
 MOST_LANES, MOST_DRAWN, MOST_REASONS = 30, 5000, 10
@@ -71,7 +71,7 @@ class Score:
 
 
 @dataclass(frozen=True, repr=False)
-class Backtest(figures.Pictured):
+class Backtest(figures.PicturedText):
     """Labelled incidents compared with the matches of a query, from `Query.backtest`.
 
     It prints its figures. Each use runs jobs, but figures are computed once.
@@ -165,9 +165,9 @@ class Backtest(figures.Pictured):
         several = ""
         if score.hit_by_several:
             several = f", {score.hit_by_several:,} of them by several matches"
-        incidents = counted(score.incidents, "incident")
-        matches = counted(score.matches, "match", "matches")
-        alarms = counted(score.false_alarms, "false alarm")
+        incidents = show_count(score.incidents, "incident")
+        matches = show_count(score.matches, "match", "matches")
+        alarms = show_count(score.false_alarms, "false alarm")
         shares = [
             "-" if share is None else f"{share:.3f}"
             for share in (score.recall, score.precision, score.f1)
@@ -208,7 +208,7 @@ class Backtest(figures.Pictured):
         >>> print(found.backtest(labels, start="start", end="end").svg())
         <?xml ...
         """
-        return figures.written(self.figure, "svg").decode()
+        return figures.render(self.figure, "svg").decode()
 
     def figure(self) -> Figure:
         """Return the picture as a figure of matplotlib. Runs two jobs."""
@@ -257,7 +257,7 @@ class Backtest(figures.Pictured):
         kind = dict(self.matches.dtypes)["match_start"]
         if not is_drawn(kind):
             raise errors.no_line_of(kind=kind)
-        end_template = "CAST({} AS DOUBLE)" if plain(kind) == "number" else "{}"
+        end_template = "CAST({} AS DOUBLE)" if comparable_type(kind) == "number" else "{}"
 
         def collect_rows(
             frame: DataFrame, names: tuple[str, ...], ends: tuple[str, str], flag: str
@@ -271,12 +271,12 @@ class Backtest(figures.Pictured):
                 flag: a condition as SQL.
             """
             kinds = dict(frame.dtypes)
-            texts = ", ".join(text_of(quoted(name), kinds[name]) for name in names)
+            texts = ", ".join(text_of(quote_name(name), kinds[name]) for name in names)
             lane = f"concat_ws(', ', {texts})" if names else "CAST(NULL AS STRING)"
-            spans = [end_template.format(quoted(end)) for end in ends]
+            spans = [end_template.format(quote_name(end)) for end in ends]
             rows = frame.selectExpr(f"{lane} AS lane", *spans, f"{flag} AS last")
             drawn_rows = rows.orderBy("last", "lane").limit(MOST_DRAWN).collect()
-            return sorted(drawn_rows, key=lambda row: (row[3], by_number(row[0] or "")))
+            return sorted(drawn_rows, key=lambda row: (row[3], number_sort_key(row[0] or "")))
 
         match_ends = ("match_start", "match_end")
         incidents = collect_rows(self.incidents, self.keys, self.ends, "outcome = 'hit'")

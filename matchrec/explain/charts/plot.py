@@ -13,10 +13,10 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from matchrec.arguments import ArgumentKind, checked
+from matchrec.arguments import ArgumentKind, check_arguments
 from matchrec.explain.charts.series import MOST_MATCHES, Charted, MatchSpan, Page, Series
-from matchrec.explain.pictures.figures import FAINT, INK, check_matplotlib, new_figure, written
-from matchrec.source import counted
+from matchrec.explain.pictures.figures import FAINT, INK, check_matplotlib, new_figure, render
+from matchrec.source import show_count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,7 +50,7 @@ def draw_lines(
     for panel, (name, line) in zip(panels, series.items(), strict=False):
         series_spans = [span for span in spans if span.series in (None, name)]
         draw_line(panel, line, series_spans)
-        matches = counted(len(series_spans), "match", "matches")
+        matches = show_count(len(series_spans), "match", "matches")
         style(panel, f"{name}: {matches}" if name else matches, measured)
         show_dates(panel, line.times)
         show_whole_numbers(panel, line.values)
@@ -171,7 +171,7 @@ class Plot:
     figure: Figure
     page: Page
 
-    @checked(path=ArgumentKind("a path", lambda value: isinstance(value, str | Path)))
+    @check_arguments(path=ArgumentKind("a path", lambda value: isinstance(value, str | Path)))
     def save(self, path: str | Path) -> None:
         """Write the picture to a file. The ending of its name chooses PNG, SVG or PDF.
 
@@ -190,7 +190,7 @@ class Plot:
 
     def _repr_html_(self) -> str:
         """Return the picture as a PNG inside of HTML."""
-        picture = b64encode(written(lambda: self.figure, "png")).decode()
+        picture = b64encode(render(lambda: self.figure, "png")).decode()
         return f'<img alt="{self.summary}" src="data:image/png;base64,{picture}">'
 
     def __repr__(self) -> str:
@@ -200,7 +200,7 @@ class Plot:
     @property
     def summary(self) -> str:
         """The number of matches and series, and the number of the page."""
-        matches = counted(len(self.page.spans), "match", "matches")
+        matches = show_count(len(self.page.spans), "match", "matches")
         counts = f"{matches} in {len(self.page.series)} series"
         return f"{counts}, page {self.page.number} of {self.page.pages}"
 

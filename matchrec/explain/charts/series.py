@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from matchrec.errors import command as errors
 from matchrec.errors.sql.expression import NUMBERS
-from matchrec.plan.text import quoted, string_literal
-from matchrec.source import by_number
+from matchrec.plan.text import quote_name, string_literal
+from matchrec.source import number_sort_key
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -72,13 +72,13 @@ def find_column(frame: DataFrame, argument: str, name: str) -> str:
     Raises:
         MatchRecognizePlanError: there is no such column, or several.
     """
-    column = only_column(frame, name)
+    column = find_single_column(frame, name)
     if column is None:
         raise errors.no_column(argument=argument, name=name, known=frame.columns)
     return column
 
 
-def only_column(frame: DataFrame, name: str) -> str | None:
+def find_single_column(frame: DataFrame, name: str) -> str | None:
     """Return the column with a name in any case; None if there is none or more than one."""
     columns = [column for column in frame.columns if column.lower() == name.lower()]
     return columns[0] if len(columns) == 1 else None
@@ -86,7 +86,7 @@ def only_column(frame: DataFrame, name: str) -> str | None:
 
 def spelled(name: str) -> str:
     """Return a column's name for SQL with DataFrames in braces, where other braces are doubled."""
-    return quoted(name).replace("{", "{{").replace("}", "}}")
+    return quote_name(name).replace("{", "{{").replace("}", "}}")
 
 
 # The types of numbers that may be infinite or NaN.
@@ -108,7 +108,7 @@ def text_of(column: str, kind: str) -> str:
     return f"coalesce(CAST({key} AS STRING), 'NULL')"
 
 
-def plain(kind: str) -> str:
+def comparable_type(kind: str) -> str:
     """Return a name that is the same for types whose values are compared with each other."""
     if kind.partition("(")[0] in NUMBERS:
         return "number"
@@ -117,7 +117,7 @@ def plain(kind: str) -> str:
 
 def is_drawn(kind: str) -> bool:
     """Return whether values of a type have positions on an axis: numbers, dates and times."""
-    return plain(kind) in ("number", "date", "timestamp")
+    return comparable_type(kind) in ("number", "date", "timestamp")
 
 
 def begins(name: str, word: str) -> bool:
@@ -185,7 +185,7 @@ class Charted:
     def is_measured(self) -> bool:
         """Whether y is a number, which is drawn as a line. Anything else is text on a lane."""
         column = find_column(self.data, "y", self.y)
-        return plain(dict(self.data.dtypes)[column]) == "number"
+        return comparable_type(dict(self.data.dtypes)[column]) == "number"
 
     @property
     def rows(self) -> str:
@@ -259,8 +259,10 @@ class Charted:
     @property
     def like_x(self) -> list[str]:
         """The columns of the matches whose values can be compared with x."""
-        kind = plain(self.kind)
-        return [name for name, type_name in self.matches.dtypes if plain(type_name) == kind]
+        kind = comparable_type(self.kind)
+        return [
+            name for name, type_name in self.matches.dtypes if comparable_type(type_name) == kind
+        ]
 
     def ends_told(self) -> list[str] | None:
         """Return the two columns between which a match is, as their names say; None without them.
@@ -335,7 +337,7 @@ class Charted:
     def names(self, rows: str) -> list[str]:
         """Return the names of the series of some rows or matches, sorted. Runs a job."""
         names = self.sql(f"SELECT DISTINCT series FROM ({rows})").collect()
-        return sorted((row.series for row in names), key=by_number)
+        return sorted((row.series for row in names), key=number_sort_key)
 
     def spans(self, matches: str, names: Sequence[str]) -> Iterator[MatchSpan]:
         """Return the matches of some series, by time. Runs a job.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from matchrec.explain.pictures.figures import Pictured, new_figure, written
+from matchrec.explain.pictures.figures import PicturedText, new_figure, render
 from matchrec.explain.pictures.html import data_frame, table
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ FIGURES = ("matches", "partitions", "rows", "median_rows", "median_span")
 
 
 @dataclass(frozen=True, repr=False)
-class Sweep(Pictured):
+class Sweep(PicturedText):
     """The figures of each combination of values, from `sweep`. It prints as a table.
 
     Attributes:
@@ -74,7 +74,7 @@ class Sweep(Pictured):
         >>> print(matchrec.sweep(spark.range(5), clause, {"least": [1, 3]}).svg())
         <?xml ...
         """
-        return written(self._figure, "svg").decode()
+        return render(self._figure, "svg").decode()
 
     def _figure(self) -> Figure:
         """Return the line chart as a figure of matplotlib."""

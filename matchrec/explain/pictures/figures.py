@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
-from matchrec.explain.pictures.html import preformatted, wide
+from matchrec.explain.pictures.html import preformatted, scrollable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,7 +24,7 @@ INK, FAINT, BESIDE = "#2b2f36", "#9aa5b5", "#e08a1e"
 MATCHED, GIVEN_BACK, MISSED = "#5a9e6f", "#9fd0b3", "#c8102e"
 
 # The colour of starting rows without a match, by how far they came.
-CAME = "#7a9cc6"
+REACHED = "#7a9cc6"
 
 # The width of a small letter, in inches.
 CHARACTER = 0.085
@@ -60,7 +60,7 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def written(draw: Callable[[], Figure], form: str) -> bytes:
+def render(draw: Callable[[], Figure], form: str) -> bytes:
     """Return a drawing as the content of a file.
 
     Texts in an SVG stay texts, and what is between two `$` is not taken for a formula.
@@ -81,7 +81,7 @@ def written(draw: Callable[[], Figure], form: str) -> bytes:
     return content.getvalue()
 
 
-class Pictured(ABC):
+class PicturedText(ABC):
     """An object that prints as text. A notebook also shows its picture, if it has one."""
 
     @property
@@ -103,4 +103,4 @@ class Pictured(ABC):
             picture = self.svg()
         except MatchRecognizeError:  # no matplotlib, or nothing that can be drawn along an axis
             return preformatted(self.text)
-        return preformatted(self.text) + wide(picture[picture.index("<svg") :])
+        return preformatted(self.text) + scrollable(picture[picture.index("<svg") :])

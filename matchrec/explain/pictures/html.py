@@ -19,7 +19,7 @@ def table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     import pandas as pd
 
     with pd.option_context("display.max_colwidth", None):
-        return wide(data_frame(names, rows).to_html(index=False, border=0))
+        return scrollable(data_frame(names, rows).to_html(index=False, border=0))
 
 
 def data_frame(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pd.DataFrame:
@@ -30,12 +30,12 @@ def data_frame(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pd.DataFr
     return frame
 
 
-def wide(inner: str) -> str:
+def scrollable(inner: str) -> str:
     """Wrap HTML that may be wider than the page in a block with a scroll bar."""
     return f'<div style="overflow-x:auto">{inner}</div>'
 
 
-def folded(title: str, inner: str) -> str:
+def unfoldable(title: str, inner: str) -> str:
     """Wrap HTML in a block that shows only its title until one clicks on it."""
     return f"<details><summary>{escape(title)}</summary>{inner}</details>"
 

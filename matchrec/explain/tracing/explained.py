@@ -1,7 +1,7 @@
 """Explain trials with the values that their conditions read.
 
-1. `wanted_trials` chooses the trials whose values are shown.
-2. `as_matches` turns them into matches, over which Spark computes the measures of `parts`.
+1. `choose_trials` chooses the trials whose values are shown.
+2. `trials_as_matches` turns them into matches, over which Spark computes the measures of `parts`.
 3. `Explainer` writes a sentence for each conjunct of each trial:
    `price < PREV(price): 12 < 10 is false`.
 """
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from matchrec.automaton.program import A_MATCH
-from matchrec.explain.tracing.parts import Conjunct, Parts, ReferencePart, number_of
-from matchrec.explain.tracing.search import CONDITION, Attempt, Mapped, Outcome, Trial
+from matchrec.explain.tracing.parts import ConditionParts, Conjunct, ReferencePart, number_of
+from matchrec.explain.tracing.search import CONDITION_OUTCOMES, Attempt, Mapped, Outcome, Trial
 from matchrec.plan.expression import End, Navigation
 from matchrec.search.interface import Task
 from matchrec.search.matches import Matches
@@ -24,16 +24,16 @@ from matchrec.search.matches import Matches
 MOST_MAPPED = 1_000_000
 
 # The values of all measures for one trial, as texts; None for NULL.
-Texts = Sequence[str | None]
+MeasureTexts = Sequence[str | None]
 
 # The values for each trial, by the trial's index among the chosen keys.
-Values = Mapping[int, Texts]
+MeasureValues = Mapping[int, MeasureTexts]
 
 # The index of an attempt, and the index of a trial in it.
-Key = tuple[int, int]
+TrialKey = tuple[int, int]
 
 
-def wanted_trials(attempts: Sequence[Attempt]) -> list[Key]:
+def choose_trials(attempts: Sequence[Attempt]) -> list[TrialKey]:
     """Choose the trials whose values are shown, those that matter most first.
 
     First the trials that stopped the best path of each attempt, then those on the best path, the
@@ -44,11 +44,11 @@ def wanted_trials(attempts: Sequence[Attempt]) -> list[Key]:
         *((number, attempt.best[::-1]) for number, attempt in enumerate(attempts)),
         *((number, range(len(attempt.trials))) for number, attempt in enumerate(attempts)),
     ]
-    candidates: dict[Key, None] = {}  # an ordered set
+    candidates: dict[TrialKey, None] = {}  # an ordered set
     for number, indices in by_importance:
         trials = attempts[number].trials
         for index in indices:
-            if trials[index].outcome in CONDITION:
+            if trials[index].outcome in CONDITION_OUTCOMES:
                 candidates[number, index] = None
     remaining_rows = MOST_MAPPED
     keys = []
@@ -60,7 +60,7 @@ def wanted_trials(attempts: Sequence[Attempt]) -> list[Key]:
     return keys
 
 
-def as_matches(task: Task, attempts: Sequence[Attempt], keys: Sequence[Key]) -> Matches:
+def trials_as_matches(task: Task, attempts: Sequence[Attempt], keys: Sequence[TrialKey]) -> Matches:
     """Return trials as matches that end with the row that is tried.
 
     That row is mapped to the variable of the trial. The match number holds the index of the trial
@@ -101,22 +101,22 @@ class Explainer:
 
     task: Task
     # The parts of all conditions.
-    parts: Parts
+    parts: ConditionParts
     attempts: Sequence[Attempt]
     # The trials whose values were computed.
-    keys: Sequence[Key]
-    values: Values
+    keys: Sequence[TrialKey]
+    values: MeasureValues
     # How many rows the partition has.
     rows: int
 
-    def conditions(self) -> dict[Key, tuple[str, ...]]:
+    def conditions(self) -> dict[TrialKey, tuple[str, ...]]:
         """Return for each trial a sentence for each conjunct of its condition."""
         return {
             key: tuple(self.sentences(key, self.values.get(number, ())))
             for number, key in enumerate(self.keys)
         }
 
-    def sentences(self, key: Key, values: Texts) -> Iterator[str]:
+    def sentences(self, key: TrialKey, values: MeasureTexts) -> Iterator[str]:
         """Return the sentences for one trial.
 
         Args:
@@ -130,7 +130,7 @@ class Explainer:
         if not conjuncts:
             yield "no condition: true of every row"
             return
-        truths = known_truths(trial, conjuncts, values)
+        truths = find_truths(trial, conjuncts, values)
         mapped = rows_of(self.task, attempt, trial_index)
         for conjunct, truth in zip(conjuncts, truths, strict=True):
             if truth is None:
@@ -140,12 +140,12 @@ class Explainer:
             else:
                 yield self.sentence(conjunct, truth, values, mapped)
 
-    def sentence(self, conjunct: Conjunct, truth: str, values: Texts, mapped: Mapped) -> str:
+    def sentence(self, conjunct: Conjunct, truth: str, values: MeasureTexts, mapped: Mapped) -> str:
         """Return a sentence with the truth of a conjunct and the values of its parts.
 
         Args:
             conjunct: the conjunct.
-            truth: its truth, see `known_truths`.
+            truth: its truth, see `find_truths`.
             values: the values of all measures.
             mapped: the rows mapped so far, and last the row that is tried.
         """
@@ -159,7 +159,7 @@ class Explainer:
         sentence = f"{conjunct.text}: {result}"
         return f"{sentence} ({', '.join(notes)})" if notes else sentence
 
-    def note(self, part: ReferencePart, values: Texts, mapped: Mapped) -> str | None:
+    def note(self, part: ReferencePart, values: MeasureTexts, mapped: Mapped) -> str | None:
         """Return the value of a reference, and which row it reads: `PREV(price) = 10 of row 3`.
 
         The value is left out if a side of the comparison shows it, and the row if it is the one
@@ -199,8 +199,8 @@ def value_text(value: str | None) -> str:
 NOT_ASKED = "not asked"
 
 
-def known_truths(
-    trial: Trial, conjuncts: Sequence[Conjunct], values: Texts
+def find_truths(
+    trial: Trial, conjuncts: Sequence[Conjunct], values: MeasureTexts
 ) -> tuple[str | None, ...]:
     """Return whether each conjunct of a trial's condition is true.
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from matchrec.conditions.residual import COMPARISONS
-from matchrec.conditions.split import is_bare
-from matchrec.explain.formulas import show_test
+from matchrec.conditions.split import is_single_reference
+from matchrec.explain.formulas import show_stage_condition
 from matchrec.plan.clauses import Definition, Measure
 from matchrec.plan.expression import (
     MATCH_NUMBER,
@@ -26,13 +26,13 @@ from matchrec.plan.expression import (
     MatchValue,
     Navigation,
     Operation,
-    Piece,
     Reference,
     Scalar,
     Semantics,
     Term,
-    conjuncts,
-    terms,
+    TextPiece,
+    list_terms,
+    split_conjuncts,
     with_semantics,
 )
 from matchrec.plan.match_plan import MatchPlan
@@ -48,7 +48,7 @@ MATCH_NUMBERS = 2**31
 NOWHERE = Span(0, 0)
 
 # Returns an expression as its author wrote it.
-Write = Callable[[Scalar], str]
+WriteExpression = Callable[[Scalar], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Conjunct:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class ConditionParts:
     """The parts of all conditions of a plan."""
 
     # The conjuncts of each variable's condition, by the name of the variable.
@@ -93,9 +93,11 @@ class Parts:
     measures: tuple[Measure, ...]
 
 
-def parts_of(
-    plan: MatchPlan, write: Write | None = None, tests: Iterable[tuple[str, Definition]] = ()
-) -> Parts:
+def split_into_parts(
+    plan: MatchPlan,
+    write: WriteExpression | None = None,
+    tests: Iterable[tuple[str, Definition]] = (),
+) -> ConditionParts:
     """Return the parts of all conditions of a plan.
 
     Args:
@@ -112,7 +114,7 @@ def parts_of(
         definition.variable: splitter.conjuncts(definition, mapped)
         for mapped, definition in (*definitions, *tests)
     }
-    return Parts(conjuncts_by_variable, tuple(splitter.measures))
+    return ConditionParts(conjuncts_by_variable, tuple(splitter.measures))
 
 
 def number_of(trial: int, match_number: int) -> int:
@@ -131,7 +133,7 @@ class Splitter:
 
     # Whether the pattern has stages, whose conditions are evaluated before the row is mapped.
     of_stages: bool
-    write: Write | None
+    write: WriteExpression | None
     measures: list[Measure]
 
     def conjuncts(self, definition: Definition, mapped: str) -> tuple[Conjunct, ...]:
@@ -143,7 +145,7 @@ class Splitter:
             definition: the condition.
             mapped: the variable that the row is mapped to.
         """
-        scalars = conjuncts(definition.condition)
+        scalars = split_conjuncts(definition.condition)
         parts = []
         for index, scalar in enumerate(scalars):
             earlier = scalars[:index] if may_fail(scalar.operations) else ()
@@ -180,7 +182,12 @@ class Splitter:
         if isinstance(scalar, Operation) and scalar.operator in COMPARISONS:
             sides = scalar.operands
             operator = scalar.operator
-        bare_sides = {reference for side in sides if is_bare(side) for reference in side.references}
+        bare_sides = {
+            reference
+            for side in sides
+            if is_single_reference(side)
+            for reference in side.references
+        }
         truth = self.measure(scalar, variable, guards)
         side_measures = [self.measure(side, variable, guards) for side in sides]
         references = [
@@ -214,7 +221,7 @@ class Splitter:
 
     def text(self, scalar: Scalar, variable: str) -> str:
         """Return an expression in a variable's condition as one would write it."""
-        return show_test(scalar, variable) if self.of_stages else show_scalar(scalar)
+        return show_stage_condition(scalar, variable) if self.of_stages else show_scalar(scalar)
 
     def measure(self, scalar: Scalar, variable: str, guards: Sequence[Scalar] = ()) -> int:
         """Add a measure of an expression, and return its index.
@@ -244,7 +251,7 @@ class Splitter:
         )
         return replace(scalar, pieces=pieces)
 
-    def measured_piece(self, piece: Piece) -> Iterator[Piece]:
+    def measured_piece(self, piece: TextPiece) -> Iterator[TextPiece]:
         """Return a piece of a condition as a measure reads it: from the match's last row."""
         match piece:
             case str():
@@ -288,4 +295,4 @@ def is_measured(reference: Reference) -> bool:
     """
     if not isinstance(reference, Aggregate):
         return True
-    return all(MATCH_NUMBER not in term.pieces for term in terms(reference))
+    return all(MATCH_NUMBER not in term.pieces for term in list_terms(reference))

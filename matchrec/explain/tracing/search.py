@@ -60,7 +60,7 @@ class Outcome(Enum):
 
 
 # The outcomes of trials that evaluate a condition.
-CONDITION = (Outcome.TAKEN, Outcome.FAILED, Outcome.KNOWN, Outcome.ENDED, Outcome.BLOCKED)
+CONDITION_OUTCOMES = (Outcome.TAKEN, Outcome.FAILED, Outcome.KNOWN, Outcome.ENDED, Outcome.BLOCKED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +249,7 @@ class Tracer(PathSearch):
         size = 1 << int(partitions.rows + 1).bit_length()
         super().__init__(task, prepare_input(task, partitions), Room(memory=size))
         self.most = most
-        self.work = self.work._replace(progress=layout.fields_of(self.progress))
+        self.work = self.work._replace(progress=layout.share_fields(self.progress))
         self.arrays.show_to_python(lambda: self.work)
         views: Any = {name: memoryview(getattr(self.rules, name)) for name in ARRAYS_READ_OFTEN}
         self.rules = self.rules._replace(**views)

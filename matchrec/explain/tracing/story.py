@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from matchrec.explain.tracing.explained import Key
+from matchrec.explain.tracing.explained import TrialKey
 from matchrec.explain.tracing.search import Attempt, Mapped, Outcome, Trial
 from matchrec.explain.tracing.trace import EngineMatch, Trace
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import show
+from matchrec.plan.pattern import show_pattern
 from matchrec.search.interface import Task
-from matchrec.source import counted
+from matchrec.source import show_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Line:
     @property
     def fold(self) -> str:
         """The text shown instead of the rows that are not shown; empty if there are none."""
-        rows = counted(self.folded, "more row")
+        rows = show_count(self.folded, "more row")
         return f"... {rows} with the same outcomes" if self.folded else ""
 
 
@@ -95,7 +95,7 @@ class TracedRows:
 
 
 @dataclass(frozen=True)
-class Teller:
+class StoryWriter:
     """Puts a trace into words."""
 
     plan: MatchPlan
@@ -103,14 +103,16 @@ class Teller:
     rows: TracedRows
     trace: Trace
     # For each trial a sentence for each part of its condition.
-    conditions: Mapping[Key, tuple[str, ...]]
+    conditions: Mapping[TrialKey, tuple[str, ...]]
 
     def story(self) -> Story:
         """Return the whole trace in words."""
-        pattern = " ".join([f"PATTERN ({show(self.plan.pattern)})", *self.describe_window()])
+        pattern = " ".join(
+            [f"PATTERN ({show_pattern(self.plan.pattern)})", *self.describe_window()]
+        )
         keys = ", ".join(f"{name} = {value}" for name, value in self.rows.keys.items())
         partition = f"partition {keys}" if keys else "the only partition"
-        row_count = counted(len(self.rows.places), "row")
+        row_count = show_count(len(self.rows.places), "row")
         if self.trace.passed is None:
             results = self.list_matches()
         else:
@@ -135,7 +137,7 @@ class Teller:
             yield f"match {match.number}: {self.describe_rows(match.mapped, match.start)}"
         if len(matches) > MOST_MATCHES:
             more = len(matches) - MOST_MATCHES
-            yield f"and {counted(more, 'more match', 'more matches')}"
+            yield f"and {show_count(more, 'more match', 'more matches')}"
         if self.trace.until is not None:
             yield f"too many trials: attempts are known up to row {self.trace.until}"
 
@@ -188,7 +190,9 @@ class Teller:
             ends=tuple(self.describe_end(attempt)),
         )
 
-    def describe_trial(self, trial: Trial, key: Key, attempt: Attempt, *, is_key: bool) -> Line:
+    def describe_trial(
+        self, trial: Trial, key: TrialKey, attempt: Attempt, *, is_key: bool
+    ) -> Line:
         """Return a trial in words.
 
         Args:
@@ -226,7 +230,7 @@ class Teller:
             rows = self.describe_rows(match.mapped, match.start)
             return f"{name}: match {match.number}, {rows}"
         if matches:
-            return f"{name}: {counted(len(matches), 'match', 'matches')}"
+            return f"{name}: {show_count(len(matches), 'match', 'matches')}"
         if attempt.matches:
             return f"{name}: a match that leaves room for others and was left out"
         return f"{name}: no match"

@@ -11,7 +11,7 @@ from heapq import heappush, heappushpop
 
 from matchrec.automaton.program import A_MATCH
 from matchrec.explain.tracing.search import Attempt, Mapped, Tracer
-from matchrec.plan.clauses import ONE_OF_A_ROW, MatchOutput
+from matchrec.plan.clauses import ONE_MATCH_PER_START, MatchOutput
 from matchrec.search.interface import Task
 from matchrec.search.matches import Matches, next_starts
 from matchrec.search.partitions import Partitions
@@ -35,7 +35,7 @@ class EngineMatch:
 EngineMatches = tuple[EngineMatch, ...]
 
 
-def engine_matches(strategy: Strategy, task: Task, partitions: Partitions) -> EngineMatches:
+def find_engine_matches(strategy: Strategy, task: Task, partitions: Partitions) -> EngineMatches:
     """Return the matches that the engine finds, in its order.
 
     Raises:
@@ -63,7 +63,9 @@ def matches_in(chunk: Matches, task: Task) -> Iterator[EngineMatch]:
         )
 
 
-def starting_rows(task: Task, matches: EngineMatches, lower: int, upper: int) -> dict[int, int]:
+def find_starting_rows(
+    task: Task, matches: EngineMatches, lower: int, upper: int
+) -> dict[int, int]:
     """Return the rows from which the engine searched, each with the number of matches before it.
 
     If all matches are asked for, it searched from every row, and the numbers are 0.
@@ -74,7 +76,7 @@ def starting_rows(task: Task, matches: EngineMatches, lower: int, upper: int) ->
         lower: the position of the partition's first row.
         upper: the position after its last row.
     """
-    if task.output not in ONE_OF_A_ROW:
+    if task.output not in ONE_MATCH_PER_START:
         return dict.fromkeys(range(lower, upper), 0)
     row_after_match = {match.start: match.next for match in matches}
     match_counts: dict[int, int] = {}
@@ -149,8 +151,8 @@ def trace_search(
     Raises:
         RunFailure: a condition cannot be computed.
     """
-    matches = engine_matches(strategy, task, partitions)
-    starts = starting_rows(task, matches, 0, partitions.rows)
+    matches = find_engine_matches(strategy, task, partitions)
+    starts = find_starting_rows(task, matches, 0, partitions.rows)
     tracer = Tracer(task, partitions)
     if asked:
         return trace_rows(tracer, matches, starts, asked[:limit])
@@ -165,7 +167,7 @@ def trace_rows(
     Args:
         tracer: the search.
         matches: the engine's matches.
-        starts: the rows from which the engine searched, see `starting_rows`.
+        starts: the rows from which the engine searched, see `find_starting_rows`.
         rows: the chosen rows.
     """
     attempts = [trace_row(tracer, row, starts[row], matches) for row in rows if row in starts]
@@ -179,7 +181,7 @@ def trace_best(tracer: Tracer, matches: EngineMatches, starts: dict[int, int], l
     Args:
         tracer: the search.
         matches: the engine's matches.
-        starts: the rows from which the engine searched, see `starting_rows`.
+        starts: the rows from which the engine searched, see `find_starting_rows`.
         limit: how many attempts are kept.
     """
     trial_count = 0

@@ -26,7 +26,7 @@ MOST_LINES = 40
 FIRST_LINES = 8
 
 
-def text_of(story: Story) -> str:
+def show_story(story: Story) -> str:
     """Return a story as text: what was found, then each attempt, with empty lines between."""
     blocks = ["\n".join((*story.heading, *story.found))]
     blocks += ["\n".join(attempt_lines(attempt, story.orders)) for attempt in story.attempts]
@@ -40,7 +40,7 @@ def attempt_lines(attempt: AttemptStory, orders: str) -> Iterator[str]:
         attempt: the attempt.
         orders: the ORDER BY columns, the title of the table's second column.
     """
-    shown = shown_lines(attempt)
+    shown = choose_lines(attempt)
     yield attempt.title
     for line in table(shown, orders):
         yield f"  {line}"
@@ -51,7 +51,7 @@ def attempt_lines(attempt: AttemptStory, orders: str) -> Iterator[str]:
         yield f"  {line}"
 
 
-def shown_lines(attempt: AttemptStory) -> Sequence[Line]:
+def choose_lines(attempt: AttemptStory) -> Sequence[Line]:
     """Choose the lines of an attempt that are shown.
 
     All lines of a short attempt. Of a long one, those where the outcomes change; if these are too
@@ -166,7 +166,7 @@ def draw_attempt(
         y: the number of the first line of the attempt.
         orders: the ORDER BY columns, the title of the column of order values.
     """
-    shown = shown_lines(attempt)
+    shown = choose_lines(attempt)
     order_width = max(map(len, [orders, *(line.place for line in shown)]))
 
     def name_row(row: str, order_values: str, y: int) -> None:
@@ -225,7 +225,7 @@ COLUMNS = ("start", "row", "order_value", "rows_before", "variable", "outcome", 
 
 
 @dataclass(frozen=True, repr=False)
-class Why(figures.Pictured):
+class Why(figures.PicturedText):
     """The search of one partition, row by row, from `Query.why`.
 
     It prints as text. A notebook shows it as a picture.
@@ -246,7 +246,7 @@ class Why(figures.Pictured):
         """The text that `print` shows: the matches, or the result for the chosen row, then each
         attempt.
         """
-        return printable(text_of(self.story))
+        return printable(show_story(self.story))
 
     def __repr__(self) -> str:
         """Return the matches, and the title and the end of the first attempt."""
@@ -295,4 +295,4 @@ class Why(figures.Pictured):
         >>> print(matchrec.query(spark.range(3), large, order_by="id").why().svg())
         <?xml ...
         """
-        return figures.written(lambda: draw(self.story), "svg").decode()
+        return figures.render(lambda: draw(self.story), "svg").decode()

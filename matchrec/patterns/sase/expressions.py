@@ -17,12 +17,12 @@ from matchrec.errors import sase as errors
 from matchrec.patterns.sase.nodes import Component, Components, Identifier, Index
 from matchrec.plan import expression
 from matchrec.plan.expression import Aggregate, Navigation, Operation, Scalar, Term
-from matchrec.plan.text import quoted, string_literal
+from matchrec.plan.text import quote_name, string_literal
 from matchrec.source import Span
 from matchrec.syntax import tokens
 from matchrec.syntax.expressions.expression import ScalarReader
 from matchrec.syntax.expressions.reader import ClausePart, Scope
-from matchrec.syntax.expressions.references import call_arguments
+from matchrec.syntax.expressions.references import find_arguments
 from matchrec.syntax.tokens import Token, TokenKind, TokenSequence
 
 # The tokens of SQL, with three differences: `80%` before `*` is one number, `12hours` is a number
@@ -39,7 +39,7 @@ def read_text(text: str) -> TokenSequence:
     ['WITHIN', '12', 'hours', '0.8', '*', 'a', '.', 'x']
     """
     result: list[Token] = []
-    for token in tokens.tokens_of(tokens.sqlglot_tokens(text), text):
+    for token in tokens.convert_tokens(tokens.read_sqlglot_tokens(text), text):
         start, end = token.span.start, token.span.end
         before = result[-1] if result else token
         number_and_word = _NUMBER_AND_WORD.fullmatch(token.text)
@@ -264,7 +264,7 @@ class EventReader(ScalarReader):
         names = [self.read_token("a name", *NAMES).text]
         while self.accept("."):
             names.append(self.read_token("a name", *NAMES).text)
-        sql = ".".join(quoted(name) for name in names)
+        sql = ".".join(quote_name(name) for name in names)
         span = self.span(start, self.position)
         return expression.column_term(Navigation(), sql, span, tuple(names))
 
@@ -296,8 +296,8 @@ class EventReader(ScalarReader):
             raise errors.missing_attribute(span, written=identifier.events, clause=self.clause)
         if identifier.attribute is None:
             return expression.column_term(navigation, "", span)
-        text = expression.row_text(identifier.attribute)
-        names = expression.names_of(identifier.attribute)
+        text = expression.row_sql(identifier.attribute)
+        names = expression.find_column_names(identifier.attribute)
         return expression.column_term(navigation, text, span, names)
 
     def find_navigation(self, identifier: Identifier) -> Navigation:
@@ -331,7 +331,11 @@ class EventReader(ScalarReader):
         index = identifier.index
         is_kleene = self.find_component(identifier.name).kleene
         if is_kleene and index is Index.ALONE:
-            attribute = expression.names_of(identifier.attribute)[0] if identifier.attribute else ""
+            attribute = (
+                expression.find_column_names(identifier.attribute)[0]
+                if identifier.attribute
+                else ""
+            )
             raise errors.kleene_without_index(
                 identifier.span,
                 written=f"{name}.{attribute}".rstrip("."),
@@ -387,7 +391,7 @@ class EventReader(ScalarReader):
         span = self.text.call_span(start)
         if self.aggregate:
             raise errors.nested_aggregate(span, function=function, clause=self.clause)
-        arguments = call_arguments(self, start)
+        arguments = find_arguments(self, start)
         if len(arguments) != 1:
             raise errors.wrong_number_of_arguments(span, function=function, given=len(arguments))
         self.position = start + 2
@@ -443,7 +447,7 @@ class EventReader(ScalarReader):
         attributes = self.several(self.read_attribute)
         self.require("]", "`,`, `.` or `]`")
         for attribute in attributes:
-            first_name, *other_names = expression.names_of(attribute)
+            first_name, *other_names = expression.find_column_names(attribute)
             if other_names and first_name in self.components.by_name:
                 raise errors.equivalence_of_variable(
                     attribute.span, variable=first_name, attribute=".".join(other_names)
@@ -463,7 +467,7 @@ class EventReader(ScalarReader):
         predicates = [
             conjunct
             for condition in conditions
-            for conjunct in expression.conjuncts(condition)
+            for conjunct in expression.split_conjuncts(condition)
             if not is_equivalence_test(conjunct)
         ]
         for test in self.tests:

@@ -28,22 +28,22 @@ from matchrec.plan.expression import (
     Semantics,
     Term,
     column_term,
-    comparison,
-    joined,
-    names_of,
-    negation,
-    row_text,
-    variable_of,
+    compare,
+    find_column_names,
+    find_variable,
+    join_conditions,
+    negate,
+    row_sql,
     with_columns,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation
-from matchrec.plan.rules import check, refuse_repeated
+from matchrec.plan.rules import check_plan, check_unique
 from matchrec.source import Span
-from matchrec.syntax.expressions.expression import key_expression
+from matchrec.syntax.expressions.expression import make_key_expression
 
 
-def lower(query: SaseQuery, streams: nodes.Streams) -> MatchPlan:
+def lower_sase(query: SaseQuery, streams: nodes.Streams) -> MatchPlan:
     """Return the plan of a query over events that are rows.
 
     Items of RETURN may have names that differ only in case. Whether these are different names
@@ -54,20 +54,20 @@ def lower(query: SaseQuery, streams: nodes.Streams) -> MatchPlan:
 
     >>> from matchrec.patterns.sase.parser import parse
     >>> query = parse("PATTERN SEQ(Stock+ a[], Stock b) WHERE skip_till_any_match { a[i].x > 1 }")
-    >>> plan = lower(query, nodes.Streams(("ts",)))
+    >>> plan = lower_sase(query, nodes.Streams(("ts",)))
     >>> plan.variables, plan.selection.value
     (('a[1]', 'a[i]', 'b'), 'SKIP TILL ANY MATCH')
     """
     components = query.components
-    definitions = tuple(list_definitions(query, key_expression(streams.type_column)))
-    refuse_repeated([(item.name, item.span) for item in query.items], duplicate_measure)
+    definitions = tuple(list_definitions(query, make_key_expression(streams.type_column)))
+    check_unique([(item.name, item.span) for item in query.items], duplicate_measure)
     window = query.window
     has_closing = bool(definitions) and definitions[-1].variable == nodes.CLOSING
     plan = MatchPlan(
         pattern=build_pattern(components),
-        partition_by=tuple(key_expression(text) for text in streams.partition_by),
+        partition_by=tuple(make_key_expression(text) for text in streams.partition_by),
         equal=tuple(list_equal_keys(query)),
-        order_by=tuple(clauses.SortItem(key_expression(text)) for text in streams.order_by),
+        order_by=tuple(clauses.SortItem(make_key_expression(text)) for text in streams.order_by),
         measures=query.items or tuple(list_event_arrays(components)),
         within=clauses.Within(window) if isinstance(window, RowExpression) else None,
         within_rows=window if isinstance(window, int) else None,
@@ -79,7 +79,7 @@ def lower(query: SaseQuery, streams: nodes.Streams) -> MatchPlan:
         absences=tuple(list_absences(components)),
         closing=nodes.CLOSING if has_closing else None,
     )
-    check(plan)
+    check_plan(plan)
     return plan
 
 
@@ -111,7 +111,7 @@ def list_equal_keys(query: SaseQuery) -> Iterator[RowExpression]:
     """
     if query.strategy is not Strategy.STRICT_CONTIGUITY:
         for test in query.tests:
-            yield RowExpression(row_text(test), test.span, names=names_of(test))
+            yield RowExpression(row_sql(test), test.span, names=find_column_names(test))
 
 
 def list_event_arrays(components: Components) -> Iterator[clauses.Measure]:
@@ -154,16 +154,16 @@ def list_definitions(query: SaseQuery, type_column: RowExpression) -> Iterator[D
                 *conjuncts_by_point.get(variable, ()),
             ]
             if conditions:
-                yield Definition(variable, joined("AND", conditions), component.name.span)
+                yield Definition(variable, join_conditions("AND", conditions), component.name.span)
     if nodes.CLOSING in conjuncts_by_point:
-        yield Definition(nodes.CLOSING, joined("AND", conjuncts_by_point[nodes.CLOSING]))
+        yield Definition(nodes.CLOSING, join_conditions("AND", conjuncts_by_point[nodes.CLOSING]))
 
 
 def group_conjuncts(query: SaseQuery) -> dict[str, list[Scalar]]:
     """Return the conjuncts of WHERE by the point at which each is tested."""
     conjuncts_by_point: dict[str, list[Scalar]] = {}
     for predicate in query.predicates:
-        for conjunct in conjuncts(predicate):
+        for conjunct in split_into_conjuncts(predicate):
             point = find_test_point(conjunct, query.components)
             conjuncts_by_point.setdefault(point, []).append(conjunct)
     return conjuncts_by_point
@@ -181,11 +181,11 @@ def list_event_conditions(
         type_of_event = column_term(
             Navigation(variable), type_column.text, component.event_type.span, type_column.names
         )
-        yield comparison("=", type_of_event, component.event_type)
+        yield compare("=", type_of_event, component.event_type)
     for test in query.tests:
         attribute = read_attribute(variable, test)
         if query.strategy is Strategy.STRICT_CONTIGUITY and variable != first_variable:
-            yield comparison("=", attribute, read_attribute(first_variable, test))
+            yield compare("=", attribute, read_attribute(first_variable, test))
         else:
             yield Operation("IS NOT NULL", (attribute, " IS NOT NULL"), test.span)
 
@@ -243,7 +243,7 @@ def find_test_point(conjunct: Scalar, components: Components) -> str:
 def find_reading(reference: Reference, components: Components) -> EventReading:
     """Return what a reference of a condition reads, and when it is bound."""
     assert isinstance(reference, ColumnReference | Aggregate), reference
-    name = variable_of(reference)
+    name = find_variable(reference)
     span = reference.span
     assert name is not None
     assert span is not None
@@ -272,9 +272,9 @@ def find_reading(reference: Reference, components: Components) -> EventReading:
 MOST_CLAUSES = 32
 
 
-def conjuncts(condition: Scalar) -> tuple[Scalar, ...]:
+def split_into_conjuncts(condition: Scalar) -> tuple[Scalar, ...]:
     """Return the conjuncts of a condition, from left to right."""
-    return tuple(joined("OR", parts) for parts in list_disjunctions(condition))
+    return tuple(join_conditions("OR", parts) for parts in list_disjunctions(condition))
 
 
 def list_disjunctions(condition: Scalar) -> tuple[tuple[Scalar, ...], ...]:
@@ -288,8 +288,8 @@ def list_disjunctions(condition: Scalar) -> tuple[tuple[Scalar, ...], ...]:
             return list_disjunctions(inner)
         case Operation("NOT", (Operation("AND" | "OR" as operator, operands),)):
             dual_operator = "OR" if operator == "AND" else "AND"
-            negated = [negation(operand) for operand in operands]
-            return list_disjunctions(joined(dual_operator, negated))
+            negated = [negate(operand) for operand in operands]
+            return list_disjunctions(join_conditions(dual_operator, negated))
         case _:
             return ((condition,),)
 

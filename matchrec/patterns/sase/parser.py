@@ -8,28 +8,34 @@ from __future__ import annotations
 from dataclasses import replace
 
 from matchrec.errors import sase as errors
-from matchrec.errors.kinds import shown_in
+from matchrec.errors.kinds import located_in
 from matchrec.errors.language import SASE
 from matchrec.errors.sql.clause import expression_nested_too_deep
 from matchrec.patterns.sase.expressions import NAMES, EventReader, in_single_quotes, read_text
 from matchrec.patterns.sase.nodes import Component, Components, SaseQuery, Strategy
 from matchrec.plan.clauses import FirstMatches, Measure, RowExpression
-from matchrec.plan.expression import Scalar, Term, literal, names_of, with_final_semantics
-from matchrec.plan.rules import refuse_repeated
+from matchrec.plan.expression import (
+    Scalar,
+    Term,
+    find_column_names,
+    make_literal,
+    with_final_semantics,
+)
+from matchrec.plan.rules import check_unique
 from matchrec.plan.text import MICROSECONDS, string_literal
-from matchrec.shortcuts import once
+from matchrec.shortcuts import keep_parsed
 from matchrec.source import Origin, Source, Span
 from matchrec.syntax.expressions.reader import ClausePart, Scope
 from matchrec.syntax.tokens import (
-    MOST,
+    MOST_ROWS,
     Token,
     TokenKind,
-    amount_of_interval,
-    amount_of_number,
+    make_first_matches,
+    read_amount,
+    read_interval_amount,
+    read_whole_number,
     refuse_unit_in_number,
-    whole_number,
 )
-from matchrec.syntax.tokens import first_matches as make_first_matches
 
 
 def parse(text: str, origin: Origin | None = None) -> SaseQuery:
@@ -47,7 +53,7 @@ def parse(text: str, origin: Origin | None = None) -> SaseQuery:
     >>> [component.written for component in query.components.written], query.window.text
     (['a', 'b', 'c'], 'INTERVAL 12 HOUR')
     """
-    with shown_in(Source(text, origin), SASE):
+    with located_in(Source(text, origin), SASE):
         tokens = read_text(text)
         if not tokens.tokens:
             raise errors.empty_query(Span(0, len(text) or 1))
@@ -58,7 +64,7 @@ def parse(text: str, origin: Origin | None = None) -> SaseQuery:
             raise expression_nested_too_deep(reader.here, where=reader.clause) from error
 
 
-parse_once = once(parse)
+parse_once = keep_parsed(parse)
 
 
 # What may follow a clause, by its first word.
@@ -140,7 +146,7 @@ class QueryReader(EventReader):
         self.require(")", "`)`, `,` or `[`")
         # Variables become columns, whose names are compared without case.
         names = [(component.name.text, component.name.span) for component in components]
-        refuse_repeated(names, errors.duplicate_variable, str.upper)
+        check_unique(names, errors.duplicate_variable, str.upper)
         if all(component.negated for component in components):
             raise errors.nothing_positive(self.span(start, self.position))
         return Components(components)
@@ -184,7 +190,7 @@ class QueryReader(EventReader):
         expected = "an event type or `~` for a negation"
         token = self.read_token(expected, *NAMES, TokenKind.STRING)
         text = in_single_quotes(token.text) if token.is_string else string_literal(token.text)
-        return literal(text, token.span)
+        return make_literal(text, token.span)
 
     def read_first_matches(self) -> FirstMatches | None:
         """Read `FIRST 10 MATCHES` if it is next, as in SQL."""
@@ -244,7 +250,7 @@ class QueryReader(EventReader):
         listed = self.several(self.read_listed_component)
         span = self.span(start, self.position)
         self.require(")", "`)`, `,` or `[`")
-        refuse_repeated(listed, errors.argument_twice)
+        check_unique(listed, errors.argument_twice)
         names = {name for name, _ in listed}
         missing = [
             component.written
@@ -304,7 +310,7 @@ class QueryReader(EventReader):
         if self.accept("AS"):
             name = self.read_token("a name", *NAMES)
             return Measure(name.text, value, name.span)
-        names = names_of(value)
+        names = find_column_names(value)
         text = " ".join(self.text.text_at(value.span).split())
         return Measure(names[-1] if names else text, value, value.span)
 
@@ -353,14 +359,14 @@ def make_window(amounts: list[tuple[Token, Token | None]], span: Span) -> RowExp
     number, unit = amounts[0]
     if len(amounts) == 1 and unit is None:
         refuse_unit_in_number(number)
-        amount = amount_of_number(number.text)
+        amount = read_amount(number.text)
         return RowExpression(number.text, span, amount=amount, is_constant=amount is None)
     if len(amounts) == 1 and unit is not None and unit.text.upper() in ("EVENT", "EVENTS"):
         return count_events(number)
     words: list[str] = []
     for number, unit in amounts:
         words += [number.text, find_unit(number, unit)]
-    return RowExpression(f"INTERVAL {' '.join(words)}", span, amount=amount_of_interval(words))
+    return RowExpression(f"INTERVAL {' '.join(words)}", span, amount=read_interval_amount(words))
 
 
 def count_events(number: Token) -> int:
@@ -369,9 +375,9 @@ def count_events(number: Token) -> int:
     Raises:
         MatchRecognizeError: it is not a whole number from 1, or too large.
     """
-    events = whole_number(number.text) if number.text.isdigit() else 0
+    events = read_whole_number(number.text) if number.text.isdigit() else 0
     if events is None:
-        raise errors.too_many_events(number.span, limit=MOST)
+        raise errors.too_many_events(number.span, limit=MOST_ROWS)
     if events == 0:
         raise errors.not_a_number_of_events(number.span, number=number.text)
     return events

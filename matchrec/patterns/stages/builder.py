@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from matchrec import arguments
-from matchrec.arguments import ArgumentKind, checked, instance_of
+from matchrec.arguments import ArgumentKind, check_arguments, instance_of
 from matchrec.errors import stages as errors
 from matchrec.errors.calls import no_attribute
 from matchrec.patterns.stages import checks
 from matchrec.patterns.stages.tree import Stage, StepBuilder, named_stages, show_pattern
 from matchrec.plan.clauses import SkipTo
 from matchrec.plan.stages import Contiguity
-from matchrec.syntax.durations import DURATION, Duration, duration
+from matchrec.syntax.durations import DURATION_ARGUMENT, Duration, read_positive_duration
 
 # The kinds of the arguments of `AfterMatch`.
 
@@ -63,7 +63,7 @@ class AfterMatch:
         arguments.FLAG.check("`AfterMatch`", "throws", self.throws)
 
     @staticmethod
-    @checked(stage=arguments.TEXT)
+    @check_arguments(stage=arguments.TEXT)
     def skip_to_first(stage: str) -> AfterMatch:
         """Drop matches that start before the first event of `stage` in the last match.
 
@@ -75,7 +75,7 @@ class AfterMatch:
         return AfterMatch(SkipTo.FIRST, stage)
 
     @staticmethod
-    @checked(stage=arguments.TEXT)
+    @check_arguments(stage=arguments.TEXT)
     def skip_to_last(stage: str) -> AfterMatch:
         """Drop matches that start before the last event of `stage` in the last match.
 
@@ -164,7 +164,7 @@ class Pattern:
         arguments.COUNT.or_none().check("`Pattern`", "most_matches", self.most_matches)
 
     @staticmethod
-    @checked(content=CONTENT)
+    @check_arguments(content=CONTENT)
     def begin(content: str | Pattern) -> Pattern:
         """Start a pattern with its first stage.
 
@@ -176,7 +176,7 @@ class Pattern:
         """
         return Pattern(())._append(content, Contiguity.STRICT, "begin")
 
-    @checked(content=CONTENT)
+    @check_arguments(content=CONTENT)
     def next(self, content: str | Pattern) -> Pattern:
         """Add a stage that must match the very next event (strict contiguity).
 
@@ -185,7 +185,7 @@ class Pattern:
         """
         return self._append(content, Contiguity.STRICT, "next")
 
-    @checked(content=CONTENT)
+    @check_arguments(content=CONTENT)
     def followed_by(self, content: str | Pattern) -> Pattern:
         """Add a stage; a match may skip events that do not satisfy it (relaxed contiguity).
 
@@ -194,7 +194,7 @@ class Pattern:
         """
         return self._append(content, Contiguity.RELAXED, "followed_by")
 
-    @checked(content=CONTENT)
+    @check_arguments(content=CONTENT)
     def followed_by_any(self, content: str | Pattern) -> Pattern:
         """Add a stage; a match may skip any events before it (non-deterministic relaxed
         contiguity).
@@ -204,7 +204,7 @@ class Pattern:
         """
         return self._append(content, Contiguity.ANY, "followed_by_any")
 
-    @checked(name=CONTENT)
+    @check_arguments(name=CONTENT)
     def not_next(self, name: str) -> Pattern:
         """Add a stage that the very next event must not satisfy.
 
@@ -213,7 +213,7 @@ class Pattern:
         """
         return self._append_not(name, Contiguity.STRICT, "not_next")
 
-    @checked(name=CONTENT)
+    @check_arguments(name=CONTENT)
     def not_followed_by(self, name: str) -> Pattern:
         """Add a stage that no event before the next accepted one, or in the window, may satisfy.
 
@@ -222,7 +222,7 @@ class Pattern:
         """
         return self._append_not(name, Contiguity.RELAXED, "not_followed_by")
 
-    @checked(condition=CONDITION)
+    @check_arguments(condition=CONDITION)
     def where(self, condition: Any) -> Pattern:
         """Add a condition that the events of the last stage must satisfy, too.
 
@@ -232,7 +232,7 @@ class Pattern:
         test = checks.make_condition(condition, self._last, "where")
         return self._with_last(conditions=(*self._last.conditions, test))
 
-    @checked(condition=CONDITION)
+    @check_arguments(condition=CONDITION)
     def or_where(self, condition: Any) -> Pattern:
         """Add a condition to the last stage, as an alternative to all conditions before it.
 
@@ -245,7 +245,7 @@ class Pattern:
         test = replace(test, is_alternative=bool(conditions_before))
         return self._with_last(conditions=(*conditions_before, test))
 
-    @checked(condition=CONDITION)
+    @check_arguments(condition=CONDITION)
     def until(self, condition: Any) -> Pattern:
         """End the loop of the last stage at an event that satisfies the condition.
 
@@ -261,7 +261,7 @@ class Pattern:
             raise errors.until_twice(stage=stage.label)
         return self._with_last(until=checks.make_test(condition, stage, "until"))
 
-    @checked(gap=DURATION.or_none())
+    @check_arguments(gap=DURATION_ARGUMENT.or_none())
     def one_or_more(self, gap: object = None) -> Pattern:
         """Let the last stage take one or more events.
 
@@ -273,7 +273,7 @@ class Pattern:
         """
         return self._repeat("one_or_more", 1, None, gap)
 
-    @checked(least=TIMES, most=TIMES.or_none(), gap=DURATION.or_none())
+    @check_arguments(least=TIMES, most=TIMES.or_none(), gap=DURATION_ARGUMENT.or_none())
     def times(self, least: int, most: int | None = None, gap: object = None) -> Pattern:
         """Let the last stage take exactly `least` events, or `least` to `most` events.
 
@@ -288,7 +288,7 @@ class Pattern:
         checks.check_bounds(self._last, least, most)
         return self._repeat("times", least, least if most is None else most, gap)
 
-    @checked(least=TIMES, gap=DURATION.or_none())
+    @check_arguments(least=TIMES, gap=DURATION_ARGUMENT.or_none())
     def times_or_more(self, least: int, gap: object = None) -> Pattern:
         """Let the last stage take `least` or more events.
 
@@ -346,7 +346,7 @@ class Pattern:
         checks.check_can_have_inner_contiguity(self._last, "allow_combinations")
         return self._with_last(inner=Contiguity.ANY)
 
-    @checked(window=DURATION, kind=arguments.one_of(checks.KINDS))
+    @check_arguments(window=DURATION_ARGUMENT, kind=arguments.one_of(checks.KINDS))
     def within(self, window: object, kind: str = "first_to_last") -> Pattern:
         """Limit the time between events: it must be less than the window.
 
@@ -360,7 +360,7 @@ class Pattern:
         >>> Pattern.begin("a").followed_by("b").within("10 minutes", "previous_to_current")
         Pattern.begin('a').followed_by('b').within('10 minute', 'previous_to_current')
         """
-        length = duration(window, "within")
+        length = read_positive_duration(window, "within")
         stage = self._last
         if kind == "first_to_last":
             pattern = self._with_last(within=choose_smaller(stage.within, length))
@@ -373,7 +373,7 @@ class Pattern:
         checks.check_windows(pattern.stages)
         return pattern
 
-    @checked(strategy=SKIP)
+    @check_arguments(strategy=SKIP)
     def after_match(self, strategy: AfterMatch) -> Pattern:
         """Set where the search resumes after a match, and so which other matches are dropped.
 
@@ -384,7 +384,7 @@ class Pattern:
         """
         return replace(self, skip=strategy)
 
-    @checked(count=arguments.COUNT)
+    @check_arguments(count=arguments.COUNT)
     def first_matches(self, count: int) -> Pattern:
         """Keep only the first `count` matches of each stream; the search ends at the last of them.
 
@@ -465,7 +465,7 @@ class Pattern:
             quantified=True,
             least=max(least, 1),
             most=most,
-            gap=None if gap is None else duration(gap, call),
+            gap=None if gap is None else read_positive_duration(gap, call),
             optional=stage.optional or least == 0,
         )
 
@@ -501,12 +501,12 @@ class Pattern:
         """Return a diagram of the stages, and the calls below it."""
         # Only a notebook draws.
         from matchrec.explain.pictures.diagrams import draw_stages
-        from matchrec.explain.pictures.html import preformatted, wide
+        from matchrec.explain.pictures.html import preformatted, scrollable
 
         calls = preformatted(repr(self))
         if not self.stages:
             return calls
-        return wide(draw_stages(StepBuilder().build_steps(self.stages), {})) + calls
+        return scrollable(draw_stages(StepBuilder().build_steps(self.stages), {})) + calls
 
 
 def list_calls_of_whole(pattern: Pattern) -> list[str]:

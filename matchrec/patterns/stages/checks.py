@@ -12,7 +12,7 @@ from matchrec.errors import stages as errors
 from matchrec.patterns.stages.tree import Stage, Test, all_stages, named_stages
 from matchrec.plan.stages import Contiguity
 from matchrec.syntax.durations import Duration
-from matchrec.syntax.tokens import MOST
+from matchrec.syntax.tokens import MOST_ROWS
 
 # What a window limits: `kind` of `Pattern.within`.
 KINDS = ("first_to_last", "previous_to_current")
@@ -91,8 +91,8 @@ def check_bounds(stage: Stage, least: int, most: int | None) -> None:
     Raises:
         MatchRecognizeError: a bound is too large or too small, or `most` is less than `least`.
     """
-    if max(least, most or 0) > MOST:
-        raise errors.too_many_times(stage=stage.label, limit=MOST)
+    if max(least, most or 0) > MOST_ROWS:
+        raise errors.too_many_times(stage=stage.label, limit=MOST_ROWS)
     # times(0, n) makes the stage optional, times_or_more(0) is not allowed.
     lowest = 1 if most is None else 0
     if least < lowest:

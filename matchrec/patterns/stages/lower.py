@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from matchrec.errors import stages as errors
-from matchrec.errors.kinds import shown_in
+from matchrec.errors.kinds import located_in
 from matchrec.errors.language import PATTERN_CALLS
 from matchrec.patterns.stages import checks, tree
 from matchrec.patterns.stages.builder import Pattern
@@ -33,25 +33,25 @@ from matchrec.plan.expression import (
     Semantics,
     Term,
     column_term,
-    comparison,
-    complement,
+    compare,
     differs_by_less,
-    inner_references,
-    joined,
-    literal,
+    join_conditions,
+    list_inner_references,
+    make_complement,
+    make_literal,
     number_term,
-    row_text,
+    row_sql,
     with_columns,
     with_terms,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.operations import named
-from matchrec.plan.rules import check
-from matchrec.plan.stages import Skip, Staging, Timeouts, Until, words
-from matchrec.plan.text import quoted, sum_or_null
+from matchrec.plan.operations import operations_of_operator
+from matchrec.plan.rules import check_plan
+from matchrec.plan.stages import Skip, Staging, Timeouts, Until, build_row_pattern
+from matchrec.plan.text import quote_name, sum_or_null
 from matchrec.source import Source, Span
 from matchrec.syntax.durations import Duration
-from matchrec.syntax.expressions.expression import key_expression, parse_scalar
+from matchrec.syntax.expressions.expression import make_key_expression, parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
 from matchrec.syntax.tokens import SPARK, Dialect, read_tokens
 
@@ -136,7 +136,7 @@ def _bind_aggregate(aggregate: Aggregate, stage_names: Mapping[str, str]) -> Agg
     Raises:
         MatchRecognizeError: it reads MATCH_NUMBER, or is not over the events of one stage.
     """
-    for reference in inner_references(aggregate):
+    for reference in list_inner_references(aggregate):
         if reference == MATCH_NUMBER:
             raise errors.not_of_an_event(reference.span, function="MATCH_NUMBER")
     if aggregate.variable is not None:
@@ -148,7 +148,7 @@ def _bind_aggregate(aggregate: Aggregate, stage_names: Mapping[str, str]) -> Agg
     # In `count(a)`, the stage has been read as a column.
     pieces = [piece for argument in aggregate.arguments for piece in argument.pieces]
     is_column = len(pieces) == 1 and isinstance(pieces[0], ColumnReference)
-    column = row_text(aggregate.arguments[0]) if is_column else ""
+    column = row_sql(aggregate.arguments[0]) if is_column else ""
     counted_stage = stage_names.get(column.replace("`", "")) or stage_names.get(column.upper())
     if aggregate.function != "count" or counted_stage is None:
         raise errors.of_no_stage(aggregate.span, function=aggregate.function)
@@ -165,7 +165,7 @@ def _read_from(column: ColumnReference, name: str) -> ColumnReference:
 
 def read_sum(navigation: Navigation, text: str) -> Term:
     """Return a sum over one row, such as `(ts) + (0L)`, on the row that a navigation finds."""
-    return Term((ColumnReference(navigation, text, None, named("+")),), NOWHERE)
+    return Term((ColumnReference(navigation, text, None, operations_of_operator("+")),), NOWHERE)
 
 
 def read_order(navigation: Navigation, order: clauses.RowExpression) -> Term:
@@ -194,21 +194,21 @@ def list_measures(query: PatternQuery) -> Iterator[clauses.Measure]:
     A match has its number, its first and last time, and for each stage the array of its events. An
     event has the number of its match and the name of its stage.
     """
-    yield measure("match_number", MATCH_NUMBER)
+    yield make_measure("match_number", MATCH_NUMBER)
     if query.rows is not clauses.RowsPerMatch.ONE_ROW:
-        yield measure("stage", Classifier(Navigation()))
+        yield make_measure("stage", Classifier(Navigation()))
         return
     for name, end in ("start_time", End.FIRST), ("end_time", End.LAST):
         navigation = Navigation(end=end, semantics=FINAL)
         yield clauses.Measure(name, read_order(navigation, query.order[0]))
-    event = f"struct({', '.join(quoted(column) for column in query.columns) or '*'})"
+    event = f"struct({', '.join(quote_name(column) for column in query.columns) or '*'})"
     for stage in query.stage_names:
         reference = ColumnReference(Navigation(stage), event, fields=query.columns)
         argument = Term((reference,), NOWHERE)
-        yield measure(stage, Aggregate("collect_list", stage, (argument,), FINAL))
+        yield make_measure(stage, Aggregate("collect_list", stage, (argument,), FINAL))
 
 
-def measure(name: str, reference: Reference) -> clauses.Measure:
+def make_measure(name: str, reference: Reference) -> clauses.Measure:
     """Return a measure that is one reference."""
     return clauses.Measure(name, Term((reference,), NOWHERE))
 
@@ -231,7 +231,7 @@ class PatternQuery:
     @cached_property
     def order(self) -> tuple[clauses.RowExpression, ...]:
         """The expressions of `order_by`."""
-        return tuple(key_expression(text) for text in self.order_by)
+        return tuple(make_key_expression(text) for text in self.order_by)
 
     @cached_property
     def stage_names(self) -> tuple[str, ...]:
@@ -250,7 +250,7 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
     checks.check_end(pattern.stages)
     check_skip_target(query)
     source, offsets = write_conditions(pattern.stages)
-    with shown_in(source, PATTERN_CALLS):
+    with located_in(source, PATTERN_CALLS):
         tests = TestDefinitions(query, offsets)
         steps = tests.build_steps(pattern.stages)
         match_window = checks.find_match_window(pattern.stages)
@@ -259,8 +259,8 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
             skip = Skip(pattern.skip.to, pattern.skip.stage, pattern.skip.throws)
         most_matches = pattern.most_matches
         plan = MatchPlan(
-            pattern=words(steps),
-            partition_by=tuple(key_expression(text) for text in query.partition_by),
+            pattern=build_row_pattern(steps),
+            partition_by=tuple(make_key_expression(text) for text in query.partition_by),
             order_by=tuple(clauses.SortItem(key) for key in query.order),
             measures=tuple(list_measures(query)),
             rows_per_match=query.rows,
@@ -278,7 +278,7 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
                 lengths=tests.window_lengths,
             ),
         )
-        check(plan)
+        check_plan(plan)
         return plan, source
 
 
@@ -343,10 +343,12 @@ class TestDefinitions(tree.StepBuilder):
             return None
         ends = self.parse_condition(stage.until)
         test = self.define(f"{stage.name} until", ends)
-        goes_on = self.define(f"{stage.name} not until", complement(ends))
+        goes_on = self.define(f"{stage.name} not until", make_complement(ends))
         if stage.is_group:
             return Until(test, goes_on)
-        take = joined("AND", (self.combine_conditions(stage.conditions), complement(ends)))
+        take = join_conditions(
+            "AND", (self.combine_conditions(stage.conditions), make_complement(ends))
+        )
         return Until(test, goes_on, self.define(f"{stage.name} where, not until", take))
 
     def name_distance(self, label: str, window: Duration | None) -> str | None:
@@ -359,7 +361,7 @@ class TestDefinitions(tree.StepBuilder):
         match_window = checks.find_match_window(self.query.pattern.stages)
         if window is None or (match_window is not None and window >= match_window):
             return None
-        test = self.define(label, complement(self.compare_distance(window)))
+        test = self.define(label, make_complement(self.compare_distance(window)))
         self.windows[test] = window
         return test
 
@@ -377,7 +379,7 @@ class TestDefinitions(tree.StepBuilder):
                 number_term(int(window.sql), NOWHERE),
             )
         end = read_sum(row_before, f"({order.text}) + ({window.sql})")
-        return comparison("<", read_order(candidate, order), end)
+        return compare("<", read_order(candidate, order), end)
 
     @property
     def window_tests(self) -> tuple[str, ...]:
@@ -425,8 +427,8 @@ class TestDefinitions(tree.StepBuilder):
     def combine_conditions(self, tests: tree.Tests) -> Scalar:
         """Return the conditions of a stage as one expression. Without any, every event is taken."""
         if not tests:
-            return literal("TRUE", NOWHERE)
-        return tree.combine(tests, self.parse_condition, joined)
+            return make_literal("TRUE", NOWHERE)
+        return tree.combine(tests, self.parse_condition, join_conditions)
 
     def parse_condition(self, test: tree.Test) -> Scalar:
         """Return a condition as an expression over the candidate and over stages."""

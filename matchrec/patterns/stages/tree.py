@@ -119,7 +119,9 @@ def named_stages(stages: tuple[Stage, ...]) -> Iterator[Stage]:
     return (stage for stage in all_stages(stages) if not stage.is_group)
 
 
-def textual(stages: tuple[Stage, ...], rule: str = "") -> tuple[tuple[Stage, ...], dict[str, Any]]:
+def name_columns(
+    stages: tuple[Stage, ...], rule: str = ""
+) -> tuple[tuple[Stage, ...], dict[str, Any]]:
     """Replace conditions that are Spark Columns by names of new columns.
 
     Args:

@@ -238,13 +238,13 @@ class Fields(ctypes.Structure):
     _fields_ = tuple((field, ctypes.c_int64) for field in Progress.__annotations__)
 
 
-def fields_of(progress: Progress) -> Progress:
+def share_fields(progress: Progress) -> Progress:
     """Return a progress that shares its memory with another one and is fast to read in Python."""
     fields: Any = Fields.from_buffer(cast("Any", progress).base)
     return cast("Progress", fields)
 
 
-class FoundArrays(NamedTuple):
+class OutputArrays(NamedTuple):
     """The output, with room for m matches and k mapped rows."""
 
     # int64[f, m + 1], what is known of each match: see the rows below.
@@ -259,7 +259,7 @@ class Work(NamedTuple):
     """What a search works in. What it does not need is None."""
 
     progress: Progress
-    # `FoundArrays`, made for each chunk.
+    # `OutputArrays`, made for each chunk.
     output: Any = None
     # int64[COUNTERS], what has been done and need not be done again.
     counters: RunArray = None

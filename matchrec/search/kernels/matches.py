@@ -17,9 +17,9 @@ from matchrec.jit.decorators import inner, spliced
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.buffer import is_expired
 from matchrec.search.kernels.layout import (
-    FoundArrays,
     Hook,
     NegationArrays,
+    OutputArrays,
     Progress,
     RowArrays,
     Rules,
@@ -182,7 +182,7 @@ def write_path(which: int, length: int, work: Work) -> int:
 
 @inner
 def write_match(
-    which: int, first: int, length: int, path: IntArray, progress: Progress, output: FoundArrays
+    which: int, first: int, length: int, path: IntArray, progress: Progress, output: OutputArrays
 ) -> int:
     """Add a match to the output; return DONE or OUTPUT_FULL.
 

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from matchrec.jit.decorators import inner, kernel, spliced
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.layout import FoundArrays, Hook, Progress, Rules, Work
+from matchrec.search.kernels.layout import Hook, OutputArrays, Progress, Rules, Work
 from matchrec.search.kernels.starts import NO_ROW, next_start
 from matchrec.search.partitions import BoolArray, IntArray
 
@@ -227,7 +227,7 @@ def next_row_alone(end: int, matches: int, rules: Rules, work: Work) -> None:
 
 @inner
 def first_next_start(
-    matches: int, skip: layout.SkipRule, program: IntArray, progress: Progress, output: FoundArrays
+    matches: int, skip: layout.SkipRule, program: IntArray, progress: Progress, output: OutputArrays
 ) -> int:
     """Return the next start of the first match that has one after its own start, or NO_ROW.
 

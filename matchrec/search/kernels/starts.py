@@ -21,8 +21,8 @@ from matchrec.jit.decorators import inlined, inner, kernel, kernel_with, spliced
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import (
     ChoiceArray,
-    FoundArrays,
     Hook,
+    OutputArrays,
     Progress,
     RowArrays,
     Rules,
@@ -157,7 +157,7 @@ def write_path(length: int, rules: Rules, work: Work) -> int:
 
 
 @spliced
-def has_room(length: int, output: FoundArrays, progress: Progress) -> bool:
+def has_room(length: int, output: OutputArrays, progress: Progress) -> bool:
     """Return whether the output has room for one more match of `length` rows.
 
     If it has not, progress.needed says how many rows it must hold.
@@ -171,7 +171,7 @@ def has_room(length: int, output: FoundArrays, progress: Progress) -> bool:
 
 @spliced
 def finish_match(
-    start: int, length: int, rules: Rules, output: FoundArrays, progress: Progress, rows: Hook
+    start: int, length: int, rules: Rules, output: OutputArrays, progress: Progress, rows: Hook
 ) -> int:
     """Add the match whose choices have been written to the end of the output, and skip.
 

@@ -66,7 +66,7 @@ _LOW = np.int64(0xFFFFFFFF)
 _SIGN = np.int64(-(2**63))
 
 
-def words_of(totals: int) -> int:
+def count_words(totals: int) -> int:
     """Return how many words the totals of a node or group have."""
     return NUMBER + totals * OF_A_TOTAL
 

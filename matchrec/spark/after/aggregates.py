@@ -7,7 +7,7 @@ folds    Spark's functions over arrays take the values of the aggregate from the
          shuffled.
 groups   The array is exploded, and its rows are aggregated by GROUP BY. Spark may merge parts of a
          group in any order, so only aggregates are left to it whose result does not depend on the
-         order of rows (`OF_GROUPS`).
+         order of rows (`GROUP_AGGREGATES`).
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, types
 
 from matchrec.compile.executable import Executable
-from matchrec.errors.language import part
-from matchrec.errors.run.origins import SqlOrigin, origin, with_origin
+from matchrec.errors.language import name_part
+from matchrec.errors.run.origins import SqlOrigin, make_origin, mark_origin
 from matchrec.output.measure_reader import POSITION, ROW, VARIABLE, RowAggregate, RowTerm
 from matchrec.output.reads import ReadRowsForSpark
-from matchrec.plan.show import call_of_aggregate
-from matchrec.plan.text import View, string_literal, template, words_of
-from matchrec.shortcuts import taken
+from matchrec.plan.show import write_aggregate_call
+from matchrec.plan.text import View, join_template, string_literal, words_of
+from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.after.folds import FOLDS, Fold, Values, without_repeats
 from matchrec.spark.errors.second_look import watch_matches
 from matchrec.spark.relation import Runner
@@ -43,7 +43,7 @@ OUTPUT_ROW = "__id"
 ROW_VALUES = "__taken"
 
 # The names of the aggregates that GROUP BY may compute.
-OF_GROUPS = frozenset(map(str.lower, words_of("ANY ORDER")))
+GROUP_AGGREGATES = frozenset(map(str.lower, words_of("ANY ORDER")))
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class MatchAggregates:
             arrays = arrays.selectExpr(*kept, *map(str, items))
         origins = {index: find_origin(self.aggregates[index]) for index in folds}
         items = [
-            SelectItem(with_origin(fold.sql(values[index]), origins[index]), wire.aggregate(index))
+            SelectItem(mark_origin(fold.sql(values[index]), origins[index]), wire.aggregate(index))
             for index, fold in folds.items()
         ]
         if self.token:
@@ -197,7 +197,7 @@ class MatchAggregates:
         if terms:
             values = f"transform({array}, {ROW} -> {write_struct(terms)})"
             array = drop_nulls(values, aggregate, fold)
-        return with_origin(array, find_origin(aggregate))
+        return mark_origin(array, find_origin(aggregate))
 
     def collect_values_by_group(self, folds: Mapping[int, Fold], kept: Sequence[str]) -> DataFrame:
         """Return what `collect_values` returns, by exploding the rows and grouping them again.
@@ -268,9 +268,9 @@ def choose_fold(aggregate: RowAggregate, result_type: types.DataType) -> Fold | 
     """Return the fold that computes an aggregate; None if it is computed by groups."""
     name = aggregate.call.function
     fold = FOLDS.get(name)
-    if fold is not None and fold.keeps_digits(result_type) and taken().folds:
+    if fold is not None and fold.keeps_digits(result_type) and current_shortcuts().folds:
         return fold
-    is_known = name in OF_GROUPS or not taken().folds
+    is_known = name in GROUP_AGGREGATES or not current_shortcuts().folds
     assert is_known, f"whether {name} depends on the order of the rows is not known"
     return None
 
@@ -321,8 +321,8 @@ def write_aggregate(aggregate: RowAggregate) -> str:
     """Return SQL of an aggregate over exploded rows."""
     arguments = map(write_term, aggregate.arguments)
     ordering = (f"{write_term(term)} {words}" for term, words in aggregate.ordering)
-    sql = call_of_aggregate(aggregate.call, arguments, ordering, write_row_filter(aggregate))
-    return with_origin(sql, find_origin(aggregate))
+    sql = write_aggregate_call(aggregate.call, arguments, ordering, write_row_filter(aggregate))
+    return mark_origin(sql, find_origin(aggregate))
 
 
 def write_row_filter(aggregate: RowAggregate, variables: Sequence[str] = ()) -> str:
@@ -350,8 +350,8 @@ def write_term(term: RowTerm) -> str:
 
 def find_origin(aggregate: RowAggregate) -> SqlOrigin:
     """Return where the user wrote an aggregate, for the errors of Spark."""
-    clause = part("MEASURES")
-    return origin(f"`{aggregate.call.function}` in {clause}", clause, aggregate.call.span)
+    clause = name_part("MEASURES")
+    return make_origin(f"`{aggregate.call.function}` in {clause}", clause, aggregate.call.span)
 
 
 # Arrays as rows, and back.
@@ -389,7 +389,7 @@ def group_rows(
     items += [SelectItem(write_first(fields[name]), name) for name in kept if name not in keys]
     select_list = runner.written(", ".join(map(str, [*items, *aggregates])))
     groups = f" GROUP BY {', '.join([OUTPUT_ROW, *keys])}"
-    query = template("SELECT ", select_list, " FROM ", View("matchrec_exploded"), groups)
+    query = join_template("SELECT ", select_list, " FROM ", View("matchrec_exploded"), groups)
     return runner.having(matchrec_exploded=exploded).sql(runner.in_scope(query))
 
 

@@ -21,12 +21,12 @@ from pyspark.sql.types import ArrayType, StructField, StructType
 from matchrec.errors import calls
 from matchrec.output.measure_reader import ROW
 from matchrec.plan.expression import CLASSIFIER_FIELD
-from matchrec.plan.match_plan import MatchPlan, states_of_variables
+from matchrec.plan.match_plan import MatchPlan, list_states
 from matchrec.plan.resolve import InputColumns
-from matchrec.plan.text import quoted, string_literal
-from matchrec.spark.backends import runner_of
-from matchrec.spark.environment import able_workers
-from matchrec.spark.types import columns_in_one_form
+from matchrec.plan.text import quote_name, string_literal
+from matchrec.spark.backends import make_runner
+from matchrec.spark.environment import use_own_interpreter
+from matchrec.spark.types import normalize_columns
 from matchrec.worker.wire import SelectItem
 
 # Arrays of matched rows.
@@ -43,12 +43,12 @@ def explode_rows(result: DataFrame, column: str | None) -> DataFrame:
         MatchRecognizePlanError: there is no such column, there are several, or a column of the
             matches has another type in the rows.
     """
-    is_sensitive = runner_of(result.sparkSession).settings["spark.sql.caseSensitive"] == "true"
+    is_sensitive = make_runner(result.sparkSession).settings["spark.sql.caseSensitive"] == "true"
     names = InputColumns(tuple(result.columns), None, is_sensitive)
     rows_column, row_type = find_rows_column(result.schema, names, column)
     match_fields = [field for field in result.schema.fields if field.name != rows_column]
-    match_columns = [quoted(field.name) for field in match_fields]
-    exploded = result.selectExpr(*match_columns, f"explode({quoted(rows_column)}) AS {ROW}")
+    match_columns = [quote_name(field.name) for field in match_fields]
+    exploded = result.selectExpr(*match_columns, f"explode({quote_name(rows_column)}) AS {ROW}")
     items = list_columns(match_fields, row_type, names.same)
     return exploded.selectExpr(*[str(item) for item in items])
 
@@ -65,7 +65,7 @@ def list_columns(
     """
     row_fields = list(row_type.fields)  # that are not yet yielded
     for match_field in match_fields:
-        name = quoted(match_field.name)
+        name = quote_name(match_field.name)
         row_field = next(
             (field for field in row_fields if same(field.name, match_field.name)), None
         )
@@ -75,12 +75,12 @@ def list_columns(
             row_fields.remove(row_field)
             yield SelectItem(write_shared_column(match_field, row_field), name)
     for row_field in row_fields:
-        yield SelectItem(write_row_column(row_field), quoted(row_field.name))
+        yield SelectItem(write_row_column(row_field), quote_name(row_field.name))
 
 
 def write_row_column(field: StructField) -> str:
     """Return SQL of a column of a row."""
-    return f"{ROW}.{quoted(field.name)}"
+    return f"{ROW}.{quote_name(field.name)}"
 
 
 def write_shared_column(match_field: StructField, row_field: StructField) -> str:
@@ -97,7 +97,7 @@ def write_shared_column(match_field: StructField, row_field: StructField) -> str
         )
     value = write_row_column(row_field)
     error = string_literal(calls.other_value(match_field.name))
-    return f"IF({quoted(match_field.name)} <=> {value}, {value}, raise_error({error}))"
+    return f"IF({quote_name(match_field.name)} <=> {value}, {value}, raise_error({error}))"
 
 
 def find_rows_column(
@@ -143,7 +143,7 @@ POINTER = ("state", "row", "version", "previous_state", "previous_row", "complet
 
 def mark_graph(graph: DataFrame, plan: MatchPlan) -> DataFrame:
     """Return the graph of a plan, with the metadata that `unwind_graph` needs."""
-    metadata = {STATES: states_of_variables(plan), KEYS: len(plan.partition_by)}
+    metadata = {STATES: list_states(plan), KEYS: len(plan.partition_by)}
     return graph.withMetadata("state", metadata)
 
 
@@ -158,15 +158,15 @@ def unwind_graph(graph: DataFrame) -> DataFrame:
     states_by_variable = graph.schema["state"].metadata[STATES]
     shown_keys = graph.schema["state"].metadata[KEYS]
     key_fields = graph.schema.fields[: graph.columns.index("state")]
-    keys = [quoted(field.name) for field in key_fields]
+    keys = [quote_name(field.name) for field in key_fields]
     collect_pointers = sql.collect_list(sql.struct("event", *POINTER)).alias("__pointers")
-    groups = [sql.expr(column) for column in columns_in_one_form(key_fields)]
+    groups = [sql.expr(column) for column in normalize_columns(key_fields)]
     partitions = graph.groupBy(*groups).agg(collect_pointers)
     pointer_fields = ", ".join(f"p.{name}" for name in POINTER)
     pointers = sql.expr(f"transform(__pointers, p -> struct({pointer_fields}))")
     # a lambda has no type hints, from which PySpark would choose how rows reach the function
-    find_paths = sql.udf(lambda pointers: paths(pointers), "array<array<int>>")  # noqa: PLW0108
-    with able_workers(graph.sparkSession):
+    find_paths = sql.udf(lambda pointers: list_paths(pointers), "array<array<int>>")  # noqa: PLW0108
+    with use_own_interpreter(graph.sparkSession):
         matches = partitions.select("*", sql.explode(find_paths(pointers)).alias("__path"))
     events = [write_events(name, states) for name, states in states_by_variable.items()]
     return matches.selectExpr(*keys[:shown_keys], *events)
@@ -181,10 +181,10 @@ def write_events(variable: str, states: Sequence[str]) -> str:
     """
     state_list = ", ".join(string_literal(state) for state in states)
     path = f"filter(__path, i -> get(__pointers, i).state IN ({state_list}))"
-    return f"transform({path}, i -> get(__pointers, i).event) AS {quoted(variable)}"
+    return f"transform({path}, i -> get(__pointers, i).event) AS {quote_name(variable)}"
 
 
-def paths(pointers: Sequence[Any]) -> list[list[int]]:
+def list_paths(pointers: Sequence[Any]) -> list[list[int]]:
     """Return the matches of a partition, each as the indices of its pointers in order.
 
     A match is found from its last pointer, one that completes a match: each pointer names the state

@@ -18,8 +18,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.types import DateType, DoubleType, FloatType, NumericType, StringType
 
-from matchrec.conditions.row_column import end_columns
-from matchrec.conditions.split import is_truth
+from matchrec.conditions.row_column import build_end_columns
+from matchrec.conditions.split import is_truth_value
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError, calls, conditions
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import refusals
@@ -27,8 +27,8 @@ from matchrec.errors.sql.around import cure_of_refusal
 from matchrec.errors.sql.foreign_names import cure_of_arguments
 from matchrec.plan.clauses import Measure, RowExpression, RowsPerMatch
 from matchrec.plan.expression import (
+    FUNCTIONS_OF_ENDED_RUNS,
     MATCHED_ROWS,
-    OF_ENDINGS,
     Aggregate,
     Classifier,
     ColumnReference,
@@ -38,27 +38,27 @@ from matchrec.plan.expression import (
     Scalar,
     Semantics,
     Term,
-    conjuncts,
-    inner_references,
-    operand_of,
+    list_inner_references,
+    list_terms,
+    operand_sql,
     render,
+    split_conjuncts,
     subexpressions,
-    terms,
     with_references,
     with_semantics,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
-from matchrec.plan.show import call_of_aggregate, show_scalar
-from matchrec.plan.text import marker_of, template
+from matchrec.plan.show import show_scalar, write_aggregate_call
+from matchrec.plan.text import find_marker, join_template
 from matchrec.source import Span
 from matchrec.spark.errors.second_look import find_first_failing
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail import probes
 from matchrec.spark.sail.sent import index_names
-from matchrec.spark.sail.words import condition_of, sentence_of, split_help
-from matchrec.spark.session import REFUSALS, SUBQUERY, quiet_analysis
-from matchrec.spark.types import is_nested, parts_of
+from matchrec.spark.sail.words import condition_of, plain_sentence, split_help
+from matchrec.spark.session import QUERY_ERRORS, SUBQUERY_START, quiet_analysis
+from matchrec.spark.types import is_nested, iterate_types
 
 # A text literal, which contains no parameter, or a parameter `:name`. A `:` after a word, a quote,
 # a bracket or another `:` reads a field of a value instead.
@@ -113,8 +113,8 @@ def list_row_conditions(plan: MatchPlan) -> Iterator[WrittenSql]:
     Parts whose form shows that they are truth values, such as comparisons, are left out.
     """
     for definition in plan.definitions:
-        for part in conjuncts(definition.condition):
-            if not is_truth(part):
+        for part in split_conjuncts(definition.condition):
+            if not is_truth_value(part):
                 yield from write_over_one_row("DEFINE", part)
 
 
@@ -130,7 +130,7 @@ def list_parts(clause: str, scalar: Scalar) -> Iterator[WrittenSql]:
             yield WrittenSql(clause, column.argument, span, call, all_columns)
         if isinstance(reference, Aggregate):
             yield WrittenSql(clause, write_over_all_rows(reference), span)
-    for part in conjuncts(scalar):
+    for part in split_conjuncts(scalar):
         yield from write_over_one_row(clause, part)
 
 
@@ -139,7 +139,7 @@ def find_call_around(reference: Reference, scalar: Scalar) -> str:
 
     If CLASSIFIER() is compared with the reference's columns, it is "CLASSIFIER(".
     """
-    reference_terms = terms(reference) if isinstance(reference, Aggregate) else (scalar,)
+    reference_terms = list_terms(reference) if isinstance(reference, Aggregate) else (scalar,)
     for term in reference_terms:
         if any(isinstance(part, Classifier) for part in term.references):
             return "CLASSIFIER("
@@ -157,7 +157,7 @@ def write_over_one_row(clause: str, scalar: Scalar) -> Iterator[WrittenSql]:
 def list_aggregating(plan: MatchPlan) -> Iterator[WrittenSql]:
     """Return the expressions that aggregate, as if all rows of the input were one match."""
     for clause, scalar in list_scalars(plan):
-        for part in conjuncts(scalar):
+        for part in split_conjuncts(scalar):
             if any(isinstance(reference, Aggregate) for reference in part.references):
                 yield WrittenSql(clause, render(part, render_over_all_rows), part.span)
 
@@ -172,7 +172,9 @@ def render_over_all_rows(reference: Reference) -> str:
 
 def find_columns_read(reference: Reference) -> tuple[ColumnReference, ...]:
     """Return the columns that a reference reads; for an aggregate, those it reads on each row."""
-    references = inner_references(reference) if isinstance(reference, Aggregate) else (reference,)
+    references = (
+        list_inner_references(reference) if isinstance(reference, Aggregate) else (reference,)
+    )
     return tuple(column for column in references if isinstance(column, ColumnReference))
 
 
@@ -183,14 +185,14 @@ def write_over_all_rows(aggregate: Aggregate) -> str:
     condition = None
     if aggregate.condition:
         condition = render(aggregate.condition, render_stand_in)
-    return call_of_aggregate(aggregate, arguments, ordering, condition)
+    return write_aggregate_call(aggregate, arguments, ordering, condition)
 
 
 def render_stand_in(reference: Reference) -> str:
     """Return SQL over one row that has the type of a reference."""
     match reference:
         case ColumnReference():
-            return operand_of(reference)
+            return operand_sql(reference)
         case Aggregate():
             raise AssertionError(reference)
         case Classifier():
@@ -217,7 +219,7 @@ class Diagnosis:
         """
         try:
             yield
-        except REFUSALS as error:
+        except QUERY_ERRORS as error:
             raise self.find_error(error) from error
         except RecursionError as error:
             raise conditions.nested_too_deep_to_plan() from error
@@ -244,8 +246,8 @@ class Diagnosis:
         if refused is not None:
             return self.explain_refusal(*refused)
         for interval in self.plan.intervals:
-            texts = [column.text for column in end_columns(self.plan, interval)]
-            if refusal_of(texts, self.relation) is not None:
+            texts = [column.text for column in build_end_columns(self.plan, interval)]
+            if find_refusal(texts, self.relation) is not None:
                 return self.make_window_error(interval)
         mistake = next(find_mistakes(self.plan, self.relation), None)
         if mistake is not None:
@@ -257,7 +259,7 @@ class Diagnosis:
         if refused is not None:
             return self.explain_refusal(*refused)
         engine = self.relation.runner.backend.engine
-        return refusals.refused_by_engine(engine, "MATCH_RECOGNIZE", first_line(error), None)
+        return refusals.refused_by_engine(engine, "MATCH_RECOGNIZE", read_sentence(error), None)
 
     def find_refused_correlation(self, error_text: str) -> MatchRecognizeError | None:
         """Return the error of a measure's subquery that reads a column of the input.
@@ -295,7 +297,7 @@ class Diagnosis:
         """
         runner = self.relation.runner
         parameters = tuple(map(str, runner.args or ()))
-        unbound = unbound_name(error)
+        unbound = find_unbound_name(error)
         if unbound is None:  # not every engine names a parameter without a value
             unbound = next(find_parameters_without_value(written.text, parameters), None)
         if unbound is not None:
@@ -303,17 +305,17 @@ class Diagnosis:
         condition, name = find_named(str(error), written.text) or (None, written.text)
         clause, span = written.clause, written.span
         match condition:
-            case "UNRESOLVED_COLUMN" if not SUBQUERY.search(written.text):
+            case "UNRESOLVED_COLUMN" if not SUBQUERY_START.search(written.text):
                 return errors.unknown_column(name, clause, self.find_names(written), span)
             case "UNRESOLVED_ROUTINE":
                 return errors.unknown_function(name, clause, runner.functions(), span)
             case "AMBIGUOUS_REFERENCE":
                 return errors.ambiguous_column(span, name=name, clause=clause)
-        sentence = first_line(error)
+        sentence = read_sentence(error)
         advice = (
             refusals.cure_of_quoted_column(sentence, self.columns.names)
             or cure_of_arguments(find_function(error))
-            or split_help(sentence_of(str(error)))[1]
+            or split_help(plain_sentence(str(error)))[1]
         )
         refusal = refusals.refused_by_engine(runner.backend.engine, clause, sentence, span, advice)
         if refusal.hint is None:
@@ -353,7 +355,7 @@ class Diagnosis:
         return next(iter((*likely, *self.columns.names)), "x")
 
 
-def refusal_of(texts: Sequence[str], relation: Relation) -> PySparkException | None:
+def find_refusal(texts: Sequence[str], relation: Relation) -> PySparkException | None:
     """Return the engine's refusal of expressions over one row; None if it accepts them."""
     try:
         relation.runner.analyse(relation.select(texts))
@@ -370,7 +372,7 @@ def find_first_refused(
     None if the engine accepts all of them together.
     """
     return find_first_failing(
-        written, lambda some: refusal_of([sql.text for sql in some], relation)
+        written, lambda some: find_refusal([sql.text for sql in some], relation)
     )
 
 
@@ -402,7 +404,7 @@ def show_value_so_far(measure: Measure, plan: MatchPlan) -> str:
     is_final = running != value and not plan.rows_per_match.is_one_row
     is_of_match = any(
         isinstance(reference, MatchValue | Aggregate)
-        and reference.function in (*OF_ENDINGS, MATCHED_ROWS)
+        and reference.function in (*FUNCTIONS_OF_ENDED_RUNS, MATCHED_ROWS)
         for reference in value.references
     )
     if is_final or is_of_match:
@@ -419,7 +421,7 @@ def find_parameters_without_value(text: str, parameters: Sequence[str]) -> Itera
             yield name
 
 
-def unbound_name(refusal: PySparkException) -> str | None:
+def find_unbound_name(refusal: PySparkException) -> str | None:
     """Return the parameter without a value that a refusal is about; None if it is about another."""
     found = re.search(r"\[UNBOUND_SQL_PARAMETER\].*?: `?(\w+)", str(refusal))
     if found is not None:
@@ -439,21 +441,21 @@ def make_unbound_error(
         known: the parameters with a value. If `name` is one of them, the session has lost it.
     """
     if name in known:
-        return lost_value_of(name, written.span)
-    marker = marker_of(name)
+        return make_lost_value_error(name, written.span)
+    marker = find_marker(name)
     if marker is not None:
         return calls.marker_without_value(marker)
     return calls.unbound_parameter(written.span, name=name, known=known).under(f":{name}")
 
 
-def lost_value_of(name: str, place: Span | None) -> MatchRecognizeError:
+def make_lost_value_error(name: str, place: Span | None) -> MatchRecognizeError:
     """Return the error of a parameter whose value the session has lost.
 
     Args:
         name: the parameter, or the name that a `?` has in generated SQL.
         place: where the parameter is written. A `?` knows this itself.
     """
-    marker = marker_of(name)
+    marker = find_marker(name)
     if marker is not None:
         return calls.lost_value(marker, parameter="a parameter marker (?)")
     return calls.lost_value(place, parameter=f"parameter `:{name}`").under(f":{name}")
@@ -466,9 +468,9 @@ def find_function(refusal: PySparkException) -> str:
     return parameters.get("functionName", "").strip("`") or (call[1] if call else "")
 
 
-def first_line(error: Exception) -> str:
+def read_sentence(error: Exception) -> str:
     """Return the engine's sentence, without its error condition, SQLSTATE and query context."""
-    text = sentence_of(str(error)).strip().split("\n")[0]
+    text = plain_sentence(str(error)).strip().split("\n")[0]
     text = re.sub(r"^\[[A-Z0-9_.]+\]\s*", "", text)
     text = re.sub(r"\s*Please, refer to '[^']*' for a fix\.", "", text)
     return re.sub(r"\s*SQLSTATE: \w+.*$", "", text).rstrip(". ")
@@ -486,7 +488,9 @@ def check_type_column(df: DataFrame, name: str, plan: MatchPlan) -> None:
         MatchRecognizePlanError: there is no such column, or its values are not texts.
     """
     all_conjuncts = (
-        conjunct for definition in plan.definitions for conjunct in conjuncts(definition.condition)
+        conjunct
+        for definition in plan.definitions
+        for conjunct in split_conjuncts(definition.condition)
     )
     if not any(_tests_type(conjunct, name) for conjunct in all_conjuncts):
         return
@@ -496,7 +500,7 @@ def check_type_column(df: DataFrame, name: str, plan: MatchPlan) -> None:
             if is_column and not name.replace(".", "_").isidentifier():
                 raise errors.unknown_type_column(name=name, known=df.columns)
             field = df.schema[name] if is_column else df.selectExpr(name).schema.fields[0]
-        except REFUSALS as error:
+        except QUERY_ERRORS as error:
             raise errors.unknown_type_column(name=name, known=df.columns) from error
     if not isinstance(field.dataType, StringType):
         raise errors.type_column_without_texts(type_name=field.dataType.simpleString(), name=name)
@@ -545,7 +549,7 @@ def find_mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecogniz
             yield conditions.not_boolean(condition.span, type_name=type_name)
     for key in plan_keys:
         key_type = relation.type_of(key.text)
-        if any(type(part).__name__ in WITHOUT_ORDER for part in parts_of(key_type)):
+        if any(type(part).__name__ in WITHOUT_ORDER for part in iterate_types(key_type)):
             yield errors.not_sortable(key.clause, key_type.simpleString(), key.span)
 
 
@@ -562,7 +566,9 @@ def find_differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecog
     spark = relation.runner.spark
     for key in list_keys(plan):
         key_type = relation.type_of(key.text)
-        is_floating = any(isinstance(part, FloatType | DoubleType) for part in parts_of(key_type))
+        is_floating = any(
+            isinstance(part, FloatType | DoubleType) for part in iterate_types(key_type)
+        )
         if is_floating and is_nested(key_type) and probes.tells_zeros_apart(spark):
             yield calls.nested_zeros(key.span, clause=key.clause, type_name=key_type.simpleString())
     order = plan.order_by[0].expression if plan.order_by else None
@@ -578,4 +584,4 @@ def has_hours(interval: str, relation: Relation) -> bool:
     runner = relation.runner
     date, timestamp = "DATE'2000-01-01'", "TIMESTAMP'2000-01-01 00:00:00'"
     text = runner.written(f"{timestamp} + ({interval}) = CAST({date} + ({interval}) AS TIMESTAMP)")
-    return not runner.sql(template("SELECT ", text)).collect()[0][0]
+    return not runner.sql(join_template("SELECT ", text)).collect()[0][0]

@@ -36,11 +36,11 @@ from pyspark.sql import DataFrame, SparkSession
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import RowColumn
 from matchrec.errors.kinds import TOLD, MatchRecognizeRunError
-from matchrec.errors.language import holding
+from matchrec.errors.language import set_variable
 from matchrec.errors.run.failures import row_not_computed
 from matchrec.errors.run.origins import SqlOrigin, failure_of
 from matchrec.plan import expression
-from matchrec.plan.expression import Operation, Scalar, conjuncts, joined, row_text
+from matchrec.plan.expression import Operation, Scalar, join_conditions, row_sql, split_conjuncts
 from matchrec.spark.errors.users_terms import reword
 from matchrec.spark.relation import Relation, Runner
 from matchrec.spark.sail.words import sentence_of_value
@@ -144,12 +144,12 @@ class SecondLook:
             failing = [
                 operand
                 for operand in scalar.operands
-                if self.find_failure([row_text(operand)]) is not None
+                if self.find_failure([row_sql(operand)]) is not None
             ]
             if len(failing) != 1:
-                return row_text(scalar)
+                return row_sql(scalar)
             scalar = failing[0]
-        return text if scalar is None else row_text(scalar)
+        return text if scalar is None else row_sql(scalar)
 
 
 def render_both(part: Scalar) -> tuple[str, str]:
@@ -157,7 +157,7 @@ def render_both(part: Scalar) -> tuple[str, str]:
 
     The compiler splits conditions and joins them again, so that its SQL is one or the other.
     """
-    return row_text(part), row_text(joined("AND", conjuncts(part)))
+    return row_sql(part), row_sql(join_conditions("AND", split_conjuncts(part)))
 
 
 # The looks that are kept, in the order of their queries: those over the input come before those
@@ -323,7 +323,7 @@ def explain(error: PySparkException, plan: Any) -> PySparkException | None:
     with _changing:
         looks = [look for look in _looks if look.token in tokens]
     run_error = None
-    with quiet_analysis(), holding(_LOOKING, True):
+    with quiet_analysis(), set_variable(_LOOKING, True):
         for look in looks:
             run_error = look.find(of_rows)
             if run_error is not None:

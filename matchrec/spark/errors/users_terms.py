@@ -40,15 +40,15 @@ from matchrec.errors.sql.expression import cure_of_unknown_function
 from matchrec.errors.sql.foreign_names import cure_of, cure_of_syntax, cure_of_table
 from matchrec.errors.sql.refusals import cure_of_literal, cure_of_type_name, cure_of_typed_literal
 from matchrec.errors.sql.ungrouped import find_ungrouped_column
-from matchrec.plan.text import PREFIX, Replacement, Template, View, quoted
+from matchrec.plan.text import PREFIX, Replacement, Template, View, quote_name
 from matchrec.source import Source, Span
 from matchrec.spark.sail.words import (
     STAR,
     condition_of,
     cure_of_word,
     place_of,
+    plain_sentence,
     row_of,
-    sentence_of,
     split_help,
 )
 
@@ -89,7 +89,7 @@ _PLAN = re.compile(r";\n(?=[!'A-Z])")
 _PLACE = re.compile(r"(?:; line (\d+) pos (\d+)|\s*\(line (\d+), pos (\d+)\))?;?$")
 
 
-def fill(piece: str | View | Replacement, names: Mapping[str, str]) -> str | View:
+def fill_piece(piece: str | View | Replacement, names: Mapping[str, str]) -> str | View:
     """Return a piece of a template as the engine reads it. A hole without a name stays a hole."""
     if isinstance(piece, Replacement):
         return piece.text
@@ -99,7 +99,7 @@ def fill(piece: str | View | Replacement, names: Mapping[str, str]) -> str | Vie
 
 
 @dataclass(frozen=True)
-class Filled:
+class FilledTemplate:
     """A template as the engine reads it, and the user's text that it was made from."""
 
     template: Template
@@ -114,7 +114,7 @@ class Filled:
 
     def _fill(self, piece: str | View | Replacement) -> str:
         """Return the text of a piece, with `_` for a name that PySpark will choose."""
-        filled = fill(piece, self.names)
+        filled = fill_piece(piece, self.names)
         if isinstance(filled, str):
             return filled
         return ("_" * PYSPARK_LENGTH).ljust(filled.width)
@@ -195,8 +195,8 @@ class InUsersTerms(Located):
         return []
 
 
-def in_users_terms(
-    error: PySparkException, filled: Filled, tables: Tables, functions: Functions
+def put_in_users_terms(
+    error: PySparkException, filled: FilledTemplate, tables: Tables, functions: Functions
 ) -> PySparkException:
     """Return the error, of its class, in terms of the user's text and without the plan.
 
@@ -209,7 +209,7 @@ def in_users_terms(
     if isinstance(error, InUsersTerms):
         return error  # such as the error of a value that an INSERT could not compute
     error_text = str(error)
-    sentence, position = _split_position(sentence_of(error_text))
+    sentence, position = _split_position(plain_sentence(error_text))
     sentence, advice = split_help(sentence)
     contexts = error.getQueryContext() if hasattr(error, "getQueryContext") else []
     if contexts:
@@ -227,7 +227,7 @@ def in_users_terms(
         span = filled.locate(ungrouped.start, ungrouped.end)
         sentence = ungrouped.sentence
         advice = ungrouped.hint
-    parameters = parameters_of(error)
+    parameters = read_parameters(error)
     short = reword(error, filled.show(sentence))
     short.spans = () if span is None else (filled.source.written(span)[1],)
     short.source = filled.source.author
@@ -244,7 +244,7 @@ def in_users_terms(
     return refusal
 
 
-def find_syntax_cure(error_text: str, span: Span, filled: Filled) -> str | None:
+def find_syntax_cure(error_text: str, span: Span, filled: FilledTemplate) -> str | None:
     """Return what to write instead of the word at a syntax error; None if that is not known.
 
     Args:
@@ -261,7 +261,9 @@ def find_syntax_cure(error_text: str, span: Span, filled: Filled) -> str | None:
     )
 
 
-def find_cure(refusal: Any, error_text: str, filled: Filled, functions: Functions) -> str | None:
+def find_cure(
+    refusal: Any, error_text: str, filled: FilledTemplate, functions: Functions
+) -> str | None:
     """Return what to write instead of what is refused, if there is no advice yet.
 
     None for an unknown column: the caller knows the columns of the clauses.
@@ -281,7 +283,7 @@ def find_cure(refusal: Any, error_text: str, filled: Filled, functions: Function
     return cure
 
 
-def in_plain_words(error: PySparkException, tables: Tables) -> PySparkException:
+def put_in_plain_words(error: PySparkException, tables: Tables) -> PySparkException:
     """Return the error, of its class, without the plan, if it is about no text of the user.
 
     Args:
@@ -291,8 +293,8 @@ def in_plain_words(error: PySparkException, tables: Tables) -> PySparkException:
     if isinstance(error, InUsersTerms):
         return error
     error_text = str(error)
-    sentence, advice = split_help(_split_position(sentence_of(error_text))[0])
-    parameters = parameters_of(error)
+    sentence, advice = split_help(_split_position(plain_sentence(error_text))[0])
+    parameters = read_parameters(error)
     short = reword(error, sentence)
     short._parameters = parameters
     short.code = code_of(error)
@@ -369,7 +371,7 @@ def code_of(error: PySparkException) -> str:
     'unknown-column'
     """
     message = str(error)
-    if isinstance(error, ParseException) or "Syntax error" in sentence_of(message):
+    if isinstance(error, ParseException) or "Syntax error" in plain_sentence(message):
         return SYNTAX_ERROR
     spark_condition = re.match(r"\[([A-Z_]+)", message)
     if spark_condition is not None:
@@ -380,11 +382,11 @@ def code_of(error: PySparkException) -> str:
     return REFUSED
 
 
-def parameters_of(error: Exception) -> dict[str, str]:
+def read_parameters(error: Exception) -> dict[str, str]:
     """Return what the sentence of a refusal was made with, by Spark's names."""
     condition, name = condition_of(str(error)) or ("", "")
     if condition in PARAMETERS:
-        return {PARAMETERS[condition]: quoted(name)}
+        return {PARAMETERS[condition]: quote_name(name)}
     if not hasattr(error, "getMessageParameters"):
         return {}
     return dict(error.getMessageParameters() or {})  # before Spark 4 it is a map of Java
@@ -434,7 +436,7 @@ def _split_position(text: str) -> tuple[str, tuple[int, int] | None]:
     return sentence[: found.start()], position
 
 
-def _locate_context(context: Any, filled: Filled) -> Span | None:
+def _locate_context(context: Any, filled: FilledTemplate) -> Span | None:
     """Return what the user wrote for one of Spark's contexts; None if it is about other text."""
     if context.contextType().name != "SQL":
         return None
@@ -445,7 +447,7 @@ def _locate_context(context: Any, filled: Filled) -> Span | None:
     return filled.locate(start, end)
 
 
-def _locate_word(position: tuple[int, int], filled: Filled) -> Span | None:
+def _locate_word(position: tuple[int, int], filled: FilledTemplate) -> Span | None:
     """Return the user's word at a line, from 1, and column, from 0, of the engine's text."""
     line_number, column = position
     lines_before = filled.text.split("\n")[: line_number - 1]
@@ -454,7 +456,7 @@ def _locate_word(position: tuple[int, int], filled: Filled) -> Span | None:
     return filled.locate(start, max(word.end(), start + 1)) if word else None
 
 
-def _locate_name(error_text: str, filled: Filled) -> Span | None:
+def _locate_name(error_text: str, filled: FilledTemplate) -> Span | None:
     """Return what an error without a position is about.
 
     It has the characters, a name, or a part of the query that `PLACES` knows. A name or part is

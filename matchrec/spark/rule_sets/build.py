@@ -23,7 +23,7 @@ from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
 from matchrec.compile.rule_set import RuleSet, SharedDrafts, join_rules
 from matchrec.conditions.row_column import RowColumn, show_column
-from matchrec.conditions.types import SPARKS_OWN
+from matchrec.conditions.types import COMPARED_BY_SPARK
 from matchrec.errors.run.failures import (
     not_divided_by,
     taken_name,
@@ -33,8 +33,8 @@ from matchrec.errors.run.failures import (
 from matchrec.errors.streams import divided_over_stream
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import quoted, string_literal
-from matchrec.spark.backends import backend_of
+from matchrec.plan.text import quote_name, string_literal
+from matchrec.spark.backends import find_backend
 from matchrec.spark.errors.diagnose import Diagnosis
 from matchrec.spark.execute import (
     Demand,
@@ -45,11 +45,11 @@ from matchrec.spark.execute import (
     project,
 )
 from matchrec.spark.question import Question, Rule
-from matchrec.spark.ranges import check_whole
-from matchrec.spark.session import REFUSALS, quiet_analysis
+from matchrec.spark.ranges import check_may_stay_whole
+from matchrec.spark.session import QUERY_ERRORS, quiet_analysis
 from matchrec.spark.streaming.bucket import digest
 from matchrec.spark.streaming.prepare import check_one_row
-from matchrec.spark.types import OrderTimes, padding_of, schema_of_reads, struct_of
+from matchrec.spark.types import OrderNumbers, build_read_schema, make_struct_type, padding_of
 from matchrec.worker import wire
 from matchrec.worker.rule_set import VARIABLE, RowKind, RuleSetWorker
 from matchrec.worker.wire import SelectItem
@@ -92,7 +92,7 @@ def find_slots(rule_set: RuleSet, inputs: Fields) -> tuple[Slots, Fields]:
     for rule in rule_set.rules:
         read_counts: Counter[str] = Counter()  # of this rule, by type
         slots = []
-        for field in schema_of_reads(rule.executable, inputs).fields:
+        for field in build_read_schema(rule.executable, inputs).fields:
             type_text = f"{field.dataType.json()} {field.metadata}"
             slot = slots_by_type.setdefault((type_text, read_counts[type_text]), len(fields))
             if slot == len(fields):
@@ -113,7 +113,7 @@ def schema_of_rows(rule_set: RuleSet, inputs: Fields, slots: Fields) -> StructTy
     """
     order_type = inputs[rule_set.order].dataType
     event_types = {name: inputs[column].dataType for name, column in rule_set.events.items()}
-    event_type = struct_of(event_types | {VARIABLE: StringType()})
+    event_type = make_struct_type(event_types | {VARIABLE: StringType()})
     numbers = [StructField(name, IntegerType(), nullable=False) for name in (wire.RULE, wire.KIND)]
     keys = []
     for index, column in enumerate(rule_set.keys):
@@ -126,7 +126,7 @@ def schema_of_rows(rule_set: RuleSet, inputs: Fields, slots: Fields) -> StructTy
         wire.EVENTS: ArrayType(event_type, containsNull=False),
         wire.MESSAGE: StringType(),
     }
-    return StructType([*numbers, *keys, *struct_of(match_types), *slots])
+    return StructType([*numbers, *keys, *make_struct_type(match_types), *slots])
 
 
 @dataclass(frozen=True)
@@ -145,14 +145,14 @@ class BuiltRuleSet:
         return self.prepared.demand.caller_draft
 
     @property
-    def times(self) -> OrderTimes:
+    def times(self) -> OrderNumbers:
         """Return the type by which rows are ordered, and from which rules are valid."""
-        return OrderTimes(self.rows.schema[wire.FIRST].dataType)
+        return OrderNumbers(self.rows.schema[wire.FIRST].dataType)
 
     def over(self, rows: DataFrame) -> BuiltRuleSet:
         """Return the rule set over other rows of the workers, which may be of another session."""
         relation = self.question.relation
-        runner = replace(relation.runner, backend=backend_of(rows.sparkSession))
+        runner = replace(relation.runner, backend=find_backend(rows.sparkSession))
         question = replace(self.question, relation=replace(relation, runner=runner))
         return replace(self, rows=rows, question=question)
 
@@ -177,7 +177,7 @@ def build_rule_set(question: Question, events: tuple[str, ...]) -> BuiltRuleSet:
 
     with quiet_analysis():
         check_shared_plan(question)
-        check_whole(question, "rules share the rows of a partition")
+        check_may_stay_whole(question, "rules share the rows of a partition")
         prepared = prepare(question, make_demand)
         shared = prepared.demand.caller_draft
         crossing = {column: index for index, column in enumerate(shared.match_columns)}
@@ -249,7 +249,7 @@ def link_rule(prepared: PreparedRules, rule: Rule, crossing: dict[RowColumn, int
     with prepared.question.locating_errors(rule):
         for column in find_dividing_columns(plan):
             column_type = prepared.types[column]
-            if column_type.family in SPARKS_OWN:
+            if column_type.family in COMPARED_BY_SPARK:
                 raise not_divided_by(column=show_column(column), type_name=column_type.name)
         executable = prepared.link(rule, crossing)
         # the rows that any of the rules needs are sent for all of them
@@ -302,7 +302,7 @@ def match_rules(prepared: PreparedRules, rule_set: RuleSet) -> tuple[DataFrame, 
 # Results of a set.
 
 
-def all_matches(built: BuiltRuleSet) -> DataFrame:
+def select_matches(built: BuiltRuleSet) -> DataFrame:
     """Return one row for each match of each rule."""
     columns = {
         "match_number": wire.ROW_NUMBER,
@@ -313,7 +313,7 @@ def all_matches(built: BuiltRuleSet) -> DataFrame:
     return rows_of_kind(built, RowKind.MATCH, columns)
 
 
-def failures(built: BuiltRuleSet) -> DataFrame:
+def select_failures(built: BuiltRuleSet) -> DataFrame:
     """Return one row for each partition in which a rule failed, and each such rule."""
     return rows_of_kind(built, RowKind.FAILURE, {"message": wire.MESSAGE})
 
@@ -327,7 +327,7 @@ def rows_of_kind(built: BuiltRuleSet, kind: RowKind, columns: Mapping[str, str])
         columns: the columns of the workers' rows, by their names in the result.
     """
     names = key_names(built.shared.plan, built.question)
-    keys = [SelectItem(wire.key(index), quoted(name)) for index, name in enumerate(names)]
+    keys = [SelectItem(wire.key(index), quote_name(name)) for index, name in enumerate(names)]
     items = [SelectItem(column, name) for name, column in columns.items()]
     select_list = [str(item) for item in (*rule_items(built), *keys, *items)]
     return built.rows.where(f"{wire.KIND} = {int(kind)}").selectExpr(*select_list)
@@ -346,7 +346,7 @@ def check_measures(built: BuiltRuleSet) -> None:
     try:
         if items:
             runner.analyse(runner.select(built.rows, items))
-    except REFUSALS:
+    except QUERY_ERRORS:
         for number in numbers:
             result_of_rule(built, number)
         raise
@@ -382,7 +382,7 @@ def result_of_rule(built: BuiltRuleSet, number: int) -> DataFrame:
         return runner.analyse(runner.select_typed(rule_rows, items))
 
 
-def result_of_versions(built: BuiltRuleSet, name: str) -> DataFrame:
+def select_result(built: BuiltRuleSet, name: str) -> DataFrame:
     """Return the result that a rule, in all of its versions, would have as a query of its own.
 
     Raises:

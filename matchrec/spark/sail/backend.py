@@ -17,16 +17,16 @@ from pyspark.sql.types import DataType, StructField
 
 from matchrec.plan.expression import Frame
 from matchrec.plan.show import show_frame
-from matchrec.plan.text import quoted
+from matchrec.plan.text import quote_name
 from matchrec.spark.backend import SparkConnect
 from matchrec.spark.sail import probes
-from matchrec.spark.sail.words import CRASH, sentence_of
-from matchrec.spark.session import FRAMES, holes, once_a_session
-from matchrec.spark.types import is_nested, sql_type, with_nulls
+from matchrec.spark.sail.words import CRASH, plain_sentence
+from matchrec.spark.session import FRAMES, keep_once_per_session, list_holes
+from matchrec.spark.types import allow_inner_nulls, is_nested, write_type
 
 if TYPE_CHECKING:
     from matchrec.compile.path import Draft
-    from matchrec.conditions.functions.function import Settings
+    from matchrec.conditions.functions.function import SessionSettings
     from matchrec.conditions.row_column import OrderType
     from matchrec.plan.clauses import RowExpression, SortItem
     from matchrec.plan.match_plan import MatchPlan
@@ -80,8 +80,8 @@ class Sail(SparkConnect):
             schema = frame.schema
         if not probes.analyses_late(self.spark):
             return frame
-        is_complete = text is not None and not (runner.args or holes(text))
-        planned = once_a_session(self.spark, PLANNED, lambda *_: [])
+        is_complete = text is not None and not (runner.args or list_holes(text))
+        planned = keep_once_per_session(self.spark, PLANNED, lambda *_: [])
         # Not empty if the text was planned before.
         marks: list[bool] = planned(str(text), schema.json()) if is_complete else []
         if not marks:
@@ -104,7 +104,7 @@ class Sail(SparkConnect):
             except SparkConnectGrpcException as error:
                 if CRASH not in str(error) or not probes.analyses_late(self.spark):
                     raise
-                raise AnalysisException(sentence_of(str(error))) from error
+                raise AnalysisException(plain_sentence(str(error))) from error
 
     def fields(self, frame: DataFrame, text: str | None) -> list[StructField]:
         """Return the fields with the types that the values have.
@@ -115,7 +115,7 @@ class Sail(SparkConnect):
         fields = super().fields(frame, text)
         if not probes.analyses_late(self.spark):
             return fields
-        fields = with_nulls(fields)
+        fields = allow_inner_nulls(fields)
         if text is not None and not CHOICE.search(text):
             return fields
         plan = cast("Any", frame)._explain_string(extended=True)
@@ -135,9 +135,9 @@ class Sail(SparkConnect):
         if not CHOICE.search(text):
             return frame
         fields = self.fields(frame, text)
-        if fields == with_nulls(frame.schema.fields):
+        if fields == allow_inner_nulls(frame.schema.fields):
             return frame
-        items = ((quoted(field.name), sql_type(field.dataType)) for field in fields)
+        items = ((quote_name(field.name), write_type(field.dataType)) for field in fields)
         return frame.selectExpr(*(f"CAST({name} AS {type_}) AS {name}" for name, type_ in items))
 
     @property
@@ -167,7 +167,7 @@ class Sail(SparkConnect):
         plan = with_doubles(plan, relation, columns.find)
         return with_guards(plan) if self.evaluates_eagerly(plan) else plan
 
-    def complete_settings(self, settings: Settings, relation: Relation) -> Settings:
+    def complete_settings(self, settings: SessionSettings, relation: Relation) -> SessionSettings:
         from matchrec.spark.sail.zones import with_zone
 
         return with_zone(settings, relation)

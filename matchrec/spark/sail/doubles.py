@@ -17,16 +17,23 @@ from functools import cached_property
 
 from pyspark.errors import PySparkException
 
-from matchrec.conditions.types import Family, type_named
+from matchrec.conditions.types import Family, find_type
 from matchrec.conditions.typing.arithmetic import MATHEMATICAL
 from matchrec.plan import expression
-from matchrec.plan.expression import Aggregate, Operation, Scalar, Term, branches, with_operations
+from matchrec.plan.expression import (
+    Aggregate,
+    Operation,
+    Scalar,
+    Term,
+    split_branches,
+    with_operations,
+)
 from matchrec.plan.match_plan import MatchPlan, with_expressions
 from matchrec.plan.remarks import COMPARISONS
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail.probes import compares_as_decimals
-from matchrec.spark.session import SUBQUERY, quiet_analysis
-from matchrec.spark.types import is_nested, parts_of, value_type
+from matchrec.spark.session import SUBQUERY_START, quiet_analysis
+from matchrec.spark.types import is_nested, iterate_types, to_value_type
 
 # Operators that compare their operands with each other.
 COMPARED = COMPARISONS | {"IS DISTINCT FROM", "IS NOT DISTINCT FROM", "EQUAL_NULL", "BETWEEN", "IN"}
@@ -82,7 +89,7 @@ def with_doubles(
     fractional_types = [
         type_
         for type_ in types
-        if any(value_type(part).family in FRACTIONS for part in parts_of(type_))
+        if any(to_value_type(part).family in FRACTIONS for part in iterate_types(type_))
     ]
     if not fractional_types and not any(has_fraction(scalar) for scalar in plan.expressions):
         return plan
@@ -96,7 +103,7 @@ def has_fraction(scalar: Scalar) -> bool:
     for piece in scalar.pieces:
         if isinstance(piece, str) and FRACTION.search(piece) is not None:
             return True
-        if isinstance(piece, Aggregate) and any(map(has_fraction, expression.terms(piece))):
+        if isinstance(piece, Aggregate) and any(map(has_fraction, expression.list_terms(piece))):
             return True
     return False
 
@@ -119,7 +126,7 @@ class Doubles:
     def columns(self) -> dict[str, Family]:
         """The family of each column of the input."""
         fields = self.relation.rows.schema.fields
-        return {field.name: value_type(field.dataType).family for field in fields}
+        return {field.name: to_value_type(field.dataType).family for field in fields}
 
     @property
     def is_needed(self) -> bool:
@@ -155,7 +162,15 @@ class Doubles:
             return operation
         span = operation.span
         equal = Operation("=", ("(", first, ") = (", second, ")"), span)
-        parts = "IF(", self.write(equal), ", ", expression.literal("NULL", span), ", ", first, ")"
+        parts = (
+            "IF(",
+            self.write(equal),
+            ", ",
+            expression.make_literal("NULL", span),
+            ", ",
+            first,
+            ")",
+        )
         return Operation("IF", parts, span)
 
     def group_operands(self, operation: Operation) -> Iterator[tuple[Scalar, ...]]:
@@ -169,23 +184,23 @@ class Doubles:
         if operator == "NVL2":
             yield operation.operands[1:]
         if operator in expression.COMPARED_CHOICES:
-            yield branches(operation)[0]
+            yield split_branches(operation)[0]
         if operator in CHOICES:
-            yield branches(operation)[1]
+            yield split_branches(operation)[1]
 
     def find_family(self, scalar: Scalar) -> Family | None:
         """Return the family of an expression by its text, or if that does not tell, from Sail."""
         family = self.read_family(scalar)
         if family is None and expression.looks_at_columns_only(scalar) and self.is_needed:
             with quiet_analysis(), suppress(PySparkException):  # it is not an expression by itself
-                return value_type(self.relation.type_of(expression.row_text(scalar))).family
+                return to_value_type(self.relation.type_of(expression.row_sql(scalar))).family
         return family
 
     def read_family(self, scalar: Scalar) -> Family | None:
         """Return the family of an expression by its text and its columns."""
         match scalar:
             case Operation("CAST" | "TRY_CAST", _):
-                target = type_named(scalar.words[0]) if scalar.words else None
+                target = find_type(scalar.words[0]) if scalar.words else None
                 return None if target is None else target.family
             case Operation("/", operands):  # floating, unless there are only decimals and integers
                 fractions = FRACTIONS.intersection(
@@ -196,7 +211,7 @@ class Doubles:
                 return find_common_family(map(self.read_family, operands))
             case Operation(operator) if operator in CHOICES:
                 return find_common_family(
-                    self.read_family(branch) for branch in branches(scalar)[1]
+                    self.read_family(branch) for branch in split_branches(scalar)[1]
                 )
             case Operation("ROUND", (first, *_)):
                 family = self.read_family(first)
@@ -205,10 +220,10 @@ class Doubles:
                 return Family.FLOATING if operator in OF_FLOATING else None
             case Term((Aggregate(function, _, (argument, *_)),)):
                 family = self.find_family(argument) if function in ALIKE else None
-                is_average = function in AVERAGES and expression.names_of(argument) != ()
+                is_average = function in AVERAGES and expression.find_column_names(argument) != ()
                 return Family.FLOATING if is_average and family not in FRACTIONS else family
             case Term() if scalar.references:
-                return self.columns.get(self.find(expression.names_of(scalar)) or "")
+                return self.columns.get(self.find(expression.find_column_names(scalar)) or "")
         return read_literal(expression.render(scalar, str))
 
 
@@ -247,4 +262,4 @@ def read_literal(text: str) -> Family | None:
     digits = number.lower().removesuffix("bd")
     if (len(digits) < len(number) or "." in digits) and digits.replace(".", "", 1).isdecimal():
         return Family.DECIMAL
-    return None if SUBQUERY.search(text) else Family.INTEGER
+    return None if SUBQUERY_START.search(text) else Family.INTEGER

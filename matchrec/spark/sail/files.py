@@ -9,10 +9,10 @@ from pyarrow import ArrowInvalid, parquet, types
 from pyspark.sql import Column
 from pyspark.sql.functions import col
 
-from matchrec.plan.text import quoted
+from matchrec.plan.text import quote_name
 
 
-def casts_of_pandas(path: Path) -> dict[str, Column]:
+def find_casts(path: Path) -> dict[str, Column]:
     """Return casts for the columns of a Parquet file whose types Sail does not read, by name.
 
     These are times in nanoseconds, durations, and categories. Empty if the file cannot be read:
@@ -24,7 +24,7 @@ def casts_of_pandas(path: Path) -> dict[str, Column]:
         return {}
     readable_types = {field.name: readable_type_for(field.type) for field in schema}
     return {
-        name: col(quoted(name)).cast(type_)
+        name: col(quote_name(name)).cast(type_)
         for name, type_ in readable_types.items()
         if type_ is not None
     }

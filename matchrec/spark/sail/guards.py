@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from matchrec.conditions.split import guard, guards_of, is_truth
+from matchrec.conditions.split import (
+    add_guards_to_expression,
+    find_guarded_operands,
+    is_truth_value,
+)
 from matchrec.plan.expression import Operation, Scalar, with_operations
 from matchrec.plan.match_plan import MatchPlan, with_expressions
 from matchrec.plan.operations import is_partial
@@ -48,10 +52,10 @@ class Guards:
             return operation
         guarded: dict[int, Scalar] = {}  # by the id of the operand
         earlier: list[Scalar] = []
-        for part, part_guards, passed in guards_of(operation):
+        for part, part_guards, passed in find_guarded_operands(operation):
             guards = self.select_same_row(part, [*earlier, *part_guards])
-            if guards and is_partial(part.operations) and is_truth(part):
-                guarded[id(part)] = guard(guards, part)
+            if guards and is_partial(part.operations) and is_truth_value(part):
+                guarded[id(part)] = add_guards_to_expression(guards, part)
             earlier += passed
         if not guarded:
             return operation

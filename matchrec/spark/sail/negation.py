@@ -21,8 +21,8 @@ from matchrec.plan.expression import (
     Operation,
     Scalar,
     Term,
+    list_terms,
     render,
-    terms,
     with_operations,
 )
 from matchrec.plan.match_plan import MatchPlan, with_expressions
@@ -30,7 +30,7 @@ from matchrec.spark.errors.diagnose import render_over_all_rows, render_stand_in
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail.probes import negates_to_scale_ten
 from matchrec.spark.session import quiet_analysis
-from matchrec.spark.types import parts_of, sql_type
+from matchrec.spark.types import iterate_types, write_type
 
 # The operators, and their names in the set of an expression's operations.
 NEGATIONS = frozenset({"NEG", "NEGATIVE"})
@@ -61,7 +61,7 @@ def with_right_negations(plan: MatchPlan, relation: Relation) -> MatchPlan:
         type_ = decimal_type_of(operand, relation)
         if type_ is None or type_ == AS_NEGATED or not negates_to_scale_ten(relation.runner.spark):
             return operation
-        return replace(operation, parts=("CAST(0BD - (", operand, f") AS {sql_type(type_)})"))
+        return replace(operation, parts=("CAST(0BD - (", operand, f") AS {write_type(type_)})"))
 
     return with_expressions(plan, lambda scalar, _: with_operations(scalar, change))
 
@@ -81,7 +81,7 @@ def refuse_hidden_negations(plan: MatchPlan, relation: Relation) -> None:
     decimals = {
         field.name.lower()
         for field in relation.rows.schema.fields
-        if any(isinstance(part, DecimalType) for part in parts_of(field.dataType))
+        if any(isinstance(part, DecimalType) for part in iterate_types(field.dataType))
     }
     for term in hidden:
         words = {word.lower() for word in re.findall(r"\w+", render(term, render_stand_in))}
@@ -99,7 +99,7 @@ def find_hidden_negations(scalar: Scalar) -> Iterator[Term]:
         yield scalar
     for reference in scalar.references:
         if isinstance(reference, Aggregate):
-            for inner in terms(reference):
+            for inner in list_terms(reference):
                 yield from find_hidden_negations(inner)
 
 

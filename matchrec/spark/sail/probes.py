@@ -16,7 +16,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import ArrayType, DataType, DateType, DecimalType, MapType, StructType
 
-from matchrec.spark.types import is_nested, parts_of, with_parts
+from matchrec.spark.types import change_inner_types, is_nested, iterate_types
 
 T = TypeVar("T")
 
@@ -79,7 +79,7 @@ def accepts(frame: Callable[[], DataFrame]) -> bool:
 
 
 @ask_once
-def version_spoken(spark: SparkSession) -> tuple[int, ...]:
+def spark_version(spark: SparkSession) -> tuple[int, ...]:
     """Return the major and minor version of Spark that the session behaves as: (4, 0)."""
     return tuple(map(int, spark.version.split(".")[:2]))
 
@@ -157,14 +157,16 @@ def read_type(name: str, schema_type: DataType) -> DataType:
         schema_type: the type in the schema.
     """
     parts = PART.findall(name)
-    if [kind for kind, _ in parts] != [KINDS.get(type(part), "") for part in parts_of(schema_type)]:
+    if [kind for kind, _ in parts] != [
+        KINDS.get(type(part), "") for part in iterate_types(schema_type)
+    ]:
         return read_type_name(name) or schema_type
     leaves = iter([leaf for _, leaf in parts if leaf])
 
     def with_leaves(type_: DataType) -> DataType:
         """Return a type with the next innermost types of the plan."""
         if is_nested(type_):
-            return with_parts(type_, with_leaves)
+            return change_inner_types(type_, with_leaves)
         return read_type_name(next(leaves)) or type_
 
     return with_leaves(schema_type)
@@ -175,14 +177,14 @@ def read_type_name(name: str) -> DataType | None:
     from pyarrow import type_for_alias
     from pyspark.sql.pandas.types import from_arrow_type
 
-    from matchrec.worker.arrays import read_as
+    from matchrec.worker.arrays import to_spark_type
 
     decimal = DECIMAL.fullmatch(name)
     if decimal is not None:
         return DecimalType(int(decimal[1]), int(decimal[2]))
     if name not in NAMES | WITHOUT_SIGN:
         return None
-    return from_arrow_type(read_as(type_for_alias(name.lower())))
+    return from_arrow_type(to_spark_type(type_for_alias(name.lower())))
 
 
 @ask_once

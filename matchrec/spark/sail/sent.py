@@ -72,7 +72,7 @@ def send_halves(spark: SparkSession, rows: Any, first_row: int) -> DataFrame:
         if middle == 0 and size > MOST_BYTES:
             raise row_too_long(row=first_row, size=size >> 20, most=MOST_BYTES >> 20)
         if middle == 0 or size <= MOST_BYTES:
-            return kept(frame)
+            return keep_rows(frame)
     left = rows.slice(0, middle) if is_arrow(rows) else rows.iloc[:middle]
     right = rows.slice(middle) if is_arrow(rows) else rows.iloc[middle:]
     sent = send_halves(spark, left, first_row)
@@ -99,7 +99,7 @@ def is_large(rows: Any) -> bool:
     return int(size) > BYTES_A_CALL
 
 
-def without_index(frame: DataFrame, index: Any) -> DataFrame:
+def remember_index(frame: DataFrame, index: Any) -> DataFrame:
     """Return the DataFrame of a pandas frame, with the names of the index that it has lost.
 
     Errors about unknown columns mention them. The name is None for times in an index without a
@@ -119,7 +119,7 @@ def index_names(frames: Iterable[Any]) -> tuple[str | None, ...]:
     return tuple(names)
 
 
-def kept(frame: DataFrame) -> DataFrame:
+def keep_rows(frame: DataFrame) -> DataFrame:
     """Return a DataFrame over a temporary view of the rows, if there are more than a few.
 
     The view exists as long as a plan names it. It is dropped when rows are sent again, and not when

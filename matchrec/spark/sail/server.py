@@ -22,8 +22,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from matchrec.errors import calls as errors
-from matchrec.memory import keep_freed, settings_of_mimalloc
-from matchrec.spark.session import application
+from matchrec.memory import find_mimalloc_settings, keep_freed
+from matchrec.spark.session import find_application
 
 # The applications whose servers run in this program.
 started: set[Hashable] = set()
@@ -63,10 +63,12 @@ COLLECT_STATISTICS = "SAIL_EXECUTION__COLLECT_STATISTICS"
 
 def is_installed() -> bool:
     """Return whether the extra `sail` is installed: the server, and what PySpark needs for it."""
-    return all(map(is_there, ("pysail", "grpc", "grpc_status", "google.protobuf", "pyspark")))
+    return all(
+        map(is_module_installed, ("pysail", "grpc", "grpc_status", "google.protobuf", "pyspark"))
+    )
 
 
-def is_there(module: str) -> bool:
+def is_module_installed(module: str) -> bool:
     """Return whether a module is installed."""
     try:
         return find_spec(module) is not None
@@ -100,7 +102,7 @@ def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSess
         MatchRecognizeError: Sail does not work with the installed PySpark.
     """
     keep_memory()
-    with environment(settings_of_mimalloc()):
+    with environment(find_mimalloc_settings()):
         from pysail.spark import SparkConnectServer
 
     folder = TemporaryDirectory(prefix="matchrec-")
@@ -120,7 +122,7 @@ def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSess
     os.environ[CONNECTED] = "1"  # as PySpark does when it makes the channel itself
     builder = RemoteSession.builder.channelBuilder(channel_to(address))
     session = cast("SparkSession", builder.getOrCreate())
-    started.add(application(session))
+    started.add(find_application(session))
     atexit.register(end, session, server, folder)
     return session
 

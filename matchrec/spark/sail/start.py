@@ -22,7 +22,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.spark.environment import tune
 from matchrec.spark.sail import server
-from matchrec.spark.session import application, is_connect
+from matchrec.spark.session import find_application, is_connect
 
 SAIL, SPARK = "sail", "spark"
 
@@ -60,7 +60,7 @@ MEMORY_SIZE = ArgumentKind(
 )
 
 
-def engine_for(engine: str | None, settings: Settings) -> str:
+def choose_engine(engine: str | None, settings: Settings) -> str:
     """Return the engine for a new session: `sail`, `spark`, or the address of a server.
 
     Args:
@@ -103,12 +103,12 @@ def start(
         MatchRecognizeError: the engine cannot start, or cannot have one of the settings.
     """
     settings = dict(settings or {})
-    chosen = engine_for(engine, settings)
+    chosen = choose_engine(engine, settings)
     if chosen == SAIL:
         try:
             session = server.start_sail(cores, bytes_of(memory) if memory else None)
         except MatchRecognizeError:
-            if engine == SAIL or not server.is_there("py4j"):
+            if engine == SAIL or not server.is_module_installed("py4j"):
                 raise
             chosen = SPARK
         else:
@@ -187,12 +187,12 @@ def zone_of_environment() -> str | None:
         return f"{offset[:3]}:{offset[3:5]}"
 
 
-def engine_of(session: SparkSession) -> str:
+def describe_engine(session: SparkSession) -> str:
     """Return a session's engine in words."""
-    if application(session) in server.started:
+    if find_application(session) in server.started:
         return f"Sail {version('pysail')}, in this program"
     if is_connect(session):
-        return f"the server at {application(session)}"
+        return f"the server at {find_application(session)}"
     return f"Spark {session.version}, in this program"
 
 

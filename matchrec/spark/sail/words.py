@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from matchrec.plan.text import NO_ALIAS_OF_SAIL
-from matchrec.worker.failing import cause_of
+from matchrec.worker.failing import find_cause
 
 V = TypeVar("V")
 
@@ -198,24 +198,24 @@ def cure_of_word(error_text: str) -> str | None:
     return f"write `{word}` in backticks" if word.upper() in NO_ALIAS_OF_SAIL else None
 
 
-def sentence_of(error_text: str) -> str:
+def plain_sentence(error_text: str) -> str:
     """Return a refusal in plain words, with advice after `HELP` if there is any.
 
     Texts that are not Sail's stay as they are.
 
-    >>> sentence_of("invalid argument: found FROM at 0:4 expected 'SELECT', or '('")
+    >>> plain_sentence("invalid argument: found FROM at 0:4 expected 'SELECT', or '('")
     "Syntax error at or near 'FROM'"
-    >>> sentence_of('ambiguous attribute: ObjectName([Identifier("x")])')
+    >>> plain_sentence('ambiguous attribute: ObjectName([Identifier("x")])')
     'column `x` is ambiguous'
-    >>> sentence_of("found FROM at 11:15 expected query")
+    >>> plain_sentence("found FROM at 11:15 expected query")
     "Syntax error at or near 'FROM'\\n  help: write SELECT * FROM"
-    >>> sentence_of("f expects 2 arguments. No function matches the given name 'f(Int32)'")
+    >>> plain_sentence("f expects 2 arguments. No function matches the given name 'f(Int32)'")
     'f expects 2 arguments'
-    >>> sentence_of("one value expected: [Literal(Int32(1), None), Literal(Int32(2), None)]")
+    >>> plain_sentence("one value expected: [Literal(Int32(1), None), Literal(Int32(2), None)]")
     'a function that takes one has another number of arguments'
-    >>> sentence_of("Internal error: Function 'sum' expects 1 arguments but received 2,Error")
+    >>> plain_sentence("Internal error: Function 'sum' expects 1 arguments but received 2,Error")
     'the function sum takes another number of arguments than 2'
-    >>> print(sentence_of("PlanNode::CacheTable"))
+    >>> print(plain_sentence("PlanNode::CacheTable"))
     there is no CacheTable in Sail
       help: run it on Spark
     """
@@ -236,9 +236,9 @@ def sentence_of(error_text: str) -> str:
 
 
 def split_help(sentence: str) -> tuple[str, str | None]:
-    """Split a result of `sentence_of` into its sentence and its advice, or None.
+    """Split a result of `plain_sentence` into its sentence and its advice, or None.
 
-    >>> split_help(sentence_of("PlanNode::CacheTable"))
+    >>> split_help(plain_sentence("PlanNode::CacheTable"))
     ('there is no CacheTable in Sail', 'run it on Spark')
     """
     plain, _, cure = sentence.partition(HELP)
@@ -279,7 +279,7 @@ def sentence_of_value(error_text: str) -> str | None:
     """
     if condition_of(error_text) is not None or OF_OTHERS.search(error_text):
         return None
-    cause = cause_of(error_text).strip()
+    cause = find_cause(error_text).strip()
     row = row_of(OF_VALUES, cause)
     if row is not None:
         found, sentence = row
@@ -287,10 +287,10 @@ def sentence_of_value(error_text: str) -> str | None:
     return f"{cause.rstrip('. ')}. Write other arguments, or leave such rows out before the clause"
 
 
-def is_of_streams(error_text: str) -> bool:
+def is_about_streams(error_text: str) -> bool:
     """Return whether Sail refuses a query because it has no plan for the stream.
 
-    >>> is_of_streams("with watermark"), is_of_streams("with watermark [refused-by-engine]")
+    >>> is_about_streams("with watermark"), is_about_streams("with watermark [refused-by-engine]")
     (True, True)
     """
     return (

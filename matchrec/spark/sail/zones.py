@@ -9,15 +9,15 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructField, TimestampType
 
 from matchrec.conditions.functions.calendar import has_one_offset
-from matchrec.conditions.functions.function import Settings
+from matchrec.conditions.functions.function import SessionSettings
 from matchrec.conditions.row_column import OrderType
 from matchrec.conditions.types import Family
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import MICROSECONDS, Amount, Template, quoted, template
+from matchrec.plan.text import MICROSECONDS, Amount, Template, join_template, quote_name
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail.probes import adds_hours_for_days, casts_in_utc, keeps_zones
-from matchrec.spark.types import parts_of, sql_type, with_nulls
+from matchrec.spark.types import allow_inner_nulls, iterate_types, write_type
 
 
 def correct_columns(relation: Relation, alias: str | None) -> Relation:
@@ -33,12 +33,12 @@ def correct_columns(relation: Relation, alias: str | None) -> Relation:
     """
     runner = relation.runner
     fields = runner.fields(relation.rows)
-    schema = with_nulls(relation.rows.schema.fields)
+    schema = allow_inner_nulls(relation.rows.schema.fields)
     are_wrong = [field != declared for field, declared in zip(fields, schema, strict=True)]
     has_zones = any(map(has_instants, fields)) and keeps_zones(runner.spark)
     if not (has_zones or any(are_wrong)):
         return relation
-    names = [quoted(field.name) for field in fields]
+    names = [quote_name(field.name) for field in fields]
     renamed = ""
     if len({name.lower() for name in names}) < len(names):
         # Columns with the same name can be distinguished only by position. Otherwise names are
@@ -47,23 +47,23 @@ def correct_columns(relation: Relation, alias: str | None) -> Relation:
         names = [f"__{index}" for index in range(len(fields))]
         renamed = f"({', '.join(names)})"
     items = (
-        f"CAST({name} AS {sql_type(field.dataType)}) AS {quoted(field.name)}"
+        f"CAST({name} AS {write_type(field.dataType)}) AS {quote_name(field.name)}"
         if is_wrong or (has_zones and has_instants(field))
-        else f"{name} AS {quoted(field.name)}"
+        else f"{name} AS {quote_name(field.name)}"
         for name, field, is_wrong in zip(names, fields, are_wrong, strict=True)
     )
-    rows = template("SELECT ", ", ".join(items), " FROM (", relation.query(["*"]))
-    name = "" if alias is None else f" AS {quoted(alias)}"
-    subquery = template("(", rows, f") AS __rows{renamed}){name}")
+    rows = join_template("SELECT ", ", ".join(items), " FROM (", relation.query(["*"]))
+    name = "" if alias is None else f" AS {quote_name(alias)}"
+    subquery = join_template("(", rows, f") AS __rows{renamed}){name}")
 
     def select_from(select_list: Template) -> Template:
         """Return a query over the columns as they are on Spark."""
-        return runner.in_scope(template("SELECT ", select_list, " FROM ", subquery))
+        return runner.in_scope(join_template("SELECT ", select_list, " FROM ", subquery))
 
     return Relation(runner, select_from, None if any(are_wrong) else lambda: relation.rows)
 
 
-def with_zone(settings: Settings, relation: Relation) -> Settings:
+def with_zone(settings: SessionSettings, relation: Relation) -> SessionSettings:
     """Return the settings with whether a CAST converts instants to local times in UTC.
 
     The session is asked only if the relation has instants and its time zone changes its clocks.
@@ -108,4 +108,4 @@ def has_instants(field: StructField) -> bool:
     >>> has_instants(StructField("at", TimestampType()))
     True
     """
-    return any(isinstance(part, TimestampType) for part in parts_of(field.dataType))
+    return any(isinstance(part, TimestampType) for part in iterate_types(field.dataType))

@@ -30,10 +30,10 @@ import pyarrow as pa
 
 from matchrec.compile.rule_set import Version
 from matchrec.errors.streams import state_of_another_query
-from matchrec.search.partitions import IntArray, ranges, starts_of
+from matchrec.search.partitions import IntArray, find_starts_of_groups, list_positions
 from matchrec.spark.transport import PandasEncoding
 from matchrec.worker import wire
-from matchrec.worker.arrays import as_integers, codes_of, column, flags_of, number_equal
+from matchrec.worker.arrays import as_integers, encode_equal, flags_of, number_rows, take_column
 from matchrec.worker.rule_set import rows_of_version
 from matchrec.worker.sorting.order import find_order
 from matchrec.worker.wire import SortColumn, Sorting
@@ -155,7 +155,7 @@ class ByKey:
 
     def take(self, keys: IntArray) -> ByKey:
         """Return the values of some keys, in the order of `keys`. A key may be taken twice."""
-        indices = ranges(starts_of(self.sizes)[keys], self.sizes[keys])
+        indices = list_positions(find_starts_of_groups(self.sizes)[keys], self.sizes[keys])
         return ByKey(self.values[indices], self.sizes[keys])
 
     def followed_by(self, others: ByKey) -> ByKey:
@@ -228,7 +228,7 @@ class Arriving:
         rows = memory.rows
         old_names = {text: name for name, text in memory.column_map.columns.items()}
         old_bits = {text: bit for bit, text in enumerate(memory.column_map.bits)}
-        packed_count = wire.bit_columns_of(len(self.column_map.bits))
+        packed_count = wire.count_bit_columns(len(self.column_map.bits))
         packed_index = {wire.bits(index): index for index in range(packed_count)}
         arrays = []
         for field in self.schema:
@@ -238,7 +238,7 @@ class Arriving:
                 packed = self.repack_bits(rows, old_bits, packed_index[field.name])
                 arrays.append(packed.cast(field.type))
             elif old_name is not None and rows.schema.field(old_name).type == field.type:
-                arrays.append(column(rows, old_name))
+                arrays.append(take_column(rows, old_name))
             else:
                 arrays.append(pa.nulls(rows.num_rows, field.type))
         return replace(memory, rows=pa.table(arrays, self.schema), column_map=self.column_map)
@@ -252,7 +252,7 @@ class Arriving:
             index: the index of the column among the columns of bits.
         """
         packed = np.zeros(rows.num_rows, np.int64)
-        size = wire.bits_a_column()
+        size = wire.count_bits_per_column()
         first_condition = index * size - 1  # the first bit of all is not that of a condition
         for condition, text in enumerate(self.column_map.bits):
             bit = condition - first_condition
@@ -309,7 +309,7 @@ class ArrivedRows:
         if version.covers_all_time:
             return ByKey(indices, self.new)
         has_time = np.ones(count, np.bool_)
-        is_of_version = rows_of_version(version, times(self.rows.slice(first_new)), has_time)
+        is_of_version = rows_of_version(version, read_times(self.rows.slice(first_new)), has_time)
         key = np.repeat(np.arange(len(self.new)), self.new)[is_of_version]
         sizes = np.bincount(key, minlength=len(self.new)).astype(np.int64)
         return ByKey(indices[is_of_version], sizes)
@@ -327,7 +327,7 @@ class ArrivedRows:
         key = np.append(np.repeat(keys, kept.sizes), np.repeat(keys, new.sizes))
         indices = indices[np.argsort(key, kind="stable")]
         rows = self.rows.take(pa.array(indices)).combine_chunks()
-        starts = starts_of(kept.sizes + new.sizes)
+        starts = find_starts_of_groups(kept.sizes + new.sizes)
         return SearchRows(rows, starts, new.sizes, indices, watermark)
 
 
@@ -346,17 +346,17 @@ def arrange(
     kept_count = int(kept.sum())
     fresh = pa.Table.from_batches(list(new), arriving.schema)
     if memory.passed is not None:  # Spark itself drops late rows, and counts them
-        fresh = fresh.filter(pa.array(times(fresh) > memory.passed))
+        fresh = fresh.filter(pa.array(read_times(fresh) > memory.passed))
     waiting = pa.concat_tables([memory.rows.slice(kept_count), fresh]).combine_chunks()
-    is_passed = times(waiting) <= watermark
+    is_passed = read_times(waiting) <= watermark
     passed_rows = waiting.filter(pa.array(is_passed)).combine_chunks()
 
     key_rows = pa.concat_tables([memory.keys, passed_rows.select(arriving.keys)]).combine_chunks()
-    codes = [codes_of(column(key_rows, name)) for name in arriving.keys]
-    key, first_rows = number_equal(codes)
+    codes = [encode_equal(take_column(key_rows, name)) for name in arriving.keys]
+    key, first_rows = number_rows(codes)
     key = key[memory.keys.num_rows :]  # of each passed row
     key_count = len(first_rows)
-    passed_rows = in_order(passed_rows, arriving.orders, key)
+    passed_rows = sort_rows(passed_rows, arriving.orders, key)
     return ArrivedRows(
         keys=key_rows.take(pa.array(first_rows)).combine_chunks(),
         rows=pa.concat_tables([memory.rows.slice(0, kept_count), passed_rows]).combine_chunks(),
@@ -367,12 +367,12 @@ def arrange(
     )
 
 
-def times(rows: pa.Table) -> IntArray:
+def read_times(rows: pa.Table) -> IntArray:
     """Return the time of each row, in microseconds."""
-    return as_integers(column(rows, wire.MICROSECONDS))
+    return as_integers(take_column(rows, wire.MICROSECONDS))
 
 
-def in_order(rows: pa.Table, orders: tuple[SortColumn, ...], key: IntArray) -> pa.Table:
+def sort_rows(rows: pa.Table, orders: tuple[SortColumn, ...], key: IntArray) -> pa.Table:
     """Sort rows by their key, by time, by further columns, then by arrival.
 
     Args:

@@ -45,12 +45,12 @@ from matchrec.spark.streaming.arrival import (
     dump,
     join,
     load,
+    read_times,
     take,
-    times,
 )
 from matchrec.spark.streaming.search import IDLE, KEPT, NEVER, NEXT_END, ContiguousSearch, KeySearch
 from matchrec.spark.streaming.selecting import SelectingSearch
-from matchrec.spark.types import OrderTimes
+from matchrec.spark.types import OrderNumbers
 from matchrec.worker import wire
 from matchrec.worker.arrays import to_bytes
 from matchrec.worker.matching import QueryWorker
@@ -257,7 +257,7 @@ class Bucket:
             group.update((check_size(dump(memory, self.query), memory),))
             next_ends = [int(state.next_end.min()) for state in key_states.values()]
             next_end = min(next_ends, default=NEVER)
-            wake_up = int(times(arrived.later).min(initial=next_end))
+            wake_up = int(read_times(arrived.later).min(initial=next_end))
             if wake_up != NEVER:  # Spark calls when the watermark is beyond the timer
                 group.setTimeoutTimestamp(max(-(-wake_up // 1000) - 1, watermark // 1000, 1))
         elif group.exists:
@@ -430,7 +430,7 @@ def check_versions(memory: Memory, versions: Mapping[str, Version]) -> None:
     if memory.versions == versions:
         return
     assert memory.passed is not None
-    last_time = int(times(memory.rows).max(initial=memory.passed))
+    last_time = int(read_times(memory.rows).max(initial=memory.passed))
     for name in dict.fromkeys((*memory.versions, *versions)):
         before = memory.versions.get(name)
         now = versions.get(name)
@@ -440,7 +440,7 @@ def check_versions(memory: Memory, versions: Mapping[str, Version]) -> None:
         if now is None and has_ended:
             continue
         if clip_version(before, last_time) != clip_version(now, last_time):
-            shown_time = OrderTimes(TimestampType()).shown(last_time)
+            shown_time = OrderNumbers(TimestampType()).shown(last_time)
             raise changed_in_the_past(name=version.rule, time=shown_time)
 
 

@@ -34,13 +34,13 @@ from matchrec.errors import streams
 from matchrec.output.reads import ReadAt
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import PartitionEnd, negations, walk
+from matchrec.plan.pattern import PartitionEnd, list_negations, walk_pattern
 from matchrec.plan.text import Template
 from matchrec.search.incremental import keeps_values
 from matchrec.search.records import compile_task
 from matchrec.spark import types
 from matchrec.spark.columns import KnownFields, Preparation, RowColumns, add_columns
-from matchrec.spark.environment import able_workers
+from matchrec.spark.environment import use_own_interpreter
 from matchrec.spark.question import Options
 from matchrec.spark.streaming.arrival import Arriving, ColumnMap
 from matchrec.spark.streaming.bucket import bucket_of
@@ -48,13 +48,13 @@ from matchrec.spark.transport import (
     MakeWorker,
     PandasColumn,
     PandasEncoding,
-    Sent,
-    arrow_schema,
-    runner_in_worker,
+    SentRows,
+    make_runner,
+    to_arrow_schema,
     unpacker,
 )
 from matchrec.worker import wire
-from matchrec.worker.wire import SelectItem, packed_columns
+from matchrec.worker.wire import SelectItem, pack_columns
 
 WATERMARK = "spark.watermarkDelayMs"  # in the metadata of a column that has a watermark
 NO_KEY = wire.key(0)  # has the same value for all events if there are no keys
@@ -88,7 +88,7 @@ class EventPreparation(Preparation):
         else:
             bucket = "0"
         items = add_columns(names.select_sent(columns), (*keys, *order))
-        items += packed_columns(["FALSE", *tests], wire.bits)
+        items += pack_columns(["FALSE", *tests], wire.bits)
         if not keys:
             items.append(SelectItem("0", NO_KEY))
         items.append(SelectItem(time, wire.EVENT_TIME))
@@ -112,7 +112,7 @@ class EventPreparation(Preparation):
             raise streams.no_watermark(first_item.span, order=first_item.text)
         return frame.filter(f"{wire.EVENT_TIME} IS NOT NULL")
 
-    def send(self, columns: RowColumns, _: KnownFields, rows: DataFrame | None = None) -> Sent:
+    def send(self, columns: RowColumns, _: KnownFields, rows: DataFrame | None = None) -> SentRows:
         """Return the events with these columns, encoded for pandas.
 
         Args:
@@ -137,7 +137,7 @@ class EventPreparation(Preparation):
             pa.field(column.name, find_arrow_type(column, texts)) for column in pandas_columns
         ]
         time_type = prepared.schema[wire.EVENT_TIME].dataType
-        microseconds = types.OrderTimes(time_type).number_of_column(wire.EVENT_TIME)
+        microseconds = types.OrderNumbers(time_type).number_of_column(wire.EVENT_TIME)
         pandas_columns.append(PandasColumn(wire.MICROSECONDS, microseconds, spark_types.LongType()))
         arrow_fields.append(pa.field(wire.MICROSECONDS, pa.int64()))
 
@@ -162,7 +162,7 @@ class EventPreparation(Preparation):
             schema: the columns that are sent.
         """
         conditions = self.draft.row_conditions
-        packed_count = wire.bit_columns_of(len(conditions))
+        packed_count = wire.count_bit_columns(len(conditions))
         packed_names = {wire.bits(index) for index in range(packed_count)}
         columns = {
             name: self.add_parameters(texts.get(name, name))
@@ -196,7 +196,7 @@ def check_one_row(columns: Iterable[RowColumn], plan: MatchPlan) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SentEvents(Sent):
+class SentEvents(SentRows):
     """The events of a stream as they are sent to its workers."""
 
     arriving: Arriving
@@ -216,16 +216,16 @@ class SentEvents(Sent):
             name: the name of the operator in Spark's plan.
             _: not used, since the events of a stream are always sent through pandas.
         """
-        sent_schema = types.crossing_schema(schema)
-        bucket = bucket_of(make_worker(arrow_schema(sent_schema)), self.arriving)
-        run = runner_in_worker(bucket)
+        sent_schema = types.build_sent_schema(schema)
+        bucket = bucket_of(make_worker(to_arrow_schema(sent_schema)), self.arriving)
+        run = make_runner(bucket)
 
         def search(key: Any, frames: Iterable[pd.DataFrame], group: Any) -> Iterator[pd.DataFrame]:
             return run(key, frames, group)
 
         search.__name__ = name
         groups = self.rows.groupBy(wire.BUCKET)
-        with able_workers(self.rows.sparkSession):
+        with use_own_interpreter(self.rows.sparkSession):
             packed = groups.applyInPandasWithState(
                 search, "rows binary", "state binary", "append", "EventTimeTimeout"
             )
@@ -271,9 +271,9 @@ def check_plan(plan: MatchPlan) -> None:
     # only the last row of a partition decides on these, and a stream never has it
     if plan.partial is not None:
         raise streams.partial_over_stream(plan.partial.span, words=plan.partial.words)
-    if any(isinstance(part, PartitionEnd) for part in walk(plan.pattern)):
+    if any(isinstance(part, PartitionEnd) for part in walk_pattern(plan.pattern)):
         raise streams.end_over_stream(plan.pattern.span)
-    if negations(plan.pattern) and not plan.selects:
+    if list_negations(plan.pattern) and not plan.selects:
         raise streams.negation_over_stream(plan.pattern.span)
     if plan.selects and plan.output is MatchOutput.PREFERRED:
         raise streams.preferred_over_stream(plan.pattern.span)

@@ -18,13 +18,20 @@ import pyarrow as pa
 from matchrec.compile.executable import Executable, Lookaround
 from matchrec.compile.rule_set import Version
 from matchrec.output.reads import ReadMatchNumber
-from matchrec.search.partitions import NO_EDGE, BoolArray, Frontier, IntArray, Partitions, ranges
+from matchrec.search.partitions import (
+    NO_EDGE,
+    BoolArray,
+    Frontier,
+    IntArray,
+    Partitions,
+    list_positions,
+)
 from matchrec.search.records import compile_task
 from matchrec.spark.streaming.arrival import ByKey, SearchRows, States
 from matchrec.worker import wire
-from matchrec.worker.arrays import as_integers, column
+from matchrec.worker.arrays import as_integers, take_column
 from matchrec.worker.batches import Piece
-from matchrec.worker.encode import partitions_of
+from matchrec.worker.encode import encode_partitions
 from matchrec.worker.match import BatchMaker, Worker
 
 ALL_ROWS = Version("")
@@ -100,7 +107,7 @@ def find_window_times(executable: Executable, rows: pa.Table) -> IntArray:
     crossing = executable.crossing
     if not crossing.window:
         return np.full(rows.num_rows, NEVER, np.int64)
-    window_times = as_integers(column(rows, wire.column(crossing.window[-1])))
+    window_times = as_integers(take_column(rows, wire.column(crossing.window[-1])))
     if crossing.distance is None:
         return window_times
     # the column has the order of the row, and the window ends a known distance later
@@ -119,7 +126,7 @@ def find_neighbour_window_times(executable: Executable, rows: pa.Table) -> IntAr
         ends = ends[1:]
     if not ends:
         return None
-    return np.stack([as_integers(column(rows, wire.column(index))) for index in ends])
+    return np.stack([as_integers(take_column(rows, wire.column(index))) for index in ends])
 
 
 @dataclass(frozen=True)
@@ -138,7 +145,7 @@ class ContiguousSearch(KeySearch):
         assert partitions.frontier is not None
         covered = np.zeros(rows.rows.num_rows, np.bool_)
         covered_before = states[COVERED]
-        covered[ranges(rows.starts[:-1], covered_before.sizes)] = covered_before.values
+        covered[list_positions(rows.starts[:-1], covered_before.sizes)] = covered_before.values
         piece = Piece(
             table=rows.rows,
             starts=rows.starts,
@@ -168,7 +175,7 @@ class ContiguousSearch(KeySearch):
         if self.end <= rows.watermark:  # no further row arrives, so the partitions are complete
             no_edge = np.full(len(first), NO_EDGE)
             frontier = frontier._replace(until=last.copy(), edge=no_edge)
-        partitions = partitions_of(self.executable, rows.rows, rows.starts, frontier)
+        partitions = encode_partitions(self.executable, rows.rows, rows.starts, frontier)
         if partitions.window_end is None:
             return partitions
         # a window that the watermark has passed gets no further rows
@@ -197,7 +204,7 @@ class ContiguousSearch(KeySearch):
         start = frontier.start - first
         dropped = np.maximum(0, start - self.lookaround.before)
         kept_sizes = rows.sizes - dropped
-        kept = ranges(first + dropped, kept_sizes)
+        kept = list_positions(first + dropped, kept_sizes)
         covered = ByKey(piece.covered[kept], kept_sizes)
         ends = np.append(window_times, NEVER)[frontier.start]
         # a row whose window has ended is undecided only because it needs the row that follows

@@ -13,24 +13,32 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from matchrec.compile.executable import Executable
-from matchrec.errors.run.place import RowPlace
-from matchrec.output.rows import output_rows
+from matchrec.errors.run.place import RowLocation
+from matchrec.output.rows import find_output_rows
 from matchrec.search.incremental import (
-    FurtherSearch,
+    ResumedSearch,
     SearchCall,
     SearchState,
-    arrays_of,
     find_possible_starts,
+    from_arrays,
     new_state,
-    state_of,
+    to_arrays,
     windows_between,
 )
 from matchrec.search.interface import Task
 from matchrec.search.matches import Matches
-from matchrec.search.partitions import BoolArray, IntArray, Partitions, ranges
+from matchrec.search.partitions import BoolArray, IntArray, Partitions, list_positions
 from matchrec.search.records import compile_task
-from matchrec.search.selection import extremes_of, in_large_chunks, node_size
-from matchrec.spark.streaming.arrival import Array, ByKey, SearchRows, States, join, take, times
+from matchrec.search.selection import count_node_columns, find_extremes, join_chunks
+from matchrec.spark.streaming.arrival import (
+    Array,
+    ByKey,
+    SearchRows,
+    States,
+    join,
+    read_times,
+    take,
+)
 from matchrec.spark.streaming.search import (
     IDLE,
     KEPT,
@@ -41,8 +49,8 @@ from matchrec.spark.streaming.search import (
     find_neighbour_window_times,
     find_window_times,
 )
-from matchrec.worker.encode import partitions_of
-from matchrec.worker.match import Worker, locate_row, naming_rows
+from matchrec.worker.encode import encode_partitions
+from matchrec.worker.match import Worker, locate_failures, locate_row
 
 # Names of states that `search.incremental.arrays_of` gives.
 COUNTS = "counts"  # two of each key: how many rows were searched, and the last match number
@@ -57,7 +65,7 @@ class SelectingSearch(KeySearch):
         """Return the states of one key that has had no events."""
         task = self.executable.task
         compiled = compile_task(task, len(self.executable.crossing.integers))
-        arrays = arrays_of(new_state(compiled.registers, node_size(task)))
+        arrays = to_arrays(new_state(compiled.registers, count_node_columns(task)))
         return {name: ByKey.concatenate([array]) for name, array in arrays.items()}
 
     def search(self, states: States, rows: SearchRows) -> Searching:
@@ -74,14 +82,14 @@ class SelectingSearch(KeySearch):
 
         def search_keys() -> Iterator[Matches]:
             for key in busy.tolist():
-                state = state_of({name: arrays[key] for name, arrays in states_by_key.items()})
+                state = from_arrays({name: arrays[key] for name, arrays in states_by_key.items()})
                 new_state = yield from self.search_key(numbered, key, state)
                 new_states.append(new_state)
 
         worker = Worker(self.executable, output=self.output)
-        with naming_rows(numbered.locate):
-            for matches in in_large_chunks(search_keys()):
-                out = output_rows(matches, self.executable.rows_per_match)
+        with locate_failures(numbered.locate):
+            for matches in join_chunks(search_keys()):
+                out = find_output_rows(matches, self.executable.rows_per_match)
                 yield from worker.make_batches(rows.rows, numbered.partitions, matches, out)
         busy_states = {
             name: ByKey.concatenate([state[name] for state in new_states]) for name in new_states[0]
@@ -105,8 +113,8 @@ class SelectingSearch(KeySearch):
         task = self.executable.task
         rows_of_key = rows.take_key(key)
         call = rows_of_key.make_call(len(state.numbers))
-        search = FurtherSearch(task, state, call)
-        with naming_rows(rows_of_key.locate):
+        search = ResumedSearch(task, state, call)
+        with locate_failures(rows_of_key.locate):
             for matches in search.find_matches():
                 if matches.count:
                     yield moved(task, matches, key, rows_of_key.first)
@@ -171,7 +179,7 @@ class SelectingSearch(KeySearch):
             ends += rows.neighbour_window_times[window, last_rows].tolist()
         is_idle = state.is_idle & self.may_forget(np.array([state.numbered]))
         return {
-            **arrays_of(state),
+            **to_arrays(state),
             KEPT: rows.first + np.append(kept, np.arange(stop, len(rows.numbers))),
             NEXT_END: np.array([min(ends, default=NEVER)], np.int64),
             IDLE: is_idle,
@@ -189,7 +197,7 @@ def moved(task: Task, matches: Matches, partition: int, first: int) -> Matches:
     """
     if matches.totals is not None:
         totals = matches.totals.copy()
-        for extreme in extremes_of(task, 0):
+        for extreme in find_extremes(task, 0):
             totals[extreme.held(totals), extreme.row] += first
         matches = replace(matches, totals=totals)
     assert matches.rows is not None
@@ -236,17 +244,17 @@ class NumberedRows:
         kept = states[NUMBERS]
         done = states[COUNTS].values[::2]
         numbers = np.empty(rows.rows.num_rows, np.int64)
-        numbers[ranges(rows.starts[:-1], kept.sizes)] = kept.values
-        new_rows = ranges(rows.starts[1:] - rows.new_counts, rows.new_counts)
-        numbers[new_rows] = ranges(done, rows.new_counts)
+        numbers[list_positions(rows.starts[:-1], kept.sizes)] = kept.values
+        new_rows = list_positions(rows.starts[1:] - rows.new_counts, rows.new_counts)
+        numbers[new_rows] = list_positions(done, rows.new_counts)
         neighbour_window_times = find_neighbour_window_times(executable, rows.rows)
         if neighbour_window_times is not None:
             neighbour_window_times = np.minimum(neighbour_window_times, end)
         return NumberedRows(
             executable=executable,
             rows=rows,
-            partitions=partitions_of(executable, rows.rows, rows.starts),
-            times=times(rows.rows),
+            partitions=encode_partitions(executable, rows.rows, rows.starts),
+            times=read_times(rows.rows),
             numbers=numbers,
             window_times=np.minimum(find_window_times(executable, rows.rows), end),
             neighbour_window_times=neighbour_window_times,
@@ -275,7 +283,7 @@ class NumberedRows:
             first=begin,
         )
 
-    def locate(self, row: int) -> RowPlace:
+    def locate(self, row: int) -> RowLocation:
         """Return the location of a row: the keys of its partition, its number there, its time."""
         row_number = int(self.numbers[row]) + 1
         location = locate_row(self.executable, self.rows.rows, self.first + row, row_number)

@@ -12,13 +12,25 @@ from dataclasses import replace
 
 from matchrec.errors import MatchRecognizeParseError
 from matchrec.errors import calls as calls_errors
-from matchrec.errors.kinds import shown_in
+from matchrec.errors.kinds import located_in
 from matchrec.errors.language import Language
 from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql.expression import constant_key
 from matchrec.plan.clauses import RowExpression
-from matchrec.plan.expression import DEEPEST, LONG_CHAIN, Operation, Scalar, amount_of, names_of
-from matchrec.plan.operations import NO_OPERATIONS, Operations, named, with_constant
+from matchrec.plan.expression import (
+    LONG_CHAIN,
+    MOST_NESTED,
+    Operation,
+    Scalar,
+    find_amount,
+    find_column_names,
+)
+from matchrec.plan.operations import (
+    NO_OPERATIONS,
+    Operations,
+    operation_before,
+    operations_of_operator,
+)
 from matchrec.plan.text import NONDETERMINISTIC
 from matchrec.source import Source, Span
 from matchrec.syntax import tokens as lexing
@@ -118,7 +130,7 @@ class ScalarReader(OperandReader):
             text = self.text.text_at(value.span)
             raise errors.in_without_parentheses(value.span, where=self.clause, value=text)
         if self.text.is_subquery(self.position):
-            return self.subquery(start, named(operator), left)
+            return self.subquery(start, operations_of_operator(operator), left)
         self.position += 1
         values = self.several(self.expression)
         self.expect(")")
@@ -139,8 +151,10 @@ class ScalarReader(OperandReader):
             self.position += 2
             patterns = self.several(self.expression)
             self.expect(")")
-            return self.make_term(start, named(f"{negated}{operator} ANY"), left, *patterns)
-        operations = frozenset({with_constant(word, self.constant_at(self.position))})
+            return self.make_term(
+                start, operations_of_operator(f"{negated}{operator} ANY"), left, *patterns
+            )
+        operations = frozenset({operation_before(word, self.constant_at(self.position))})
         operands = [left, self.value()]
         if self.accept("ESCAPE"):
             operands.append(self.operand())
@@ -182,10 +196,10 @@ class ScalarReader(OperandReader):
                 row = [tree]
                 signs = NO_OPERATIONS
             self.position += len(sign) if sign in SHIFTS else 1
-            operations = frozenset({with_constant(sign, self.constant_at(self.position))})
+            operations = frozenset({operation_before(sign, self.constant_at(self.position))})
             row.append(self.binary(row_level + 1))
             signs |= operations
-            if len(row) <= DEEPEST + 1:
+            if len(row) <= MOST_NESTED + 1:
                 tree = self.make_operation(operator, start, tree, row[-1], operations=operations)
 
     def symbol(self) -> str:
@@ -210,7 +224,7 @@ class ScalarReader(OperandReader):
             row: the operands of the row.
             signs: the operations of its operators.
         """
-        if len(row) <= DEEPEST + 1:
+        if len(row) <= MOST_NESTED + 1:
             return tree
         return self.make_operation(LONG_CHAIN, start, self.make_term(start, signs, *row))
 
@@ -228,7 +242,7 @@ class ScalarReader(OperandReader):
         if sign == "~":
             return self.make_operation("~", start, operand)
         if is_number and self.position == start + 2:
-            amount = amount_of(operand)
+            amount = find_amount(operand)
             if amount is not None and sign == "-":
                 amount = replace(amount, value=-amount.value)
             return self.make_term(start, NO_OPERATIONS, operand, amount=amount)
@@ -267,17 +281,17 @@ def parse_row_expression(tokens: lexing.TokenSequence, clause: ClausePart) -> Ro
     is_constant = _is_constant(reader)
     if is_constant and clause not in (ClausePart.WITHIN, ClausePart.FRAME):
         raise constant_key(tokens.text_at(tree.span), reader.clause, tree.span)
-    amount = amount_of(tree)
+    amount = find_amount(tree)
     return RowExpression(
         reader.written(tree.span),
         tree.span,
         amount=amount,
-        names=names_of(tree),
+        names=find_column_names(tree),
         is_constant=amount is None and is_constant,
     )
 
 
-def key_expression(text: str) -> RowExpression:
+def make_key_expression(text: str) -> RowExpression:
     """Return an expression over one row from its text in Spark's dialect, which is valid."""
     return RowExpression(text, names=read_column_path(lexing.read_tokens(text).tokens))
 
@@ -314,7 +328,9 @@ def _is_constant(reader: ScalarReader) -> bool:
 _DIRECTIONS = frozenset({"ASC", "DESC", "NULLS"})
 
 
-def orders(texts: str | Sequence[str], dialect: lexing.Dialect = lexing.SPARK) -> tuple[str, ...]:
+def read_order_by(
+    texts: str | Sequence[str], dialect: lexing.Dialect = lexing.SPARK
+) -> tuple[str, ...]:
     """Return the expressions of the argument `order_by`, as Spark gets them.
 
     Raises:
@@ -326,7 +342,9 @@ def orders(texts: str | Sequence[str], dialect: lexing.Dialect = lexing.SPARK) -
     return expressions
 
 
-def keys(texts: str | Sequence[str], dialect: lexing.Dialect = lexing.SPARK) -> tuple[str, ...]:
+def read_partition_by(
+    texts: str | Sequence[str], dialect: lexing.Dialect = lexing.SPARK
+) -> tuple[str, ...]:
     """Return the expressions of the argument `partition_by`, as Spark gets them.
 
     Raises:
@@ -347,7 +365,7 @@ def _read_argument(
     argument = part.name.lower()
     expressions = []
     for text in (texts,) if isinstance(texts, str) else texts:
-        with shown_in(Source(text), Language({part.value: argument})):
+        with located_in(Source(text), Language({part.value: argument})):
             try:
                 expression = parse_row_expression(lexing.read_tokens(text, dialect), part)
             except MatchRecognizeParseError as error:

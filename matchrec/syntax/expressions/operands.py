@@ -12,7 +12,7 @@ Source: Spark's SqlBaseParser.g4, primaryExpression, nonReserved, strictNonReser
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import misspelt, nearest
+from matchrec.errors.kinds import find_nearest, misspelling_distance
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import expression as errors
 from matchrec.plan.expression import (
@@ -22,10 +22,10 @@ from matchrec.plan.expression import (
     Scalar,
     Term,
     column_term,
-    enclosed,
+    enclose,
 )
-from matchrec.plan.operations import NO_OPERATIONS, UNREAD, named
-from matchrec.plan.text import NONDETERMINISTIC, quoted, spaced
+from matchrec.plan.operations import NO_OPERATIONS, UNREAD, operations_of_operator
+from matchrec.plan.text import NONDETERMINISTIC, quote_name, separate_words
 from matchrec.syntax.expressions import references
 from matchrec.syntax.expressions.reader import (
     AFTER_OPERAND,
@@ -39,15 +39,15 @@ from matchrec.syntax.expressions.special_calls import SPECIAL_CALLS
 from matchrec.syntax.tokens import (
     AGGREGATES,
     CONSTANTS,
-    OF_THE_MATCH,
+    FUNCTIONS_OF_MATCH,
     SEMANTICS,
     UNITS,
     UNITS_OF_TIME,
     WINDOW_ONLY,
     Dialect,
     TokenKind,
-    amount_of_interval,
-    amount_of_number,
+    read_amount,
+    read_interval_amount,
     words,
 )
 
@@ -143,11 +143,11 @@ class OperandReader(ExpressionCursor):
         `start` is before the word of their type if they have one, such as `DATE '2024-01-01'`.
         """
         has_type = self.position > start
-        operations = named(self.key_at(start)) if has_type else NO_OPERATIONS
+        operations = operations_of_operator(self.key_at(start)) if has_type else NO_OPERATIONS
         is_number = self.kind_at(self.position) is TokenKind.NUMBER
         self.position += 1
         if is_number:
-            amount = amount_of_number(self.tokens[start].text)
+            amount = read_amount(self.tokens[start].text)
             return self.make_term(start, operations, amount=amount)
         while self.kind_at(self.position) is TokenKind.STRING:
             self.position += 1
@@ -239,7 +239,9 @@ class OperandReader(ExpressionCursor):
         if self.scope.reads_match and self.caller is None:
             if self.functions:
                 name = self.tokens[self.functions[-1]]
-                if any(misspelt(name.key, aggregate, 1) == 1 for aggregate in AGGREGATES):
+                if any(
+                    misspelling_distance(name.key, aggregate, 1) == 1 for aggregate in AGGREGATES
+                ):
                     raise errors.unknown_function(name.text, self.clause, AGGREGATES, name.span)
             raise errors.bare_star(span, clause=self.clause)
         if self.caller is not None and self.key_at(self.caller) == "COUNT":
@@ -274,7 +276,7 @@ class OperandReader(ExpressionCursor):
             case "COLLATE":
                 self.position += 1
                 self.name()
-                return self.make_term(start, named("COLLATE"), tree)
+                return self.make_term(start, operations_of_operator("COLLATE"), tree)
             case "OVER" if self.key_at(self.position - 1) in (")", "NULLS"):
                 name = "window function"
                 if self.scope.reads_match:
@@ -302,7 +304,7 @@ class OperandReader(ExpressionCursor):
         if self.position == start:
             raise self.unexpected()
         tokens = self.tokens[start : self.position]
-        return "".join(spaced(self.text.text_at(token.span).upper() for token in tokens))
+        return "".join(separate_words(self.text.text_at(token.span).upper() for token in tokens))
 
     def _skip_type(self) -> None:
         """Read a type: a word with its brackets, or INTERVAL with its units."""
@@ -357,7 +359,9 @@ class OperandReader(ExpressionCursor):
                 self._skip_unit()
         values_and_units = self.tokens[start + 1 : self.position]
         written = [self.text.text_at(token.span) for token in values_and_units]
-        return self.make_term(start, named("INTERVAL"), amount=amount_of_interval(written))
+        return self.make_term(
+            start, operations_of_operator("INTERVAL"), amount=read_interval_amount(written)
+        )
 
     def _skip_unit(self) -> None:
         """Read the unit of an interval. The error for another word proposes a unit."""
@@ -368,7 +372,7 @@ class OperandReader(ExpressionCursor):
                 raise self.unexpected()
             is_word = self.kind_at(self.position) is TokenKind.WORD and key not in AFTER_OPERAND
             span = number.span.to(self.here) if is_word else number.span
-            unit = nearest(key.removesuffix("S"), UNITS) or "MINUTE"
+            unit = find_nearest(key.removesuffix("S"), UNITS) or "MINUTE"
             raise syntax_errors.interval_without_unit(
                 span, number=number.text, where=self.clause, unit=unit
             )
@@ -438,7 +442,7 @@ class OperandReader(ExpressionCursor):
             if inner == start:
                 return tree
         self.expect(*")" * (inner - start))
-        return enclosed(tree, self.written, self.span(start, self.position))
+        return enclose(tree, self.written, self.span(start, self.position))
 
     def fields(self, function: str = "") -> tuple[tuple[str, ...], tuple[Scalar, ...]]:
         """Read expressions between commas, and return their names in a struct and the expressions.
@@ -465,7 +469,7 @@ class OperandReader(ExpressionCursor):
         is_reference = isinstance(value, Term) and value.span == self.last_read
         if function and is_reference and self.scope.clause is ClausePart.MEASURES:
             # Spark would name the field after a column of ours.
-            name = quoted(column or f"col{number}")
+            name = quote_name(column or f"col{number}")
             pieces = value.pieces
             if function == "STRUCT":
                 pieces = (*pieces, f" AS {name}")
@@ -492,7 +496,7 @@ class OperandReader(ExpressionCursor):
         if not self.text.is_call(start):
             self.position += 1
             return self.unknown_call(start)
-        if key in OF_THE_MATCH or key in AGGREGATES:
+        if key in FUNCTIONS_OF_MATCH or key in AGGREGATES:
             return references.read_call(self, start)
         if self.scope.reads_match and key in WINDOW_ONLY:
             raise errors.window_function(token.span, function=token.text, clause=self.clause)
@@ -503,7 +507,7 @@ class OperandReader(ExpressionCursor):
         self.functions.append(start)
         self.position += 1
         if self.text.is_subquery(self.position):
-            return self.subquery(start, named(key))
+            return self.subquery(start, operations_of_operator(key))
         self.position += 1
         read_special = SPECIAL_CALLS.get(key)
         special = read_special(self, key, start) if read_special else None
@@ -525,7 +529,7 @@ class OperandReader(ExpressionCursor):
         fits = least <= len(values) and (most is None or len(values) <= most)
         if is_plain and fits and name not in _OPERATORS:
             return self.make_operation(name, start, *values)
-        return self.make_term(start, named(name), *values)
+        return self.make_term(start, operations_of_operator(name), *values)
 
     def arguments(self, function: str = "") -> tuple[bool, tuple[Scalar, ...]]:
         """Read the arguments of a call.

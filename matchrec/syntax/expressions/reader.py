@@ -13,14 +13,28 @@ from enum import Enum
 from functools import cached_property
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.language import part
+from matchrec.errors.language import name_part
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import expression as errors
-from matchrec.plan.expression import Operation, Scalar, Term, around, pieces_of, written_operations
+from matchrec.plan.expression import (
+    Operation,
+    Scalar,
+    Term,
+    flatten_parts,
+    list_own_operations,
+    make_parts,
+)
 from matchrec.plan.operations import NO_OPERATIONS, Operations
-from matchrec.plan.text import Amount, in_place, parameter_name, quoted, spaced, words_of
+from matchrec.plan.text import (
+    Amount,
+    parameter_name,
+    quote_name,
+    replace_spans,
+    separate_words,
+    words_of,
+)
 from matchrec.source import Span
-from matchrec.syntax.row_pattern import Values
+from matchrec.syntax.row_pattern import ParameterValues
 from matchrec.syntax.tokens import (
     CLOSING,
     OPENING,
@@ -63,7 +77,7 @@ class Scope:
     # Whether it reads rows of a match. Otherwise it is SQL over one row of the input.
     reads_match: bool = True
     # The values of parameters. None if no parameter may replace a number of rows.
-    values: Values | None = None
+    values: ParameterValues | None = None
 
     @cached_property
     def variables(self) -> frozenset[str]:
@@ -105,7 +119,7 @@ class ExpressionCursor(Cursor, ABC):
         super().__init__(text.tokens)
         self.text = text
         self.scope = scope
-        self.clause = where or part(scope.clause.value)
+        self.clause = where or name_part(scope.clause.value)
         check_brackets(text, self.clause)
         # The columns and classifiers so far.
         self.rows_read: list[RowRead] = []
@@ -129,7 +143,7 @@ class ExpressionCursor(Cursor, ABC):
             if token.key == "?":
                 yield token.span, f":{parameter_name(token.span)}"
             elif token.kind is TokenKind.QUOTED and self.text.text_at(token.span).startswith('"'):
-                yield token.span, quoted(token.text)
+                yield token.span, quote_name(token.text)
 
     @abstractmethod
     def expression(self) -> Scalar:
@@ -223,7 +237,7 @@ class ExpressionCursor(Cursor, ABC):
         ]
         if not edits:
             return text_at(span)
-        return "".join(spaced(in_place(text_at, span, edits)))
+        return "".join(separate_words(replace_spans(text_at, span, edits)))
 
     def make_term(
         self, start: int, operations: Operations, *parts: Scalar, amount: Amount | None = None
@@ -237,8 +251,8 @@ class ExpressionCursor(Cursor, ABC):
             amount: its value, if it is a constant whose value is known.
         """
         span = self.span(start, self.position)
-        pieces = pieces_of(around(parts, self.written, span))
-        return Term(pieces, span, operations.union(*map(written_operations, parts)), amount)
+        pieces = flatten_parts(make_parts(parts, self.written, span))
+        return Term(pieces, span, operations.union(*map(list_own_operations, parts)), amount)
 
     def make_operation(
         self,
@@ -258,7 +272,9 @@ class ExpressionCursor(Cursor, ABC):
             operations: what it computes; by default, the operation of its name.
         """
         span = self.span(start, self.position)
-        return Operation(operator, around(operands, self.written, span), span, words, operations)
+        return Operation(
+            operator, make_parts(operands, self.written, span), span, words, operations
+        )
 
     def constant_at(self, index: int) -> str:
         """Return the number or text at `index` if it is a whole operand, else ""."""

@@ -18,10 +18,10 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.plan.expression import (
+    FUNCTIONS_OF_ENDED_RUNS,
     MATCH_NUMBER,
     MATCHED_ROW,
     MATCHED_ROWS,
-    OF_ENDINGS,
     Aggregate,
     Classifier,
     ColumnReference,
@@ -36,13 +36,13 @@ from matchrec.plan.expression import (
     Semantics,
     Term,
     column_term,
-    inner_references,
-    literal,
-    names_of,
-    row_text,
+    find_column_names,
+    list_inner_references,
+    list_own_operations,
+    make_literal,
+    row_sql,
     with_references,
     with_semantics,
-    written_operations,
 )
 from matchrec.plan.show import show_frame
 from matchrec.source import Span
@@ -53,19 +53,19 @@ from matchrec.syntax.expressions.reader import (
     RowRead,
     items_between,
 )
-from matchrec.syntax.row_pattern import parameter_at, read_number
+from matchrec.syntax.row_pattern import read_number, read_parameter
 from matchrec.syntax.tokens import (
     AGGREGATES,
     LOGICAL,
     MATCH_FUNCTIONS,
-    MOST,
+    MOST_ROWS,
     NAVIGATION,
     PHYSICAL,
     SEMANTICS,
     Range,
     TokenKind,
     TokenSequence,
-    whole_number,
+    read_whole_number,
 )
 
 _SUFFIXES = frozenset({"FILTER", "IGNORE", "RESPECT", "WITHIN"})
@@ -192,7 +192,7 @@ def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tu
         raise pattern_errors.frame_of_variable(aggregate.span or span, name=aggregate.variable)
     if aggregate.distinct:
         raise pattern_errors.distinct_with_frame(aggregate.span or span)
-    for reference in inner_references(aggregate):
+    for reference in list_inner_references(aggregate):
         if reference == MATCH_NUMBER and reference.span is not None:
             raise errors.called_inside(
                 reference.span,
@@ -261,7 +261,7 @@ def _read_bound(tokens: TokenSequence, start: int, end: int) -> tuple[int | None
     if rows == "UNBOUNDED":
         return (None,)
     digits = tokens[start].text
-    number = whole_number(digits) if digits.isdigit() else None
+    number = read_whole_number(digits) if digits.isdigit() else None
     return None if number is None else (_DIRECTIONS[side] * number,)
 
 
@@ -277,7 +277,7 @@ def read_aggregate(
     closing = reader.text.pairs[index + 1]
     function = reader.tokens[index].text.lower()
     has_quantifier = reader.key_at(index + 2) in ("DISTINCT", "ALL")
-    arguments = call_arguments(reader, index)
+    arguments = find_arguments(reader, index)
     if has_quantifier and arguments:
         (first_start, first_end), *others = arguments
         arguments = ((first_start + 1, first_end), *others)
@@ -494,7 +494,7 @@ def _read_operand(
     if any(isinstance(reference, Classifier) for reference in tree.references):
         row_exists = column_term(navigation, "TRUE", span)
         value = with_references(tree, partial(with_semantics, semantics=semantics))
-        parts = "IF(", row_exists, ", ", value, ", ", literal("NULL", span), ")"
+        parts = "IF(", row_exists, ", ", value, ", ", make_literal("NULL", span), ")"
         return Operation("IF", parts, span)
     if not any(read.is_column for read in reader.rows_read[rows_read_before:]):
         token = reader.tokens[start]
@@ -503,7 +503,7 @@ def _read_operand(
         call = reader.text.call_span(index)
         raise pattern_errors.no_column(call, function=reader.key_at(index), clause=reader.clause)
     reference = ColumnReference(
-        navigation, row_text(tree), None, written_operations(tree), names_of(tree)
+        navigation, row_sql(tree), None, list_own_operations(tree), find_column_names(tree)
     )
     return Term((reference,), span)
 
@@ -526,7 +526,7 @@ def _read_offset(reader: ExpressionCursor, name: str, argument: Range, default: 
         end -= 1
     span = reader.span(start, end)
     written = reader.written(span)
-    parameter = parameter_at(reader.tokens[start:end])
+    parameter = read_parameter(reader.tokens[start:end])
     if parameter is not None and reader.scope.values is not None:
         what = f"the offset of {name} in {reader.clause}"
         return read_number(parameter, reader.scope.values, what)
@@ -540,9 +540,11 @@ def _read_offset(reader: ExpressionCursor, name: str, argument: Range, default: 
         raise pattern_errors.bad_offset(
             span, function=name, clause=reader.clause, written=written, default=default
         )
-    offset = whole_number(token.text)
+    offset = read_whole_number(token.text)
     if offset is None:
-        raise pattern_errors.offset_too_large(span, function=name, clause=reader.clause, limit=MOST)
+        raise pattern_errors.offset_too_large(
+            span, function=name, clause=reader.clause, limit=MOST_ROWS
+        )
     return offset
 
 
@@ -578,7 +580,7 @@ def _read_match_value(
     checked_arguments(reader, index, range(1), "no argument")
     if function is MatchFunction.ROW_NUMBER and reader.caller is None:
         return Aggregate("count", None, (), span=span)
-    if function in OF_ENDINGS and reader.scope.clause is ClausePart.DEFINE:
+    if function in FUNCTIONS_OF_ENDED_RUNS and reader.scope.clause is ClausePart.DEFINE:
         raise errors.ending_in_define(span, function=function.value)
     return MatchValue(function, span)
 
@@ -631,7 +633,7 @@ def checked_arguments(
         if is_distinct or is_suffix:
             span = reader.tokens[modifier].span
             raise pattern_errors.modifier_of_navigation(name, key, reader.clause, span)
-    arguments = call_arguments(reader, index)
+    arguments = find_arguments(reader, index)
     if len(arguments) not in numbers:
         raise _explain_wrong_number(reader, index, name, expected, len(arguments))
     return arguments
@@ -650,7 +652,7 @@ def _explain_wrong_number(
     )
 
 
-def call_arguments(reader: ExpressionCursor, index: int) -> tuple[Range, ...]:
+def find_arguments(reader: ExpressionCursor, index: int) -> tuple[Range, ...]:
     """Return the arguments of the call at `index`, as ranges of tokens."""
     start = index + 2
     end = reader.text.pairs[index + 1]

@@ -37,12 +37,12 @@ import pyarrow.compute as pc
 
 from matchrec.conditions.types import NARROW_DIGITS
 from matchrec.search.partitions import BoolArray, IntArray, WordArray
-from matchrec.shortcuts import taken
+from matchrec.shortcuts import current_shortcuts
 from matchrec.worker import arrays, wire
 from matchrec.worker.wire import CountsTies, SortColumn, Sorting
 
-BITS = 64  # of a word
-ALL_BITS = (1 << BITS) - 1
+WORD_BITS = 64  # of a word
+ALL_BITS = (1 << WORD_BITS) - 1
 SIGN_BIT = np.int64(np.iinfo(np.int64).min)
 
 # The number of first rows that mostly show what is true of all rows, and of the first numbers that
@@ -105,7 +105,7 @@ def pack_words(codes: Iterable[SortCode]) -> list[Word]:
     """
     words: list[Word] = []
     for code in codes:
-        if words and words[-1].bits + code.bits <= BITS:
+        if words and words[-1].bits + code.bits <= WORD_BITS:
             words[-1] = words[-1].add(code)
         else:
             words.append(make_empty_word(0).add(code))
@@ -160,13 +160,13 @@ def encode_table(table: pa.Table, sorting: Sorting) -> Iterator[SortCode]:
     """Yield the codes of all sort columns that are not the same in all rows, the last one first."""
     key_count = len(sorting.keys)
     for index, item in reversed([*enumerate(sorting.columns)]):
-        values = arrays.column(table, item.name)
-        for code in codes_of_column(values, item, of_key=index < key_count):
+        values = arrays.take_column(table, item.name)
+        for code in encode_column(values, item, of_key=index < key_count):
             if code.bits:
                 yield code
 
 
-def codes_of_column(values: pa.Array, item: SortColumn, *, of_key: bool) -> Iterator[SortCode]:
+def encode_column(values: pa.Array, item: SortColumn, *, of_key: bool) -> Iterator[SortCode]:
     """Yield the codes of one column, the last one first.
 
     If there are NULLs, the first code says whether there is a value, and the others are equal for
@@ -175,7 +175,7 @@ def codes_of_column(values: pa.Array, item: SortColumn, *, of_key: bool) -> Iter
     parts, are_values = split_values(values)
     has_nulls = values.null_count > 0
     if has_nulls:
-        present = arrays.validity(values)
+        present = arrays.find_valid(values)
         greatest = np.iinfo(np.int64).max
         parts = [np.where(present, part, part[present].min(initial=greatest)) for part in parts]
     for part in reversed(parts):
@@ -219,8 +219,8 @@ def split_values(values: pa.Array) -> tuple[list[IntArray], bool]:
         return split_texts(values), False
     numbers = arrays.sort_keys(values)
     is_wide = int(numbers.max()) - int(numbers.min()) >= WIDE
-    if is_wide and not most_differ(arrays.arrow_of(numbers)):  # such as hashes used as keys
-        ranks = arrays.ranks_of_repeated(arrays.arrow_of(numbers))
+    if is_wide and not most_differ(arrays.to_arrow(numbers)):  # such as hashes used as keys
+        ranks = arrays.rank_repeated_values(arrays.to_arrow(numbers))
         return [arrays.as_integers(ranks)], False
     return [numbers], arrays.is_whole(kind)
 
@@ -234,7 +234,7 @@ def split_texts(values: pa.Array) -> list[IntArray]:
     longest = int(lengths.max())
     if longest <= LONGEST_TEXT and most_differ(values):
         return [*split_bytes(values, longest), lengths]
-    return [arrays.as_integers(arrays.ranks_of_repeated(values))]
+    return [arrays.as_integers(arrays.rank_repeated_values(values))]
 
 
 def most_differ(values: pa.Array) -> bool:
@@ -313,7 +313,7 @@ def find_order(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False)
         hashed_words = hash_keys(codes, words, count)
         if hashed_words:
             return order_by_hash(codes, words, hashed_words)
-    rows, word = sort(words, count)
+    rows, word = sort_words(words, count)
     return Order(rows, find_begins(words, count, rows, word), word, words)
 
 
@@ -377,7 +377,7 @@ def are_in_order(words: list[Word]) -> bool:
     return True
 
 
-def sort(words: list[Word], count: int) -> tuple[IntArray, Word | None]:
+def sort_words(words: list[Word], count: int) -> tuple[IntArray, Word | None]:
     """Sort rows by their words. Rows with equal words stay in their order.
 
     Args:
@@ -390,7 +390,7 @@ def sort(words: list[Word], count: int) -> tuple[IntArray, Word | None]:
     """
     positions = np.arange(count, dtype=np.uint64)
     position_bits = count.bit_length()
-    bits_a_sort = BITS - position_bits
+    bits_a_sort = WORD_BITS - position_bits
     rows: IntArray | None = None
     # a radix sort: by the last bits first, each sort keeps the order of equal rows
     for word in words:
@@ -422,37 +422,37 @@ def hash_keys(codes: list[SortCode], words: list[Word], count: int) -> list[Word
         count: the number of rows.
     """
     keys = [code for code in codes if code.is_key]
-    bits_a_sort = BITS - count.bit_length()
-    if not keys or count < taken().hashed_rows or sorts(words, bits_a_sort) == 1:
+    bits_a_sort = WORD_BITS - count.bit_length()
+    if not keys or count < current_shortcuts().hashed_rows or count_sorts(words, bits_a_sort) == 1:
         return []
     order_words = pack_words(code for code in codes if not code.is_key)
     *last_words, first_word = order_words or [make_empty_word(count)]
     if first_word.bits > bits_a_sort - LEAST_HASH_BITS:  # too little room for a hash beside it
         last_words.append(first_word)
         first_word = make_empty_word(count)
-    if sorts(last_words, bits_a_sort) + 1 >= sorts(words, bits_a_sort):
+    if count_sorts(last_words, bits_a_sort) + 1 >= count_sorts(words, bits_a_sort):
         return []
     hash_bits = bits_a_sort - first_word.bits
-    values = hash_of(keys) >> np.uint64(BITS - hash_bits)
+    values = compute_hashes(keys) >> np.uint64(WORD_BITS - hash_bits)
     values <<= np.uint64(first_word.bits)
     values |= first_word.values
     key_bits = ((1 << hash_bits) - 1) << first_word.bits
     return [*last_words, Word(values, bits_a_sort, key_bits, first_word.columns)]
 
 
-def sorts(words: list[Word], bits_a_sort: int) -> int:
+def count_sorts(words: list[Word], bits_a_sort: int) -> int:
     """Return how often rows are sorted by some words."""
     return sum(-(-word.bits // bits_a_sort) for word in words)
 
 
-def hash_of(keys: list[SortCode]) -> WordArray:
+def compute_hashes(keys: list[SortCode]) -> WordArray:
     """Return hashes of keys as uint64[n].
 
     Equal keys have equal hashes. The first bits of hashes mostly differ if the keys differ.
     """
     hashes = np.zeros(len(keys[0].values), np.uint64)
     for key in keys:
-        hashes ^= hashes >> np.uint64(BITS // 2)
+        hashes ^= hashes >> np.uint64(WORD_BITS // 2)
         hashes += key.values.view(np.uint64)
         hashes *= GOLDEN
     return hashes
@@ -467,7 +467,7 @@ def order_by_hash(codes: list[SortCode], words: list[Word], hashed_words: list[W
         hashed_words: what `hash_keys` returns.
     """
     count = len(words[0].values)
-    rows, word = sort(hashed_words, count)
+    rows, word = sort_words(hashed_words, count)
     begins = find_begins(words, count, rows)
     hash_begins = find_begins(hashed_words, count, rows, word)
     is_mixed = begins & ~hash_begins  # the key changes, and the hash does not
@@ -484,7 +484,7 @@ def order_by_hash(codes: list[SortCode], words: list[Word], hashed_words: list[W
             for code in codes
         ]
         group_code = encode_numbers(group[positions], is_descending=False, is_key=True)
-        mixed_order, _ = sort(pack_words([*mixed_codes, group_code]), len(mixed_rows))
+        mixed_order, _ = sort_words(pack_words([*mixed_codes, group_code]), len(mixed_rows))
         rows[positions] = mixed_rows[mixed_order]
         begins = find_begins(words, count, rows)
     return Order(rows, begins, word, words)
@@ -522,11 +522,11 @@ def sort_table(
 def mark_partitions(table: pa.Table, begins: BoolArray) -> pa.Table:
     """Return the table with bit 0 of the first column of bits set where a partition begins."""
     if wire.FIRST_BITS not in table.column_names:
-        return table.append_column(wire.FIRST_BITS, arrays.arrow_of(begins.astype(np.int8)))
+        return table.append_column(wire.FIRST_BITS, arrays.to_arrow(begins.astype(np.int8)))
     index = table.column_names.index(wire.FIRST_BITS)
-    marked = arrays.numbers_of(arrays.column(table, wire.FIRST_BITS)) & ~1
+    marked = arrays.numbers_of(arrays.take_column(table, wire.FIRST_BITS)) & ~1
     marked |= begins
-    return table.set_column(index, table.schema.field(index), arrays.arrow_of(marked))
+    return table.set_column(index, table.schema.field(index), arrays.to_arrow(marked))
 
 
 def take_in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
@@ -537,7 +537,7 @@ def take_in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
     partition_ends = np.append(partition_starts[1:], table.num_rows)
     columns = []
     for name in table.column_names:
-        values = arrays.column(table, name)
+        values = arrays.take_column(table, name)
         if order.word is not None and name in order.word.columns:
             code, first_bit = order.word.columns[name]
             numbers = code.decode(order.word.values, first_bit)
@@ -559,4 +559,4 @@ def has_one_form(kind: pa.DataType) -> bool:
 
 def take_rows(values: pa.Array, rows: npt.NDArray[np.signedinteger]) -> pa.Array:
     """Return the values of some rows. The row numbers must be valid, which is not checked."""
-    return pc.take(values, arrays.arrow_of(rows), boundscheck=False)
+    return pc.take(values, arrays.to_arrow(rows), boundscheck=False)

@@ -44,10 +44,10 @@ import pyarrow.compute as pc
 from matchrec import memory
 from matchrec.errors.calls import no_file_for_sorting, no_room_on_disk
 from matchrec.search.partitions import IntArray
-from matchrec.shortcuts import taken
+from matchrec.shortcuts import current_shortcuts
 from matchrec.worker import wire
-from matchrec.worker.arrays import Batches, arrow_of, column, flags_of, numbers_of
-from matchrec.worker.batches import BYTES_A_CALL, rows_in, starts_in
+from matchrec.worker.arrays import Batches, flags_of, numbers_of, take_column, to_arrow
+from matchrec.worker.batches import BYTES_PER_SEARCH, rows_in, starts_in
 from matchrec.worker.sorting.order import SAMPLE, find_order, has_one_form, sort_table
 from matchrec.worker.wire import CountsTies, Sorting
 
@@ -61,7 +61,7 @@ LEAST_IN_MEMORY = 16 << 20
 TIMES_IN_MEMORY = 5
 
 
-def sorted_batches(
+def sort_batches(
     batches: Batches, sorting: Sorting, rows_a_batch: int, budget: int | None = None, tasks: int = 1
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a task in order. Bit 0 of the first column of bits marks partitions.
@@ -81,13 +81,13 @@ def sorted_batches(
         MatchRecognizeRunError: a file for spilled rows cannot be written.
     """
     if budget is None:
-        budget = taken().sort_bytes
+        budget = current_shortcuts().sort_bytes
     if budget is None:
-        budget = find_budget(memory.room() // tasks)
-    with closing(sorted_tables(batches, sorting, budget)) as tables:
+        budget = find_budget(memory.find_room() // tasks)
+    with closing(sort_tables(batches, sorting, budget)) as tables:
         for table in tables:
-            most = min(rows_a_batch, rows_in(BYTES_A_CALL, table))
-            starts = starts_in(column(table, wire.FIRST_BITS))
+            most = min(rows_a_batch, rows_in(BYTES_PER_SEARCH, table))
+            starts = starts_in(take_column(table, wire.FIRST_BITS))
             for begin, end in pairwise(find_cuts(starts, table.num_rows, most)):
                 yield from table.slice(begin, end - begin).to_batches()
 
@@ -132,7 +132,7 @@ def find_cuts(starts: IntArray, rows: int, most: int) -> Iterator[int]:
     yield rows
 
 
-def sorted_tables(batches: Batches, sorting: Sorting, budget: int) -> Generator[pa.Table]:
+def sort_tables(batches: Batches, sorting: Sorting, budget: int) -> Generator[pa.Table]:
     """Yield the rows in order, as tables of the rows that are in memory at a time."""
     held: list[pa.RecordBatch] = []
     size = 0
@@ -145,7 +145,7 @@ def sorted_tables(batches: Batches, sorting: Sorting, budget: int) -> Generator[
                 spills.add(take_all(held))
                 size = 0
         if held and not spills.levels:
-            table = without_matchless(take_all(held), sorting)
+            table = drop_matchless_partitions(take_all(held), sorting)
             yield sort_table(table, sorting, in_any_order=True, watch=sorting.watch)
             return
         if held:
@@ -307,7 +307,7 @@ def write_spill(tables: Iterator[pa.Table], bytes_a_batch: int) -> IO[bytes]:
     Raises:
         MatchRecognizeRunError: the disk is full, or its folder is gone or cannot be written to.
     """
-    spill_folder = folder()
+    spill_folder = find_folder()
     with ExitStack() as undo, reporting_failures(spill_folder):
         file = undo.enter_context(TemporaryFile(prefix="matchrec-", dir=spill_folder))
         first = next(tables)
@@ -332,7 +332,7 @@ def reporting_failures(spill_folder: str | None) -> Iterator[None]:
         raise no_file_for_sorting(folder=folder_name, reason=reason) from error
 
 
-def folder() -> str | None:
+def find_folder() -> str | None:
     """Return the folder for spills: where Spark has its workers write, else None for the system's.
 
     If Spark has several folders, its processes use different ones.
@@ -354,7 +354,7 @@ def folder() -> str | None:
 # 16(5), 2023, on what must be there before anything is matched.
 
 
-def without_matchless(table: pa.Table, sorting: Sorting) -> pa.Table:
+def drop_matchless_partitions(table: pa.Table, sorting: Sorting) -> pa.Table:
     """Drop the rows of partitions that cannot have a match.
 
     Partitions with a row for each condition of `sorting.needed` are kept. Others may be kept, too.
@@ -370,10 +370,10 @@ def without_matchless(table: pa.Table, sorting: Sorting) -> pa.Table:
         for key in sorting.keys:
             if key not in table.column_names:
                 continue
-            values = column(table, key)
+            values = take_column(table, key)
             if not has_one_form(values.type):
                 continue  # Arrow tells values apart that are equal for Spark, such as 0.0 and -0.0
-            needed_values = pc.unique(values.filter(arrow_of(holds)))
+            needed_values = pc.unique(values.filter(to_arrow(holds)))
             is_kept = pc.is_in(values, value_set=needed_values)
             table = table.filter(is_kept).combine_chunks()
             holds = holds[numbers_of(is_kept)]
@@ -382,4 +382,4 @@ def without_matchless(table: pa.Table, sorting: Sorting) -> pa.Table:
 
 def are_many(holds: npt.NDArray[np.generic]) -> bool:
     """Return whether a condition holds for too many rows for looking up keys to pay."""
-    return int(np.count_nonzero(holds)) * taken().few > len(holds)
+    return int(np.count_nonzero(holds)) * current_shortcuts().few > len(holds)

@@ -196,9 +196,9 @@ def differ_from_row_before(table: pa.Table, names: Sequence[str], rows: IntArray
     differs = np.zeros(len(rows), np.bool_)
     for name in names:
         same = np.flatnonzero(~differs)  # rows that differ already need no further comparison
-        column = arrays.column(table, name)
-        values = column.take(arrays.arrow_of(rows[same]))
-        values_before = column.take(arrays.arrow_of(rows[same] - 1))
+        column = arrays.take_column(table, name)
+        values = column.take(arrays.to_arrow(rows[same]))
+        values_before = column.take(arrays.to_arrow(rows[same] - 1))
         differs[same] = differ(values, values_before, is_bits=name == wire.FIRST_BITS)
     return differs
 

@@ -19,7 +19,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.compile.executable import Executable
-from matchrec.conditions.row_column import row_column
+from matchrec.conditions.row_column import build_row_column
 from matchrec.errors import MatchRecognizeError
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import FULL, LONG_RUN, SEED, examples
@@ -79,7 +79,7 @@ CLAUSE = """SELECT * FROM {} MATCH_RECOGNIZE (PARTITION BY k ORDER BY t MEASURES
     PATTERN (A B) DEFINE B AS {})"""
 FAILURES = (PySparkException, Py4JJavaError)
 PART = 1 if LONG_RUN else 16 if FULL else 64  # of so many calls a run asks for one
-ENGINE, KEY = "auto", row_column("k")
+ENGINE, KEY = "auto", build_row_column("k")
 
 
 @dataclass(frozen=True)

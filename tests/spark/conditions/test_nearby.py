@@ -21,15 +21,15 @@ from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import ValueType
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.plan.resolve import InputColumns
-from matchrec.plan.text import template
+from matchrec.plan.text import join_template
 from matchrec.search.nearby import satisfy_nearby
-from matchrec.spark.backends import runner_of
+from matchrec.spark.backends import make_runner
 from matchrec.spark.columns import Preparation
 from matchrec.spark.relation import Relation
-from matchrec.spark.types import value_type
+from matchrec.spark.types import to_value_type
 from matchrec.syntax.grammar import parse_clause
-from matchrec.syntax.lower import lower
-from matchrec.worker.encode import partitions_of
+from matchrec.syntax.lower import lower_clause
+from matchrec.worker.encode import encode_partitions
 from tests.generators.run_forms import Columns
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import SEED, examples
@@ -118,7 +118,9 @@ def drafted(condition: str, scope: RowScope) -> Draft:
     """The draft of a query with one condition, from which no row stays behind."""
     text = f"PARTITION BY k ORDER BY t MEASURES 1 AS one PATTERN (B) DEFINE B AS {condition}"
     columns = InputColumns(("k", "t", *COLUMNS))
-    return replace(draft_query(lower(parse_clause(text)), columns, str, scope=scope), relevant=())
+    return replace(
+        draft_query(lower_clause(parse_clause(text)), columns, str, scope=scope), relevant=()
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +138,9 @@ class Asked:
 
 def prepare(spark: SparkSession, draft: Draft, columns: Iterable[RowColumn]) -> DataFrame:
     """Columns of all rows, sorted."""
-    relation = Relation(runner_of(spark), lambda items: template("SELECT ", items, " FROM awkward"))
+    relation = Relation(
+        make_runner(spark), lambda items: join_template("SELECT ", items, " FROM awkward")
+    )
     nothing = replace(draft, conditions=(), outputs=())
     return Preparation(relation, nothing).dataframe(tuple(columns))
 
@@ -155,7 +159,7 @@ def worker_bits(executable: Executable, prepared: Prepared) -> list[bool]:
     """Which rows satisfy the one condition of an executable, as the worker says."""
     table = prepared.table(executable, None)
     starts = np.append(np.flatnonzero(prepared.starts), table.num_rows).astype(np.int64)
-    partitions = partitions_of(executable, table, starts)
+    partitions = encode_partitions(executable, table, starts)
     found = satisfy_nearby(partitions, executable.nearby)
     (condition,) = executable.task.conditions
     assert executable.task.looks_only_at_data
@@ -174,7 +178,7 @@ def test_the_worker_computes_what_sparks_window_does(spark: SparkSession, batch:
         create_rows(spark, random, "awkward", COLUMNS)
         columns = dict.fromkeys(column for one in asked for column in one.columns())
         fields = prepare(spark, plain, columns).schema.fields
-        types = {c: value_type(f.dataType) for c, f in zip(columns, fields, strict=False)}
+        types = {c: to_value_type(f.dataType) for c, f in zip(columns, fields, strict=False)}
         executables = linked(asked, types)
         crossing = (c for one in executables.values() for c in one.crossing.columns)
         columns |= dict.fromkeys(crossing)

@@ -14,9 +14,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from matchrec.dialects.differences import found_differences, table
+from matchrec.dialects.differences import find_differences, read_differences
 from matchrec.dialects.products import PRODUCTS
-from matchrec.dialects.translate import product_tokens, translate_query
+from matchrec.dialects.translate import read_product_tokens, translate_query
 from tests.spark.dialects.documented import shown
 
 FUNCTIONS = Path(__file__).parent / "functions"
@@ -71,9 +71,9 @@ def test_each_row_of_the_table_has_a_text() -> None:
     for name in NAMES:
         product = PRODUCTS[name]
         for text, _ in functions(name):
-            tokens = product_tokens(query_of(text), product)
-            used |= {id(row) for row, _ in found_differences(tokens, product, PRODUCTS["spark"])}
-    read = [row for row in table() if not any(">" in one for one in row.products)]
+            tokens = read_product_tokens(query_of(text), product)
+            used |= {id(row) for row, _ in find_differences(tokens, product, PRODUCTS["spark"])}
+    read = [row for row in read_differences() if not any(">" in one for one in row.products)]
     assert [row for row in read if id(row) not in used] == []
 
 

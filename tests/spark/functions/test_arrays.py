@@ -8,7 +8,15 @@ import pytest
 from pyspark.sql import SparkSession
 
 from matchrec.conditions.functions.function import Value
-from matchrec.conditions.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING, ValueType, array
+from matchrec.conditions.types import (
+    BIGINT,
+    BOOLEAN,
+    DOUBLE,
+    INT,
+    STRING,
+    ValueType,
+    build_array_type,
+)
 from tests.spark.functions import arguments as some
 from tests.spark.functions.asked import Case, Table, call
 
@@ -42,7 +50,7 @@ def test_arrays(spark: SparkSession, kind: str) -> None:
     cases += [call(name, 0, 1) for name in OF_TWO.split()]
     cases += [call("array_contains", 0, 2), call("element_at", 0, 3)]
     cases += [Case("[]", "{0}[{3}]", (0, 3)), call("try_element_at", 0, 3)]
-    types = (array(type_), array(type_), type_, INT)
+    types = (build_array_type(type_), build_array_type(type_), type_, INT)
     Table(types, rows).check(spark, cases)
 
 
@@ -59,4 +67,11 @@ def test_arrays_of_arrays(spark: SparkSession) -> None:
     cases = [call(name, 0, 1) for name in OF_TWO.split()]
     cases += [call("size", 0), call("array_contains", 0, 2)]
     cases += [Case(sign, f"{{0}} {sign} {{1}}", (0, 1)) for sign in ("=", "<", ">=", "<=>")]
-    Table((array(array(INT)), array(array(INT)), array(INT)), rows).check(spark, cases)
+    Table(
+        (
+            build_array_type(build_array_type(INT)),
+            build_array_type(build_array_type(INT)),
+            build_array_type(INT),
+        ),
+        rows,
+    ).check(spark, cases)

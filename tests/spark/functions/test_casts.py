@@ -23,7 +23,7 @@ from matchrec.conditions.types import (
     TIMESTAMP_NTZ,
     TINYINT,
     ValueType,
-    decimal,
+    build_decimal_type,
 )
 from tests.spark.functions import arguments as some
 from tests.spark.functions.asked import Case, Table
@@ -53,8 +53,8 @@ VALUES: tuple[tuple[ValueType, list[tuple[Value]]], ...] = (
     (BIGINT, list(some.singles(WHOLE, some.instant, 100))),
     (FLOAT, [(None if x is None or abs(x) > 3e38 else single(x),) for x in some.FLOATS]),
     (DOUBLE, list(some.singles(some.FLOATS, some.floating))),
-    (decimal(10, 2), [(one,) for one in some.DECIMALS]),
-    (decimal(25, 5), [(None if one is None else Decimal(one),) for one in WIDE]),
+    (build_decimal_type(10, 2), [(one,) for one in some.DECIMALS]),
+    (build_decimal_type(25, 5), [(None if one is None else Decimal(one),) for one in WIDE]),
     (STRING, list(some.singles((*some.TEXTS, *some.NUMERALS), some.numeral))),
     (BOOLEAN, [(None,), (True,), (False,)]),
     (DATE, list(some.singles(some.DAYS, some.day))),

@@ -14,7 +14,7 @@ from matchrec.plan.expression import render
 from matchrec.plan.show import show_reference
 from matchrec.syntax.expressions.expression import parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
-from matchrec.syntax.tokens import AGGREGATES, OF_THE_MATCH, WINDOW_ONLY, read_tokens
+from matchrec.syntax.tokens import AGGREGATES, FUNCTIONS_OF_MATCH, WINDOW_ONLY, read_tokens
 
 pytestmark = pytest.mark.night  # asks for all functions
 
@@ -22,7 +22,7 @@ EXAMPLE = re.compile(r">\s*SELECT (.*?);\s*\n", re.DOTALL)
 OF_QUERIES = re.compile(
     r"\b(?:FROM \w+|OVER|LATERAL|WHERE|SELECT)\b|\bAS \w+\s*(?:,|$)", re.IGNORECASE
 )
-NOT_OF_A_ROW = AGGREGATES | OF_THE_MATCH | WINDOW_ONLY
+NOT_OF_A_ROW = AGGREGATES | FUNCTIONS_OF_MATCH | WINDOW_ONLY
 
 
 def examples(spark: SparkSession) -> Iterator[str]:

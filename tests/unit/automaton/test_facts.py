@@ -46,13 +46,13 @@ def test_facts(text: str, most: int | None, deterministic: bool) -> None:
 def test_a_run_is_live_where_rows_could_still_make_a_match(
     text: str, live: tuple[bool, ...]
 ) -> None:
-    assert closure.live_states(folded(text)) == live
+    assert closure.find_live_states(folded(text)) == live
 
 
 def test_only_states_that_two_ways_reach_are_worth_remembering() -> None:
-    assert closure.reached_twice(folded("A B C")) == (False,) * 4
-    assert closure.reached_twice(folded("A B+ C")) == (False, False, True, True)
-    assert closure.reached_twice(folded("(A | B) C")) == (False, True, True)
+    assert closure.find_states_reached_twice(folded("A B C")) == (False,) * 4
+    assert closure.find_states_reached_twice(folded("A B+ C")) == (False, False, True, True)
+    assert closure.find_states_reached_twice(folded("(A | B) C")) == (False, True, True)
 
 
 def test_a_program_draws_itself() -> None:

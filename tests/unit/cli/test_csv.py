@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from matchrec import MatchRecognizeError
-from matchrec.spark.csv_types import arrow_zone
+from matchrec.spark.csv_types import find_arrow_zone
 from tests.quick.embedded import invoke
 
 ZONE = ("--conf", "spark.sql.session.timeZone=America/New_York")
@@ -170,4 +170,4 @@ def test_a_time_zone_that_is_an_offset(embedded: Path) -> None:
 
 def test_a_time_zone_that_only_java_knows() -> None:
     with pytest.raises(MatchRecognizeError, match="time zone `PST` is not supported for csv files"):
-        arrow_zone("PST")
+        find_arrow_zone("PST")

@@ -18,8 +18,8 @@ from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.search import records
-from matchrec.syntax.locate import parse
-from matchrec.syntax.lower import lower
+from matchrec.syntax.locate import parse_sql
+from matchrec.syntax.lower import lower_clause
 from tests.tasks.linking import link
 
 COLUMNS = InputColumns(("k", "t", "x"))
@@ -31,7 +31,7 @@ ALL = MatchOutput.ALL
 
 def planned(text: str, output: MatchOutput = MatchOutput.PREFERRED) -> MatchPlan:
     query = f"SELECT * FROM events MATCH_RECOGNIZE (PARTITION BY k ORDER BY t {text})"
-    return replace(lower(parse(query).sites[0].clause), output=output)
+    return replace(lower_clause(parse_sql(query).sites[0].clause), output=output)
 
 
 def linked(plan: MatchPlan) -> Executable:

@@ -8,16 +8,16 @@ from typing import ClassVar
 
 import pytest
 
-from matchrec.conditions.accumulators import AGGREGATES, fold
+from matchrec.conditions.accumulators import AGGREGATES, build_list_aggregate
 from matchrec.conditions.functions.function import AggregateUse, Value
-from matchrec.conditions.split import split
-from matchrec.conditions.types import BIGINT, DOUBLE, ValueType, decimal
+from matchrec.conditions.split import split_conditions
+from matchrec.conditions.types import BIGINT, DOUBLE, ValueType, build_decimal_type
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.syntax import tokens
 from matchrec.syntax.grammar import parse_clause
-from matchrec.syntax.lower import lower
+from matchrec.syntax.lower import lower_clause
 
-WIDE = decimal(38, 0)
+WIDE = build_decimal_type(38, 0)
 LARGEST = Decimal(10**38 - 1)
 
 
@@ -93,18 +93,18 @@ def test_every_aggregate_of_measures_is_here_or_is_refused_by_name() -> None:
 @pytest.mark.parametrize("name", sorted(OF_MEASURES))
 def test_an_aggregate_that_only_measures_have_is_refused_by_its_name(name: str) -> None:
     arguments = "A.x, A.y" if name.startswith(("corr", "covar", "regr")) else "A.x"
-    plan = lower(parse_clause(f"PATTERN (A B) DEFINE B AS {name}({arguments}) > 1"))
+    plan = lower_clause(parse_clause(f"PATTERN (A B) DEFINE B AS {name}({arguments}) > 1"))
     told = f"aggregate `{name}` is not supported in DEFINE"
     with pytest.raises(MatchRecognizeUnsupportedError, match=told):
-        split(plan)
+        split_conditions(plan)
 
 
 @pytest.mark.parametrize("call", ["percentile_cont(0.5)", "mode()", "listagg(A.x, ',')"])
 def test_an_order_of_its_own_is_refused_with_what_to_write(call: str) -> None:
     condition = f"{call} WITHIN GROUP (ORDER BY A.x) = B.x"
-    plan = lower(parse_clause(f"PATTERN (A B) DEFINE B AS {condition}"))
+    plan = lower_clause(parse_clause(f"PATTERN (A B) DEFINE B AS {condition}"))
     with pytest.raises(MatchRecognizeUnsupportedError, match="WITHIN GROUP` is not") as caught:
-        split(plan)
+        split_conditions(plan)
     assert caught.value.hint.startswith("write ")
 
 
@@ -126,6 +126,6 @@ class Chains:
 
 
 def test_lists_that_part_have_results_of_their_own() -> None:
-    median = fold(lambda: AGGREGATES["median"].begin(AggregateUse((DOUBLE,))))
+    median = build_list_aggregate(lambda: AGGREGATES["median"].begin(AggregateUse((DOUBLE,))))
     asked = {number: median(number, Chains()) for number in (1, 2, 3, 4, 0, 2, 1)}
     assert asked == {0: None, 1: 1.0, 2: 3.0, 3: 4.0, 4: 5.0}

@@ -9,12 +9,12 @@ import pytest
 
 from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.comparisons import COMPARISONS
-from matchrec.conditions.residual import ARITHMETIC, BASIC, CONVERSIONS, Combined, Value
-from matchrec.conditions.split import split
+from matchrec.conditions.residual import ARITHMETIC, BASIC, CONVERSIONS, ColumnRead, CombinedStep
+from matchrec.conditions.split import split_conditions
 from matchrec.conditions.typing.calls import NEVER_IN_PYTHON
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.syntax.grammar import parse_clause
-from matchrec.syntax.lower import lower
+from matchrec.syntax.lower import lower_clause
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "expressions.md"
 WRITTEN = {"[]": "x[i]"}
@@ -74,22 +74,24 @@ CALLS = {
 @pytest.mark.parametrize("name", CALLS)
 def test_a_function_that_spark_alone_computes_is_refused_of_several_rows(name: str) -> None:
     call = CALLS[name].format(name)
-    plan = lower(parse_clause(f"PATTERN (A B) DEFINE B AS {call} IS NULL"))
+    plan = lower_clause(parse_clause(f"PATTERN (A B) DEFINE B AS {call} IS NULL"))
     with pytest.raises(MatchRecognizeUnsupportedError) as caught:
-        split(plan)
+        split_conditions(plan)
     assert caught.value.message.startswith(f"`{name.upper()}` in DEFINE combines several rows")
     assert caught.value.hint.startswith("call it on each value alone")
 
 
 @pytest.mark.parametrize("name", WITH_LAMBDAS.split())
 def test_a_function_that_takes_a_lambda_is_refused_of_several_rows(name: str) -> None:
-    plan = lower(parse_clause(f"PATTERN (A B) DEFINE B AS {name}(A.x, (k, v) -> k > B.y) IS NULL"))
+    plan = lower_clause(
+        parse_clause(f"PATTERN (A B) DEFINE B AS {name}(A.x, (k, v) -> k > B.y) IS NULL")
+    )
     with pytest.raises(MatchRecognizeUnsupportedError, match=f"^`{name}` with a lambda in DEFINE"):
-        split(plan)
+        split_conditions(plan)
 
 
 def test_of_one_row_spark_computes_it() -> None:
-    plan = lower(parse_clause("PATTERN (A B) DEFINE B AS md5(A.x || A.y) = md5(B.x)"))
-    ((step,),) = ([one.during] for one in split(plan))
-    assert isinstance(step, Combined)
-    assert [type(one) for one in step.operands] == [Value, Value]
+    plan = lower_clause(parse_clause("PATTERN (A B) DEFINE B AS md5(A.x || A.y) = md5(B.x)"))
+    ((step,),) = ([one.during] for one in split_conditions(plan))
+    assert isinstance(step, CombinedStep)
+    assert [type(one) for one in step.operands] == [ColumnRead, ColumnRead]

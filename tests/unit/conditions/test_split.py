@@ -4,22 +4,22 @@ import pytest
 
 from matchrec.compile.columns import find_step_columns
 from matchrec.conditions.residual import (
-    Combined,
+    ColumnRead,
+    CombinedStep,
     RunningAggregate,
     SplitCondition,
-    Value,
     VariableAt,
-    values_in,
+    find_column_reads,
 )
 from matchrec.conditions.row_column import Shifted, show_column
-from matchrec.conditions.split import RowScope, split
+from matchrec.conditions.split import RowScope, split_conditions
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.plan.expression import ColumnReference, End, Navigation
 from matchrec.plan.operations import may_fail
 from matchrec.syntax.expressions.expression import parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
 from matchrec.syntax.grammar import parse_clause
-from matchrec.syntax.lower import lower
+from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.tokens import read_tokens
 
 UNION = "CASE WHEN (x > 0) OR ((x < 9) AND (z)) THEN 1 / x END"
@@ -28,7 +28,7 @@ UNION = "CASE WHEN (x > 0) OR ((x < 9) AND (z)) THEN 1 / x END"
 def split_b(condition: str, more: str = "") -> SplitCondition:
     """The split condition of B in PATTERN (A+ B+)."""
     text = f"ORDER BY t PATTERN (A+ B+) {more} DEFINE B AS {condition}"
-    (only,) = split(lower(parse_clause(text)))
+    (only,) = split_conditions(lower_clause(parse_clause(text)))
     return only
 
 
@@ -63,16 +63,16 @@ def test_rows_at_a_fixed_distance_are_sparks() -> None:
 def test_of_a_stream_spark_computes_the_row_alone() -> None:
     """The engine reads the rows beside it."""
     text = "ORDER BY t PATTERN (A+ B+) DEFINE B AS x > 3 AND x < PREV(x) AND abs(PREV(x)) > 1"
-    (found,) = split(lower(parse_clause(text)), RowScope.ROW)
+    (found,) = split_conditions(lower_clause(parse_clause(text)), RowScope.ROW)
     assert found.before is not None
     assert found.before.text == "x > 3"
-    assert isinstance(found.during, Combined)
+    assert isinstance(found.during, CombinedStep)
     less, far = found.during.operands
-    assert isinstance(less, Combined)
-    assert isinstance(far, Value)
+    assert isinstance(less, CombinedStep)
+    assert isinstance(far, ColumnRead)
     here, before = less.operands
-    assert isinstance(here, Value)
-    assert isinstance(before, Value)
+    assert isinstance(here, ColumnRead)
+    assert isinstance(before, ColumnRead)
     assert here.navigation is None
     assert before.navigation == Navigation(physical_offset=-1)
     assert (far.column.text, far.navigation) == ("abs(x) > 1", before.navigation)
@@ -81,7 +81,7 @@ def test_of_a_stream_spark_computes_the_row_alone() -> None:
 def sorted_split_b(condition: str) -> SplitCondition:
     """The split condition of B where the worker sorts the rows."""
     text = f"ORDER BY t PATTERN (A+ B+) DEFINE B AS {condition}"
-    (only,) = split(lower(parse_clause(text)), RowScope.SORTED)
+    (only,) = split_conditions(lower_clause(parse_clause(text)), RowScope.SORTED)
     return only
 
 
@@ -91,16 +91,16 @@ def test_of_rows_that_the_worker_sorts_it_computes_what_reads_neighbours() -> No
     assert found.nearby is not None
     assert found.before.text == "x > 3"
     assert show_column(found.nearby.column) == "(x < PREV(x)) AND (abs(PREV(x)) > 1)"
-    assert isinstance(found.nearby.step, Combined)
+    assert isinstance(found.nearby.step, CombinedStep)
     less, far = found.nearby.step.operands
-    assert isinstance(less, Combined)
-    assert isinstance(far, Value)
+    assert isinstance(less, CombinedStep)
+    assert isinstance(far, ColumnRead)
     assert [getattr(one, "navigation", one) for one in less.operands] == [
         None,
         Navigation(physical_offset=-1),
     ]
     assert (far.column.text, far.navigation) == ("abs(x) > 1", Navigation(physical_offset=-1))
-    assert isinstance(found.during, Combined)  # x > LAST(A.x) alone depends on the run
+    assert isinstance(found.during, CombinedStep)  # x > LAST(A.x) alone depends on the run
     assert len(found.rest) == 1
 
 
@@ -133,30 +133,30 @@ def test_a_union_variable_that_holds_the_variable_is_the_current_row() -> None:
 
 def test_a_function_of_one_position_moves_to_the_row() -> None:
     step = split_b("upper(LAST(A.name)) LIKE concat(A.prefix, '%')").during
-    assert isinstance(step, Value)
+    assert isinstance(step, ColumnRead)
     assert step.column.text == "upper(name) LIKE concat(prefix, '%')"
     assert step.navigation == Navigation("A")
 
 
 def test_a_condition_true_of_no_row_keeps_its_value_there() -> None:
     step = split_b("coalesce(LAST(A.x, 1), 0) = 0").during
-    assert isinstance(step, Value)
+    assert isinstance(step, ColumnRead)
     assert step.missing is not None
     assert step.missing.text == "coalesce(IF(FALSE, x, NULL), 0) = 0"
     bare = split_b("LAST(A.flag)").during
-    assert isinstance(bare, Value)
+    assert isinstance(bare, ColumnRead)
     assert bare.missing is None
     always_there = split_b("coalesce(LAST(A.x), 0) = 0").during
-    assert isinstance(always_there, Value)
+    assert isinstance(always_there, ColumnRead)
     assert always_there.missing is None
 
 
 def test_two_positions_are_combined_by_the_engine() -> None:
     step = split_b("x > 2 * FIRST(A.x)").during
-    assert isinstance(step, Combined)
+    assert isinstance(step, CombinedStep)
     here, first = step.operands
-    assert isinstance(here, Value)
-    assert isinstance(first, Value)
+    assert isinstance(here, ColumnRead)
+    assert isinstance(first, ColumnRead)
     assert (here.column.text, here.navigation) == ("x", None)
     assert first.column.text == "2 * x"
     assert first.navigation == Navigation("A", End.FIRST)
@@ -258,7 +258,7 @@ def test_what_is_not_known_may_fail(text: str, fails: bool) -> None:
 def test_what_may_fail_under_a_guard_of_other_rows_may_be_the_engines(condition: str) -> None:
     step = split_b(condition).during
     assert step is not None
-    (deferred,) = (one.deferred for one in values_in(step) if one.deferred is not None)
+    (deferred,) = (one.deferred for one in find_column_reads(step) if one.deferred is not None)
     assert "x" in {show_column(one) for one in find_step_columns(deferred)}
 
 
@@ -278,7 +278,7 @@ def test_what_may_fail_is_computed_of_rows_that_may_be_the_variables(
     asked: str, known: str
 ) -> None:
     text = f"ORDER BY t PATTERN (A+ C B) SUBSET U = (A, C) DEFINE {asked}"
-    step = split(lower(parse_clause(text)))[-1].during
+    step = split_conditions(lower_clause(parse_clause(text)))[-1].during
     assert step is not None
     assert known in [show_column(one) for one in find_step_columns(step)]
 
@@ -287,7 +287,7 @@ def test_conjuncts_go_where_they_are_cheapest() -> None:
     found = split_b("x > 3 AND avg(A.x) < x AND y < 5")
     assert found.before is not None
     assert found.before.text == "(x > 3) AND (y < 5)"
-    assert isinstance(found.during, Combined)
+    assert isinstance(found.during, CombinedStep)
     grown = found.during.operands[0]
     assert isinstance(grown, RunningAggregate)
     assert (grown.function, grown.aggregate.variable) == ("avg", "A")

@@ -3,9 +3,9 @@
 import pytest
 
 from matchrec.compile.columns import find_step_columns
-from matchrec.conditions.functions.function import Settings
-from matchrec.conditions.residual import Combined, Value
-from matchrec.conditions.row_column import row_column
+from matchrec.conditions.functions.function import SessionSettings
+from matchrec.conditions.residual import ColumnRead, CombinedStep
+from matchrec.conditions.row_column import build_row_column
 from matchrec.conditions.run_condition import (
     Arithmetic,
     Basic,
@@ -14,18 +14,18 @@ from matchrec.conditions.run_condition import (
     ReadValue,
     Reduce,
     RunExpression,
-    parts_of,
+    walk_expression,
 )
-from matchrec.conditions.split import split
+from matchrec.conditions.split import split_conditions
 from matchrec.conditions.types import FLOAT, INT, Family, Kind, ValueType
 from matchrec.conditions.typing.steps import StepTyper
-from matchrec.conditions.typing.typer import IN_UTC, Typer, constant_of, type_deferred
+from matchrec.conditions.typing.typer import DEFAULT_SETTINGS, Typer, constant_of, type_deferred
 from matchrec.errors import MatchRecognizeError
 from matchrec.source import Span
 from matchrec.syntax.expressions.expression import parse_row_expression
 from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.grammar import parse_clause
-from matchrec.syntax.lower import lower
+from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.tokens import read_tokens
 
 TYPES = {
@@ -49,13 +49,15 @@ TYPES = {
 
 
 def typed(
-    condition: str, settings: Settings = IN_UTC, *, ansi: bool = True
+    condition: str, settings: SessionSettings = DEFAULT_SETTINGS, *, ansi: bool = True
 ) -> tuple[RunExpression, Typer]:
     """The expression of B's condition in PATTERN (A+ B)."""
-    plan = lower(parse_clause(f"ORDER BY t PATTERN (A+ B) DEFINE B AS {condition}"))
-    ((step,),) = ([one.during] for one in split(plan))
+    plan = lower_clause(parse_clause(f"ORDER BY t PATTERN (A+ B) DEFINE B AS {condition}"))
+    ((step,),) = ([one.during] for one in split_conditions(plan))
     assert step is not None
-    typer = StepTyper({row_column(text): type_ for text, type_ in TYPES.items()}, ansi, settings)
+    typer = StepTyper(
+        {build_row_column(text): type_ for text, type_ in TYPES.items()}, ansi, settings
+    )
     return typer.condition(step), typer
 
 
@@ -92,7 +94,7 @@ def test_what_may_fail_after_a_condition_on_other_rows_is_computed_late(
     value: str, is_deferred: bool
 ) -> None:
     step = guarded_step(value)
-    known = {row_column(text): type_ for text, type_ in TYPES.items()}
+    known = {build_row_column(text): type_ for text, type_ in TYPES.items()}
     types = {
         one: known.get(one, TYPES["m" if "m" in one.text else "i"])
         for one in find_step_columns(step)
@@ -102,16 +104,18 @@ def test_what_may_fail_after_a_condition_on_other_rows_is_computed_late(
     assert type_deferred(StepTyper(types, ansi=False), step) is None
 
 
-def guarded_step(value: str) -> Value:
+def guarded_step(value: str) -> ColumnRead:
     """The left side of a comparison that is asked after A of other rows."""
     text = f"A.i > B.i AND {value} > A.i"
-    (condition,) = split(lower(parse_clause(f"ORDER BY t PATTERN (A+ B) DEFINE B AS {text}")))
+    (condition,) = split_conditions(
+        lower_clause(parse_clause(f"ORDER BY t PATTERN (A+ B) DEFINE B AS {text}"))
+    )
     step = condition.during
-    assert isinstance(step, Combined)
+    assert isinstance(step, CombinedStep)
     compared = step.operands[1]
-    assert isinstance(compared, Combined)
+    assert isinstance(compared, CombinedStep)
     found = compared.operands[0]
-    assert isinstance(found, Value)
+    assert isinstance(found, ColumnRead)
     return found
 
 
@@ -135,7 +139,7 @@ def test_an_integer_beside_a_float_is_widened() -> None:
 
 @pytest.mark.parametrize("condition", ["f + A.f = A.f", "-(f * A.f) = A.f", "round(f - A.f) = A.f"])
 def test_floats_are_rounded_to_32_bits(condition: str) -> None:
-    assert Basic.NARROW in set(map(operator_of, parts_of(typed(condition)[0])))
+    assert Basic.NARROW in set(map(operator_of, walk_expression(typed(condition)[0])))
 
 
 @pytest.mark.parametrize(
@@ -143,7 +147,7 @@ def test_floats_are_rounded_to_32_bits(condition: str) -> None:
     ["f / A.f = A.f", "f % A.f = A.f", "f + A.d = A.f", "f + A.i = A.f", "f + sum(A.f) = 1"],
 )
 def test_what_is_exact_or_double_is_not_rounded(condition: str) -> None:
-    assert Basic.NARROW not in set(map(operator_of, parts_of(typed(condition)[0])))
+    assert Basic.NARROW not in set(map(operator_of, walk_expression(typed(condition)[0])))
 
 
 def test_an_integer_beside_a_float_is_rounded_without_ansi() -> None:
@@ -156,7 +160,9 @@ def test_an_integer_beside_a_float_is_rounded_without_ansi() -> None:
 @pytest.mark.parametrize("condition", ["greatest(d, A.f, A.b) > 1", "d IN (A.b, A.f)"])
 @pytest.mark.parametrize("ansi", [False, True])
 def test_three_types_are_brought_to_double_at_once(condition: str, ansi: bool) -> None:
-    assert Basic.NARROW not in set(map(operator_of, parts_of(typed(condition, ansi=ansi)[0])))
+    assert Basic.NARROW not in set(
+        map(operator_of, walk_expression(typed(condition, ansi=ansi)[0]))
+    )
 
 
 def test_division_is_floating() -> None:
@@ -237,8 +243,8 @@ def test_what_is_written_is_a_constant_where_a_type_holds_it(
     text: str, type_: ValueType, held: int | float | None
 ) -> None:
     written = parse_row_expression(read_tokens(text), ClausePart.WITHIN)
-    column = row_column(written.text, written.amount)
-    found = constant_of(Value(column, None, None, Span(0, 0)), type_)
+    column = build_row_column(written.text, written.amount)
+    found = constant_of(ColumnRead(column, None, None, Span(0, 0)), type_)
     assert (found and found.expression) == (held and Constant(held, type_.kind))
 
 
@@ -256,7 +262,7 @@ def test_count_needs_no_value() -> None:
 
 def test_strings_are_compared_by_rank() -> None:
     _, typer = typed("s > LAST(A.s)")
-    assert typer.columns.ranked == {row_column("s")}
+    assert typer.columns.ranked == {build_row_column("s")}
 
 
 def test_between_and_in_are_comparisons() -> None:
@@ -292,11 +298,11 @@ def test_what_the_engine_cannot_do_is_an_error_that_says_how_to_write_it(conditi
 )
 def test_what_timestamp_means_is_for_the_session_to_say(condition: str) -> None:
     # typeof() of each in Spark 4.1 with that setting
-    typed(condition, Settings(timestamp_type="timestamp_ntz"))
+    typed(condition, SessionSettings(timestamp_type="timestamp_ntz"))
 
 
 def test_a_time_zone_that_python_has_not() -> None:
-    in_systemv = Settings("systemv/pst8pdt")
+    in_systemv = SessionSettings("systemv/pst8pdt")
     typed("length(s || A.s) > 2", in_systemv)
     with pytest.raises(MatchRecognizeError, match="needs the time zone `systemv/pst8pdt`"):
         typed("datediff(greatest(A.ts, ts), ts) > 2", in_systemv)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from matchrec import dialects
-from matchrec.dialects.differences import Difference, table
+from matchrec.dialects.differences import Difference, read_differences
 from matchrec.dialects.products import PRODUCTS
 from matchrec.source import read_table
 
@@ -46,7 +46,7 @@ def differences() -> str:
 
 def topics() -> Iterator[tuple[str, list[Difference]]]:
     """Yield each comment of one line in differences.txt and the rows below it that are read."""
-    rows = iter(table())
+    rows = iter(read_differences())
     topic, found = "", list[Difference]()
     for line in SOURCE.read_text(encoding="utf-8").splitlines():
         if line.startswith("# "):
@@ -124,6 +124,6 @@ def test_the_page_has_the_rows(make: object, request: pytest.FixtureRequest) -> 
 
 def test_the_rows_are_of_products() -> None:
     names = {*PRODUCTS, "others"}
-    for row in table():
+    for row in read_differences():
         assert {one.rpartition(">")[2] for one in row.products} <= names
         assert row.sentence

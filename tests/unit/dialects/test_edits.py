@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matchrec.dialects.edits import Edit, edited
+from matchrec.dialects.edits import Edit, apply_edits
 from matchrec.source import Span
 
 
@@ -18,7 +18,7 @@ def texts_with_edits(draw: st.DrawFn) -> tuple[str, list[Edit]]:
 @given(texts_with_edits())
 def test_characters_that_no_edit_touches_are_found_again(case: tuple[str, list[Edit]]) -> None:
     text, edits = case
-    new = edited(text, edits)
+    new = apply_edits(text, edits)
     for at, character in enumerate(new.text):
         place = new.before(Span(at, at + 1))
         if character in "XYZ":
@@ -31,7 +31,7 @@ def test_characters_that_no_edit_touches_are_found_again(case: tuple[str, list[E
 @given(texts_with_edits())
 def test_the_whole_new_text_was_the_whole_old_one(case: tuple[str, list[Edit]]) -> None:
     text, edits = case
-    new = edited(text, edits)
+    new = apply_edits(text, edits)
     kept = [
         at for at in range(len(text)) if not any(e.span.start <= at < e.span.end for e in edits)
     ]
@@ -39,7 +39,7 @@ def test_the_whole_new_text_was_the_whole_old_one(case: tuple[str, list[Edit]]) 
 
 
 def test_an_insertion_comes_from_where_it_was_inserted() -> None:
-    new = edited("ORDER BY ts)", [Edit(Span(11, 11), " NULLS LAST")])
+    new = apply_edits("ORDER BY ts)", [Edit(Span(11, 11), " NULLS LAST")])
     assert new.text == "ORDER BY ts NULLS LAST)"
     assert new.before(Span(12, 17)) == Span(11, 11)
     assert new.before(Span(22, 23)) == Span(11, 12)

@@ -3,8 +3,8 @@
 import pytest
 
 from matchrec.dialects.products import PRODUCTS
-from matchrec.dialects.rules.place import ClauseKinds, Domain
-from matchrec.dialects.translate import Knowledge, translate_query
+from matchrec.dialects.rules.place import ClauseKinds, ValueKind
+from matchrec.dialects.translate import QueryKnowledge, translate_query
 from matchrec.errors import MatchRecognizeError
 
 SPARK = PRODUCTS["spark"]
@@ -80,9 +80,9 @@ def test_formats_of_snowflake() -> None:
 def test_kinds_of_columns_of_queries(query: str) -> None:
     """The difference of two dates is a number of days in Oracle."""
     text = "t MATCH_RECOGNIZE (MEASURES FIRST(d) AS f, LAST(d) AS l PATTERN (A))"
-    outputs = {"f": Domain.TIMESTAMP, "l": Domain.TIMESTAMP}
+    outputs = {"f": ValueKind.TIMESTAMP, "l": ValueKind.TIMESTAMP}
     given = query.format("ROUND((f - b) * 24) AS hours", clause=text)
-    known = Knowledge([ClauseKinds({}, outputs)])
+    known = QueryKnowledge([ClauseKinds({}, outputs)])
     found = translate_query(given, PRODUCTS["oracle"], SPARK, known)
     assert "UNIX_MICROS" in found.text
     assert not found.missed
@@ -159,8 +159,8 @@ def test_what_is_refused_shows_its_place(product: str, query: str, place: str, w
     ],
 )
 def test_a_query_over_a_table_is_translated_once(query: str, is_known: bool) -> None:
-    tables = {"`db`.`t`": {"d": Domain.DATE}}
+    tables = {"`db`.`t`": {"d": ValueKind.DATE}}
     text = query.format(t="db.t", c="MEASURES LAST(d) - FIRST(d) AS days PATTERN (A+)")
-    found = translate_query(text, PRODUCTS["oracle"], SPARK, Knowledge(tables=tables.get))
+    found = translate_query(text, PRODUCTS["oracle"], SPARK, QueryKnowledge(tables=tables.get))
     assert bool(found.missed) is not is_known
     assert ("UNIX_DATE" in found.text) is is_known

@@ -6,25 +6,25 @@ import pytest
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.conditions import cannot_combine
-from matchrec.errors.kinds import shown_in
-from matchrec.errors.language import PATTERN_CALLS, SASE, Language, part, reading
+from matchrec.errors.kinds import located_in
+from matchrec.errors.language import PATTERN_CALLS, SASE, Language, name_part, reading_language
 from matchrec.source import Source, Span
 
 
 def test_the_innermost_language_counts() -> None:
-    with reading(SASE):
-        with reading(None):
-            assert part("DEFINE") == "WHERE"
-        with reading(PATTERN_CALLS):
-            assert part("DEFINE") == "a condition"
-        assert part("DEFINE") == "WHERE"
-    assert part("DEFINE") == "DEFINE"
+    with reading_language(SASE):
+        with reading_language(None):
+            assert name_part("DEFINE") == "WHERE"
+        with reading_language(PATTERN_CALLS):
+            assert name_part("DEFINE") == "a condition"
+        assert name_part("DEFINE") == "WHERE"
+    assert name_part("DEFINE") == "DEFINE"
 
 
 def test_it_ends_with_an_error() -> None:
-    with pytest.raises(MatchRecognizeError), shown_in(Source("x"), Language({"DEFINE": "here"})):
-        raise cannot_combine("+", part("DEFINE"), "int", Span(0, 1))
-    assert part("DEFINE") == "DEFINE"
+    with pytest.raises(MatchRecognizeError), located_in(Source("x"), Language({"DEFINE": "here"})):
+        raise cannot_combine("+", name_part("DEFINE"), "int", Span(0, 1))
+    assert name_part("DEFINE") == "DEFINE"
 
 
 def test_examples_are_written_in_it() -> None:
@@ -32,7 +32,7 @@ def test_examples_are_written_in_it() -> None:
         return cannot_combine(">", "date", "date", Span(0, 1)).hint
 
     assert hint() == "write the days between them: datediff(LAST(A.x), FIRST(A.x))"
-    with reading(SASE):
+    with reading_language(SASE):
         assert hint() == "write the days between them: datediff(b.x, a.x)"
 
 

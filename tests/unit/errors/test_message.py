@@ -15,7 +15,7 @@ import pytest
 import matchrec
 from matchrec import errors
 from matchrec.errors.kinds import NOT_COMPUTED
-from matchrec.errors.language import SASE, reading
+from matchrec.errors.language import SASE, reading_language
 from matchrec.errors.message import Message, parse_error, plan_error
 from matchrec.source import Span
 from matchrec.spark.errors.users_terms import CODES, OTHER_CODES
@@ -83,7 +83,7 @@ def test_lists_numbers_and_texts_of_the_user() -> None:
 def test_words_of_the_language() -> None:
     condition = plan_error("{word.condition} of {part[DEFINE]}")
     assert condition().message == "a condition in DEFINE of DEFINE"
-    with reading(SASE):
+    with reading_language(SASE):
         assert condition().message == "a condition in WHERE of WHERE"
 
 

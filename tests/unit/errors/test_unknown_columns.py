@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from matchrec.errors.language import PATTERN_CALLS, reading
+from matchrec.errors.language import PATTERN_CALLS, reading_language
 from matchrec.errors.sql.expression import Names, unknown_column
 from matchrec.errors.sql.refusals import cure_of_types
 
@@ -27,7 +27,7 @@ def test_the_cure(name: str, columns: list[str], hint: str) -> None:
 
 def test_a_stage_is_no_measure() -> None:
     stages = Names(("ts",), ("b",), {"a": "collect_list(a)"})
-    with reading(PATTERN_CALLS):
+    with reading_language(PATTERN_CALLS):
         error = unknown_column("a", "DEFINE", stages, None)
     assert error.hint == "write last(a.x) for the event that the stage a has accepted last"
 

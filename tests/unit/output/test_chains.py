@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.output.aggregates import AggregateReader, adds_whole_numbers, last_seen, never_wraps
+from matchrec.output.aggregates import (
+    AggregateReader,
+    adds_whole_numbers,
+    find_total_rows,
+    never_wraps,
+)
 from matchrec.output.measures import Reader
 from matchrec.output.reads import (
     ReadAt,
@@ -16,7 +21,7 @@ from matchrec.output.reads import (
     ReadPosition,
     read_from_chains,
 )
-from matchrec.output.rows import output_rows
+from matchrec.output.rows import find_output_rows
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo
 from matchrec.plan.expression import End, Navigation, Semantics
 from matchrec.search.interface import Room
@@ -24,7 +29,7 @@ from matchrec.search.matches import Matches
 from matchrec.search.partitions import Partitions
 from matchrec.search.strategies import Algorithm
 from matchrec.syntax.row_pattern import parse_row_pattern
-from matchrec.worker.arrays import rising_floats
+from matchrec.worker.arrays import order_floats
 from tests.quick.scale import examples
 from tests.tasks.contiguous import Query, Rows, search
 
@@ -77,12 +82,12 @@ def test_chains_are_read_as_the_rows_written_out(
     integers = np.array(data.draw(st.lists(whole, min_size=rows, max_size=rows)), np.int64)
     words = np.stack([integers, integers[::-1]], axis=1)
     some = st.sampled_from(FLOATS)
-    floats = rising_floats(np.array(data.draw(st.lists(some, min_size=rows, max_size=rows))))
+    floats = order_floats(np.array(data.draw(st.lists(some, min_size=rows, max_size=rows))))
 
     def asked(chunk: Matches) -> list[tuple]:
-        read = Reader(chunk, output_rows(chunk, ONE_ROW), partitions, task.members)
+        read = Reader(chunk, find_output_rows(chunk, ONE_ROW), partitions, task.members)
         totals = AggregateReader(read, variable, valid)
-        index = last_seen(totals.reader, FINAL)
+        index = find_total_rows(totals.reader, FINAL)
         answers = [
             chunk.start,
             read.match_numbers(),

@@ -3,9 +3,14 @@
 import numpy as np
 import pytest
 
-from matchrec.output.aggregates import AggregateReader, last_seen, sum_values
+from matchrec.output.aggregates import AggregateReader, find_total_rows, sum_values
 from matchrec.output.measures import Reader
-from matchrec.output.rows import OutputRows, matched_rows, output_rows, unmatched_rows
+from matchrec.output.rows import (
+    OutputRows,
+    find_matched_rows,
+    find_output_rows,
+    find_unmatched_rows,
+)
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import End, Navigation, Semantics
 from matchrec.search.matches import Matches, RunFailure
@@ -38,8 +43,8 @@ def reader(rows: OutputRows) -> Reader:
     return Reader(MATCHES, rows, PARTITIONS, MEMBERS)
 
 
-ONE_ROW = output_rows(MATCHES, RowsPerMatch.ONE_ROW)
-ALL_ROWS = output_rows(MATCHES, RowsPerMatch.ALL_ROWS_SHOW_EMPTY)
+ONE_ROW = find_output_rows(MATCHES, RowsPerMatch.ONE_ROW)
+ALL_ROWS = find_output_rows(MATCHES, RowsPerMatch.ALL_ROWS_SHOW_EMPTY)
 
 
 def test_one_row_per_match() -> None:
@@ -54,12 +59,12 @@ def test_all_rows_leave_out_excluded_ones_and_show_empty_matches() -> None:
 
 
 def test_empty_matches_may_be_omitted() -> None:
-    rows = output_rows(MATCHES, RowsPerMatch.ALL_ROWS_OMIT_EMPTY)
+    rows = find_output_rows(MATCHES, RowsPerMatch.ALL_ROWS_OMIT_EMPTY)
     assert rows.row.tolist() == [1, 3, 5, 6]
 
 
 def test_unmatched_rows_are_in_no_match_and_not_in_an_empty_one() -> None:
-    rows = unmatched_rows(matched_rows(MATCHES, ROWS), PARTITIONS)
+    rows = find_unmatched_rows(find_matched_rows(MATCHES, ROWS), PARTITIONS)
     assert rows.row.tolist() == [0, 7]
     assert reader(rows).match_numbers().tolist() == [-1, -1]
     assert reader(rows).positions(Navigation("A")).tolist() == [-1, -1]
@@ -100,7 +105,12 @@ def test_aggregates() -> None:
     valid = np.array([True] * 6 + [False] + [True])
     read = AggregateReader(reader(ALL_ROWS), None, valid)
     sums = sum_values(values, read.counted, read.links)
-    assert sums[last_seen(read.reader, RUNNING)[[0, 1, 3, 4]]].tolist() == [1.0, 7.0, 16.0, 16.0]
+    assert sums[find_total_rows(read.reader, RUNNING)[[0, 1, 3, 4]]].tolist() == [
+        1.0,
+        7.0,
+        16.0,
+        16.0,
+    ]
     assert read.counts(RUNNING).tolist() == [1, 3, 0, 1, 1]
     assert read.counts(FINAL).tolist() == [3, 3, 0, 1, 1]
     greatest = read.extremes(values.astype(np.int64), greatest=True)

@@ -9,11 +9,11 @@ import pytest
 
 from matchrec.errors import warnings as kinds
 from matchrec.errors.warnings import MatchRecognizeWarning
-from matchrec.plan.remarks import remarks
+from matchrec.plan.remarks import find_warnings
 from matchrec.plan.resolve import InputColumns, resolve
 from matchrec.source import Source
 from matchrec.syntax.grammar import parse_clause
-from matchrec.syntax.lower import lower
+from matchrec.syntax.lower import lower_clause
 from tests.unit import golden_text
 
 RECORDS = Path(__file__).parent / "remarks.txt"
@@ -21,7 +21,7 @@ INPUT = InputColumns(("sym", "ts", "price"), "t")
 
 
 def remarks_on(clause: str) -> tuple[MatchRecognizeWarning, ...]:
-    return remarks(resolve(lower(parse_clause(clause)), INPUT))
+    return find_warnings(resolve(lower_clause(parse_clause(clause)), INPUT))
 
 
 def answer(clause: str) -> str:

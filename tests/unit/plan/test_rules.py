@@ -197,7 +197,7 @@ FORBIDDEN = [
 
 @pytest.mark.parametrize("plan", ALLOWED)
 def test_plans_that_keep_every_rule(plan: MatchPlan) -> None:
-    rules.check(plan)
+    rules.check_plan(plan)
 
 
 @pytest.mark.parametrize(("rule", "plan", "message"), FORBIDDEN)
@@ -209,7 +209,7 @@ def test_each_rule_refuses_in_its_own_words(
         if other is not rule and (found in choices if choices else found):
             other(plan)
     with pytest.raises(MatchRecognizeError) as raised:
-        rules.check(plan)
+        rules.check_plan(plan)
     assert raised.value.message == message
     assert str(raised.value).startswith(message)
 

@@ -13,7 +13,7 @@ from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenatio
 from matchrec.search.interface import Room
 from matchrec.search.matches import Matches
 from matchrec.search.strategies import Algorithm
-from matchrec.spark.after.expand import paths
+from matchrec.spark.after.expand import list_paths
 from tests.properties.test_selection import STOCK, rising
 from tests.quick.scale import examples
 from tests.tasks.contiguous import Rows, search
@@ -122,7 +122,7 @@ def test_every_match_is_unwound_by_version(
     unwound = [
         tuple((pointers[place].row, pointers[place].state) for place in path)
         for pointers in graph(query, rows, room)
-        for path in paths(pointers)
+        for path in list_paths(pointers)
     ]
     expected = run_algorithm(Algorithm("breadth_first"), query, rows)
     assert sorted(unwound) == sorted(mapped for _, _, _, mapped in expected)

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.search.incremental import (
-    FurtherSearch,
+    ResumedSearch,
     SearchCall,
     SearchState,
-    arrays_of,
     find_possible_starts,
+    from_arrays,
     new_state,
-    state_of,
+    to_arrays,
 )
 from matchrec.search.interface import Task
 from matchrec.search.matches import Matches, RunFailure
@@ -117,7 +117,7 @@ def matches_and_answer(
     asked: Task, state: SearchState, call: SearchCall
 ) -> tuple[list[Matches], tuple[SearchState, IntArray]]:
     """What a call finds, and what the next one needs."""
-    search = FurtherSearch(asked, state, call)
+    search = ResumedSearch(asked, state, call)
     return list(search.find_matches()), search.answer()
 
 
@@ -145,8 +145,8 @@ def call_of(
 
 
 def through_bytes(state: SearchState) -> SearchState:
-    memory = Memory(None, arrays_of(state), pa.table({}), pa.table({}), ColumnMap({}, ()), {})
-    return state_of(load(dump(memory, "of this test"), "of this test").arrays)
+    memory = Memory(None, to_arrays(state), pa.table({}), pa.table({}), ColumnMap({}, ()), {})
+    return from_arrays(load(dump(memory, "of this test"), "of this test").arrays)
 
 
 def listed(chunks: list[Matches], numbers: IntArray) -> list[Found]:

@@ -74,7 +74,7 @@ def test_a_finished_match_sets_the_next_starting_row() -> None:
         progress = layout.new_progress()
         progress.match_limit = layout.NO_LIMIT
         own = rules._replace(program=program, skip=skip_rule(to))
-        output = layout.FoundArrays(found, taken)
+        output = layout.OutputArrays(found, taken)
         status = callable_kernel(finish_match)(10, length, own, output, progress, None)
         assert found[:, 0].tolist()[:3] == [0, 1, 10]
         assert found[layout.FOUND_OFFSET, 1] == length

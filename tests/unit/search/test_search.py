@@ -16,7 +16,7 @@ from matchrec.conditions.run_condition import (
     Reduce,
     Reduction,
     RunExpression,
-    operate,
+    build_operation,
 )
 from matchrec.conditions.types import Kind
 from matchrec.errors import MatchRecognizePlanError
@@ -28,7 +28,7 @@ from matchrec.search.interface import Room
 from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import Partitions
 from matchrec.search.records import prepare_input
-from matchrec.search.search import beginnings
+from matchrec.search.search import find_possible_beginnings
 from matchrec.search.strategies import ALGORITHMS, Algorithm, choose
 from matchrec.shortcuts import Shortcuts, in_force
 from matchrec.syntax.row_pattern import parse_row_pattern
@@ -68,12 +68,12 @@ def listed(algorithm: Algorithm, query: Query, rows: Partitions) -> list[tuple[i
     ]
 
 
-ABOVE = operate(
+ABOVE = build_operation(
     Comparison.GREATER_OR_EQUAL,
     ReadValue(0, Kind.INTEGER),
     ReadValue(0, Kind.INTEGER, Navigation("A", End.FIRST)),
 )
-RARE: RunExpression = operate(
+RARE: RunExpression = build_operation(
     Comparison.LESS, Reduce(Reduction.SUM, "B", 0, Kind.INTEGER), Constant(40, Kind.INTEGER)
 )
 
@@ -168,7 +168,7 @@ def test_after_an_empty_match_skip_does_not_matter(algorithm: Algorithm) -> None
 @algorithms
 def test_a_condition_that_overflows_names_row_and_variable(algorithm: Algorithm) -> None:
     total = Reduce(Reduction.SUM, None, 0, Kind.INTEGER)
-    run_conditions = {"B": operate(Comparison.GREATER, total, Constant(0, Kind.INTEGER))}
+    run_conditions = {"B": build_operation(Comparison.GREATER, total, Constant(0, Kind.INTEGER))}
     rows = partitions(np.array([3, 3, 3, 3]), 2, np.array([1, 2, 2**62, 2**62]))
     with pytest.raises(RunFailure) as caught:
         listed(algorithm, Query(parse_row_pattern("A B"), run_conditions=run_conditions), rows)
@@ -257,7 +257,7 @@ def test_rows_with_which_no_match_can_begin(
     a, b, c = 1, 2, 4
     rows = partitions(np.array([a, b, c, b, 0, a, b, a]), 4, np.arange(8))
     arrays = prepare_input(task, rows, selects=False)
-    found = beginnings(task, arrays.rules, arrays.rows)
+    found = find_possible_beginnings(task, arrays.rules, arrays.rows)
     assert " ".join("X" if one else "." for one in found) == expected
 
 
@@ -269,7 +269,7 @@ def test_a_row_whose_search_takes_steps_is_passed_over_by_its_first_row_alone() 
     limited = replace(plain, max_steps=9)
     for task, expected in ((plain, "X . . . . . . X"), (limited, "X . . X . . . X")):
         arrays = prepare_input(task, rows, selects=False)
-        found = beginnings(task, arrays.rules, arrays.rows)
+        found = find_possible_beginnings(task, arrays.rules, arrays.rows)
         assert " ".join("X" if one else "." for one in found) == expected
 
 
@@ -285,5 +285,5 @@ def test_rows_with_which_no_match_can_begin_are_told_by_any_bits(first: int) -> 
     both = np.array([[word & (2**64 - 1), word >> 64] for word in words.tolist()], np.uint64)
     rows = replace(partitions(np.zeros(8), 4), satisfied=both)
     arrays = prepare_input(task, rows, selects=False)
-    found = beginnings(task, arrays.rules, arrays.rows)
+    found = find_possible_beginnings(task, arrays.rules, arrays.rows)
     assert " ".join("X" if one else "." for one in found) == "X . . . . . . X"

@@ -15,7 +15,7 @@ from matchrec.conditions.run_condition import (
     Reduce,
     Reduction,
     RunExpression,
-    operate,
+    build_operation,
 )
 from matchrec.conditions.types import Kind
 from matchrec.errors.run import failures
@@ -29,8 +29,8 @@ from tests.tasks.by_python import python_takes_steps
 from tests.tasks.contiguous import query, search
 
 SUM = Reduce(Reduction.SUM, None, 0, Kind.INTEGER)
-SOME: RunExpression = operate(Comparison.GREATER, SUM, Constant(0, Kind.INTEGER))
-NEVER: RunExpression = operate(Comparison.LESS, SUM, Constant(0, Kind.INTEGER))
+SOME: RunExpression = build_operation(Comparison.GREATER, SUM, Constant(0, Kind.INTEGER))
+NEVER: RunExpression = build_operation(Comparison.LESS, SUM, Constant(0, Kind.INTEGER))
 algorithms = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
 
 

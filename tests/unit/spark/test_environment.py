@@ -24,37 +24,43 @@ def program(folder: Path, name: str, script: str) -> str:
 
 @pytest.fixture(autouse=True)
 def nothing_remembered() -> None:
-    environment.why_not.cache_clear()
+    environment.find_interpreter_problem.cache_clear()
 
 
 def test_own_interpreter_is_accepted_without_starting_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environment, "subprocess", None)
-    assert environment.why_not(sys.executable) is None
+    assert environment.find_interpreter_problem(sys.executable) is None
 
 
 def test_worker_that_is_not_there() -> None:
-    assert environment.why_not("/no/such/python3") == "is not there"
+    assert environment.find_interpreter_problem("/no/such/python3") == "is not there"
 
 
 def test_worker_that_does_not_run(tmp_path: Path) -> None:
-    assert environment.why_not(program(tmp_path, "python3", "exit 1")) == "does not run"
+    assert (
+        environment.find_interpreter_problem(program(tmp_path, "python3", "exit 1"))
+        == "does not run"
+    )
 
 
 def test_worker_of_another_version(tmp_path: Path) -> None:
     worker = program(tmp_path, "python3", f'exec {sys.executable} "$1" "$2" 2.7')
-    assert environment.why_not(worker) == f"is Python {OWN}, and this program runs on 2.7"
+    assert (
+        environment.find_interpreter_problem(worker)
+        == f"is Python {OWN}, and this program runs on 2.7"
+    )
 
 
 def test_worker_without_what_the_match_needs(tmp_path: Path) -> None:
     worker = program(tmp_path, "python3", f'exec {sys.executable} -S "$@"')
-    said = str(environment.why_not(worker))
+    said = str(environment.find_interpreter_problem(worker))
     assert said.startswith("lacks ")
     assert said.endswith("numba, numpy, pandas, pyarrow")
 
 
 def test_a_worker_that_can_do_the_work(tmp_path: Path) -> None:
     worker = program(tmp_path, "python3", f'exec {sys.executable} "$@"')
-    assert environment.why_not(worker) is None
+    assert environment.find_interpreter_problem(worker) is None
 
 
 def test_session_of_the_tests_has_the_right_workers(spark: SparkSession) -> None:

@@ -53,7 +53,7 @@ def test_small_calls_and_batches_hold_the_same_rows(
     monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     whole = [*found(executable(kind), *FEW)]
-    monkeypatch.setattr(batches, "BYTES_A_CALL", 4_000)
+    monkeypatch.setattr(batches, "BYTES_PER_SEARCH", 4_000)
     in_calls = [*found(executable(kind), *FEW)]
     monkeypatch.setattr(gather, "BYTES_A_BATCH", 2_000)
     divided = [*found(executable(kind), *FEW)]
@@ -66,8 +66,8 @@ def test_small_calls_and_batches_hold_the_same_rows(
 @pytest.mark.parametrize("kind", BEYOND)
 def test_what_finds_no_room_says_so(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     monkeypatch.setattr(memory, "WORTH_ASKING", 0)
-    monkeypatch.setattr(memory, "room", lambda: 50_000)
-    monkeypatch.setattr(batches, "BYTES_A_CALL", 4_000)
+    monkeypatch.setattr(memory, "find_room", lambda: 50_000)
+    monkeypatch.setattr(batches, "BYTES_PER_SEARCH", 4_000)
     with pytest.raises(MatchRecognizeRunError, match=BEYOND[kind]) as caught:
         list(found(executable(kind), 600 if kind in MANY_RUNS else 5_000, 1, 0))
     assert caught.value.partition == {"k": 0}
@@ -77,7 +77,7 @@ def test_what_finds_no_room_says_so(monkeypatch: pytest.MonkeyPatch, kind: str) 
 
 def test_a_row_that_is_too_large_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gather, "BYTES_A_BATCH", 100)
-    monkeypatch.setattr(gather, "MOST_BYTES", 100)
+    monkeypatch.setattr(gather, "MOST_BYTES_OF_ROW", 100)
     with pytest.raises(MatchRecognizeRunError, match="a row of the result would take"):
         list(found(executable("arrays"), *FEW))
 
@@ -85,7 +85,7 @@ def test_a_row_that_is_too_large_says_so(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_rows_that_are_too_large_together_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the program of the engine, which makes large batches of them; others pass them on."""
     monkeypatch.setattr(gather, "BYTES_A_BATCH", 100)
-    monkeypatch.setattr(gather, "TIMES_TOGETHER", 1 << 40)
+    monkeypatch.setattr(gather, "SAIL_COPIES", 1 << 40)
     monkeypatch.setattr(gather, "makes_queries", Event())
     assert list(found(executable("arrays"), *FEW))
     gather.makes_queries.set()
@@ -103,9 +103,9 @@ def test_what_is_left_is_the_least_of_all_limits(
     }.items():
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(memory, "GROUPS", tmp_path)
-    assert memory.room() == 400
+    assert memory.find_room() == 400
     (tmp_path / "memory.max").write_text("max\n")
-    assert memory.room() > 400
+    assert memory.find_room() > 400
 
 
 FAULTS = """
@@ -174,6 +174,6 @@ def test_mimalloc_is_told_only_what_the_environment_leaves_open(
 ) -> None:
     for name in [name for name in os.environ if name.startswith("MIMALLOC_")]:
         monkeypatch.delenv(name)
-    assert memory.settings_of_mimalloc()["MIMALLOC_ALLOW_THP"] == "0"
+    assert memory.find_mimalloc_settings()["MIMALLOC_ALLOW_THP"] == "0"
     monkeypatch.setenv("MIMALLOC_VERBOSE", "0")
-    assert memory.settings_of_mimalloc() == {}
+    assert memory.find_mimalloc_settings() == {}

@@ -13,15 +13,23 @@ from hypothesis import strategies as st
 
 from matchrec.compile.executable import Executable, Lookaround
 from matchrec.compile.path import draft_query
-from matchrec.conditions.row_column import row_column, show_column
+from matchrec.conditions.row_column import build_row_column, show_column
 from matchrec.conditions.split import RowScope
-from matchrec.conditions.types import BIGINT, DOUBLE, FLOAT, INT, STRING, ValueType, decimal
+from matchrec.conditions.types import (
+    BIGINT,
+    DOUBLE,
+    FLOAT,
+    INT,
+    STRING,
+    ValueType,
+    build_decimal_type,
+)
 from matchrec.errors import MatchRecognizeRunError, MatchRecognizeUnsupportedError
 from matchrec.explain.clause import ExplainedClause
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.syntax.grammar import parse_clause
-from matchrec.syntax.lower import lower
+from matchrec.syntax.lower import lower_clause
 from matchrec.worker.matching import Incoming, QueryWorker
 from tests.quick.scale import examples
 from tests.tasks.linking import link
@@ -33,7 +41,7 @@ ALGORITHMS = ("backtracking", "breadth_first")
 
 
 def planned(text: str) -> MatchPlan:
-    return lower(
+    return lower_clause(
         parse_clause(f"PARTITION BY k ORDER BY t MEASURES FIRST(t) AS s, LAST(t) AS e {text}")
     )
 
@@ -48,7 +56,7 @@ def linked(
     columns = InputColumns(("k", "t", "x", "y", "name"))
     drafted = draft_query(planned(text), columns, str, scope=RowScope.SORTED)
     assert drafted.reason_for_spark_sort is None
-    known = {row_column(written(name)): one for name, one in (types or {}).items()}
+    known = {build_row_column(written(name)): one for name, one in (types or {}).items()}
     found = {column: known.get(column, BIGINT) for column in drafted.columns()}
     return link(drafted, found, algorithm, ansi=ansi)
 
@@ -169,7 +177,7 @@ def test_to_an_engine_they_look_only_at_the_data() -> None:
         ("x > PREV(x) + 1 OR y = PREV(x) * 2 - 1", BIGINT, {"`x`", "`y`"}),
         ("x > PREV(x) / 2", DOUBLE, {"`x`", "`x` / 2"}),
         ("x > PREV(x) + exp(0)", DOUBLE, {"`x`", "`x` + exp(0)"}),
-        ("x > PREV(x) + 0.5", decimal(9, 2), {"`x`", "`x` + 0.5"}),
+        ("x > PREV(x) + 0.5", build_decimal_type(9, 2), {"`x`", "`x` + 0.5"}),
         ("x > PREV(x) + 0.5", FLOAT, {"`x`", "`x` + 0.5"}),
     ],
 )
@@ -177,7 +185,7 @@ def test_arithmetic_with_constants_is_computed_where_the_column_is(
     condition: str, type_: ValueType, crossing: set[str]
 ) -> None:
     """A quotient stays Spark's, and what decimals and floats are rounded to."""
-    types = {"x": type_, "y": type_, "0.5": decimal(1, 1), "1": INT, "2": INT}
+    types = {"x": type_, "y": type_, "0.5": build_decimal_type(1, 1), "1": INT, "2": INT}
     own = ("`x` + 0.5", "`x` - 0.5", "2 * `x` + 0.5", "`x` + 1", "`x` * 2 - 1", "`x` / 2")
     types |= dict.fromkeys((*own, "`x` + exp(0)"), type_)
     executable = linked(f"PATTERN (A B) DEFINE B AS {condition}", types=types)
@@ -196,8 +204,8 @@ def test_what_is_of_several_rows_and_not_known_needs_spark() -> None:
     ("condition", "types"),
     [
         ("name NOT LIKE PREV(name)", {"name": STRING}),
-        ("x * PREV(x) > 1", {"x": decimal(18, 2)}),
-        ("x / PREV(x) > 1", {"x": decimal(7, 2)}),
+        ("x * PREV(x) > 1", {"x": build_decimal_type(18, 2)}),
+        ("x / PREV(x) > 1", {"x": build_decimal_type(7, 2)}),
     ],
 )
 def test_what_spark_computes_otherwise_or_faster_is_refused(

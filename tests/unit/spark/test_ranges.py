@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matchrec.worker.ranges import Cutting, Stretches
+from matchrec.worker.ranges import RangeWorker, Stretches
 
 NEEDED, FIRST = 0b110, 0b010
 
@@ -26,7 +26,7 @@ def test_what_a_match_may_have_is_in_one_range(
     for one, place, bits in rows:
         known.setdefault((one, int(place / width)), []).append(bits)  # as DIV does, towards 0
     order = sorted(known)
-    found = Cutting(parts, NEEDED, first, least).ranges(
+    found = RangeWorker(parts, NEEDED, first, least).ranges(
         Stretches(
             np.array([one for one, _ in order]),
             np.array([place for _, place in order]),
@@ -49,7 +49,7 @@ def test_what_a_match_may_have_is_in_one_range(
 def test_a_range_has_so_many_rows_and_ends_where_it_can() -> None:
     places = np.arange(6) * 10
     stretches = Stretches(0 * places, places, 0 * places, 0 * places + 4)
-    assert Cutting(2, 0, 0, 8).ranges(stretches).tolist() == [0, 0, 1, 1, 2, 2]
+    assert RangeWorker(2, 0, 0, 8).ranges(stretches).tolist() == [0, 0, 1, 1, 2, 2]
     together = Stretches(0 * places, np.arange(6), 0 * places, 0 * places + 4)
-    assert Cutting(2, 0, 0, 8).ranges(together).tolist() == [0] * 6
-    assert Cutting(2, 6, 2, 8).ranges(together).tolist() == [-1] * 6
+    assert RangeWorker(2, 0, 0, 8).ranges(together).tolist() == [0] * 6
+    assert RangeWorker(2, 6, 2, 8).ranges(together).tolist() == [-1] * 6

@@ -9,20 +9,20 @@ import pyarrow as pa
 import pytest
 
 from matchrec.compile.path import RowBits
-from matchrec.conditions.row_column import RowColumn, Shifted, row_column
+from matchrec.conditions.row_column import RowColumn, Shifted, build_row_column
 from matchrec.worker import wire
-from matchrec.worker.arrays import codes_of
-from matchrec.worker.encode import satisfied_words
+from matchrec.worker.arrays import encode_equal
+from matchrec.worker.encode import unpack_conditions
 from matchrec.worker.rule_set import SharedRows
 
 FALLS = RowColumn((Shifted("a", 0), " < ", Shifted("a", -1)))
 
 
 def test_equal_conditions_over_neighbours_of_rows_that_are_divided_alike_are_one_bit() -> None:
-    bits = RowBits.number((row_column("a"), row_column("b"), row_column("c")))
+    bits = RowBits.number((build_row_column("a"), build_row_column("b"), build_row_column("c")))
     assert bits.number_nearby((), None, FALLS) == 3
     assert bits.number_nearby((), None, FALLS) == 3
-    assert bits.number_nearby((row_column("a"),), None, FALLS) == 4
+    assert bits.number_nearby((build_row_column("a"),), None, FALLS) == 4
     assert bits.number_nearby((), 0, FALLS) == 5
 
 
@@ -34,7 +34,7 @@ def test_words_have_the_bits_of_the_columns_without_the_first(conditions: int) -
         wire.bits(one): pa.array([number_of([True, *row][first : first + 62]) for row in rows])
         for one, first in enumerate(range(0, conditions + 1, 62))
     }
-    words = satisfied_words(pa.table(columns), conditions, conditions + 3)
+    words = unpack_conditions(pa.table(columns), conditions, conditions + 3)
     assert words.shape == (20, -(-(conditions + 3) // 64))
     numbers = (number_of(row) for row in rows)
     assert [sum(int(one) << 64 * i for i, one in enumerate(row)) for row in words] == [*numbers]
@@ -53,7 +53,7 @@ def number_of(flags: list[bool]) -> int:
     ],
 )
 def test_equal_values_have_equal_codes(values: pa.Array, codes: list[int]) -> None:
-    assert codes_of(values).tolist() == codes
+    assert encode_equal(values).tolist() == codes
 
 
 def test_a_rule_divides_partitions_in_the_order_of_their_first_rows() -> None:

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 import matchrec
 from matchrec.spark.sail import server
-from matchrec.spark.sail.start import engine_for, zone_of_environment
+from matchrec.spark.sail.start import choose_engine, zone_of_environment
 
 ADDRESS = "sc://there:15002"
 
@@ -28,8 +28,8 @@ def comes_along(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_nothing_is_said(comes_along: str) -> None:
-    assert engine_for(None, {}) == comes_along
-    assert engine_for(None, {"spark.sql.shuffle.partitions": "3"}) == comes_along
+    assert choose_engine(None, {}) == comes_along
+    assert choose_engine(None, {"spark.sql.shuffle.partitions": "3"}) == comes_along
 
 
 @pytest.mark.parametrize("engine", ["sail", "spark", ADDRESS])
@@ -37,19 +37,19 @@ def test_what_is_asked_for_wins(
     comes_along: str, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SPARK_REMOTE", "sc://elsewhere")
-    assert engine_for(engine, {"spark.master": "local"}) == engine
+    assert choose_engine(engine, {"spark.master": "local"}) == engine
 
 
 def test_an_address_wins(comes_along: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert engine_for(None, {"spark.remote": ADDRESS}) == ADDRESS
+    assert choose_engine(None, {"spark.remote": ADDRESS}) == ADDRESS
     monkeypatch.setenv("SPARK_REMOTE", ADDRESS)
-    assert engine_for(None, {}) == ADDRESS
+    assert choose_engine(None, {}) == ADDRESS
 
 
 def test_a_master_is_one_of_spark(comes_along: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert engine_for(None, {"spark.master": "local[2]"}) == "spark"
+    assert choose_engine(None, {"spark.master": "local[2]"}) == "spark"
     monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "4040")  # a program of spark-submit
-    assert engine_for(None, {}) == "spark"
+    assert choose_engine(None, {}) == "spark"
 
 
 @pytest.mark.parametrize("said", ["--master local[2]", "--name a --conf spark.master=local"])
@@ -57,9 +57,9 @@ def test_a_master_of_spark_submit(
     comes_along: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--name a pyspark-shell")
-    assert engine_for(None, {}) == comes_along
+    assert choose_engine(None, {}) == comes_along
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"{said} pyspark-shell")
-    assert engine_for(None, {}) == "spark"
+    assert choose_engine(None, {}) == "spark"
 
 
 def test_a_client_takes_no_compressed_answers() -> None:
@@ -106,7 +106,7 @@ def test_spark_starts_where_a_session_on_sail_has_ended(
     spark: SparkSession, request: pytest.FixtureRequest
 ) -> None:
     """In a process of its own, as PySpark leaves a mark on one that a session of Connect was in."""
-    if request.config.getoption("--on") != "sail" or not server.is_there("py4j"):
+    if request.config.getoption("--on") != "sail" or not server.is_module_installed("py4j"):
         return  # what is installed is not for both
     command = [sys.executable, "-c", AFTER_SAIL]
     ran = subprocess.run(command, check=False, capture_output=True, text=True)

@@ -10,20 +10,20 @@ import pyarrow as pa
 from matchrec.plan.clauses import EventSelection, Grouping
 from matchrec.search.interface import TaskTotals, Total
 from matchrec.search.kernels import totals
-from matchrec.search.matches import of_one_row
-from matchrec.search.partitions import ranges
+from matchrec.search.matches import make_one_row_matches
+from matchrec.search.partitions import list_positions
 from matchrec.spark.streaming.arrival import ByKey
 from matchrec.spark.streaming.selecting import moved
-from matchrec.worker.arrays import codes_of, number_equal
+from matchrec.worker.arrays import encode_equal, number_rows
 from tests.tasks.selection import query, task
 
 
 def test_keys_are_numbered_as_they_first_come() -> None:
-    codes = [codes_of(pa.array(one)) for one in (["b", None, "b", "a", None], [1, 1, 2, 1, 1])]
-    number, first = number_equal(codes)
+    codes = [encode_equal(pa.array(one)) for one in (["b", None, "b", "a", None], [1, 1, 2, 1, 1])]
+    number, first = number_rows(codes)
     assert number.tolist() == [0, 1, 2, 3, 1]
     assert first.tolist() == [0, 1, 2, 3]
-    number, first = number_equal([np.zeros(0, np.int64)])
+    number, first = number_rows([np.zeros(0, np.int64)])
     assert not len(number)
     assert not len(first)
 
@@ -31,9 +31,9 @@ def test_keys_are_numbered_as_they_first_come() -> None:
 def test_a_struct_that_is_null_is_none_whose_fields_are() -> None:
     fields = {"x": 0.0, "y": None}
     values = pa.array([fields, None, {"x": -0.0, "y": None}, {"x": None, "y": None}, {"x": None}])
-    assert codes_of(values)[[0, 2]].tolist() == [codes_of(values)[0]] * 2
-    assert len(set(codes_of(values).tolist())) == 3
-    assert codes_of(values)[1] == -1
+    assert encode_equal(values)[[0, 2]].tolist() == [encode_equal(values)[0]] * 2
+    assert len(set(encode_equal(values).tolist())) == 3
+    assert encode_equal(values)[1] == -1
 
 
 def test_values_of_some_keys_in_another_order() -> None:
@@ -44,7 +44,7 @@ def test_values_of_some_keys_in_another_order() -> None:
     assert [one.tolist() for one in values.each()] == [[1, 2], [], [3], [4]]
     both = values.followed_by(taken).take(np.array([4, 0]))
     assert both.values.tolist() == [4, 1, 2]
-    assert ranges(np.array([5, 0]), np.array([2, 3])).tolist() == [5, 6, 0, 1, 2]
+    assert list_positions(np.array([5, 0]), np.array([2, 3])).tolist() == [5, 6, 0, 1, 2]
 
 
 def test_rows_of_one_key_are_found_among_those_of_several() -> None:
@@ -57,11 +57,11 @@ def test_rows_of_one_key_are_found_among_those_of_several() -> None:
         task(query("A+", EventSelection.SKIP_TILL_ANY_MATCH)),
         totals=TaskTotals(asked, Grouping.END),
     )
-    words = np.zeros((2, totals.words_of(len(asked))), np.int64)
+    words = np.zeros((2, totals.count_words(len(asked))), np.int64)
     extreme, added = totals.NUMBER, totals.NUMBER + totals.OF_A_TOTAL
     words[0, extreme + totals.KNOWN + 2] = words[:, added + totals.KNOWN + 2] = 1
     words[:, extreme + totals.VALUE + totals.ROW] = words[:, added + totals.VALUE + totals.ROW] = 2
-    found = of_one_row(np.zeros(2, np.int64), np.array([3, 4]), np.zeros(2, np.int16))
+    found = make_one_row_matches(np.zeros(2, np.int64), np.array([3, 4]), np.zeros(2, np.int16))
     there = moved(own, replace(found, totals=words), 6, 100)
     assert (there.partition.tolist(), there.start.tolist()) == ([6, 6], [103, 104])
     assert there.totals is not None

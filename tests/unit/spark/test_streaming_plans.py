@@ -7,7 +7,7 @@ import pytest
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.spark.streaming.prepare import check_plan
 from matchrec.syntax.grammar import parse_clause
-from matchrec.syntax.lower import lower
+from matchrec.syntax.lower import lower_clause
 
 CLAUSE = "ORDER BY ts PATTERN (A B) {} WITHIN 5 BETWEEN ROWS DEFINE B AS x > 1"
 
@@ -16,6 +16,6 @@ def test_windows_between_rows() -> None:
     with pytest.raises(
         MatchRecognizeUnsupportedError, match="WITHIN BETWEEN ROWS is not supported over a stream"
     ):
-        check_plan(lower(parse_clause(CLAUSE.format(""))))
+        check_plan(lower_clause(parse_clause(CLAUSE.format(""))))
     skipping = CLAUSE.format("SKIP TILL NEXT MATCH ALL MATCHES")
-    check_plan(lower(parse_clause(skipping)))  # there, they are conditions
+    check_plan(lower_clause(parse_clause(skipping)))  # there, they are conditions

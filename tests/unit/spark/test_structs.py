@@ -5,13 +5,13 @@ from __future__ import annotations
 import pyarrow as pa
 
 import matchrec
-from matchrec.conditions.row_column import term_column
+from matchrec.conditions.row_column import build_term_column
 from matchrec.patterns.stages.lower import PatternQuery, lower_pattern
 from matchrec.plan.expression import Aggregate
 from matchrec.syntax.expressions.expression import parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
 from matchrec.syntax.tokens import read_tokens
-from matchrec.worker.arrays import with_structs
+from matchrec.worker.arrays import add_structs
 from matchrec.worker.wire import Struct
 
 SCOPE = Scope(ClausePart.MEASURES, ("A",))
@@ -19,7 +19,7 @@ SCOPE = Scope(ClausePart.MEASURES, ("A",))
 
 def test_columns_of_a_table_become_a_struct() -> None:
     table = pa.table({"__c0": [1, None], "__x1": ["a", "b"]})
-    found = with_structs(table, (Struct("__c2", ("n", "s"), ("__c0", "__x1")),))
+    found = add_structs(table, (Struct("__c2", ("n", "s"), ("__c0", "__x1")),))
     assert found.column_names == ["__c0", "__x1", "__c2"]
     assert found.column("__c2").to_pylist() == [{"n": 1, "s": "a"}, {"n": None, "s": "b"}]
 
@@ -28,9 +28,9 @@ def test_a_struct_of_columns_is_told_by_what_reads_it() -> None:
     query = PatternQuery(matchrec.Pattern.begin("a"), ("t",), (), ("a", "b`c"))
     events = lower_pattern(query)[0].measures[-1].value.references[0]
     assert isinstance(events, Aggregate)
-    column = term_column(events.arguments[0])
+    column = build_term_column(events.arguments[0])
     assert column.text == "struct(`a`, `b``c`)"
     assert column.fields == ("a", "b`c")
     user, _ = parse_scalar(read_tokens("count(struct(a, b)) + a"), SCOPE).operands
     assert isinstance(counted := user.references[0], Aggregate)
-    assert term_column(counted.arguments[0]).fields == ()
+    assert build_term_column(counted.arguments[0]).fields == ()

@@ -11,19 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.kinds import shown_in
+from matchrec.errors.kinds import located_in
 from matchrec.plan.clauses import (
-    OF_CLAUSES,
+    CLAUSE_CHOICES,
     AfterMatchSkip,
     PartialMatches,
     RowsPerMatch,
     SkipTo,
     Subset,
 )
-from matchrec.plan.pattern import Concatenation, Quantified, Variable, walk
+from matchrec.plan.pattern import Concatenation, Quantified, Variable, walk_pattern
 from matchrec.source import Source, Span
 from matchrec.syntax.grammar import parse_clause
-from matchrec.syntax.lower import lower
+from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.nodes import (
     MatchRecognize,
     NamedExpression,
@@ -92,7 +92,7 @@ def test_every_part_has_its_place() -> None:
     assert clause.within is not None
     for node in (*(key.expression for key in clause.partition_by), clause.within.interval):
         assert source.at(node.whole) == node.text
-    variables = [n.span for n in walk(clause.pattern) if isinstance(n, Variable) and n.span]
+    variables = [n.span for n in walk_pattern(clause.pattern) if isinstance(n, Variable) and n.span]
     assert [source.at(span) for span in variables] == ["A", "B", "`b c`"]
 
 
@@ -176,7 +176,7 @@ CLAUSES = st.builds(
         st.builds(SortKey, EXPRESSIONS, st.none() | st.booleans(), st.none() | st.booleans())
     ),
     measures=several(st.builds(NamedExpression, EXPRESSIONS, NAMES, st.just(NOWHERE))),
-    rows_per_match=st.none() | st.sampled_from(OF_CLAUSES),
+    rows_per_match=st.none() | st.sampled_from(CLAUSE_CHOICES),
     partial=st.none() | PARTIAL,
     after_match=st.none() | SKIPS,
     search=st.none() | st.sampled_from(Search),
@@ -203,7 +203,7 @@ def outcome(written: str) -> Span:
     """The place of the clause, or that of the error."""
     try:
         clause = parse_clause(written)
-        lower(clause)
+        lower_clause(clause)
     except MatchRecognizeError as error:
         return error.span or Span(-1, -1)
     return clause.span
@@ -217,8 +217,8 @@ def test_any_words_are_a_clause_or_a_placed_error(written: str) -> None:
 
 
 def message(written: str) -> str:
-    with pytest.raises(MatchRecognizeError) as raised, shown_in(Source(written)):
-        lower(parse_clause(written))
+    with pytest.raises(MatchRecognizeError) as raised, located_in(Source(written)):
+        lower_clause(parse_clause(written))
     return str(raised.value)
 
 
@@ -237,7 +237,7 @@ def test_what_messages_say_to_write_is_read() -> None:
     ]
     assert len(cures) > 8
     for cure in cures:
-        lower(parse_clause(cure))
+        lower_clause(parse_clause(cure))
 
 
 def test_parse_clause_shows_its_text_in_errors() -> None:
@@ -254,8 +254,8 @@ def test_double_quotes_name_where_no_string_can_stand() -> None:
         )
         for quote in '"`'
     )
-    assert lower(in_double_quotes) == lower(in_backticks)
-    assert lower(in_double_quotes).definitions[0].variable == "b"
+    assert lower_clause(in_double_quotes) == lower_clause(in_backticks)
+    assert lower_clause(in_double_quotes).definitions[0].variable == "b"
 
 
 def test_two_double_quotes_in_a_name_are_one() -> None:
@@ -278,7 +278,7 @@ def test_double_quotes_name_everywhere_where_the_dialect_says_so() -> None:
         )
         for quote in '"`'
     )
-    assert lower(in_double_quotes) == lower(in_backticks)
+    assert lower_clause(in_double_quotes) == lower_clause(in_backticks)
 
 
 def test_quantifier_after_exclusion_is_lexed_by_the_pattern_lexer() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.kinds import shown_in
+from matchrec.errors.kinds import located_in
 from matchrec.plan.expression import (
     ColumnReference,
     End,
@@ -52,7 +52,7 @@ def tree(given: str) -> str:
 
 def message(given: str) -> str:
     clause, text = split(given)
-    with pytest.raises(MatchRecognizeError) as raised, shown_in(Source(text)):
+    with pytest.raises(MatchRecognizeError) as raised, located_in(Source(text)):
         parse_scalar(read_tokens(text), scope(clause))
     return str(raised.value)
 

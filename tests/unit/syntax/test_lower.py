@@ -32,14 +32,14 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Concatenation, Variable
 from matchrec.source import Span
 from matchrec.syntax.grammar import parse_clause
-from matchrec.syntax.lower import lower
+from matchrec.syntax.lower import lower_clause
 
 NOWHERE = Span(0, 0)
 ALL_ROWS = "ALL ROWS PER MATCH"
 
 
 def plan(clause: str) -> MatchPlan:
-    return lower(parse_clause(clause))
+    return lower_clause(parse_clause(clause))
 
 
 def test_defaults() -> None:
@@ -152,4 +152,4 @@ def test_initial_and_seek_parse_and_are_refused(word: str) -> None:
     clause = parse_clause(f"{word} PATTERN (A)")
     assert clause.search is not None
     with pytest.raises(MatchRecognizeUnsupportedError, match=f"{word} in MATCH_RECOGNIZE"):
-        lower(clause)
+        lower_clause(clause)

@@ -14,13 +14,13 @@ from matchrec.plan.text import Replacement, Template, View
 from matchrec.syntax.locate import (
     QueryNode,
     fill_frames,
-    outer,
-    parse,
-    rows_alone,
-    rows_of,
-    select_from,
+    match_select_all,
+    parse_sql,
+    write_outer_query,
+    write_relation_query,
+    write_select_from,
 )
-from matchrec.syntax.lower import lower
+from matchrec.syntax.lower import lower_clause
 from tests.generators.clause_text import clause_text
 from tests.quick.scale import examples
 from tests.unit import golden_text
@@ -45,23 +45,23 @@ def short(name: str) -> str:
 
 def answer(given_text: str) -> str:
     """Each clause with its relation's query, in the order of evaluation; then the outer query."""
-    query = parse(given_text, FRAMES)
+    query = parse_sql(given_text, FRAMES)
     lines = []
     for site in query.sites:
-        lower(site.clause)
+        lower_clause(site.clause)
         alias = f" qualified by {site.relation_alias}" if site.relation_alias else ""
         clause = " ".join(clause_text(site.clause).split())
         lines += [
-            f"{short(site.view.name)}{alias}: {text(select_from(query, site, ('...',)))}",
+            f"{short(site.view.name)}{alias}: {text(write_select_from(query, site, ('...',)))}",
             f"    {clause}",
         ]
-    around = re.sub(r"[ \n]*<(#\d+)>[ \n]*", r" <\1> ", text(outer(query))).rstrip()
-    return "\n".join([*lines, around if query.sites else text(outer(query))])
+    around = re.sub(r"[ \n]*<(#\d+)>[ \n]*", r" <\1> ", text(write_outer_query(query))).rstrip()
+    return "\n".join([*lines, around if query.sites else text(write_outer_query(query))])
 
 
 def message(given_text: str) -> str:
     with pytest.raises(MatchRecognizeError) as raised:
-        parse(given_text, FRAMES)
+        parse_sql(given_text, FRAMES)
     return str(raised.value)
 
 
@@ -87,7 +87,7 @@ def laid_out(template: Template) -> str:
 
 
 def check_all_else_is_in_its_place(query: QueryNode) -> None:
-    given_text, around = query.source.text, laid_out(outer(query))
+    given_text, around = query.source.text, laid_out(write_outer_query(query))
     assert len(around) == len(given_text)
     holes = [one.whole for one in query.sites] + [span for _, span in query.frames]
     holes += query.markers
@@ -99,14 +99,14 @@ def check_all_else_is_in_its_place(query: QueryNode) -> None:
 
 @pytest.mark.parametrize("given_text", QUERIES)
 def test_all_else_is_the_users_text_in_its_place(given_text: str) -> None:
-    check_all_else_is_in_its_place(parse(given_text, FRAMES))
+    check_all_else_is_in_its_place(parse_sql(given_text, FRAMES))
 
 
 @pytest.mark.parametrize("given_text", QUERIES)
 def test_a_relation_by_itself_is_in_its_place(given_text: str) -> None:
-    query = parse(given_text, FRAMES)
+    query = parse_sql(given_text, FRAMES)
     for site in query.sites:
-        rows = laid_out(rows_of(query, site))
+        rows = laid_out(write_relation_query(query, site))
         inside = [one.whole for one in query.sites if site.relation.holds(one.whole)]
         inside += [*(span for _, span in query.frames), *query.markers]
         for place in range(site.relation.start, site.relation.end):
@@ -119,14 +119,16 @@ def test_a_relation_by_itself_is_in_its_place(given_text: str) -> None:
 
 @pytest.mark.parametrize("given_text", QUERIES)
 def test_relations_use_only_clauses_already_evaluated(given_text: str) -> None:
-    query = parse(given_text, FRAMES)
+    query = parse_sql(given_text, FRAMES)
     evaluated = {View(name) for name in FRAMES}
     for index, site in enumerate(query.sites):
         assert site.index == index
-        used = {piece for piece in select_from(query, site, ("1",)) if isinstance(piece, View)}
+        used = {
+            piece for piece in write_select_from(query, site, ("1",)) if isinstance(piece, View)
+        }
         assert used <= evaluated
         evaluated.add(site.view)
-    assert {piece for piece in outer(query) if isinstance(piece, View)} <= evaluated
+    assert {piece for piece in write_outer_query(query) if isinstance(piece, View)} <= evaluated
 
 
 @pytest.mark.parametrize(
@@ -149,34 +151,40 @@ def test_relations_use_only_clauses_already_evaluated(given_text: str) -> None:
     ],
 )
 def test_other_queries_are_left_alone(given_text: str) -> None:
-    assert not parse(given_text).sites
-    assert parse(given_text) == QueryNode(parse(given_text).source)
-    assert outer(parse(given_text)) == ((given_text,) if given_text else ())
+    assert not parse_sql(given_text).sites
+    assert parse_sql(given_text) == QueryNode(parse_sql(given_text).source)
+    assert write_outer_query(parse_sql(given_text)) == ((given_text,) if given_text else ())
 
 
 def test_frames_are_holes_also_without_a_clause() -> None:
-    query = parse("SELECT '{df}', {x} FROM {df} JOIN {users} u", ["df", "users"])
-    assert outer(query) == ("SELECT '{df}', {x} FROM ", View("df"), " JOIN ", View("users"), " u")
+    query = parse_sql("SELECT '{df}', {x} FROM {df} JOIN {users} u", ["df", "users"])
+    assert write_outer_query(query) == (
+        "SELECT '{df}', {x} FROM ",
+        View("df"),
+        " JOIN ",
+        View("users"),
+        " u",
+    )
 
 
 def test_frames_in_a_clauses_subqueries_are_filled_apart() -> None:
-    query = parse(
+    query = parse_sql(
         "SELECT * FROM {df} MATCH_RECOGNIZE (PATTERN (A{2}) DEFINE A AS x IN (SELECT y FROM {df}))",
         ["df"],
     )
-    condition = lower(query.sites[0].clause).definitions[0].condition
+    condition = lower_clause(query.sites[0].clause).definitions[0].condition
     (written,) = (piece for piece in condition.pieces if isinstance(piece, str))
     assert fill_frames(written, ["df"]) == (" IN (SELECT y FROM ", View("df"), ")")
 
 
 def test_markers_keep_their_place_when_the_text_is_cut_up() -> None:
     written = "SELECT ? FROM t MATCH_RECOGNIZE (MEASURES x + ? AS y PATTERN (A)) WHERE y > ?"
-    query = parse(written)
+    query = parse_sql(written)
     places = [place for place, character in enumerate(written) if character == "?"]
     assert [marker.start for marker in query.markers] == places
-    around = [piece for piece in outer(query) if isinstance(piece, Replacement)]
+    around = [piece for piece in write_outer_query(query) if isinstance(piece, Replacement)]
     assert around == [Replacement(f":_matchrec_{places[at]}", 1) for at in (0, 2)]
-    measure = lower(query.sites[0].clause).measures[0].value
+    measure = lower_clause(query.sites[0].clause).measures[0].value
     assert f" + :_matchrec_{places[1]}" in measure.pieces
 
 
@@ -194,8 +202,8 @@ def test_markers_keep_their_place_when_the_text_is_cut_up() -> None:
     ],
 )
 def test_statements_of_which_spark_keeps_the_text(statement: str, keeps: bool) -> None:
-    assert parse(statement.format("t MATCH_RECOGNIZE (PATTERN (A))")).keeps_text is keeps
-    assert parse(statement.format("{df}"), ["df"]).keeps_text is keeps
+    assert parse_sql(statement.format("t MATCH_RECOGNIZE (PATTERN (A))")).keeps_text is keeps
+    assert parse_sql(statement.format("{df}"), ["df"]).keeps_text is keeps
 
 
 PLACES = [
@@ -237,8 +245,8 @@ CLAUSES = [
 def test_any_relation_in_any_place(place: str, pairs: tuple[tuple[str, str], ...]) -> None:
     holes = place.count("{}")
     given_text = place.format(*(f"{relation} {clause}" for relation, clause in pairs[:holes]))
-    query = parse(given_text)
-    outermost = [site for site in query.sites if site.view in outer(query)]
+    query = parse_sql(given_text)
+    outermost = [site for site in query.sites if site.view in write_outer_query(query)]
     assert [query.source.at(site.relation) for site in outermost] == [
         relation for relation, _ in pairs[:holes]
     ]
@@ -268,7 +276,7 @@ CLAUSE = "t MATCH_RECOGNIZE (PATTERN (A B) DEFINE A AS x > 1)"
     ],
 )
 def test_what_asks_for_all_rows_of_a_clause(query: str, alias: str | None) -> None:
-    found = rows_alone(outer(parse(query)))
+    found = match_select_all(write_outer_query(parse_sql(query)))
     assert (found[1] if found else "not alone") == alias
 
 
@@ -287,11 +295,11 @@ def test_what_asks_for_all_rows_of_a_clause(query: str, alias: str | None) -> No
     ],
 )
 def test_what_the_rows_of_a_clause_are_called(behind: str, alias: str) -> None:
-    (site,) = parse(f"SELECT * FROM d.t MATCH_RECOGNIZE (PATTERN (A)) {behind}").sites
+    (site,) = parse_sql(f"SELECT * FROM d.t MATCH_RECOGNIZE (PATTERN (A)) {behind}").sites
     assert site.alias == alias
 
 
 @pytest.mark.parametrize("name", ["from", "merge", "using", "join", "merge AS x", "s.from"])
 def test_a_table_is_called_as_a_word_that_relations_follow(name: str) -> None:
     clause = "MATCH_RECOGNIZE (ORDER BY t PATTERN (A) DEFINE A AS t > 1)"
-    assert len(parse(f"SELECT * FROM {name} {clause}").sites) == 1
+    assert len(parse_sql(f"SELECT * FROM {name} {clause}").sites) == 1

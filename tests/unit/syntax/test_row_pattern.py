@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.kinds import shown_in
+from matchrec.errors.kinds import located_in
 from matchrec.plan.pattern import (
     Alternation,
     Concatenation,
@@ -26,8 +26,8 @@ from matchrec.plan.pattern import (
     children,
     concatenation,
     permutation,
-    show,
-    walk,
+    show_pattern,
+    walk_pattern,
 )
 from matchrec.source import Source, Span
 from matchrec.syntax.row_pattern import DEEPEST, parse_row_pattern
@@ -61,7 +61,7 @@ def test_all_small_trees_print_and_parse_back() -> None:
     one = grow(LEAVES)
     two = (*grow(one[::5]), *(concatenation((a, b)) for a in one for b in LEAVES))
     for tree in (*LEAVES, LOWER, *one, *two):
-        assert parse_row_pattern(show(tree)) == tree
+        assert parse_row_pattern(show_pattern(tree)) == tree
 
 
 def trees() -> st.SearchStrategy[RowPattern]:
@@ -92,13 +92,13 @@ def trees() -> st.SearchStrategy[RowPattern]:
 @settings(max_examples=examples(300), deadline=None)
 @given(trees())
 def test_any_tree_prints_and_parses_back(tree: RowPattern) -> None:
-    assert parse_row_pattern(show(tree)) == tree
+    assert parse_row_pattern(show_pattern(tree)) == tree
 
 
 @settings(max_examples=examples(200), deadline=None)
 @given(trees(), st.sampled_from([" ", "\n", "\t ", " /* ) */ ", " -- )\n", "/*/* | */*/"]))
 def test_layout_and_comments_between_symbols_change_nothing(tree: RowPattern, blank: str) -> None:
-    text = show(tree)
+    text = show_pattern(tree)
     if "`" not in text:
         assert parse_row_pattern(blank + text.replace(" ", blank) + blank) == tree
 
@@ -118,7 +118,7 @@ def test_any_text_is_a_pattern_or_a_placed_error(text: str) -> None:
     if isinstance(found, Span):
         assert 0 <= found.start <= found.end <= len(text)
     else:
-        assert parse_row_pattern(show(found)) == found
+        assert parse_row_pattern(show_pattern(found)) == found
 
 
 @pytest.mark.parametrize(
@@ -152,14 +152,14 @@ def test_spans_are_places_in_the_whole_text() -> None:
     text = "PATTERN ( (A B)+? | {- C -} )"
     source = Source(text)
     tree = parse_row_pattern(text, Span(text.index("(") + 1, text.rindex(")")))
-    written = {source.at(node.span) for node in walk(tree) if node.span}
+    written = {source.at(node.span) for node in walk_pattern(tree) if node.span}
     assert written == {"(A B)+? | {- C -}", "(A B)+?", "A B", "A", "B", "{- C -}", "C"}
 
 
 @settings(max_examples=examples(100), deadline=None)
 @given(trees())
 def test_children_lie_in_their_parents(tree: RowPattern) -> None:
-    for node in walk(parse_row_pattern(show(tree))):
+    for node in walk_pattern(parse_row_pattern(show_pattern(tree))):
         for child in children(node):
             assert node.span is not None
             assert child.span is not None
@@ -174,7 +174,7 @@ def test_depth_is_limited_in_plain_words() -> None:
 
 
 def message(text: str) -> str:
-    with pytest.raises(MatchRecognizeError) as raised, shown_in(Source(text)):
+    with pytest.raises(MatchRecognizeError) as raised, located_in(Source(text)):
         parse_row_pattern(text)
     return str(raised.value)
 

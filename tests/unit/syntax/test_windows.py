@@ -9,11 +9,17 @@ import pytest
 from matchrec.errors import MatchRecognizeError
 from matchrec.plan.expression import render
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import show
+from matchrec.plan.pattern import show_pattern
 from matchrec.plan.show import show_reference
 from matchrec.plan.text import Replacement, Template, View
 from matchrec.spark.streaming.prepare import check_plan
-from matchrec.syntax.locate import QueryNode, outer, parse, rows_of, select_from
+from matchrec.syntax.locate import (
+    QueryNode,
+    parse_sql,
+    write_outer_query,
+    write_relation_query,
+    write_select_from,
+)
 from matchrec.syntax.lower_windows import lower_window
 
 QUERY = """SELECT t.*, low OVER w, sum(x) OVER w + 1 AS s
@@ -33,7 +39,7 @@ def text_of(template: Template) -> str:
 
 
 def plan_of(window: str, select: str = "m OVER w") -> MatchPlan:
-    (site,) = parse(f"SELECT {select} FROM t WINDOW w AS (ORDER BY x {window})").sites
+    (site,) = parse_sql(f"SELECT {select} FROM t WINDOW w AS (ORDER BY x {window})").sites
     assert site.calls is not None
     return lower_window(site.clause, site.calls)
 
@@ -47,7 +53,7 @@ def with_columns(query: QueryNode, *names: str) -> QueryNode:
 
 
 def test_calls_become_columns_of_the_windows_rows() -> None:
-    text = text_of(outer(with_columns(parse(QUERY), "x", "y z")))
+    text = text_of(write_outer_query(with_columns(parse_sql(QUERY), "x", "y z")))
     assert " ".join(text.split()) == (
         "SELECT `t`.`x`, `t`.`y z`, `low OVER w` AS `low`, `sum(x) OVER w` + 1 AS s "
         "FROM <match_recognize_0> AS `t` WINDOW w AS (ORDER BY x) ORDER BY x"
@@ -55,26 +61,34 @@ def test_calls_become_columns_of_the_windows_rows() -> None:
 
 
 def test_the_rows_of_a_window_come_after_where_and_keep_their_place() -> None:
-    query = parse(QUERY)
-    rows = text_of(rows_of(query, query.sites[0]))
+    query = parse_sql(QUERY)
+    rows = text_of(write_relation_query(query, query.sites[0]))
     assert rows.split() == ["SELECT", "*", "FROM", "a.t", "WHERE", "x", ">", "0"]
     assert rows.index("a.t") == QUERY.index("a.t")
-    assert text_of(select_from(query, query.sites[0], ("1",))) == "SELECT 1 FROM a.t WHERE x > 0"
+    assert (
+        text_of(write_select_from(query, query.sites[0], ("1",))) == "SELECT 1 FROM a.t WHERE x > 0"
+    )
 
 
 def test_several_windows_of_a_select_are_evaluated_one_after_the_other() -> None:
     frame = "ROWS BETWEEN CURRENT ROW AND CURRENT ROW PATTERN (A) DEFINE A AS x > 1"
-    query = parse(
+    query = parse_sql(
         f"SELECT count(*) OVER w, count(*) OVER (v {frame}) FROM t "
         f"WINDOW v AS (ORDER BY x), w AS (v {frame})"
     )
     first, second = query.sites
-    assert text_of(select_from(query, second, ("1",))) == "SELECT 1 FROM <match_recognize_0> AS `t`"
+    assert (
+        text_of(write_select_from(query, second, ("1",)))
+        == "SELECT 1 FROM <match_recognize_0> AS `t`"
+    )
     assert [call.column for site in (first, second) for call in site.calls] == [  # type: ignore[union-attr]
         "count(*) OVER (window 1)",
         "count(*) OVER w",
     ]
-    assert text_of(outer(query)).split(" WINDOW ")[1] == "v AS (ORDER BY x), w AS (ORDER BY x)"
+    assert (
+        text_of(write_outer_query(query)).split(" WINDOW ")[1]
+        == "v AS (ORDER BY x), w AS (ORDER BY x)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -91,7 +105,7 @@ def test_several_windows_of_a_select_are_evaluated_one_after_the_other() -> None
 def test_stars_of_the_select_list_are_found(select: str, columns: int) -> None:
     window = "PATTERN (A) DEFINE A AS x > 1"
     frame = f"ORDER BY x ROWS BETWEEN CURRENT ROW AND CURRENT ROW {window}"
-    query = parse(f"SELECT {select}, max(x) OVER ({frame}) FROM t")
+    query = parse_sql(f"SELECT {select}, max(x) OVER ({frame}) FROM t")
     assert len(query.blocks[0].stars) == columns
 
 
@@ -141,7 +155,7 @@ def test_a_frame_whose_length_is_a_column_limits_every_variable() -> None:
 
 def test_seek_passes_as_few_rows_over_as_can_be() -> None:
     plan = plan_of(f"{UNBOUNDED} SEEK PATTERN (A | B+) DEFINE B AS x > FIRST(x)", "count(*) OVER w")
-    assert show(plan.pattern) == "`before the match`*? (A | B+)"
+    assert show_pattern(plan.pattern) == "`before the match`*? (A | B+)"
     assert conditions(plan) == {"B": "x > FIRST(`the match`.x)"}
     (count,) = [one for one in plan.measures if one.over_rows]
     assert render(count.value, show_reference) == "count(`the match`.*)"
@@ -167,11 +181,11 @@ def test_the_rows_of_a_window_keep_the_name_of_their_relation(
     relation: str, alias: str | None
 ) -> None:
     frame = "ROWS BETWEEN CURRENT ROW AND CURRENT ROW PATTERN (A) DEFINE A AS x > 1"
-    query = parse(f"SELECT max(x) OVER (ORDER BY x {frame}) FROM {relation}", ["frame"])
+    query = parse_sql(f"SELECT max(x) OVER (ORDER BY x {frame}) FROM {relation}", ["frame"])
     assert query.source.at(query.blocks[0].rows) == relation
-    query = parse(f"SELECT max(x) OVER (ORDER BY x {frame}) FROM {relation} LIMIT 3", ["frame"])
+    query = parse_sql(f"SELECT max(x) OVER (ORDER BY x {frame}) FROM {relation} LIMIT 3", ["frame"])
     assert query.blocks[0].alias == alias
-    assert text_of(outer(query)).split(" FROM ")[1].split() == [
+    assert text_of(write_outer_query(query)).split(" FROM ")[1].split() == [
         f"<match_recognize_{len(query.sites) - 1}>",
         *(() if alias is None else ("AS", f"`{alias}`")),
         *("LIMIT", "3"),
@@ -184,7 +198,7 @@ def test_what_is_no_row_pattern_window_stays_sparks() -> None:
         "SELECT measures, define, pattern (x), row_number() OVER w FROM t WINDOW w AS (ORDER BY x)",
         "SELECT pattern(x) OVER (ORDER BY seek, initial ROWS 1 PRECEDING) FROM t",
     ]
-    assert [parse(text).sites for text in texts] == [(), (), ()]
+    assert [parse_sql(text).sites for text in texts] == [(), (), ()]
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,14 @@ import pyarrow as pa
 import pytest
 
 from matchrec.worker.arrays import (
-    arrow_of,
     as_floats,
     as_integers,
-    dense_ranks,
-    ranks_of_repeated,
-    validity,
+    find_valid,
+    rank_repeated_values,
+    rank_values,
+    to_arrow,
 )
-from matchrec.worker.encode import as_read
+from matchrec.worker.encode import encode_for_conditions
 
 VALUES = {
     pa.string(): ["b", None, "", "a", "\U0001f600", "\uffff", "b", "é"],
@@ -29,7 +29,7 @@ VALUES = {
 
 
 @pytest.mark.parametrize("kind", VALUES, ids=str)
-@pytest.mark.parametrize("ranks", [dense_ranks, ranks_of_repeated])
+@pytest.mark.parametrize("ranks", [rank_values, rank_repeated_values])
 def test_equal_values_have_one_rank(
     kind: pa.DataType, ranks: Callable[[pa.Array], pa.Array]
 ) -> None:
@@ -53,22 +53,22 @@ def test_a_part_of_an_array_is_read_and_made(kind: str, slice_of: tuple[int, int
     first, length = slice_of
     numbers, absent = np.arange(9).astype(kind), np.arange(9) % 4 == 1
     expected = pa.array(numbers, mask=absent)
-    made = arrow_of(numbers, absent)
+    made = to_arrow(numbers, absent)
     made.validate(full=True)
     assert made.equals(expected)
     part = made.slice(first, length)
     read = as_floats(part) if kind.startswith("float") else as_integers(part)
     assert read.tolist() == np.where(absent, 0, numbers)[first : first + length].tolist()
-    assert validity(part).tolist() == (~absent)[first : first + length].tolist()
+    assert find_valid(part).tolist() == (~absent)[first : first + length].tolist()
 
 
 def test_pandas_is_not_loaded() -> None:
     """It takes a new worker longer than all the rest of Arrow."""
     program = """
 import sys, numpy as np
-from matchrec.worker.arrays import arrow_of, as_integers, validity
-made = arrow_of(np.arange(3), np.arange(3) == 1)
-as_integers(made), validity(made), as_integers(made.take(arrow_of(np.arange(2))))
+from matchrec.worker.arrays import to_arrow, as_integers, find_valid
+made = to_arrow(np.arange(3), np.arange(3) == 1)
+as_integers(made), find_valid(made), as_integers(made.take(to_arrow(np.arange(2))))
 assert "pandas" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", program], check=True)
@@ -87,5 +87,5 @@ def test_of_a_type_without_numbers_it_is_told_what_is_null(
     kind: pa.DataType, value: object
 ) -> None:
     values = pa.array([value, None], kind)
-    assert as_read(values).tolist() == [0, 0]
-    assert validity(values).tolist() == [True, False]
+    assert encode_for_conditions(values).tolist() == [0, 0]
+    assert find_valid(values).tolist() == [True, False]

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from matchrec.compile.coverage import CoverageTask, Figures, draft_coverage, link_coverage
 from matchrec.compile.path import draft_query
-from matchrec.conditions.row_column import row_column, show_column
+from matchrec.conditions.row_column import build_row_column, show_column
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import Family, ValueType
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.plan.resolve import InputColumns
 from matchrec.shortcuts import ALL
 from matchrec.syntax.grammar import parse_clause
-from matchrec.syntax.lower import lower
+from matchrec.syntax.lower import lower_clause
 from matchrec.worker import wire
 from matchrec.worker.cover import CoverageWorker, add_up
 from matchrec.worker.matching import Incoming
@@ -46,7 +46,7 @@ SCHEMA = pa.schema(
 
 def task_of(pattern: str, more: str = "", skip: str = "") -> CoverageTask:
     clause = parse_clause(CLAUSE.format(pattern=pattern, more=more, skip=skip))
-    asked = draft_coverage(draft_query(lower(clause), COLUMNS, str))
+    asked = draft_coverage(draft_query(lower_clause(clause), COLUMNS, str))
     types = dict.fromkeys(asked.draft.columns(), INT)
     return link_coverage(asked, link(asked.draft, types, "auto", ansi=True))
 
@@ -164,9 +164,9 @@ Unsorted = tuple[str, int, str, int | None]
 def nearby_task(pattern: str, skip: str, scope: RowScope) -> CoverageTask:
     more = ", D AS x >= FIRST(x)" if "D" in pattern else ""
     clause = parse_clause(NEARBY.format(pattern=pattern, skip=skip, more=more))
-    asked = draft_coverage(draft_query(lower(clause), COLUMNS, str, scope=scope))
+    asked = draft_coverage(draft_query(lower_clause(clause), COLUMNS, str, scope=scope))
     types = dict.fromkeys(asked.draft.columns(), INT) | {
-        row_column("`k`"): ValueType(Family.STRING, "string")
+        build_row_column("`k`"): ValueType(Family.STRING, "string")
     }
     return link_coverage(asked, link(asked.draft, types, "auto", ansi=True))
 

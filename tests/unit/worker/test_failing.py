@@ -10,10 +10,10 @@ import pytest
 from matchrec import memory
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.errors.run.failures import division_by_zero
-from matchrec.errors.run.place import RowPlace
+from matchrec.errors.run.place import RowLocation
 from matchrec.worker import failing
 
-PLACE = RowPlace({"`k`": "a"}, 3)
+PLACE = RowLocation({"`k`": "a"}, 3)
 LIMIT = 300 << 20
 
 
@@ -64,7 +64,8 @@ def test_a_text_that_was_cut_off_has_no_fields() -> None:
 
 def test_a_row_among_relevant_ones_has_no_number() -> None:
     assert (
-        division_by_zero(variable="B", place=RowPlace({}, 3, relevant_only=True)).row_number is None
+        division_by_zero(variable="B", place=RowLocation({}, 3, relevant_only=True)).row_number
+        is None
     )
 
 
@@ -76,30 +77,30 @@ def test_fields_survive_pickling() -> None:
 @pytest.mark.parametrize("error", [Unloadable.error, ImportError("failed to map"), MemoryError()])
 def test_libraries_without_room(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     monkeypatch.setattr(Unloadable, "error", error)
-    monkeypatch.setattr(memory, "limit", lambda: LIMIT)
+    monkeypatch.setattr(memory, "find_limit", lambda: LIMIT)
     payload = pickle.dumps(Unloadable())
     with pytest.raises(MatchRecognizeRunError, match="its limit is 300 MiB"):
         failing.unpickle(payload)
-    monkeypatch.setattr(memory, "limit", lambda: None)
+    monkeypatch.setattr(memory, "find_limit", lambda: None)
     as_it_is = MatchRecognizeRunError if isinstance(error, MemoryError) else type(error)
     with pytest.raises(as_it_is):
         failing.unpickle(payload)
 
 
 def test_rows_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "limit", lambda: LIMIT)
+    monkeypatch.setattr(memory, "find_limit", lambda: LIMIT)
     with pytest.raises(MatchRecognizeRunError, match=r"spark\.executor\.pyspark\.memory"):
         list(failing.report_errors(no_memory))
 
 
 def test_a_machine_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "limit", lambda: None)
+    monkeypatch.setattr(memory, "find_limit", lambda: None)
     with pytest.raises(MatchRecognizeRunError, match="its machine or container has no more"):
         list(failing.report_errors(no_memory))
 
 
 def test_a_missing_package_is_not_taken_for_missing_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "limit", lambda: LIMIT)
+    monkeypatch.setattr(memory, "find_limit", lambda: LIMIT)
     monkeypatch.setattr(Unloadable, "error", ModuleNotFoundError("numba"))
     with pytest.raises(ModuleNotFoundError):
         failing.unpickle(pickle.dumps(Unloadable()))

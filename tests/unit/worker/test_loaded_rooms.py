@@ -13,17 +13,18 @@ from matchrec.compile.path import draft_query
 from tests.tasks.linking import link
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import BIGINT
-from matchrec.syntax.locate import parse
-from matchrec.syntax.lower import lower
+from matchrec.syntax.locate import parse_sql
+from matchrec.syntax.lower import lower_clause
 from matchrec.plan.resolve import InputColumns
 
 matchrec.sql
-(site,) = parse(
+(site,) = parse_sql(
     "SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES LAST(UP.x) AS top "
     "PATTERN (DOWN+ UP+) DEFINE DOWN AS x < PREV(x), UP AS x > PREV(x))"
 ).sites
 for scope in (RowScope.SORTED, RowScope.NEIGHBOURS):
-    drafted = draft_query(lower(site.clause), InputColumns(("k", "ts", "x"), "t"), str, scope=scope)
+    plan, columns = lower_clause(site.clause), InputColumns(("k", "ts", "x"), "t")
+    drafted = draft_query(plan, columns, str, scope=scope)
     link(drafted, dict.fromkeys(drafted.columns(), BIGINT), "auto", ansi=True)
 print(*(name.removeprefix("matchrec.") for name in sys.modules if name.startswith("matchrec.")))
 """

@@ -28,7 +28,7 @@ from matchrec.jit.decorators import inner
 ) = range(len(MathFunction))  # fmt: skip
 
 
-def mathematics_of(linked: LinkedConditions) -> Any:
+def find_mathematics(linked: LinkedConditions) -> Any:
     """Return a pointer to a function that computes what conditions need.
 
     If they need arithmetic only, to one that compiles fast.

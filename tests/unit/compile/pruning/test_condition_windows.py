@@ -6,13 +6,22 @@ import pytest
 
 from matchrec.compile.path import draft_query
 from matchrec.conditions.row_column import OrderType
-from matchrec.conditions.types import BIGINT, DATE, DOUBLE, INT, STRING, Family, ValueType, decimal
-from matchrec.plan.clauses import Distance, Form
+from matchrec.conditions.types import (
+    BIGINT,
+    DATE,
+    DOUBLE,
+    INT,
+    STRING,
+    Family,
+    ValueType,
+    build_decimal_type,
+)
+from matchrec.plan.clauses import Distance, DistanceForm
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.show import show_scalar
-from matchrec.syntax.locate import parse
-from matchrec.syntax.lower import lower
+from matchrec.syntax.locate import parse_sql
+from matchrec.syntax.lower import lower_clause
 
 INSTANT = ValueType(Family.TIMESTAMP, "timestamp")
 FLOAT = ValueType(Family.FLOATING, "float")
@@ -26,7 +35,7 @@ def planned(
 ) -> MatchPlan:
     """The plan with its window. zone: whether it has one offset."""
     query = QUERY.format(order, pattern, define)
-    plan = lower(parse(query).sites[0].clause)
+    plan = lower_clause(parse_sql(query).sites[0].clause)
     return draft_query(plan, COLUMNS, str, type_of_order=lambda _: OrderType(type_, zone)).plan
 
 
@@ -62,7 +71,7 @@ def test_what_a_window_implies_is_no_condition_any_more() -> None:
         (BIGINT, "ts - 1800 <= FIRST(ts)", 1800),
         (BIGINT, "ts BETWEEN FIRST(A.ts) AND FIRST(A.ts) + 5", 5),
         (BIGINT, "B.ts - A.ts BETWEEN 0 AND 5", 5),
-        (decimal(6, 2), "B.ts - A.ts < 1.5", 149),
+        (build_decimal_type(6, 2), "B.ts - A.ts < 1.5", 149),
         (DATE, "datediff(B.ts, A.ts) <= 3", 3),
         (DATE, "B.ts < A.ts + INTERVAL '3' DAY", 2),
         (INSTANT, "B.ts - A.ts <= INTERVAL '1' HOUR", HOUR),
@@ -92,7 +101,7 @@ def test_forms_of_a_bound(type_: ValueType, bound: str, limit: float) -> None:
         (FLOAT, "B.ts - A.ts <= 5"),
         (STRING, "B.ts - A.ts <= 5"),
         (ValueType(Family.INTEGER, "smallint", 16), "B.ts - A.ts <= 5"),
-        (decimal(20, 2), "B.ts - A.ts <= 5"),
+        (build_decimal_type(20, 2), "B.ts - A.ts <= 5"),
         (DATE, "B.ts - A.ts <= 5"),
         (DATE, "B.ts <= A.ts + INTERVAL '36' HOUR"),
         (INSTANT, "B.ts - A.ts <= INTERVAL '1' MONTH"),
@@ -152,7 +161,7 @@ def test_forms_along_a_double_do_not_mix() -> None:
     assert window(planned("A (B | C)", define, DOUBLE)) is None
     found = window(planned("A B? C", define, DOUBLE))
     assert found is not None
-    assert found.forms == (Form.SUM,)
+    assert found.forms == (DistanceForm.SUM,)
     found = window(planned("A (B | C)", define, INT))
     assert found is not None
-    assert found.forms == (Form.DIFFERENCE, Form.SUM)
+    assert found.forms == (DistanceForm.DIFFERENCE, DistanceForm.SUM)

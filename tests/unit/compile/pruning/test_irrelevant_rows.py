@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.compile.path import draft_query
-from matchrec.compile.pruning.irrelevant_rows import find_staying, takes_any_row
+from matchrec.compile.pruning.irrelevant_rows import can_always_take_row, find_loop_variables
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.split import RowScope
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
-from matchrec.plan.pattern import RowPattern, show, variable_names
+from matchrec.plan.pattern import RowPattern, show_pattern, variable_names
 from matchrec.plan.resolve import InputColumns
-from matchrec.syntax.locate import parse
-from matchrec.syntax.lower import lower
+from matchrec.syntax.locate import parse_sql
+from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.cases.pattern_notation import Question
 from tests.quick.scale import examples
@@ -29,7 +29,7 @@ FILLERS = frozenset("XY")
 
 def fillers_take_any_row(pattern: RowPattern) -> bool:
     names = variable_names(pattern)
-    return takes_any_row(
+    return can_always_take_row(
         folded(pattern), frozenset(i for i, name in enumerate(names) if name in FILLERS)
     )
 
@@ -109,7 +109,7 @@ def test_matches_are_the_same_without_them(
     skip = AfterMatchSkip(SkipTo.PAST_LAST_ROW if past_last else SkipTo.NEXT_ROW)
     rows = [f"{i}{variables}" for i, variables in enumerate(bits)]
     relevant = [row for row, variables in zip(rows, bits, strict=True) if variables]
-    assert found(pattern, relevant, skip) == found(pattern, rows, skip), show(pattern)
+    assert found(pattern, relevant, skip) == found(pattern, rows, skip), show_pattern(pattern)
 
 
 CONDITIONED = st.lists(
@@ -124,8 +124,8 @@ def test_matches_are_the_same_without_what_loops_with_conditions_take(
 ) -> None:
     pattern = parse_row_pattern(f"{text} {last}")
     names, compiled = variable_names(pattern), folded(pattern)
-    loops = {names[one] for one in find_staying(compiled)}
-    if not takes_any_row(compiled, frozenset(map(names.index, loops))):
+    loops = {names[one] for one in find_loop_variables(compiled)}
+    if not can_always_take_row(compiled, frozenset(map(names.index, loops))):
         return
     skip = AfterMatchSkip(SkipTo.PAST_LAST_ROW if past_last else SkipTo.NEXT_ROW)
     numbered = [f"{i}{variables}" for i, variables in enumerate(rows)]
@@ -138,7 +138,7 @@ def test_loops_that_leave_a_run_where_it_was() -> None:
     def staying(text: str) -> str:
         pattern = parse_row_pattern(text)
         names = variable_names(pattern)
-        return " ".join(names[one] for one in sorted(find_staying(folded(pattern))))
+        return " ".join(names[one] for one in sorted(find_loop_variables(folded(pattern))))
 
     assert staying("A X*? B Y* C") == "X Y"
     assert staying("A X+ B Y* C") == "Y"
@@ -185,7 +185,7 @@ SKIPPING = "PATTERN (A B) SKIP TILL NEXT MATCH ALL MATCHES"
 )
 def test_what_is_sent_of_a_query(text: str, relevant: list[str]) -> None:
     query = f"SELECT * FROM events MATCH_RECOGNIZE (PARTITION BY k ORDER BY t {text})"
-    plan = lower(parse(query).sites[0].clause)
+    plan = lower_clause(parse_sql(query).sites[0].clause)
     shown = [
         show_column(column).replace("`", "")
         for column in draft_query(plan, InputColumns(()), str).relevant
@@ -196,7 +196,9 @@ def test_what_is_sent_of_a_query(text: str, relevant: list[str]) -> None:
 @pytest.mark.parametrize("scope", RowScope)
 def test_a_loop_that_reads_another_row_leaves_none_out(scope: RowScope) -> None:
     clause = f"PARTITION BY k ORDER BY t MEASURES A.t AS s {FUNNEL}, X AS e <> 'b' AND t > PREV(t)"
-    plan = lower(parse(f"SELECT * FROM events MATCH_RECOGNIZE ({clause})").sites[0].clause)
+    plan = lower_clause(
+        parse_sql(f"SELECT * FROM events MATCH_RECOGNIZE ({clause})").sites[0].clause
+    )
     assert not draft_query(plan, InputColumns(()), str, scope=scope).relevant
 
 

@@ -10,20 +10,20 @@ import pytest
 
 from matchrec.automaton.compile import compile_pattern
 from matchrec.compile.pruning import locality
-from matchrec.compile.pruning.locality import PROVEN_FOR, Shortcut, looks_of
-from matchrec.plan.choices import Beyond
+from matchrec.compile.pruning.locality import PROVEN_FOR, Shortcut, find_outside_looks
+from matchrec.plan.choices import Dependency
 from matchrec.plan.expression import Reference
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.stages import ForbiddenEvent, RepeatedPart
 from matchrec.shortcuts import Shortcuts
-from matchrec.syntax.locate import parse
-from matchrec.syntax.lower import lower
+from matchrec.syntax.locate import parse_sql
+from matchrec.syntax.lower import lower_clause
 
 TABLES: dict[str, tuple[Mapping[object, object], set[object]]] = {
-    "fields": (locality.FIELDS, {one.name for one in dataclasses.fields(MatchPlan)}),
-    "references": (locality.REFERENCES, {*get_args(Reference)}),
-    "steps": (locality.STEPS, {RepeatedPart.__name__, ForbiddenEvent.__name__}),
-    "proven": (PROVEN_FOR, {*Beyond}),
+    "fields": (locality.LOOKS_OF_FIELDS, {one.name for one in dataclasses.fields(MatchPlan)}),
+    "references": (locality.LOOKS_OF_REFERENCES, {*get_args(Reference)}),
+    "steps": (locality.LOOKS_OF_STEPS, {RepeatedPart.__name__, ForbiddenEvent.__name__}),
+    "proven": (PROVEN_FOR, {*Dependency}),
 }
 
 
@@ -40,18 +40,18 @@ def test_every_shortcut_has_a_switch() -> None:
 
 def test_every_look_but_one_is_proven_for_some_shortcut() -> None:
     known = {look for look, proven in PROVEN_FOR.items() if proven}
-    assert {*Beyond} - known == {Beyond.LIVE}
+    assert {*Dependency} - known == {Dependency.LIVE}
 
 
 LOOKS = {
-    "PATTERN (A B) DEFINE B AS x > PREV(x)": {Beyond.BETWEEN},
-    "PATTERN (A B) DEFINE A AS x > PREV(x)": {Beyond.BESIDE},
-    "PATTERN (A B) DEFINE B AS x > PREV(x, 2)": {Beyond.BESIDE},
-    "PATTERN (A B) DEFINE A AS x > NEXT(x)": {Beyond.BETWEEN},
-    "PATTERN (A B) DEFINE B AS x > NEXT(x)": {Beyond.BESIDE},
-    "PATTERN (A B) DEFINE B AS x > PREV(A.x)": {Beyond.BESIDE},
-    "PATTERN (A B) DEFINE B AS x > PREV(FIRST(x))": {Beyond.BESIDE},
-    "PATTERN (A B) DEFINE B AS sum(A.x) > MATCH_NUMBER()": {Beyond.EARLIER},
+    "PATTERN (A B) DEFINE B AS x > PREV(x)": {Dependency.BETWEEN},
+    "PATTERN (A B) DEFINE A AS x > PREV(x)": {Dependency.BESIDE},
+    "PATTERN (A B) DEFINE B AS x > PREV(x, 2)": {Dependency.BESIDE},
+    "PATTERN (A B) DEFINE A AS x > NEXT(x)": {Dependency.BETWEEN},
+    "PATTERN (A B) DEFINE B AS x > NEXT(x)": {Dependency.BESIDE},
+    "PATTERN (A B) DEFINE B AS x > PREV(A.x)": {Dependency.BESIDE},
+    "PATTERN (A B) DEFINE B AS x > PREV(FIRST(x))": {Dependency.BESIDE},
+    "PATTERN (A B) DEFINE B AS sum(A.x) > MATCH_NUMBER()": {Dependency.EARLIER},
     "PATTERN (A B) DEFINE B AS count(A.*) > 1 AND CLASSIFIER(A) = 'A'": set(),
 }
 
@@ -59,7 +59,7 @@ LOOKS = {
 @pytest.mark.parametrize("text", LOOKS)
 def test_looks(text: str) -> None:
     clause = f"ORDER BY t MEASURES LAST(x) AS x AFTER MATCH SKIP TO NEXT ROW {text}"
-    (site,) = parse(f"SELECT * FROM t MATCH_RECOGNIZE ({clause})").sites
-    plan = lower(site.clause)
-    found = {one.look for one in looks_of(plan, compile_pattern(plan).follow)}
+    (site,) = parse_sql(f"SELECT * FROM t MATCH_RECOGNIZE ({clause})").sites
+    plan = lower_clause(site.clause)
+    found = {one.look for one in find_outside_looks(plan, compile_pattern(plan).follow)}
     assert found == LOOKS[text]

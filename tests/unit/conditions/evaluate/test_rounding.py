@@ -15,7 +15,7 @@ from matchrec.conditions.evaluate.kernels.functions import compute
 from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.function import AnsiError, FunctionUse, Value
 from matchrec.conditions.run_condition import MathFunction
-from matchrec.conditions.types import DOUBLE, INT, TINYINT, ValueType, decimal
+from matchrec.conditions.types import DOUBLE, INT, TINYINT, ValueType, build_decimal_type
 from matchrec.jit.callbacks import pointer_to
 from tests.quick.scale import examples
 
@@ -54,10 +54,10 @@ def test_a_float_is_rounded_as_it_is_written(value: float, places: int, expected
 
 
 def test_other_numbers_keep_their_type_or_lose_places() -> None:
-    assert str(rounded(Decimal("-0.25"), decimal(5, 2), 1)) == "-0.3"
-    assert str(rounded(Decimal("-0.25"), decimal(5, 2), 0)) == "0"
-    assert str(rounded(Decimal("155.25"), decimal(5, 2), -1)) == "160"
-    assert str(rounded(Decimal("1.25"), decimal(5, 2), 7)) == "1.25"
+    assert str(rounded(Decimal("-0.25"), build_decimal_type(5, 2), 1)) == "-0.3"
+    assert str(rounded(Decimal("-0.25"), build_decimal_type(5, 2), 0)) == "0"
+    assert str(rounded(Decimal("155.25"), build_decimal_type(5, 2), -1)) == "160"
+    assert str(rounded(Decimal("1.25"), build_decimal_type(5, 2), 7)) == "1.25"
     assert rounded(-125, INT, -1) == -130
     assert rounded(127, TINYINT, -1, ansi=False) == -126
     with pytest.raises(AnsiError):

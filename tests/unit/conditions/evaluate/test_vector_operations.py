@@ -14,7 +14,7 @@ from matchrec.conditions.run_condition import (
     Comparison,
     Constant,
     ReadValue,
-    operate,
+    build_operation,
 )
 from matchrec.conditions.types import Kind
 from tests.references.matcher import rounded_quotient, wrapped
@@ -72,7 +72,7 @@ def test_a_comparison_of_two_conditions_fails_in_the_one_that_asks() -> None:
     """It has no result on the second row, of which the first condition does not ask it."""
     column = ReadValue(0, Kind.INTEGER, None)
     more = Arithmetic(ArithmeticOperator.ADD, (column, Constant(1, Kind.INTEGER)), Kind.INTEGER)
-    is_more = operate(Comparison.GREATER, more, Constant(0, Kind.INTEGER))
+    is_more = build_operation(Comparison.GREATER, more, Constant(0, Kind.INTEGER))
     values, valid = np.array([[5, MOST]]), np.ones((1, 2), np.bool_)
     vectors = Vectors({Kind.INTEGER: (values, valid)}, np.array([0, 2]), 0, 2)
     for _ in range(2):

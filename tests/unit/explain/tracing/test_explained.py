@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from matchrec.explain.tracing.explained import known_truths
-from matchrec.explain.tracing.parts import parts_of
+from matchrec.explain.tracing.explained import find_truths
+from matchrec.explain.tracing.parts import split_into_parts
 from matchrec.explain.tracing.search import Outcome, Trial
 from matchrec.syntax.grammar import parse_clause
-from matchrec.syntax.lower import lower
+from matchrec.syntax.lower import lower_clause
 
 CLAUSE = """
     ORDER BY day PATTERN (A B)
@@ -21,7 +21,7 @@ def asked(outcome: Outcome) -> Trial:
 
 
 def test_a_condition_is_taken_apart() -> None:
-    first, second = parts_of(lower(parse_clause(CLAUSE))).conjuncts["B"]
+    first, second = split_into_parts(lower_clause(parse_clause(CLAUSE))).conjuncts["B"]
     assert (first.text, first.operator, len(first.sides)) == ("price < PREV(price) * 0.9", "<", 2)
     assert [(one.text, one.is_side) for one in first.references] == [
         ("price", True),
@@ -43,7 +43,7 @@ def test_a_condition_is_taken_apart() -> None:
 def test_values_that_do_not_give_the_answer_are_not_shown(
     outcome: Outcome, first: str | None, second: str | None, expected: tuple[str | None, ...]
 ) -> None:
-    own = parts_of(lower(parse_clause(CLAUSE))).conjuncts["B"]
+    own = split_into_parts(lower_clause(parse_clause(CLAUSE))).conjuncts["B"]
     values: list[str | None] = [""] * 100
     values[own[0].truth or 0], values[own[1].truth or 0] = first, second
-    assert known_truths(asked(outcome), own, values) == expected
+    assert find_truths(asked(outcome), own, values) == expected

@@ -6,10 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from matchrec.conditions.run_condition import Comparison, Constant, Reduce, Reduction, operate
+from matchrec.conditions.run_condition import (
+    Comparison,
+    Constant,
+    Reduce,
+    Reduction,
+    build_operation,
+)
 from matchrec.conditions.types import Kind
 from matchrec.explain.tracing.search import Attempt, Outcome, Tracer
-from matchrec.explain.tracing.trace import check_attempt, engine_matches, starting_rows
+from matchrec.explain.tracing.trace import check_attempt, find_engine_matches, find_starting_rows
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.search.strategies import ALGORITHMS
 from tests.cases.case_file import CaseFile, case_files
@@ -66,7 +72,7 @@ def test_what_led_to_no_match_is_not_tried_again() -> None:
 
 def test_sums_of_negative_numbers_are_those_of_the_kernels() -> None:
     total = Reduce(Reduction.SUM, "A", 0, Kind.INTEGER)
-    below = operate(Comparison.LESS, total, Constant(0, Kind.INTEGER))
+    below = build_operation(Comparison.LESS, total, Constant(0, Kind.INTEGER))
     asked = replace(query("A+ B"), run_conditions={"B": below})
     given = words("A A B")
     for second, expected in ((4, "A0 A1 A2! B2 match"), (6, "A0 A1 A2! B2! B1!")):
@@ -104,14 +110,14 @@ def test_an_exponential_search_ends() -> None:
 def test_the_engine_searches_from_rows_that_no_match_goes_past() -> None:
     asked = replace(query("A B"), after_match=AfterMatchSkip(SkipTo.PAST_LAST_ROW))
     rows = words("A AB B A B").partitions(asked.variables)
-    matches = engine_matches(BACKTRACKING.choose(asked.task()), asked.task(), rows)
-    assert starting_rows(asked.task(), matches, 0, 5) == {0: 0, 2: 1, 3: 1}
+    matches = find_engine_matches(BACKTRACKING.choose(asked.task()), asked.task(), rows)
+    assert find_starting_rows(asked.task(), matches, 0, 5) == {0: 0, 2: 1, 3: 1}
 
 
 def test_another_answer_than_the_engines_is_an_error_of_ours() -> None:
     asked = query("A B")
     rows = words("A B").partitions(asked.variables)
-    matches = engine_matches(BACKTRACKING.choose(asked.task()), asked.task(), rows)
+    matches = find_engine_matches(BACKTRACKING.choose(asked.task()), asked.task(), rows)
     wrong = replace(Tracer(asked.task(), rows).attempt(0), matches=())
     with pytest.raises(AssertionError, match="the trace of row 0"):
         check_attempt(asked.task(), wrong, matches)

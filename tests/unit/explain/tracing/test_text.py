@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from matchrec.explain.tracing.story import AttemptStory, Line, Story
-from matchrec.explain.tracing.why import MOST_LINES, draw, shown_lines, text_of
+from matchrec.explain.tracing.why import MOST_LINES, choose_lines, draw, show_story
 
 TURN = 60
 ROWS = 100
@@ -21,7 +21,7 @@ def attempt(rows: int) -> AttemptStory:
 
 
 def test_the_rows_where_the_outcomes_change_are_shown() -> None:
-    shown = shown_lines(attempt(ROWS))
+    shown = choose_lines(attempt(ROWS))
     assert [(one.row, one.variable, one.folded) for one in shown] == [
         (1, "DOWN", TURN - 2),
         (TURN, "DOWN", 0),
@@ -33,13 +33,13 @@ def test_the_rows_where_the_outcomes_change_are_shown() -> None:
 
 
 def test_a_short_attempt_is_shown_as_it_is() -> None:
-    assert len(shown_lines(attempt(MOST_LINES))) == MOST_LINES
+    assert len(choose_lines(attempt(MOST_LINES))) == MOST_LINES
 
 
 def test_text_and_picture_say_how_many_rows_are_folded() -> None:
     story = Story((), "day", (), (attempt(ROWS),))
     (panel,) = draw(story).axes
-    for shown in (text_of(story), "\n".join(one.get_text() for one in panel.texts)):
+    for shown in (show_story(story), "\n".join(one.get_text() for one in panel.texts)):
         assert "... 58 more rows with the same outcomes" in shown
         assert "... 38 more rows with the same outcomes" in shown
-    assert "134 more trials; in Python to_pandas() has them" in text_of(story)
+    assert "134 more trials; in Python to_pandas() has them" in show_story(story)

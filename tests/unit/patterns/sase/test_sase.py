@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.conditions.split import split
+from matchrec.conditions.split import split_conditions
 from matchrec.errors import MatchRecognizeError
 from matchrec.patterns.sase import Streams, compile_sase
 from matchrec.patterns.sase.expressions import EventReader, read_text
-from matchrec.patterns.sase.lower import MOST_CLAUSES, conjuncts
+from matchrec.patterns.sase.lower import MOST_CLAUSES, split_into_conjuncts
 from matchrec.patterns.sase.parser import parse
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.expression import Operation, Scalar, render, subexpressions
@@ -67,7 +67,9 @@ def test_every_reference_has_the_span_of_its_identifier(text: str) -> None:
 def test_every_condition_can_be_split(text: str) -> None:
     """Spark and the engine find among them all that the front end writes."""
     plan = compiled(text)
-    assert [one.variable for one in split(plan)] == [one.variable for one in plan.definitions]
+    assert [one.variable for one in split_conditions(plan)] == [
+        one.variable for one in plan.definitions
+    ]
 
 
 def test_what_looks_at_one_event_is_the_users_text() -> None:
@@ -193,6 +195,6 @@ def test_conjuncts_mean_what_was_written(text: str, data: st.DataObject) -> None
     whole = reader.expression()
     atoms = {atom(one) for one in subexpressions(whole) if not is_logic(one)}
     facts: Facts = {one: data.draw(st.sampled_from([True, False, None])) for one in sorted(atoms)}
-    parts = conjuncts(whole)
+    parts = split_into_conjuncts(whole)
     assert logic("AND", [value(part, facts) for part in parts]) == value(whole, facts)
     assert all(not is_logic(part) or part.operator != "AND" for part in parts)  # type: ignore[union-attr]

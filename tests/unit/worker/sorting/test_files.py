@@ -16,7 +16,7 @@ import pytest
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.worker import wire
 from matchrec.worker.sorting import sort as spills
-from matchrec.worker.sorting.sort import sorted_batches
+from matchrec.worker.sorting.sort import sort_batches
 from matchrec.worker.wire import SortColumn, Sorting
 
 SORTING = Sorting((), (SortColumn("o", descending=False, nulls_first=True),))
@@ -50,17 +50,17 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no l
 
 
 def test_files_are_where_spark_writes(local: Path) -> None:
-    assert spills.folder() == str(local)
+    assert spills.find_folder() == str(local)
 
 
 def test_files_are_where_the_system_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SPARK_LOCAL_DIRS")
-    assert spills.folder() is None
+    assert spills.find_folder() is None
 
 
 @needs_proc
 def test_files_have_no_names_and_are_closed_at_the_end(local: Path) -> None:
-    found = sorted_batches(batches(), SORTING, ROWS, BUDGET)
+    found = sort_batches(batches(), SORTING, ROWS, BUDGET)
     next(found)
     assert open_files(local)
     assert [*local.iterdir()] == []
@@ -70,7 +70,7 @@ def test_files_have_no_names_and_are_closed_at_the_end(local: Path) -> None:
 
 @needs_proc
 def test_files_are_closed_when_the_consumer_stops(local: Path) -> None:
-    found = sorted_batches(batches(), SORTING, ROWS, BUDGET)
+    found = sort_batches(batches(), SORTING, ROWS, BUDGET)
     next(found)
     found.close()  # type: ignore[attr-defined]
     assert open_files(local) == []
@@ -84,7 +84,7 @@ def test_files_are_closed_when_rows_fail(local: Path) -> None:
         raise KeyError
 
     with pytest.raises(KeyError):
-        next(sorted_batches(failing(), SORTING, ROWS, BUDGET))
+        next(sort_batches(failing(), SORTING, ROWS, BUDGET))
     assert open_files(local) == []
 
 
@@ -96,7 +96,7 @@ def test_a_full_disk_is_said(local: Path, monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(
         MatchRecognizeRunError, match=f"the disk of {local}, where rows are sorted, is full"
     ):
-        list(sorted_batches(batches(), SORTING, ROWS, BUDGET))
+        list(sort_batches(batches(), SORTING, ROWS, BUDGET))
 
 
 @pytest.mark.slow  # a program of its own
@@ -117,9 +117,9 @@ def test_a_file_that_may_not_grow_is_said(local: Path) -> None:
 def test_a_folder_that_is_gone_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """It was there when it was chosen."""
     gone = tmp_path / "gone"
-    monkeypatch.setattr(spills, "folder", lambda: str(gone))
+    monkeypatch.setattr(spills, "find_folder", lambda: str(gone))
     with pytest.raises(MatchRecognizeRunError) as raised:
-        list(sorted_batches(batches(), SORTING, ROWS, BUDGET))
+        list(sort_batches(batches(), SORTING, ROWS, BUDGET))
     assert raised.value.message == (
         f"the folder {gone}, where rows are sorted, cannot be written to: No such file or directory"
     )
@@ -138,7 +138,7 @@ def test_a_folder_that_goes_while_rows_are_sorted(local: Path) -> None:
             inside.rmdir()
             yield from batches(10)
 
-        found = pa.Table.from_batches(sorted_batches(removing(), SORTING, ROWS, BUDGET))
+        found = pa.Table.from_batches(sort_batches(removing(), SORTING, ROWS, BUDGET))
     assert found["o"].to_pylist() == sorted([*range(1, 1001)] * 2)
 
 
@@ -152,7 +152,7 @@ def test_few_files_are_open_at_a_time(local: Path, monkeypatch: pytest.MonkeyPat
             most = max(most, len(open_files(local)))
             yield batch
 
-    found = pa.Table.from_batches(sorted_batches(watched(), SORTING, ROWS, BUDGET))
+    found = pa.Table.from_batches(sort_batches(watched(), SORTING, ROWS, BUDGET))
     assert found["o"].to_pylist() == [*range(1, 4001)]
     assert 0 < most <= 9
 

@@ -13,7 +13,7 @@ from matchrec.automaton.closure import Choice, is_needed
 from matchrec.shortcuts import Shortcuts, in_force
 from matchrec.syntax.row_pattern import parse_row_pattern
 from matchrec.worker import wire
-from matchrec.worker.sorting.sort import without_matchless
+from matchrec.worker.sorting.sort import drop_matchless_partitions
 from matchrec.worker.wire import Sorting
 from tests.tasks.compiled import compiled
 
@@ -28,7 +28,9 @@ def table(keys: list[object], others: list[object], bits: list[int]) -> pa.Table
 
 
 def kept(rows: pa.Table, *conditions: int) -> list[int]:
-    found: list[int] = without_matchless(rows, replace(PLAIN, needed=conditions))["p"].to_pylist()
+    found: list[int] = drop_matchless_partitions(rows, replace(PLAIN, needed=conditions))[
+        "p"
+    ].to_pylist()
     return found
 
 

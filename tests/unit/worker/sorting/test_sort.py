@@ -16,7 +16,7 @@ from matchrec.shortcuts import Shortcuts, in_force
 from matchrec.worker import wire
 from matchrec.worker.sorting import order as ordering
 from matchrec.worker.sorting import sort as spilling
-from matchrec.worker.sorting.sort import sorted_batches
+from matchrec.worker.sorting.sort import sort_batches
 from tests.quick.scale import copies_of, examples
 from tests.references.sorting import first_rows, sorted_rows
 from tests.unit.worker.sorting.values import Rows, rows
@@ -25,7 +25,7 @@ from tests.unit.worker.sorting.values import Rows, rows
 @settings(max_examples=examples(160), deadline=None)
 @given(given_rows=rows(), most=st.integers(1, 40))
 def test_rows_come_in_order(given_rows: Rows, most: int) -> None:
-    found = [*sorted_batches(iter(given_rows.batches), given_rows.sorting, rows_a_batch=most)]
+    found = [*sort_batches(iter(given_rows.batches), given_rows.sorting, rows_a_batch=most)]
     check(given_rows, found, most)
 
 
@@ -63,7 +63,7 @@ def held(values: pa.ChunkedArray) -> pa.Array:
 @given(given_rows=rows(), budget=st.integers(0, 2000), at_once=st.integers(2, 4))
 def test_rows_come_in_order_through_files(given_rows: Rows, budget: int, at_once: int) -> None:
     with patch.object(spilling, "SPILLS_A_MERGE", at_once):
-        found = [*sorted_batches(iter(given_rows.batches), given_rows.sorting, 16, budget)]
+        found = [*sort_batches(iter(given_rows.batches), given_rows.sorting, 16, budget)]
     check(given_rows, found, 16)
 
 
@@ -72,7 +72,7 @@ def test_rows_come_in_order_through_files(given_rows: Rows, budget: int, at_once
 def test_thousands_of_rows_come_in_order_through_many_files(given_rows: Rows, budget: int) -> None:
     """See `tests/tasks/copies.py`."""
     many = given_rows.times(copies_of(given_rows.count))
-    found = [*sorted_batches(iter(many.batches), many.sorting, 128, budget)]
+    found = [*sort_batches(iter(many.batches), many.sorting, 128, budget)]
     check(many, found, 128)
 
 
@@ -81,7 +81,7 @@ def hash_of_few_bits(keys: list[ordering.SortCode]) -> WordArray:
     return hash_of(keys) & np.uint64(3 << 62)
 
 
-hash_of = ordering.hash_of
+hash_of = ordering.compute_hashes
 HASHES = pytest.mark.parametrize("hashing", [hash_of, hash_of_few_bits])
 
 
@@ -95,8 +95,8 @@ def test_keys_come_together_by_a_hash(
     if not given_rows.count:
         return
     many = given_rows.times(copies)
-    with patch.object(ordering, "hash_of", hashing), in_force(Shortcuts(hashed_rows=1)):
-        found = pa.Table.from_batches(sorted_batches(iter(many.batches), many.sorting, 1 << 18))
+    with patch.object(ordering, "compute_hashes", hashing), in_force(Shortcuts(hashed_rows=1)):
+        found = pa.Table.from_batches(sort_batches(iter(many.batches), many.sorting, 1 << 18))
     check_columns(pa.Table.from_batches(many.batches), found)
     expected = sorted_rows(many.keys, many.order, many.count)
     marks = [one & 1 for one in found.column(wire.FIRST_BITS).to_pylist()]
@@ -126,13 +126,13 @@ def test_a_key_of_many_bits_is_sorted_once(
     sorts: list[int] = []
 
     def counting(words: list[ordering.Word], rows: int) -> object:
-        sorts.append(ordering.sorts(words, ordering.BITS - rows.bit_length()))
+        sorts.append(ordering.count_sorts(words, ordering.WORD_BITS - rows.bit_length()))
         return sort(words, rows)
 
-    sort = ordering.sort
+    sort = ordering.sort_words
     with patch.multiple(ordering, sort=counting, hash_of=hashing):
         sorting = wire.Sorting(("key",), (item,))
-        (found,) = spilling.sorted_tables(iter(table.to_batches()), sorting, 1 << 30)
+        (found,) = spilling.sort_tables(iter(table.to_batches()), sorting, 1 << 30)
     assert sorts[0] == 1
     assert len(sorts) == (1 if hashing is hash_of else 2)
     check_columns(table, found)
@@ -165,7 +165,7 @@ def test_seconds_are_sorted_at_once() -> None:
     """Those of ten years, beside a thousand keys and a million rows; microseconds would not be."""
     of_a_year = 365 * 24 * 3600
     seconds = np.random.default_rng(3).integers(0, 10 * of_a_year, 1 << 12) * 1_000_000
-    (code,) = ordering.codes_of_column(
+    (code,) = ordering.encode_column(
         pa.array(seconds, pa.timestamp("us")), wire.SortColumn("at", False, False), of_key=False
     )
     assert code.bits == (10 * of_a_year).bit_length()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from matchrec.shortcuts import Shortcuts, in_force
 from matchrec.worker import wire
 from matchrec.worker.sorting import sort as spilling
-from matchrec.worker.sorting.sort import sorted_batches
+from matchrec.worker.sorting.sort import sort_batches
 from matchrec.worker.sorting.ties import (
     ReportedTies,
     TiedRows,
@@ -63,7 +63,7 @@ def test_ties_are_counted(given_rows: Rows, copies: int, hashed: int) -> None:
     many = given_rows.times(copies) if given_rows.count else given_rows
     sorting, heard = watched(many.sorting)
     with in_force(Shortcuts(hashed_rows=hashed)):
-        _ = [*sorted_batches(iter(many.batches), sorting, rows_a_batch=1 << 18)]
+        _ = [*sort_batches(iter(many.batches), sorting, rows_a_batch=1 << 18)]
     assert heard.number() == ties_of(many)
 
 
@@ -72,7 +72,7 @@ def test_ties_are_counted(given_rows: Rows, copies: int, hashed: int) -> None:
 def test_ties_are_counted_once_through_files(given_rows: Rows, budget: int, at_once: int) -> None:
     sorting, heard = watched(given_rows.sorting)
     with patch.object(spilling, "SPILLS_A_MERGE", at_once):
-        _ = [*sorted_batches(iter(given_rows.batches), sorting, 16, budget)]
+        _ = [*sort_batches(iter(given_rows.batches), sorting, 16, budget)]
     assert heard.number() == ties_of(given_rows)
 
 
@@ -81,7 +81,7 @@ def test_ties_are_counted_once_through_files(given_rows: Rows, budget: int, at_o
 def test_ties_of_thousands_of_rows(given_rows: Rows, budget: int) -> None:
     many = given_rows.times(copies_of(given_rows.count))
     sorting, heard = watched(many.sorting)
-    _ = [*sorted_batches(iter(many.batches), sorting, 128, budget)]
+    _ = [*sort_batches(iter(many.batches), sorting, 128, budget)]
     assert heard.number() == ties_of(many)
 
 
@@ -107,7 +107,7 @@ def test_a_tie_counts_if_its_rows_differ(values: pa.Array, number: int) -> None:
     table = pa.table({"at": [1, 1], "other": [5, 5], "value": values})
     item = wire.SortColumn("at", descending=False, nulls_first=True)
     sorting, heard = watched(wire.Sorting((), (item,)))
-    _ = [*sorted_batches(iter(table.to_batches()), sorting, 16)]
+    _ = [*sort_batches(iter(table.to_batches()), sorting, 16)]
     assert heard.number() == number
 
 
@@ -116,7 +116,7 @@ def test_conditions_differ_but_for_the_first_bit(bits: list[int], number: int) -
     table = pa.table({"at": [1, 1], wire.FIRST_BITS: np.array(bits)})
     item = wire.SortColumn("at", descending=False, nulls_first=True)
     sorting, heard = watched(wire.Sorting((), (item,)))
-    _ = [*sorted_batches(iter(table.to_batches()), sorting, 16)]
+    _ = [*sort_batches(iter(table.to_batches()), sorting, 16)]
     assert heard.number() == number
 
 
@@ -124,7 +124,7 @@ def test_an_example_names_the_partition_and_the_order() -> None:
     table = pa.table({"key": ["b", "a", "b"], "at": [2, None, 2], "value": [1, 2, 3]})
     item = wire.SortColumn("at", descending=False, nulls_first=True)
     sorting, heard = watched(wire.Sorting(("key",), (item,)))
-    _ = [*sorted_batches(iter(table.to_batches()), sorting, 16)]
+    _ = [*sort_batches(iter(table.to_batches()), sorting, 16)]
     assert heard.ties.take() == {"query": TiedRows(1, "ORDER BY", "key = 'b', at = 2")}
 
 
