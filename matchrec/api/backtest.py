@@ -72,7 +72,7 @@ def backtest(clause: Clause, labels: DataFrame, key: Key, ends: tuple[str, str])
     except MatchRecognizeUnsupportedError as error:
         # The matches can be compared all the same.
         attempts = f"not known: {error.message}"
-    return Comparison(checked_labels, matches, attempts).backtest()
+    return LabelComparison(checked_labels, matches, attempts).backtest()
 
 
 def build_plan_of_matches(clause: Clause) -> MatchPlan:
@@ -296,7 +296,7 @@ def write_array(texts: Iterable[str | None]) -> str:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class LabelComparison:
     """Labels, the matches of a clause, and how far other starting rows came."""
 
     labels: Labels

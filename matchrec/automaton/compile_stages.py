@@ -56,7 +56,7 @@ from matchrec.plan.stages import (
 # The key of a state is what follows it (`Rest`, `Repeated`) and what the next row must not be
 # (`Pending`).
 
-Names = tuple[str, ...]
+StageNames = tuple[str, ...]
 Nots = tuple[ForbiddenEvent, ...]
 
 
@@ -65,9 +65,9 @@ class Pending:
     """What holds until the next row is mapped."""
 
     # Tests whose rows stop the run.
-    stops: Names = ()
+    stops: StageNames = ()
     # Tests whose rows no edge may read.
-    kills: Names = ()
+    kills: StageNames = ()
     # The NOTs since the last part. They end the pattern if nothing follows.
     closing: Nots = ()
     # Number of enclosing groups, counted from the innermost, whose repetition has no row yet.
@@ -99,7 +99,7 @@ class Rest:
     # What follows the steps; None is the end of the pattern.
     then: Rest | Repeated | None
     # Tests of the enclosing groups' loops that end them. None of the steps may read their rows.
-    until: Names = ()
+    until: StageNames = ()
     # The contiguity of the first step if an enclosing group decides it.
     first: Contiguity | None = None
 
@@ -183,7 +183,7 @@ def part_name(part: RepeatedPart) -> str:
 MOST_STATES = 5_000
 
 
-def compile_stages(steps: Steps, variables: Names) -> Program:
+def compile_stages(steps: Steps, variables: StageNames) -> Program:
     """Compile a pattern of stages to a program.
 
     Args:
@@ -254,15 +254,15 @@ class _StageCompiler:
             self.unfilled.append((self.made[key], edges))
         return self.made[key]
 
-    def ids_of(self, tests: Names) -> tuple[int, ...]:
+    def ids_of(self, tests: StageNames) -> tuple[int, ...]:
         """Return the ids of tests, each once."""
         return tuple(self.ids[test] for test in dict.fromkeys(tests))
 
-    def proceed(self, target: StateId, needs: Names = (), forbids: Names = ()) -> Edge:
+    def proceed(self, target: StateId, needs: StageNames = (), forbids: StageNames = ()) -> Edge:
         """Return a proceed edge."""
         return Edge(Action.PROCEED, target, needs=self.ids_of(needs), forbids=self.ids_of(forbids))
 
-    def edges_to_stop(self, tests: Names) -> Iterator[Edge]:
+    def edges_to_stop(self, tests: StageNames) -> Iterator[Edge]:
         """Yield an edge to the stop state for each test."""
         for test in tests:
             yield self.proceed(self.STOP, (test,))
@@ -462,7 +462,7 @@ class _StageCompiler:
 #
 # Source: Flink CEP, NFA, the decision graph of one event.
 
-Tests = frozenset[VariableId]
+TestIds = frozenset[VariableId]
 
 
 @dataclass(frozen=True, slots=True)
@@ -473,8 +473,8 @@ class WaitingState:
     """
 
     state: StateId
-    needs: Tests = frozenset()
-    forbids: Tests = frozenset()
+    needs: TestIds = frozenset()
+    forbids: TestIds = frozenset()
     # Whether runs begin here, so that no row has been mapped.
     starts: bool = False
 
@@ -488,10 +488,10 @@ class Composed:
     # The test that holds if the first test of a pair holds and the second one does not.
     without: Mapping[tuple[VariableId, VariableId], VariableId]
     # Tests of NOTs that only the next row must not satisfy.
-    direct: Tests
+    direct: TestIds
 
 
-def compose_tests(steps: Steps, variables: Names) -> Composed:
+def compose_tests(steps: Steps, variables: StageNames) -> Composed:
     """Return the composed tests of a pattern of stages; ids are indices in `variables`."""
     ids = {name: number for number, name in enumerate(variables)}
     complements: dict[VariableId, VariableId] = {}
@@ -507,7 +507,7 @@ def compose_tests(steps: Steps, variables: Names) -> Composed:
     return Composed(complements, without, direct)
 
 
-def fold_stages(program: Program, tests: Composed, nears: Names, *, windowed: bool) -> Folding:
+def fold_stages(program: Program, tests: Composed, nears: StageNames, *, windowed: bool) -> Folding:
     """Fold a program of stages. Its states are waiting states; runs begin in the first ones.
 
     Args:
@@ -560,8 +560,8 @@ class _Folder:
 
         The final state is among them if the run may be a match.
         """
-        reached: dict[tuple[StateId, Tests, Tests], None] = {}
-        to_visit = [(state, Tests(), Tests())]
+        reached: dict[tuple[StateId, TestIds, TestIds], None] = {}
+        to_visit = [(state, TestIds(), TestIds())]
         while to_visit:
             item = to_visit.pop()
             visited, needs, forbids = item

@@ -36,13 +36,13 @@ from matchrec.source import Span
 # Cost: linear in the choices; with copies, at worst exponential in the states, so they are limited.
 # Source: Rabin and Scott, "Finite automata and their decision problems", the subsets of states.
 
-States = frozenset[int]
+StateIds = frozenset[int]
 # A state, and all states that the same occurrences lead to.
-Copy = tuple[int, States]
+Copy = tuple[int, StateIds]
 START: Copy = (0, frozenset())  # no row leads back to this copy of the start
 
 
-def tell_apart(folding: Folding, span: Span | None) -> tuple[Folding, list[States]]:
+def tell_apart(folding: Folding, span: Span | None) -> tuple[Folding, list[StateIds]]:
     """Copy states of a folding so that a state says what the occurrences before it may await.
 
     Args:
@@ -182,7 +182,9 @@ def choices_of_copy(folded: Folded, copy: Copy) -> Iterator[tuple[Choice, Copy |
         yield choice, (choice.target, targets)
 
 
-def same_targets(folded: Folded, states: States | set[int], choice: Choice, guard: int) -> States:
+def same_targets(
+    folded: Folded, states: StateIds | set[int], choice: Choice, guard: int
+) -> StateIds:
     """Return the states to which a row leads that takes the same occurrence as `choice`.
 
     Args:
@@ -323,7 +325,7 @@ def taken_occurrences(folded: Folded) -> Iterator[int]:
 
 
 def nearer_choices(
-    folded: Folded, remaining: tuple[int, ...], others: list[States]
+    folded: Folded, remaining: tuple[int, ...], others: list[StateIds]
 ) -> Iterator[tuple[int, ...]]:
     """Yield for each state the numbers of choices as `Occurrences.nearer` has them."""
     first_numbers = [0, *accumulate(map(len, folded))]

@@ -19,7 +19,7 @@ from matchrec.arguments import Algorithm, DialectName, PatternOutput, Per, SaseO
 from matchrec.cli.failures import print_tracebacks, report_failures
 from matchrec.cli.files import EmptyTable, Table, delimiter, parse_schema, table, writable
 from matchrec.cli.queries import QuerySource, build_request, read_plain_value
-from matchrec.cli.session import Settings
+from matchrec.cli.session import SettingPairs
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
 from matchrec.errors.language import COMMAND_LINE, shown_on
@@ -145,7 +145,7 @@ def asks(function: Callable[..., None]) -> Callable[..., None]:
 
     @handle_failures
     @wraps(function)
-    def command(query: QuerySource, tables: Tables, conf: Settings, **options: Any) -> None:
+    def command(query: QuerySource, tables: Tables, conf: SettingPairs, **options: Any) -> None:
         passed = {name: options.pop(name) for name in own_options if name in options}
         refuse_repeated_tables(tables, options.get("schemas", ()))
         function(build_request(query, tables, conf, options), **passed)

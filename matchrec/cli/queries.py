@@ -22,7 +22,7 @@ import click
 import matchrec
 from matchrec.cli.failures import label_errors, report_warnings
 from matchrec.cli.files import EmptyTable, Table, nearest_file, read_query
-from matchrec.cli.session import Settings, local_session
+from matchrec.cli.session import SettingPairs, local_session
 from matchrec.cli.statements import Statement, replace_file_names, split_statements
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
@@ -71,7 +71,7 @@ class QueryRequest:
     events: str  # the table of the events of SASE+ and of a Pattern
     options: dict[str, Any]  # named as in `matchrec.query` and `matchrec.Options`
     tables: tuple[Table | EmptyTable, ...]
-    settings: Settings
+    settings: SettingPairs
     engine: str | None  # the engine that runs the query, if the user named one
     clause: int | str | None  # the number or alias of the clause that the command is about
     totals: dict[str, Any]  # the arguments of `Query.aggregate`, if its rows are to be printed
@@ -232,7 +232,7 @@ class QuerySource:
 def build_request(
     source: QuerySource,
     tables: tuple[Table | EmptyTable, ...],
-    settings: Settings,
+    settings: SettingPairs,
     options: dict[str, Any],
 ) -> QueryRequest:
     """Return the request of a command.

@@ -15,7 +15,7 @@ from matchrec.cli import arguments
 from matchrec.cli.failures import report_warnings
 from matchrec.cli.files import labels_table, write_text
 from matchrec.cli.queries import QueryRequest, no_events, read_plain_value
-from matchrec.cli.session import Settings
+from matchrec.cli.session import SettingPairs
 from matchrec.errors.language import COMMAND_LINE, shown_on
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def draw(explanation: matchrec.Explanation, file: Path) -> None:
 @DRAWN
 @arguments.asks
 def why(
-    request: QueryRequest, partition: Settings, row: Sequence[str], limit: int, svg: Path | None
+    request: QueryRequest, partition: SettingPairs, row: Sequence[str], limit: int, svg: Path | None
 ) -> None:
     """Explain why rows match or do not match.
 

@@ -40,7 +40,7 @@ CSV_OPTIONS = {
 SPECIAL = re.compile(r"[\\|`*<\[~&]|(?<!\w)_|_(?!\w)")  # characters with a meaning in Markdown
 
 Types = Sequence[tuple[str, str]]  # the names and types of columns, as in `DataFrame.dtypes`
-Values = Sequence[Any]  # of one row
+RowValues = Sequence[Any]  # of one row
 Watch = AbstractContextManager[None]  # shows the progress of Spark's jobs
 
 
@@ -51,7 +51,7 @@ class Format:
     # Returns columns of texts for the columns `c0`, `c1` … with a schema and in a time zone.
     encode: Callable[[StructType, str], Sequence[Column]]
     # Makes lines of these texts.
-    lines: Callable[[Types, Iterable[Values]], Iterator[str]]
+    lines: Callable[[Types, Iterable[RowValues]], Iterator[str]]
 
 
 def write_rows(
@@ -73,7 +73,7 @@ def write_rows(
     texts = format_.encode(frame.schema, session_zone(frame))
     written = 0
 
-    def count_rows(rows: Iterator[Values]) -> Iterator[Values]:
+    def count_rows(rows: Iterator[RowValues]) -> Iterator[RowValues]:
         nonlocal written
         for row in islice(rows, limit):
             written += 1
@@ -95,7 +95,7 @@ def session_zone(frame: DataFrame) -> str:
 @contextmanager
 def compute_texts(
     frame: DataFrame, texts: Sequence[Column], limit: int | None, watch: Watch
-) -> Iterator[Iterator[Values]]:
+) -> Iterator[Iterator[RowValues]]:
     """Yield the texts of the rows, which the engine computes in parallel.
 
     With a limit there may be one row more, which shows that the DataFrame has more rows.
@@ -176,7 +176,7 @@ def check_names(names: Sequence[str], container: str) -> None:
             raise errors.repeated_column(name=name, whole=container)
 
 
-def first_texts(frame: DataFrame, limit: int) -> list[Values]:
+def first_texts(frame: DataFrame, limit: int) -> list[RowValues]:
     """Return the first rows, and one more if there are more. Values are as Spark casts them."""
     with compute_texts(
         frame, as_texts(frame.schema, session_zone(frame)), limit, nullcontext()
@@ -346,7 +346,7 @@ class JsonSql:
         return f"""concat('"', {local}, {offset_sql}, '"')"""
 
 
-def table_lines(types: Types, rows: Iterable[Values]) -> Iterator[str]:
+def table_lines(types: Types, rows: Iterable[RowValues]) -> Iterator[str]:
     """Yield an aligned table with numbers to the right. In a terminal it is not wider than that."""
     from rich.console import Console
     from rich.table import Table
@@ -366,7 +366,7 @@ def table_lines(types: Types, rows: Iterable[Values]) -> Iterator[str]:
     yield from (line.rstrip() for line in captured.get().splitlines())
 
 
-def csv_lines(types: Types, rows: Iterable[Values], delimiter: str = ",") -> Iterator[str]:
+def csv_lines(types: Types, rows: Iterable[RowValues], delimiter: str = ",") -> Iterator[str]:
     """Yield the header of a CSV file, then its rows, which are lines already."""
     header = StringIO()
     csv.writer(header, delimiter=delimiter, lineterminator="").writerow([name for name, _ in types])
@@ -374,12 +374,12 @@ def csv_lines(types: Types, rows: Iterable[Values], delimiter: str = ",") -> Ite
     yield from (str(row[0]) for row in rows)
 
 
-def json_lines(_: Types, rows: Iterable[Values]) -> Iterator[str]:
+def json_lines(_: Types, rows: Iterable[RowValues]) -> Iterator[str]:
     """Yield the rows, which are JSON objects already."""
     yield from (str(row[0]) for row in rows)
 
 
-def json_array(types: Types, rows: Iterable[Values]) -> Iterator[str]:
+def json_array(types: Types, rows: Iterable[RowValues]) -> Iterator[str]:
     """Yield an array of objects, with one object in each line."""
     prefix = "["
     for line in json_lines(types, rows):
@@ -388,7 +388,7 @@ def json_array(types: Types, rows: Iterable[Values]) -> Iterator[str]:
     yield "]" if prefix == "," else "[]"
 
 
-def markdown_lines(types: Types, rows: Iterable[Values]) -> Iterator[str]:
+def markdown_lines(types: Types, rows: Iterable[RowValues]) -> Iterator[str]:
     """Yield the lines of a Markdown table with numbers to the right."""
     yield markdown_row(printable(name) for name, _ in types)
     marks = ("---:" if kind.split("(")[0] in NUMBERS else "---" for _, kind in types)

@@ -32,11 +32,11 @@ SETTINGS = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
 
-Settings = Sequence[tuple[str, str]]
+SettingPairs = Sequence[tuple[str, str]]
 
 
 @contextmanager
-def local_session(settings: Settings = (), engine: str | None = None) -> Iterator[SparkSession]:
+def local_session(settings: SettingPairs = (), engine: str | None = None) -> Iterator[SparkSession]:
     """Yield a session, and stop it at the end. If none can be started, the program exits.
 
     Everything that Java writes to stderr goes to a file: its warnings at the start mean nothing to

@@ -31,9 +31,9 @@ from matchrec.dialects.rules.place import (
     DIFFERS,
     VARIABLE_PREFIX,
     ColumnKinds,
-    Functions,
+    FunctionMapping,
     KnownColumns,
-    Rule,
+    RewriteRule,
     RuleContext,
     TableLookup,
     find_node_types,
@@ -121,7 +121,7 @@ def translate_fragment(text: str, context: RuleContext) -> str | None:
     return translation
 
 
-def _parse(text: str, product: Product, functions: Functions) -> exp.Expr:
+def _parse(text: str, product: Product, functions: FunctionMapping) -> exp.Expr:
     """Return the tree of a fragment in which functions of row patterns have their prefix.
 
     Args:
@@ -176,7 +176,7 @@ def _generate(tree: exp.Expr, context: RuleContext) -> str:
     return text
 
 
-def _apply_rule(rule: Rule, tree: exp.Expr, context: RuleContext) -> exp.Expr:
+def _apply_rule(rule: RewriteRule, tree: exp.Expr, context: RuleContext) -> exp.Expr:
     """Return the tree with a rule applied to each node of its type.
 
     Inner nodes come first. They are still in the tree, so a rule sees the nodes around its node.

@@ -51,7 +51,7 @@ _DURATION_UNITS = ("DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECON
 
 
 @dataclass(frozen=True, slots=True)
-class ClauseOption:
+class ProductPart:
     """A part of a clause that only one product reads."""
 
     span: Span
@@ -102,7 +102,7 @@ def edit_spellings(
 
 def _take_out_options(
     clause: ClauseTokens, product: Product, values: ParameterValues
-) -> tuple[ClauseTokens, list[ClauseOption]]:
+) -> tuple[ClauseTokens, list[ProductPart]]:
     """Return the tokens of a clause without what only one product reads, and what that is.
 
     Raises:
@@ -122,7 +122,7 @@ def _take_out_options(
     return replace(clause, tokens=tuple(kept), pairs=pair_brackets(kept)), options
 
 
-def _read_longest_match(clause: ClauseTokens, index: int, values: ParameterValues) -> ClauseOption:
+def _read_longest_match(clause: ClauseTokens, index: int, values: ParameterValues) -> ProductPart:
     """Read `OPTIONS (use_longest_match = TRUE)`, or with a parameter instead of the truth value.
 
     Args:
@@ -146,10 +146,10 @@ def _read_longest_match(clause: ClauseTokens, index: int, values: ParameterValue
             raise errors.unknown_option(clause.span(start, end), known=_LONGEST.lower())
         is_longest = value
     words = "LONGEST MATCH" if is_longest else ""
-    return ClauseOption(clause.span(index, closing + 1), words)
+    return ProductPart(clause.span(index, closing + 1), words)
 
 
-def _read_duration(clause: ClauseTokens, index: int) -> ClauseOption:
+def _read_duration(clause: ClauseTokens, index: int) -> ProductPart:
     """Read `LIMIT DURATION (minute, 5)`, in which LIMIT is at `index`.
 
     Raises:
@@ -161,7 +161,7 @@ def _read_duration(clause: ClauseTokens, index: int) -> ClauseOption:
         case [name, ",", amount] if amount.isdigit():
             unit = normalize_unit(name)
             if unit in _DURATION_UNITS:
-                return ClauseOption(span, f"WITHIN INTERVAL '{amount}' {unit}")
+                return ProductPart(span, f"WITHIN INTERVAL '{amount}' {unit}")
     raise errors.malformed_duration(span)
 
 
@@ -234,7 +234,7 @@ def _move_timestamp_by(
 
 
 def _edit_clause_spellings(
-    clause: ClauseTokens, options: Sequence[ClauseOption], product: Product
+    clause: ClauseTokens, options: Sequence[ProductPart], product: Product
 ) -> Iterator[Edit]:
     """Yield the edits of a clause: of its options, and of what is special in PATTERN."""
     opening = find_sections(clause)[ClausePart.PATTERN].start

@@ -16,14 +16,14 @@ from typing import Any
 
 from matchrec.jit import kept, trust
 
-Function = Callable[[int, int, int], int]
+Callback = Callable[[int, int, int], int]
 
 _POINTER = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 _SIGNATURE = "int64(int64, int64, int64)"
 _OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
 
 
-def callback(function: Function) -> Any:
+def callback(function: Callback) -> Any:
     """Return a pointer to a Python function, which must not raise.
 
     The pointer is valid as long as the returned object lives.
@@ -31,7 +31,7 @@ def callback(function: Function) -> Any:
     return _POINTER(function)
 
 
-def pointer_to(function: Function) -> Any:
+def pointer_to(function: Callback) -> Any:
     """Return a pointer to a function, compiled or loaded from where kernels are kept."""
     with kept.ONE_THREAD:
         # The same type as that of a callback, or kernels would be compiled again for it.
@@ -39,7 +39,7 @@ def pointer_to(function: Function) -> Any:
 
 
 @lru_cache
-def compiled(function: Function) -> Any:
+def compiled(function: Callback) -> Any:
     """Compile a function for C callers, or load it from where kernels are kept.
 
     What is returned lives as long as the process, so pointers to it stay valid.

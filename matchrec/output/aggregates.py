@@ -26,7 +26,7 @@ from matchrec.plan.expression import Semantics
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import BoolArray, FloatArray, IntArray, take_or
 
-Values = TypeVar("Values", IntArray, FloatArray)
+Numbers = TypeVar("Numbers", IntArray, FloatArray)
 
 
 def never_wraps(values: IntArray) -> bool:
@@ -82,7 +82,7 @@ def find_links(matches: Matches) -> Links:
 
 
 @allocating
-def sum_values(values: Values, rows: IntArray, links: Links) -> Values:
+def sum_values(values: Numbers, rows: IntArray, links: Links) -> Numbers:
     """Return for each mapped row the sum of the counted values up to it, wrapped.
 
     Args:

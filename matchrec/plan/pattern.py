@@ -17,14 +17,14 @@ from matchrec.plan.text import RESERVED
 from matchrec.source import Span
 
 # What messages call an operator, and what it looks at beside the values of a match's own rows.
-Operator = tuple[str, tuple[Dependency, ...]]
+PatternOperator = tuple[str, tuple[Dependency, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Empty:
     """`()`: matches no row."""
 
-    operator: ClassVar[Operator] = "()", ()
+    operator: ClassVar[PatternOperator] = "()", ()
     span: Span | None = field(default=None, compare=False)
 
 
@@ -32,7 +32,7 @@ class Empty:
 class PartitionStart:
     """`^`: matches no row, and only before the first row of the partition."""
 
-    operator: ClassVar[Operator] = "^", (Dependency.EDGES,)
+    operator: ClassVar[PatternOperator] = "^", (Dependency.EDGES,)
     span: Span | None = field(default=None, compare=False)
 
 
@@ -40,7 +40,7 @@ class PartitionStart:
 class PartitionEnd:
     """`$`: matches no row, and only after the last row of the partition."""
 
-    operator: ClassVar[Operator] = "$", (Dependency.EDGES,)
+    operator: ClassVar[PatternOperator] = "$", (Dependency.EDGES,)
     span: Span | None = field(default=None, compare=False)
 
 
@@ -48,7 +48,7 @@ class PartitionEnd:
 class Variable:
     """A primary pattern variable: matches one row that satisfies the variable's condition."""
 
-    operator: ClassVar[Operator] = "a variable", ()
+    operator: ClassVar[PatternOperator] = "a variable", ()
     name: str  # normalized
     span: Span | None = field(default=None, compare=False)
 
@@ -57,7 +57,7 @@ class Variable:
 class Negation:
     """`NOT B`, `NOT (B | C)`: matches no row, and only if no row follows that is a B or a C."""
 
-    operator: ClassVar[Operator] = "NOT", (Dependency.BESIDE,)
+    operator: ClassVar[PatternOperator] = "NOT", (Dependency.BESIDE,)
     # The variables whose conditions such a row may not satisfy.
     names: tuple[str, ...]
     span: Span | None = field(default=None, compare=False)
@@ -67,7 +67,7 @@ class Negation:
 class Concatenation:
     """`A B`: two or more parts, one after the other."""
 
-    operator: ClassVar[Operator] = "a concatenation", ()
+    operator: ClassVar[PatternOperator] = "a concatenation", ()
     parts: tuple[RowPattern, ...]
     span: Span | None = field(default=None, compare=False)
 
@@ -76,7 +76,7 @@ class Concatenation:
 class Alternation:
     """`A | B`: two or more alternatives. An earlier one is preferred to a later one."""
 
-    operator: ClassVar[Operator] = "|", ()
+    operator: ClassVar[PatternOperator] = "|", ()
     parts: tuple[RowPattern, ...]
     span: Span | None = field(default=None, compare=False)
 
@@ -88,7 +88,7 @@ class Permutation:
     Orders are preferred lexicographically by the positions of the parts: A B C, A C B, B A C, ...
     """
 
-    operator: ClassVar[Operator] = "PERMUTE", ()
+    operator: ClassVar[PatternOperator] = "PERMUTE", ()
     parts: tuple[RowPattern, ...]
     span: Span | None = field(default=None, compare=False)
 
@@ -111,7 +111,7 @@ class Parameter:
 class Quantified:
     """`A{2,4}`, `A+?`: a part, repeated from `least` to `most` times."""
 
-    operator: ClassVar[Operator] = "a quantifier", ()
+    operator: ClassVar[PatternOperator] = "a quantifier", ()
     part: RowPattern
     least: int
     most: int | None  # None if there is no limit
@@ -128,7 +128,7 @@ class Quantified:
 class Exclusion:
     """`{- A -}`: matched like its part, whose rows ALL ROWS PER MATCH does not output."""
 
-    operator: ClassVar[Operator] = "{- -}", ()
+    operator: ClassVar[PatternOperator] = "{- -}", ()
     part: RowPattern
     span: Span | None = field(default=None, compare=False)
 

@@ -593,10 +593,10 @@ def name_without_digits(name: str) -> str:
 
 # All rules, over one plan.
 
-Rule = Callable[[MatchPlan], Iterator[warnings.MatchRecognizeWarning]]
+WarningRule = Callable[[MatchPlan], Iterator[warnings.MatchRecognizeWarning]]
 
-RULES: tuple[Rule, ...] = (warn_about_comparisons, warn_about_skipped_rows)
-RULES_OF_SQL: tuple[Rule, ...] = (
+RULES: tuple[WarningRule, ...] = (warn_about_comparisons, warn_about_skipped_rows)
+RULES_OF_SQL: tuple[WarningRule, ...] = (
     warn_about_order,
     warn_about_conditions,
     warn_about_ends,

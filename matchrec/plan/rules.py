@@ -37,7 +37,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Exclusion, list_negations, walk_pattern
 from matchrec.source import Span
 
-Rule = Callable[[MatchPlan], None]
+PlanRule = Callable[[MatchPlan], None]
 
 # How many rows before the last one a condition may look back in the match.
 MOST_ROWS_BACK = 1_000
@@ -350,7 +350,7 @@ ALL_MATCHES = (MatchOutput.ALL, MatchOutput.GRAPH)
 # The rules in the order in which they are checked. Before each rule, the part of a plan that it is
 # about, and the choices for that part that can break the rule; () stands for everything but an
 # empty part. A plan with another choice keeps the rule without being checked.
-RULES: tuple[tuple[str, tuple[object, ...], Rule], ...] = (
+RULES: tuple[tuple[str, tuple[object, ...], PlanRule], ...] = (
     ("subsets", (), check_subset_names),
     ("subsets", (), check_subset_members),
     ("forbidden", (), check_negated_variables),

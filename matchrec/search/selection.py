@@ -29,7 +29,7 @@ from matchrec.search.kernels.order import (
     HELD,
     KEPT,
     MappedRows,
-    Ranked,
+    RankedMatches,
     SearchPosition,
     mark_equal,
     mark_kept,
@@ -241,7 +241,7 @@ def decide(task: Task, ranked: Matches, position: SearchPosition) -> tuple[IntAr
     last_bound = position.start_bounds[-1:]
     bounds[: len(last_bound)] = last_bound
     target = next_starts(skip, task.members, ranked)
-    matches = Ranked(
+    matches = RankedMatches(
         lower=int(position.starts[ranked.partition[0]]),
         start=np.ascontiguousarray(ranked.start),
         completed=np.ascontiguousarray(ranked.completed),

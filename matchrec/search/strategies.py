@@ -389,7 +389,7 @@ STRATEGIES: tuple[type[Strategy], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Algorithm:
+class SearchAlgorithm:
     """A search algorithm, which a user may choose by its name.
 
     "backtracking" is depth-first search, linear in the rows where conditions depend on the data
@@ -426,7 +426,7 @@ class Algorithm:
         )
 
 
-ALGORITHMS = {name: Algorithm(name) for name in (BACKTRACKING, BREADTH_FIRST)}
+ALGORITHMS = {name: SearchAlgorithm(name) for name in (BACKTRACKING, BREADTH_FIRST)}
 
 
 def choose(task: Task, name: str = "auto") -> tuple[Strategy, str]:

@@ -22,7 +22,7 @@ from matchrec.worker.matching import Incoming
 # The number of BIGINT columns in which `AttemptWorker` returns what it notes of a starting row.
 NOTED = 5
 
-Fields = Sequence[spark_types.StructField]
+OutputFields = Sequence[spark_types.StructField]
 
 
 def count_starting_rows(question: Question) -> coverage.CountedCoverage:
@@ -94,7 +94,7 @@ def list_attempts(
 def follow_starting_rows(
     question: Question,
     worker: Callable[[coverage.CoverageTask, pa.Schema, Incoming], Any],
-    schema_of: Callable[[coverage.CoverageTask, Fields], spark_types.StructType],
+    schema_of: Callable[[coverage.CoverageTask, OutputFields], spark_types.StructType],
 ) -> tuple[coverage.CoverageDraft, coverage.CoverageTask, DataFrame]:
     """Let a worker follow the starting rows of a query. Runs no job.
 
@@ -131,7 +131,9 @@ def follow_starting_rows(
         return draft, task, question.runner.analyse(rows)
 
 
-def build_counts_schema(task: coverage.CoverageTask, fields: Fields) -> spark_types.StructType:
+def build_counts_schema(
+    task: coverage.CoverageTask, fields: OutputFields
+) -> spark_types.StructType:
     """Return the schema of `CoverageWorker`.
 
     Its columns are the counts, how many rows the nearest run needed, and what names its starting
@@ -148,7 +150,7 @@ def build_counts_schema(task: coverage.CoverageTask, fields: Fields) -> spark_ty
     return make_struct_type(types)
 
 
-def schema_of_attempts(task: coverage.CoverageTask, fields: Fields) -> spark_types.StructType:
+def schema_of_attempts(task: coverage.CoverageTask, fields: OutputFields) -> spark_types.StructType:
     """Return the schema of `AttemptWorker`.
 
     Its columns are what names the partition, the order on the first and on the last row of the

@@ -50,7 +50,7 @@ MOST_ROWS = 100_000  # of a partition that is collected
 MOST_KEYS = 5  # partitions that a message lists
 
 # The measures of each match as texts, by the number that its first measure is.
-Values = dict[int, tuple[str | None, ...]]
+ValuesOfRows = dict[int, tuple[str | None, ...]]
 
 # For each row, the values of the ORDER BY columns as texts.
 Places = tuple[tuple[str, ...], ...]
@@ -465,7 +465,7 @@ def pack(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatc
         yield pa.RecordBatch.from_arrays([packed], ["packed"])
 
 
-def compute_measures(partition: CollectedPartition, matches: Matches) -> Values:
+def compute_measures(partition: CollectedPartition, matches: Matches) -> ValuesOfRows:
     """Compute the measures of the plan over some matches. Runs a job.
 
     Args:

@@ -47,9 +47,9 @@ from matchrec.syntax.tokens import (
     SPARK,
     UNITS_OF_TIME,
     Dialect,
-    Range,
     Token,
     TokenKind,
+    TokenRange,
     TokenSequence,
     read_number_of_rows,
     read_tokens,
@@ -189,7 +189,7 @@ class PartReader:
     clause: ClauseTokens
     sections: Mapping[ClausePart, Section]
 
-    def find_items(self, part: ClausePart) -> tuple[Range, ...]:
+    def find_items(self, part: ClausePart) -> tuple[TokenRange, ...]:
         """Return the items of a part, which are separated by commas; none if it is not written."""
         if part not in self.sections:
             return ()
@@ -242,7 +242,9 @@ def _read_partition_key(clause: ClauseTokens, start: int, end: int) -> nodes.Par
     return nodes.PartitionKey(expression, name.name if name else None, clause.span(start, end))
 
 
-def _read_name_after_as(clause: ClauseTokens, item: Range, what: str, where: str) -> Token | None:
+def _read_name_after_as(
+    clause: ClauseTokens, item: TokenRange, what: str, where: str
+) -> Token | None:
     """Return the name after AS with which an item ends; None if it ends otherwise.
 
     Args:
@@ -431,7 +433,7 @@ def _read_subset(clause: ClauseTokens, start: int, end: int) -> Subset:
 
 
 def _read_definitions(
-    clause: ClauseTokens, items: Sequence[Range]
+    clause: ClauseTokens, items: Sequence[TokenRange]
 ) -> Iterator[nodes.NamedExpression]:
     """Yield the definitions of DEFINE.
 

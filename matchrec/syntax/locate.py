@@ -443,7 +443,7 @@ def write_at_end(text: str, *words: str) -> str:
 
 # Spans of the query, each with the pieces that replace it.
 Replacements = tuple[tuple[Span, Template], ...]
-TextPiece = str | View | Replacement
+QueryPiece = str | View | Replacement
 
 
 def write_outer_query(query: QueryNode) -> Template:
@@ -466,7 +466,7 @@ def write_relation_query(query: QueryNode, site: Site) -> Template:
     """
     text = query.source.text
     end = 0  # up to here, the text is written
-    pieces: list[TextPiece] = []
+    pieces: list[QueryPiece] = []
     for depth, visible in enumerate(site.with_clauses):
         pieces.append(write_at_end(text[end : visible.start], "(" if depth else ""))
         pieces.extend(_replace_with_layout(query, visible, site.index))
@@ -485,7 +485,7 @@ def write_relation_query(query: QueryNode, site: Site) -> Template:
     return join_texts((*pieces, select, *rows, closing))
 
 
-def _write_select_all(query: QueryNode, site: Site, start: int) -> Iterator[TextPiece]:
+def _write_select_all(query: QueryNode, site: Site, start: int) -> Iterator[QueryPiece]:
     """Yield `SELECT * FROM` with the layout of a SELECT with windows.
 
     Args:
@@ -615,7 +615,7 @@ def _drop_layout(pieces: Template) -> Template:
     return tuple(kept) or ("",)
 
 
-def _replace_with_layout(query: QueryNode, span: Span, before: int) -> Iterator[TextPiece]:
+def _replace_with_layout(query: QueryNode, span: Span, before: int) -> Iterator[QueryPiece]:
     """Yield the text at `span` with replacements as large as the text that was there.
 
     `before` is as for `_find_replacements`.
@@ -623,7 +623,7 @@ def _replace_with_layout(query: QueryNode, span: Span, before: int) -> Iterator[
     return _replace_in_text(query.source.text, span, tuple(_find_replacements(query, before)))
 
 
-def _replace_in_text(text: str, span: Span, replaced: Replacements) -> Iterator[TextPiece]:
+def _replace_in_text(text: str, span: Span, replaced: Replacements) -> Iterator[QueryPiece]:
     """Yield the text at `span` with the replacements of the outermost spans in it."""
     inside = ((hole, pieces) for hole, pieces in replaced if span.holds(hole))
     return separate_words(replace_spans(Source(text).at, span, inside))

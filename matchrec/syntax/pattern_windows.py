@@ -20,7 +20,7 @@ from matchrec.errors.sql.clause import unclosed_bracket
 from matchrec.syntax import grammar, sections
 from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.nodes import MatchRecognize, WindowCall
-from matchrec.syntax.tokens import Range, Token, TokenSequence, pair_brackets, words
+from matchrec.syntax.tokens import Token, TokenRange, TokenSequence, pair_brackets, words
 from matchrec.syntax.written_relations import is_from, is_set_operator, is_word, starts_part
 
 # Find row pattern windows, the calls over them, and the SELECTs around them, by their tokens.
@@ -35,19 +35,19 @@ class Select:
     select: int
     from_: int
     # The relations of FROM.
-    relation: Range
+    relation: TokenRange
     # The token after WHERE, or after the relation without WHERE.
     rows_end: int
     # The windows of WINDOW: for a name in lower case, its opening parenthesis and the end.
-    definitions: Mapping[str, Range]
+    definitions: Mapping[str, TokenRange]
     # Each v of `WINDOW w AS v`.
     copies: tuple[int, ...]
     # The items of ORDER BY. Empty if the SELECT is a part of a UNION, which is sorted as a whole.
-    order: Range
+    order: TokenRange
     end: int
 
     @property
-    def items(self) -> Range:
+    def items(self) -> TokenRange:
         """Return the select list."""
         return self.select + 1, self.from_
 
@@ -79,7 +79,7 @@ def find_select(tokens: TokenSequence, index: int) -> Select:
 
 
 def _read_select(
-    tokens: TokenSequence, level: list[int], select_range: Range, *, is_operand: bool
+    tokens: TokenSequence, level: list[int], select_range: TokenRange, *, is_operand: bool
 ) -> Select:
     """Return the parts of a SELECT.
 
@@ -108,7 +108,7 @@ def _read_select(
         tokens.key(start): (start, part_end)
         for start, part_end in zip(parts_after_rows, part_ends, strict=False)
     }
-    window_items: list[Range] = []
+    window_items: list[TokenRange] = []
     if "WINDOW" in part_ranges:
         window_start, window_end = part_ranges["WINDOW"]
         items = tokens.separated(window_start + 1, window_end)
@@ -129,7 +129,7 @@ def _read_select(
     )
 
 
-def _refuse_other_relations(tokens: TokenSequence, relation: Range) -> None:
+def _refuse_other_relations(tokens: TokenSequence, relation: TokenRange) -> None:
     """Raise an error unless FROM has a single relation.
 
     The rows of several relations have several qualifiers, which one hole cannot replace.
@@ -144,14 +144,14 @@ def _refuse_other_relations(tokens: TokenSequence, relation: Range) -> None:
             raise errors.joined_rows(tokens[index].span)
 
 
-def _find_definitions(tokens: TokenSequence, items: Sequence[Range]) -> dict[str, Range]:
+def _find_definitions(tokens: TokenSequence, items: Sequence[TokenRange]) -> dict[str, TokenRange]:
     """Return, for the names of WINDOW in lower case, the opening parenthesis and the end.
 
     Args:
         tokens: the tokens of the query.
         items: the items of WINDOW.
     """
-    definitions: dict[str, Range] = {}
+    definitions: dict[str, TokenRange] = {}
     for start, end in items:
         if not tokens.says(start + 1, "AS", "("):
             continue
@@ -443,7 +443,7 @@ def find_own_tokens(
     return replace(clause, tokens=clause_tokens, pairs=pairs, in_window=True)
 
 
-def _find_base(tokens: TokenSequence, window: FoundWindow) -> tuple[Range, int]:
+def _find_base(tokens: TokenSequence, window: FoundWindow) -> tuple[TokenRange, int]:
     """Return the tokens of the window that this one is derived from, and its own first token.
 
     The range is empty if it is not derived.
@@ -467,7 +467,7 @@ def _find_base(tokens: TokenSequence, window: FoundWindow) -> tuple[Range, int]:
     return base, first + 1
 
 
-def _check_base(tokens: TokenSequence, base: Range, derived: Range, name: Token) -> None:
+def _check_base(tokens: TokenSequence, base: TokenRange, derived: TokenRange, name: Token) -> None:
     """Check that a window may be derived from another one.
 
     Args:

@@ -17,7 +17,7 @@ from matchrec.errors.sql import clause as errors
 from matchrec.plan.text import NO_ALIAS_OF_SAIL, quote_name
 from matchrec.source import Span
 from matchrec.syntax.relation import WithClause, find_with_clauses
-from matchrec.syntax.tokens import SPARK, Dialect, Range, TokenSequence, read_tokens
+from matchrec.syntax.tokens import SPARK, Dialect, TokenRange, TokenSequence, read_tokens
 from matchrec.syntax.written_relations import relations_after
 
 
@@ -113,7 +113,7 @@ def refuse_unpivot_aliases(tokens: TokenSequence) -> None:
             raise errors.unpivot_alias(tokens.span(start, end), column=column, alias=alias)
 
 
-def find_unpivoted_columns(tokens: TokenSequence) -> Iterator[Range]:
+def find_unpivoted_columns(tokens: TokenSequence) -> Iterator[TokenRange]:
     """Yield the tokens of each column, with its alias, in the lists of UNPIVOT: start and end."""
     for unpivot in tokens.places.get("UNPIVOT", ()):
         opening = unpivot + (3 if tokens.key(unpivot + 2) == "NULLS" else 1)

@@ -514,7 +514,7 @@ def _find_unclosed(text: str, offset: int) -> Span:
     return Span(position, position + 1).shifted(offset)
 
 
-Range = tuple[int, int]  # half-open range of indices of tokens
+TokenRange = tuple[int, int]  # half-open range of indices of tokens
 
 # The first words of queries; some are functions, too.
 _QUERY_WORDS_AND_FUNCTIONS = frozenset({"MAP", "REDUCE"})
@@ -664,7 +664,7 @@ class TokenSequence:
             yield index
             index = self.past(index)
 
-    def separated(self, start: int, end: int) -> tuple[Range, ...]:
+    def separated(self, start: int, end: int) -> tuple[TokenRange, ...]:
         """Return the ranges between the commas of `start .. end` that are in no brackets."""
         commas = [index for index in self.level(start, end) if self.tokens[index].key == ","]
         return tuple(zip([start, *(comma + 1 for comma in commas)], [*commas, end], strict=True))

@@ -28,7 +28,7 @@ from matchrec.plan.expression import End, Navigation
 from matchrec.plan.pattern import variable_names
 from matchrec.search.interface import Condition, Task
 from matchrec.search.partitions import Partitions
-from matchrec.search.strategies import ALGORITHMS, Algorithm
+from matchrec.search.strategies import ALGORITHMS, SearchAlgorithm
 from matchrec.shortcuts import Shortcuts, in_force
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.benchmarks.fresh_copy import fresh_copy
@@ -217,7 +217,7 @@ def seconds(action: Callable[[], int]) -> tuple[float, int]:
     return min(times), result
 
 
-def count_matches(engine: Algorithm, task: Task, partitions: Partitions) -> int:
+def count_matches(engine: SearchAlgorithm, task: Task, partitions: Partitions) -> int:
     return sum(m.count for m in search(engine, task, partitions))
 
 

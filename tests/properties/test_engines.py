@@ -39,7 +39,7 @@ from matchrec.plan.pattern import (
     show_pattern,
 )
 from matchrec.search.interface import Room
-from matchrec.search.strategies import Algorithm
+from matchrec.search.strategies import SearchAlgorithm
 from tests.generators.arithmetic import arithmetic
 from tests.quick.scale import LARGE, examples, some_of
 from tests.tasks.contiguous import (
@@ -54,11 +54,11 @@ from tests.tasks.contiguous import (
 )
 
 EXAMPLES = examples(32)
-ALGORITHMS: list[Algorithm] = [
-    Algorithm("backtracking"),
-    Algorithm("backtracking", Room(rows=3, matches=2, memory=1)),
-    Algorithm("breadth_first"),
-    Algorithm("breadth_first", Room(rows=3, matches=2, memory=1)),
+ALGORITHMS: list[SearchAlgorithm] = [
+    SearchAlgorithm("backtracking"),
+    SearchAlgorithm("backtracking", Room(rows=3, matches=2, memory=1)),
+    SearchAlgorithm("breadth_first"),
+    SearchAlgorithm("breadth_first", Room(rows=3, matches=2, memory=1)),
 ]
 VARIABLES = ("A", "B", "C")
 

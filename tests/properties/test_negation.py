@@ -15,7 +15,7 @@ from matchrec.conditions.run_condition import RunExpression
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
 from matchrec.plan.pattern import Negation, RowPattern, Variable, concatenation, list_negations
-from matchrec.search.strategies import Algorithm
+from matchrec.search.strategies import SearchAlgorithm
 from tests.properties.test_engines import (
     LONGER,
     ROWS,
@@ -107,7 +107,7 @@ def test_random_patterns_give_all_matches(data: st.DataObject) -> None:
     """Every word of every starting row, each once."""
     asked, rows = replace(data.draw(queries()), output=MatchOutput.ALL), Rows(data.draw(ROWS))
     asked = replace(asked, after_match=AfterMatchSkip())
-    for algorithm in (Algorithm("backtracking"), Algorithm("breadth_first")):
+    for algorithm in (SearchAlgorithm("backtracking"), SearchAlgorithm("breadth_first")):
         found = run_algorithm(algorithm, asked, rows)
         assert isinstance(found, list)
         places = [(partition, start, plain(word)) for partition, _, start, word in found]

@@ -7,7 +7,7 @@ Source: ISO/IEC 19075-5, 7.2.8; confirmed by a live Trino 435 where it keeps to 
 
 import pytest
 
-from matchrec.search.strategies import ALGORITHMS, Algorithm
+from matchrec.search.strategies import ALGORITHMS, SearchAlgorithm
 from tests.tasks.contiguous import query, run_algorithm, run_reference, words
 
 # pattern, rows, the words of the matches in order ("" is an empty match)
@@ -49,7 +49,7 @@ CASES = [
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
 @pytest.mark.parametrize(("pattern", "rows", "expected"), CASES)
-def test_words(pattern: str, rows: str, expected: list[str], algorithm: Algorithm) -> None:
+def test_words(pattern: str, rows: str, expected: list[str], algorithm: SearchAlgorithm) -> None:
     found = run_algorithm(algorithm, query(pattern), words(rows))
     assert [word for *_, word in found] == expected
 

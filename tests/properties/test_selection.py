@@ -26,7 +26,7 @@ from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, Match
 from matchrec.plan.expression import End, Navigation
 from matchrec.plan.pattern import show_pattern
 from matchrec.search.interface import Room
-from matchrec.search.strategies import Algorithm
+from matchrec.search.strategies import SearchAlgorithm
 from tests.generators.selection import Shape, cases, general, sequences
 from tests.quick.scale import examples, some_of
 from tests.references.event_selection import SelectionQuery
@@ -47,11 +47,11 @@ from tests.tasks.selection import (
 )
 
 EXAMPLES = examples(32)
-ALGORITHMS: list[Algorithm] = [
-    Algorithm("backtracking"),
-    Algorithm("backtracking", Room(rows=3, matches=2, memory=1)),
-    Algorithm("breadth_first"),
-    Algorithm("breadth_first", Room(rows=3, matches=2, memory=1)),
+ALGORITHMS: list[SearchAlgorithm] = [
+    SearchAlgorithm("backtracking"),
+    SearchAlgorithm("backtracking", Room(rows=3, matches=2, memory=1)),
+    SearchAlgorithm("breadth_first"),
+    SearchAlgorithm("breadth_first", Room(rows=3, matches=2, memory=1)),
 ]
 ALL, NON_OVERLAPPING = MatchOutput.ALL, MatchOutput.NON_OVERLAPPING
 PREFERRED = MatchOutput.PREFERRED
@@ -65,7 +65,7 @@ random_examples = settings(
 )
 
 
-def algorithms(query: SelectionQuery) -> list[Algorithm]:
+def algorithms(query: SelectionQuery) -> list[SearchAlgorithm]:
     return [algorithm for algorithm in ALGORITHMS if algorithm.supports(task(query)) is None]
 
 

@@ -24,7 +24,7 @@ from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.records import compile_task
 from matchrec.search.selection import count_node_columns
-from matchrec.search.strategies import Algorithm
+from matchrec.search.strategies import SearchAlgorithm
 from tests.generators.selection import cases, general, sequences
 from tests.quick.scale import examples
 from tests.references.event_selection import SelectionQuery
@@ -192,8 +192,8 @@ def found_by_engine(
     """The totals of each group, as the engine says them."""
     own = asking(asked, query, grouped)
     partitions = columns_of(asked, rows.rows, rows.partitions(query.variables))
-    algorithm = Algorithm("breadth_first", room)
-    assert Algorithm("backtracking").supports(own)
+    algorithm = SearchAlgorithm("breadth_first", room)
+    assert SearchAlgorithm("backtracking").supports(own)
     (matches,) = algorithm.choose(own).search(own, partitions)
     return dict(starmap(row_of(asked, rows.rows, matches, grouped), enumerate(matches.start)))
 

@@ -14,7 +14,7 @@ from matchrec.plan.clauses import AfterMatchSkip, MatchOutput, SkipTo
 from matchrec.plan.pattern import PartitionEnd, PartitionStart, show_pattern, walk_pattern
 from matchrec.search.interface import Room
 from matchrec.search.partitions import Frontier
-from matchrec.search.strategies import Algorithm
+from matchrec.search.strategies import SearchAlgorithm
 from tests.properties.test_engines import LONGER, queries, run_dependent, windowed
 from tests.quick.scale import examples
 from tests.tasks.contiguous import (
@@ -29,10 +29,10 @@ from tests.tasks.contiguous import (
     words,
 )
 
-ALGORITHMS: list[Algorithm] = [
-    Algorithm("backtracking"),
-    Algorithm("backtracking", Room(rows=3, matches=2, memory=1)),
-    Algorithm("breadth_first"),
+ALGORITHMS: list[SearchAlgorithm] = [
+    SearchAlgorithm("backtracking"),
+    SearchAlgorithm("backtracking", Room(rows=3, matches=2, memory=1)),
+    SearchAlgorithm("breadth_first"),
 ]
 MORE = (frozenset("ABC"),) * 40
 random_examples = settings(
@@ -44,7 +44,7 @@ random_examples = settings(
 
 
 def in_pieces(
-    algorithm: Algorithm, asked: Query, rows: Rows, sizes: list[int]
+    algorithm: SearchAlgorithm, asked: Query, rows: Rows, sizes: list[int]
 ) -> tuple[list[tuple[int, int, int, str]], list[int]]:
     """The matches of partitions whose rows come so many at a time, and their first undecided rows.
 

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.__main__ import main
 from matchrec.cli import queries
-from matchrec.cli.session import Settings
+from matchrec.cli.session import SettingPairs
 
 
 @contextmanager
@@ -19,7 +19,7 @@ def commands_in(spark: SparkSession) -> Iterator[None]:
     """Make commands use a session while the context is open."""
 
     @contextmanager
-    def session(settings: Settings = (), engine: str | None = None) -> Iterator[SparkSession]:
+    def session(settings: SettingPairs = (), engine: str | None = None) -> Iterator[SparkSession]:
         """Yield the session with the settings of a command, and restore its own afterwards."""
         before = {name: spark.conf.get(name) for name, _ in settings}
         for name, value in settings:

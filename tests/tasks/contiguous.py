@@ -25,7 +25,7 @@ from matchrec.plan.pattern import RowPattern, list_negations, variable_names
 from matchrec.search.interface import Condition, Task
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import NO_EDGE, Frontier, IntArray, Partitions
-from matchrec.search.strategies import Algorithm, Chained
+from matchrec.search.strategies import Chained, SearchAlgorithm
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.references.matcher import Candidate, Failure, May, Value, find_all
 from tests.tasks.by_python import is_small, outcome
@@ -211,7 +211,7 @@ def query(text: str) -> Query:
 
 
 def search(
-    algorithm: Algorithm, task: Task, partitions: Partitions, counters: IntArray | None = None
+    algorithm: SearchAlgorithm, task: Task, partitions: Partitions, counters: IntArray | None = None
 ) -> Iterator[Matches]:
     """Yield the matches that an algorithm finds, with windows if the rows have any.
 
@@ -232,7 +232,7 @@ def kind_of(failure: RunFailure) -> str:
     return next(name for name, message in vars(failures).items() if message is failure.message)
 
 
-def run_algorithm(algorithm: Algorithm, query: Query, rows: Rows) -> Outcome:
+def run_algorithm(algorithm: SearchAlgorithm, query: Query, rows: Rows) -> Outcome:
     """Search all rows at once with an algorithm."""
     task = query.task()
     try:
@@ -244,7 +244,9 @@ def run_algorithm(algorithm: Algorithm, query: Query, rows: Rows) -> Outcome:
     return [match for chunk in chunks for match in listed(chunk, query.variables)]
 
 
-def run_algorithm_in_pieces(algorithm: Algorithm, query: Query, rows: Rows, step: int) -> Outcome:
+def run_algorithm_in_pieces(
+    algorithm: SearchAlgorithm, query: Query, rows: Rows, step: int
+) -> Outcome:
     """Search each partition piece by piece, as a stream does: `step` more rows at each call.
 
     Rows that the search has finished with, and that no condition can read any more, are dropped.

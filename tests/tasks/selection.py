@@ -16,7 +16,7 @@ from matchrec.plan.pattern import RowPattern
 from matchrec.search.interface import Absent, Condition, Task
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import Partitions
-from matchrec.search.strategies import Algorithm
+from matchrec.search.strategies import SearchAlgorithm
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.references.event_selection import CLOSING, Mapped, Partition, SelectionQuery, State, ways
 from tests.references.matcher import Failure, Value
@@ -102,12 +102,12 @@ def task(query: SelectionQuery) -> Task:
     )
 
 
-def run_algorithm(algorithm: Algorithm, query: SelectionQuery, rows: WindowedRows) -> Outcome:
+def run_algorithm(algorithm: SearchAlgorithm, query: SelectionQuery, rows: WindowedRows) -> Outcome:
     """Search rows for the matches of a query with an algorithm."""
     return run_task(algorithm, task(query), rows)
 
 
-def run_task(algorithm: Algorithm, task: Task, rows: WindowedRows) -> Outcome:
+def run_task(algorithm: SearchAlgorithm, task: Task, rows: WindowedRows) -> Outcome:
     """Run the task of a search with an algorithm."""
     partitions = rows.partitions(task.variables)
     try:

@@ -20,7 +20,7 @@ from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.types import Family, ValueType, is_ranked
 
 Decode = Callable[[int], Value]
-Ranked = Mapping[int, Sequence[Value]]
+RankedValues = Mapping[int, Sequence[Value]]
 
 _FLOAT, _BITS = struct.Struct("<d"), struct.Struct("<q")
 
@@ -33,7 +33,7 @@ class RowValues:
     columns: IntArray
     valid: BoolArray
     # For each integer column of ranks, the values in the order of their ranks, which begin with 1.
-    ranked: Ranked
+    ranked: RankedValues
 
 
 def ranked_column(expression: RunExpression) -> int | None:

@@ -22,8 +22,8 @@ from matchrec.conditions.evaluate.registers import (
     Meaning,
     Members,
     Registers,
+    RegisterStep,
     RowForm,
-    Step,
 )
 from matchrec.conditions.run_condition import Call, RunExpression
 
@@ -43,7 +43,7 @@ class Move:
 
 def live_registers(
     moves: Sequence[Move],
-    steps: Sequence[tuple[Step, ...]],
+    steps: Sequence[tuple[RegisterStep, ...]],
     reads: Sequence[RegisterSet],
     tested: Sequence[Sequence[int]],
 ) -> list[RegisterSet]:
@@ -78,13 +78,13 @@ def live_registers(
     return [frozenset(registers) for registers in live]
 
 
-def dependences(steps: tuple[Step, ...]) -> dict[int, RegisterSet]:
+def dependences(steps: tuple[RegisterStep, ...]) -> dict[int, RegisterSet]:
     """Return, for each register that steps write, on which registers its value depends.
 
     These are the registers as they are before the steps.
 
     >>> from matchrec.conditions.evaluate import instructions as op
-    >>> dependences((Step(op.COPY, 1, 0), Step(op.SET_ROW, 0)))
+    >>> dependences((RegisterStep(op.COPY, 1, 0), RegisterStep(op.SET_ROW, 0)))
     {1: frozenset({0}), 0: frozenset()}
     """
     sources: dict[int, RegisterSet] = {}
@@ -94,7 +94,7 @@ def dependences(steps: tuple[Step, ...]) -> dict[int, RegisterSet]:
     return sources
 
 
-def useful_steps(steps: tuple[Step, ...], after: RegisterSet) -> tuple[Step, ...]:
+def useful_steps(steps: tuple[RegisterStep, ...], after: RegisterSet) -> tuple[RegisterStep, ...]:
     """Drop the steps that do not matter to any register of `after`."""
     useful = []
     needed = set(after)
@@ -107,9 +107,9 @@ def useful_steps(steps: tuple[Step, ...], after: RegisterSet) -> tuple[Step, ...
 
 
 # Begin and end of code or steps among the instructions.
-Range = tuple[int, int]
+CodeRange = tuple[int, int]
 # The form of a row in a list, each value with its code.
-CodedForm = tuple[tuple[ListedValue, Range], ...]
+CodedForm = tuple[tuple[ListedValue, CodeRange], ...]
 
 
 @dataclass(frozen=True)
@@ -119,9 +119,9 @@ class LinkedConditions:
     # int64[k, 5]: the code of conditions, the code of values in lists, then the steps of moves.
     instructions: IntArray
     # The steps of each move.
-    steps: tuple[Range, ...]
+    steps: tuple[CodeRange, ...]
     # The code of each variable's condition; empty if it has none.
-    code: tuple[Range, ...]
+    code: tuple[CodeRange, ...]
     # int64[r]: the registers before the first row.
     initial: IntArray
     # int64[s + 1]: the live registers of state s are live_registers[live_first[s] :
@@ -219,7 +219,7 @@ class _CodeWriter:
     instructions: list[Instruction] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     # The range of each expression.
-    ranges: list[Range] = field(default_factory=list)
+    ranges: list[CodeRange] = field(default_factory=list)
 
     def write(self, variable: int, expression: RunExpression | None) -> RegisterSet:
         """Append the code of an expression, and return the registers that it reads.
@@ -247,10 +247,10 @@ class _CodeWriter:
 
 
 def _append_steps(
-    instructions: list[Instruction], steps_of_moves: Sequence[tuple[Step, ...]]
-) -> Iterator[Range]:
+    instructions: list[Instruction], steps_of_moves: Sequence[tuple[RegisterStep, ...]]
+) -> Iterator[CodeRange]:
     """Append the steps of each move, and yield where they are. Moves share equal steps."""
-    ranges: dict[tuple[Step, ...], Range] = {}
+    ranges: dict[tuple[RegisterStep, ...], CodeRange] = {}
     for steps in steps_of_moves:
         if steps not in ranges:
             ranges[steps] = (len(instructions), len(instructions) + len(steps))

@@ -32,7 +32,7 @@ from matchrec.conditions.evaluate.instructions import (
 )
 from matchrec.conditions.evaluate.kernels.functions import find_mathematics
 from matchrec.conditions.evaluate.kernels.machine import Input, IntArray, holds
-from matchrec.conditions.evaluate.link import CodedForm, LinkedConditions, Range
+from matchrec.conditions.evaluate.link import CodedForm, CodeRange, LinkedConditions
 from matchrec.conditions.evaluate.registers import ListedValue, Reduced
 from matchrec.conditions.functions.function import AnsiError, FunctionError, Value
 from matchrec.conditions.run_condition import Aggregated, Call, find_python_arguments
@@ -77,7 +77,7 @@ class Lists:
         forms: Sequence[CodedForm],
         source: RowValues,
         live: Callable[[], Iterable[int]],
-        computer: Callable[[ListedValue, Range], Callable[[int], Value]],
+        computer: Callable[[ListedValue, CodeRange], Callable[[int], Value]],
     ) -> None:
         """Make the lists.
 
@@ -284,7 +284,7 @@ class PythonCalls:
             self.lists.clear()
         return self.lists.append(number, form, row)
 
-    def computer(self, value: ListedValue, code: Range) -> Callable[[int], Value]:
+    def computer(self, value: ListedValue, code: CodeRange) -> Callable[[int], Value]:
         """Return a function that computes a value of a row as a list keeps it.
 
         It raises FunctionError if it cannot.

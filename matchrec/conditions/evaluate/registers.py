@@ -101,7 +101,7 @@ _REDUCING = (Reduction.SUM, Reduction.MIN, Reduction.MAX)
 Meaning = RowOf | VariableOfRow | Reduced
 
 
-class Step(NamedTuple):
+class RegisterStep(NamedTuple):
     """A row of the array of steps, see `instructions`."""
 
     operation: int
@@ -177,7 +177,7 @@ class Registers:
             case _:
                 return
 
-    def steps(self, variables: int) -> list[tuple[Step, ...]]:
+    def steps(self, variables: int) -> list[tuple[RegisterStep, ...]]:
         """Return the steps to apply when a row is mapped to a variable, for each variable.
 
         Steps are in the order of `_phase`: chains of last rows shift from their far end, and what
@@ -186,23 +186,23 @@ class Registers:
         Args:
             variables: the number of variables.
         """
-        steps: list[list[Step]] = [[] for _ in range(variables)]
+        steps: list[list[RegisterStep]] = [[] for _ in range(variables)]
         for meaning in sorted(self.numbers, key=_phase):
             for variable in range(variables):
                 steps[variable].extend(self._steps(meaning, variable))
         return [tuple(steps_of_variable) for steps_of_variable in steps]
 
-    def _steps(self, meaning: Meaning, variable: int) -> Iterator[Step]:
+    def _steps(self, meaning: Meaning, variable: int) -> Iterator[RegisterStep]:
         """Yield the steps that update one register when a row is mapped to a variable."""
         register = self.numbers[meaning]
         match meaning:
             case RowOf(end, members, offset) if variable in members:
                 if end is End.FIRST:
-                    yield Step(op.COUNT_DOWN, register)
+                    yield RegisterStep(op.COUNT_DOWN, register)
                 elif offset > 0:
-                    yield Step(op.COPY, register, self.numbers[meaning.before])
+                    yield RegisterStep(op.COPY, register, self.numbers[meaning.before])
                 else:
-                    yield Step(op.SET_ROW, register)
+                    yield RegisterStep(op.SET_ROW, register)
             case VariableOfRow():
                 yield from self._variable(meaning, variable)
             case Reduced(members=members, column=column, forms=forms) if variable in members:
@@ -211,7 +211,7 @@ class Registers:
                     column_or_form = self.forms.setdefault(forms[variable], len(self.forms))
                 # 0: the row that is mapped now counts. r + 1: the row whose position is in r.
                 counted_row = self.numbers[last_row(members)] + 1 if meaning.so_far else 0
-                yield Step(meaning.operation, register, column_or_form, counted_row)
+                yield RegisterStep(meaning.operation, register, column_or_form, counted_row)
             case _:
                 return
 
@@ -219,7 +219,7 @@ class Registers:
         """Return the variable of the row that is `distance` rows before the one mapped last."""
         return VariableOfRow(RowOf(End.LAST, self.every, distance), 0)
 
-    def _variable(self, meaning: VariableOfRow, variable: int) -> Iterator[Step]:
+    def _variable(self, meaning: VariableOfRow, variable: int) -> Iterator[RegisterStep]:
         """Yield the steps that update the variable of a row."""
         register = self.numbers[meaning]
         row = meaning.row
@@ -227,18 +227,18 @@ class Registers:
         is_first = row.end is End.FIRST
         is_member = variable in row.members
         if is_member and not is_first and row.offset > 0:
-            yield Step(op.COPY, register, self.numbers[replace(meaning, row=row.before)])
+            yield RegisterStep(op.COPY, register, self.numbers[replace(meaning, row=row.before)])
         elif is_member and physical < 0:
             recent = self.numbers[self.recent(-physical)]
             if is_first:
-                yield Step(op.COPY_AT, register, recent, self.numbers[row])
+                yield RegisterStep(op.COPY_AT, register, recent, self.numbers[row])
             else:
-                yield Step(op.COPY, register, recent)
+                yield RegisterStep(op.COPY, register, recent)
         elif is_member and not is_first:
             # The row after the last one is not mapped yet.
-            yield Step(op.SET, register, -1 if physical > 0 else variable)
+            yield RegisterStep(op.SET, register, -1 if physical > 0 else variable)
         if physical > 0 or (physical == 0 and is_first and is_member):
-            yield Step(op.SET_AT, register, self.numbers[row], physical, variable)
+            yield RegisterStep(op.SET_AT, register, self.numbers[row], physical, variable)
 
 
 def _initial_values(meaning: Meaning) -> list[int]:

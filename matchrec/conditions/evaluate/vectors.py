@@ -32,7 +32,7 @@ from matchrec.errors import MatchRecognizeRunError
 from matchrec.errors.message import Message
 from matchrec.errors.run import failures
 
-Array = npt.NDArray[Any]
+Vector = npt.NDArray[Any]
 
 LEAST = np.int64(-(2**63))
 SAFE = 2.0**62  # a product whose size is less than this, computed in floats, fits an int64
@@ -42,7 +42,7 @@ HALF = 2**62 - 1  # two integers of at most this size have a sum that fits an in
 BY_ORDERS = np.less, np.equal, np.less_equal, np.greater, np.not_equal, np.greater_equal
 
 
-def compare(comparison: Comparison, left: Array, right: Array) -> BoolArray:
+def compare(comparison: Comparison, left: Vector, right: Vector) -> BoolArray:
     """Compare values that are not NULL, so that NULL_SAFE_EQUAL is EQUAL.
 
     NaN equals NaN and is greater than any other number, as in Spark.
@@ -80,7 +80,7 @@ both = partial(connect_truth_values, np.logical_and)
 either = partial(connect_truth_values, np.logical_or)
 
 
-def are_small(*operands: Array) -> bool:
+def are_small(*operands: Vector) -> bool:
     """Return whether sums and differences of any of these integers fit an int64."""
     return all(
         values.min(initial=0) >= -HALF and values.max(initial=0) <= HALF for values in operands
@@ -88,8 +88,8 @@ def are_small(*operands: Array) -> bool:
 
 
 def compute_integers(
-    operator: ArithmeticOperator, left: Array, right: Array, bits: int
-) -> tuple[Array, BoolArray]:
+    operator: ArithmeticOperator, left: Vector, right: Vector, bits: int
+) -> tuple[Vector, BoolArray]:
     """Compute an operation of integers.
 
     Returns:
@@ -121,7 +121,7 @@ def compute_integers(
     return values, overflows
 
 
-def product_overflows(left: Array, right: Array, product: Array) -> BoolArray:
+def product_overflows(left: Vector, right: Vector, product: Vector) -> BoolArray:
     """Return where a product, computed in 64 bits, is not left times right."""
     doubtful = np.abs(np.multiply(left, right, dtype=np.float64)) >= SAFE
     if not doubtful.any():
@@ -130,7 +130,7 @@ def product_overflows(left: Array, right: Array, product: Array) -> BoolArray:
     return np.asarray(doubtful & (exact != product), np.bool_)
 
 
-def divide(operator: ArithmeticOperator, left: Array, right: Array) -> Array:
+def divide(operator: ArithmeticOperator, left: Vector, right: Vector) -> Vector:
     """Divide integers.
 
     Returns:
@@ -166,7 +166,7 @@ class RowFailure(Exception):  # noqa: N818 -- not a user's error yet
 class Nullable(NamedTuple):
     """Values of rows, or one value for all of them."""
 
-    values: Array
+    values: Vector
     valid: BoolArray  # where they are not NULL
 
 
@@ -179,7 +179,7 @@ class Vectors:
     """
 
     # For each kind, values and validity of all its columns: [c, n].
-    columns: Mapping[Kind, tuple[Array, BoolArray]]
+    columns: Mapping[Kind, tuple[Vector, BoolArray]]
     # The first row of each partition, and last the number of rows.
     starts: IntArray
     begin: int
@@ -268,7 +268,7 @@ class Vectors:
             change[ends] -= 1
         return np.equal(np.cumsum(change[:-1], dtype=np.int8), 0)
 
-    def shift(self, values: Array, distance: int) -> Array:
+    def shift(self, values: Vector, distance: int) -> Vector:
         """Return the value at a distance from each row; any value if there is no such row."""
         first = max(self.begin + distance, 0)
         last = min(self.end + distance, len(values))

@@ -90,7 +90,7 @@ FindType = Callable[[FunctionUse], ValueType | None]
 
 # What a function takes as an argument: a type, to which Spark casts implicitly, any type of a
 # family, or, if it is None, any type.
-Parameter = ValueType | Family | None
+ParameterType = ValueType | Family | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Function:
     """A function of Spark."""
 
     # The signature. All parameters are positional.
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[ParameterType, ...]
     # The type of the values, or a function that returns it: None if the arguments do not fit.
     returns: ValueType | FindType
     # Returns what computes a value from the arguments.
@@ -113,7 +113,7 @@ class Function:
     # Whether some values are an error in ANSI mode. For casts that depends on their types.
     fails: bool = False
 
-    def parameter(self, index: int) -> Parameter:
+    def parameter(self, index: int) -> ParameterType:
         """Return what the argument with an index must be."""
         return self.parameters[min(index, len(self.parameters) - 1)]
 
@@ -129,7 +129,7 @@ class Function:
 
 
 def function(
-    parameters: tuple[Parameter, ...],
+    parameters: tuple[ParameterType, ...],
     returns: ValueType | FindType,
     compute: Compute,
     **options: Any,

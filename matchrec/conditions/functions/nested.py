@@ -20,7 +20,7 @@ from matchrec.conditions.types import BOOLEAN, INT, Family, ValueType
 
 ARRAY, INTEGER = Family.ARRAY, Family.INTEGER
 
-Array = tuple[Value, ...]
+NestedArray = tuple[Value, ...]
 
 
 # The types of results. They are None if the arguments do not fit.
@@ -58,7 +58,7 @@ def find_overlap_type(use: FunctionUse) -> ValueType | None:
 # Functions.
 
 
-def remove_repeats(values: Iterable[Value]) -> Array:
+def remove_repeats(values: Iterable[Value]) -> NestedArray:
     """Return each value once, in the order in which they come first. -0.0 becomes 0.0."""
     return tuple(dict.fromkeys(map(normalized, values)))
 
@@ -99,7 +99,7 @@ def find_element(values: Sequence[Value], index: int, ansi: bool) -> Value:
     return None
 
 
-def intersect(left: Array, right: Array) -> Array:
+def intersect(left: NestedArray, right: NestedArray) -> NestedArray:
     """Return each value once that is in both arrays, in the order of the left one."""
     right_values = set(map(normalized, right))
     return remove_repeats(value for value in left if normalized(value) in right_values)

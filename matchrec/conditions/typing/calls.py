@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.calendar import has_one_offset, is_known
-from matchrec.conditions.functions.function import FunctionUse, Parameter
+from matchrec.conditions.functions.function import FunctionUse, ParameterType
 from matchrec.conditions.residual import BASIC, COMPARISONS, LOGIC, TypedOperation, TypedStep
 from matchrec.conditions.run_condition import (
     Apply,
@@ -276,7 +276,7 @@ TYPES_OF_NULL = {Family.BOOLEAN: BOOLEAN, Family.INTEGER: INT, Family.STRING: ST
 
 
 def as_argument(
-    typer: Typer, step: TypedOperation, part: TypedStep, parameter: Parameter
+    typer: Typer, step: TypedOperation, part: TypedStep, parameter: ParameterType
 ) -> TypedStep:
     """Return a value as an argument that a function takes.
 

@@ -14,7 +14,7 @@ from matchrec.dialects.rules import aggregates, oracle, values
 from matchrec.dialects.rules.aggregates import Collection, collect_known_values
 from matchrec.dialects.rules.place import (
     DIFFERS,
-    Rule,
+    RewriteRule,
     RuleContext,
     ValueKind,
     call_function,
@@ -83,7 +83,7 @@ def ignore_nulls_in_first_and_last(
     return call_function("TRY_ELEMENT_AT", known_values, index)
 
 
-_FLINK: tuple[Rule, ...] = (
+_FLINK: tuple[RewriteRule, ...] = (
     rewrite_failing_cast,
     drop_type_size,
     add_comma_separator,
@@ -139,7 +139,7 @@ def drop_into(node: exp.Select, context: RuleContext) -> exp.Expr:
     return node
 
 
-_AZURE: tuple[Rule, ...] = (
+_AZURE: tuple[RewriteRule, ...] = (
     aggregates.quote_variable,
     rewrite_system_timestamp,
     collect_classifiers,
@@ -184,7 +184,7 @@ def rewrite_numbers_in_first_and_last(node: exp.Anonymous, context: RuleContext)
     return exp.Dot(this=row, expression=exp.to_identifier("item"))
 
 
-_BIGQUERY: tuple[Rule, ...] = (
+_BIGQUERY: tuple[RewriteRule, ...] = (
     aggregates.quote_variable,
     rewrite_numbers_in_first_and_last,
     aggregates.rewrite_array_agg,
@@ -335,7 +335,7 @@ def rewrite_to_char(node: exp.ToChar, _: RuleContext) -> exp.Expr:
     return exp.TimeToStr(this=node.this, format=exp.Literal.string(marks))
 
 
-_SNOWFLAKE: tuple[Rule, ...] = (
+_SNOWFLAKE: tuple[RewriteRule, ...] = (
     name_columns_of_values,
     rewrite_within_group,
     values.rewrite_to_number,
@@ -400,7 +400,7 @@ def move_navigation_inward(node: exp.Anonymous, _: RuleContext) -> exp.Expr:
     return rewritten if rewritten.find(exp.Anonymous) else node
 
 
-_TRINO: tuple[Rule, ...] = (
+_TRINO: tuple[RewriteRule, ...] = (
     aggregates.rewrite_count,
     values.remark_text_cast,
     move_navigation_inward,
@@ -420,7 +420,7 @@ _TRINO: tuple[Rule, ...] = (
 # The rules of each product, in the order in which they are applied.
 
 # The rules for expressions in the SQL of a product, whichever product is written.
-READS: dict[str, tuple[Rule, ...]] = {
+READS: dict[str, tuple[RewriteRule, ...]] = {
     "spark": (rewrite_failing_cast,),
     "databricks": (aggregates.add_final,),
     "snowflake": _SNOWFLAKE,
@@ -432,7 +432,7 @@ READS: dict[str, tuple[Rule, ...]] = {
 }
 
 # The rules for expressions of any product, applied after `READS`.
-COMMON: tuple[Rule, ...] = (
+COMMON: tuple[RewriteRule, ...] = (
     values.drop_fraction_of_second,
     values.rewrite_division,
     values.rewrite_greatest_and_least,
@@ -443,7 +443,7 @@ COMMON: tuple[Rule, ...] = (
 )
 
 # The rules for expressions that are written for a product, after all others.
-WRITES: dict[str, tuple[Rule, ...]] = {
+WRITES: dict[str, tuple[RewriteRule, ...]] = {
     "snowflake": (aggregates.rename_prev_and_next, aggregates.remark_array_nulls),
     "oracle": (aggregates.rewrite_first_and_last_value, aggregates.reject_distinct_and_filter),
     "trino": (
@@ -460,7 +460,7 @@ WRITES: dict[str, tuple[Rule, ...]] = {
 }
 
 
-def find_rules(read: Product, write: Product) -> tuple[Rule, ...]:
+def find_rules(read: Product, write: Product) -> tuple[RewriteRule, ...]:
     """Return the rules between two products, in the order in which they are applied."""
     return (
         values.round_or_cut_cast,

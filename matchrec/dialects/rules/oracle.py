@@ -26,7 +26,7 @@ from matchrec.dialects.rules.aggregates import distribute_over_and_filter
 from matchrec.dialects.rules.place import (
     NUMBERS,
     TIMES,
-    Rule,
+    RewriteRule,
     RuleContext,
     ValueKind,
     call_function,
@@ -432,7 +432,7 @@ def rewrite_concatenation(node: exp.Concat | exp.DPipe, context: RuleContext) ->
 
 
 # The rules for expressions in Oracle's SQL, in the order in which they are applied.
-READS: tuple[Rule, ...] = (
+READS: tuple[RewriteRule, ...] = (
     distribute_over_and_filter,
     drop_dual,
     quote_unusual_name,

@@ -356,10 +356,10 @@ def has_semantics(node: exp.Expr) -> bool:
 
 # The functions of row patterns of a product, each with the name by which the rules know it. None
 # outside of clauses, where RUNNING and FINAL are ordinary names.
-Functions = Mapping[str, str] | None
+FunctionMapping = Mapping[str, str] | None
 
 
-def mask_functions(text: str, tokens: Sequence[Token], functions: Functions) -> str:
+def mask_functions(text: str, tokens: Sequence[Token], functions: FunctionMapping) -> str:
     """Return a text in which functions of row patterns have a prefix.
 
     RUNNING and FINAL become calls, too, and variables that are keywords get their prefix:
@@ -378,7 +378,7 @@ def mask_functions(text: str, tokens: Sequence[Token], functions: Functions) -> 
 
 
 def _find_masking_edits(
-    tokens: TokenSequence, keywords: Set[int], functions: Functions
+    tokens: TokenSequence, keywords: Set[int], functions: FunctionMapping
 ) -> Iterator[Edit]:
     """Yield the edits that add prefixes.
 
@@ -465,10 +465,10 @@ class RuleContext:
 
 # Rewrites a node of the type that its first parameter has. It may return the node as it is, or
 # raise UnsupportedError if the product that is written has nothing that means the same.
-Rule = Callable[[Any, RuleContext], exp.Expr]
+RewriteRule = Callable[[Any, RuleContext], exp.Expr]
 
 
 @cache
-def find_node_types(rule: Rule) -> Any:
+def find_node_types(rule: RewriteRule) -> Any:
     """Return the class, or union of classes, of the nodes that a rule rewrites."""
     return next(iter(get_type_hints(rule).values()))

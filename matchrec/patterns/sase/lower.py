@@ -15,7 +15,13 @@ from typing import NamedTuple
 from matchrec.errors import sase as errors
 from matchrec.errors.rules import duplicate_measure
 from matchrec.patterns.sase import nodes
-from matchrec.patterns.sase.nodes import Component, Components, SaseQuery, Strategy, variables_of
+from matchrec.patterns.sase.nodes import (
+    Component,
+    Components,
+    SaseQuery,
+    SaseStrategy,
+    variables_of,
+)
 from matchrec.plan import clauses
 from matchrec.plan.clauses import Definition, RowExpression
 from matchrec.plan.expression import (
@@ -83,12 +89,12 @@ def lower_sase(query: SaseQuery, streams: nodes.Streams) -> MatchPlan:
     return plan
 
 
-def find_selection(strategy: Strategy) -> clauses.EventSelection:
+def find_selection(strategy: SaseStrategy) -> clauses.EventSelection:
     """Return the event selection of a plan.
 
     Partition contiguity is strict contiguity in finer partitions.
     """
-    if strategy is Strategy.PARTITION_CONTIGUITY:
+    if strategy is SaseStrategy.PARTITION_CONTIGUITY:
         return clauses.EventSelection.STRICT_CONTIGUITY
     return clauses.EventSelection[strategy.name]
 
@@ -109,7 +115,7 @@ def list_equal_keys(query: SaseQuery) -> Iterator[RowExpression]:
     With strict contiguity there are none: there, conditions compare each event with the first one,
     because an event with another value of the attribute ends the match.
     """
-    if query.strategy is not Strategy.STRICT_CONTIGUITY:
+    if query.strategy is not SaseStrategy.STRICT_CONTIGUITY:
         for test in query.tests:
             yield RowExpression(row_sql(test), test.span, names=find_column_names(test))
 
@@ -184,7 +190,7 @@ def list_event_conditions(
         yield compare("=", type_of_event, component.event_type)
     for test in query.tests:
         attribute = read_attribute(variable, test)
-        if query.strategy is Strategy.STRICT_CONTIGUITY and variable != first_variable:
+        if query.strategy is SaseStrategy.STRICT_CONTIGUITY and variable != first_variable:
             yield compare("=", attribute, read_attribute(first_variable, test))
         else:
             yield Operation("IS NOT NULL", (attribute, " IS NOT NULL"), test.span)

@@ -34,7 +34,7 @@ class Component:
         return f"{self.name.text}[]" if self.kleene else self.name.text
 
 
-class Strategy(Enum):
+class SaseStrategy(Enum):
     """Event selection strategies. Source: section 2, "event selection strategy"."""
 
     STRICT_CONTIGUITY = "strict_contiguity"
@@ -99,7 +99,7 @@ class SaseQuery:
 
     components: Components
     sequence_span: Span
-    strategy: Strategy
+    strategy: SaseStrategy
     # The conditions of WHERE, without equivalence tests.
     predicates: tuple[Scalar, ...]
     # The attributes of equivalence tests, which are equal in all events of a match.

@@ -12,7 +12,7 @@ from matchrec.errors.kinds import located_in
 from matchrec.errors.language import SASE
 from matchrec.errors.sql.clause import expression_nested_too_deep
 from matchrec.patterns.sase.expressions import NAMES, EventReader, in_single_quotes, read_text
-from matchrec.patterns.sase.nodes import Component, Components, SaseQuery, Strategy
+from matchrec.patterns.sase.nodes import Component, Components, SaseQuery, SaseStrategy
 from matchrec.plan.clauses import FirstMatches, Measure, RowExpression
 from matchrec.plan.expression import (
     Scalar,
@@ -94,7 +94,7 @@ class QueryReader(EventReader):
         self.components = self.read_sequence()
         sequence_span = self.span(start, self.position)
         first_matches = self.read_first_matches()
-        strategy = Strategy.SKIP_TILL_NEXT_MATCH
+        strategy = SaseStrategy.SKIP_TILL_NEXT_MATCH
         predicates: tuple[Scalar, ...] = ()
         if self.enter_clause("WHERE", ClausePart.DEFINE):
             strategy, predicates = self.read_where()
@@ -207,7 +207,7 @@ class QueryReader(EventReader):
     #     WHERE skip_till_next_match(a[], b) { [symbol] AND b.price > 10 }
     #     WHERE skip_till_next_match AND [symbol] AND b.price > 10
 
-    def read_where(self) -> tuple[Strategy, tuple[Scalar, ...]]:
+    def read_where(self) -> tuple[SaseStrategy, tuple[Scalar, ...]]:
         """Read the strategy, and the predicates without equivalence tests."""
         start = self.position
         self.read_token("an event selection strategy such as skip_till_next_match", TokenKind.WORD)
@@ -220,11 +220,11 @@ class QueryReader(EventReader):
         else:
             conditions = self.read_flat_conditions()
         predicates = self.split_predicates(conditions)
-        if strategy is Strategy.PARTITION_CONTIGUITY and not self.tests:
+        if strategy is SaseStrategy.PARTITION_CONTIGUITY and not self.tests:
             raise errors.nothing_to_partition_by(strategy_span)
         return strategy, predicates
 
-    def read_braces(self, strategy: Strategy) -> list[Scalar]:
+    def read_braces(self, strategy: SaseStrategy) -> list[Scalar]:
         """Read the list of components, which may be missing, and the condition in braces."""
         if self.key == "(":
             self.read_component_list(strategy)
@@ -243,7 +243,7 @@ class QueryReader(EventReader):
             raise self.unexpected_token(f"AND, RETURN,{braces} WITHIN or the end")
         return conditions
 
-    def read_component_list(self, strategy: Strategy) -> None:
+    def read_component_list(self, strategy: SaseStrategy) -> None:
         """Read the components of a strategy: each positive one once; negated ones are optional."""
         self.require("(")
         start = self.position
@@ -330,7 +330,7 @@ def check_negations(components: Components) -> None:
             )
 
 
-def find_strategy(written: str, span: Span) -> Strategy:
+def find_strategy(written: str, span: Span) -> SaseStrategy:
     """Return the strategy with a name, in any case, with hyphens or underscores.
 
     Raises:
@@ -339,7 +339,7 @@ def find_strategy(written: str, span: Span) -> Strategy:
     >>> find_strategy("Skip-Till-Any-Match", Span(0, 19)).name
     'SKIP_TILL_ANY_MATCH'
     """
-    strategies = {strategy.value: strategy for strategy in Strategy}
+    strategies = {strategy.value: strategy for strategy in SaseStrategy}
     strategy = strategies.get(written.lower().replace("-", "_"))
     if strategy is None:
         raise errors.unknown_strategy(span, name=written, known=list(strategies))

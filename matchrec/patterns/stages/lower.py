@@ -424,7 +424,7 @@ class TestDefinitions(tree.StepBuilder):
         self.definitions[name] = clauses.Definition(name, with_columns(scalar, read_candidate))
         return name
 
-    def combine_conditions(self, tests: tree.Tests) -> Scalar:
+    def combine_conditions(self, tests: tree.StageTests) -> Scalar:
         """Return the conditions of a stage as one expression. Without any, every event is taken."""
         if not tests:
             return make_literal("TRUE", NOWHERE)

@@ -31,10 +31,10 @@ class Test:
 
 
 T = TypeVar("T")
-Tests = tuple[Test, ...]
+StageTests = tuple[Test, ...]
 
 
-def combine(tests: Tests, make: Callable[[Test], T], join: Callable[[str, list[T]], T]) -> T:
+def combine(tests: StageTests, make: Callable[[Test], T], join: Callable[[str, list[T]], T]) -> T:
     """Combine one or more conditions, from left to right.
 
     `where(a).where(b).or_where(c)` becomes `(a AND b) OR c`.
@@ -66,7 +66,7 @@ class Stage:
     # Whether it is a NOT: no event may satisfy its conditions.
     negated: bool = False
     # Every event satisfies a stage without conditions.
-    conditions: Tests = ()
+    conditions: StageTests = ()
     # Whether a call has set `least` and `most`.
     quantified: bool = False
     # How often the stage is repeated; `most` is None if there is no limit.

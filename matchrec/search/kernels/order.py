@@ -121,7 +121,7 @@ def compare(left: int, right: int, matches: MappedRows, program: Hook) -> int:
     return 0
 
 
-class Ranked(NamedTuple):
+class RankedMatches(NamedTuple):
     """Matches sorted by partition, by first row, then in the order of completion."""
 
     # The first row of the first partition.
@@ -156,7 +156,7 @@ HELD = 2
 
 @kernel
 def mark_kept(
-    ranked: Ranked,
+    ranked: RankedMatches,
     position: SearchPosition,
     fails_on_miss: bool,
     outcome: IntArray,

@@ -77,8 +77,8 @@ PLACES = {
 }
 
 # Return the names of the tables and of the functions that exist.
-Tables = Callable[[], Iterable[str]]
-Functions = Callable[[], Iterable[str]]
+ListTables = Callable[[], Iterable[str]]
+ListFunctions = Callable[[], Iterable[str]]
 
 # The name that a `?` has in the text that the engine reads.
 _MARKER = re.compile(rf":{PREFIX}\d+")
@@ -196,7 +196,7 @@ class InUsersTerms(Located):
 
 
 def put_in_users_terms(
-    error: PySparkException, filled: FilledTemplate, tables: Tables, functions: Functions
+    error: PySparkException, filled: FilledTemplate, tables: ListTables, functions: ListFunctions
 ) -> PySparkException:
     """Return the error, of its class, in terms of the user's text and without the plan.
 
@@ -262,7 +262,7 @@ def find_syntax_cure(error_text: str, span: Span, filled: FilledTemplate) -> str
 
 
 def find_cure(
-    refusal: Any, error_text: str, filled: FilledTemplate, functions: Functions
+    refusal: Any, error_text: str, filled: FilledTemplate, functions: ListFunctions
 ) -> str | None:
     """Return what to write instead of what is refused, if there is no advice yet.
 
@@ -283,7 +283,7 @@ def find_cure(
     return cure
 
 
-def put_in_plain_words(error: PySparkException, tables: Tables) -> PySparkException:
+def put_in_plain_words(error: PySparkException, tables: ListTables) -> PySparkException:
     """Return the error, of its class, without the plan, if it is about no text of the user.
 
     Args:
@@ -309,7 +309,7 @@ def put_in_plain_words(error: PySparkException, tables: Tables) -> PySparkExcept
     return refusal
 
 
-def add_cure_of_name(short: Any, parameters: Mapping[str, str], tables: Tables) -> None:
+def add_cure_of_name(short: Any, parameters: Mapping[str, str], tables: ListTables) -> None:
     """Add what to write instead of an unknown table, type or function, if that is known.
 
     Args:

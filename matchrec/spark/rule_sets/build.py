@@ -57,7 +57,7 @@ from matchrec.worker.wire import SelectItem
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Fields = Sequence[StructField]
+StructFields = Sequence[StructField]
 PreparedRules = PreparedInput[SharedDrafts]
 
 # For each rule, the slot of each of its reads: the number of the column `__r0`, `__r1`, ... of the
@@ -76,7 +76,7 @@ IDENTITY_DIGITS = 12
 # The schema of the workers' rows.
 
 
-def find_slots(rule_set: RuleSet, inputs: Fields) -> tuple[Slots, Fields]:
+def find_slots(rule_set: RuleSet, inputs: StructFields) -> tuple[Slots, StructFields]:
     """Return the slots of the reads of all rules, and the fields of the slots.
 
     Rules share slots: a set needs as many slots of a type as the rule with the most reads of it.
@@ -103,7 +103,7 @@ def find_slots(rule_set: RuleSet, inputs: Fields) -> tuple[Slots, Fields]:
     return tuple(slots_of_rules), fields
 
 
-def schema_of_rows(rule_set: RuleSet, inputs: Fields, slots: Fields) -> StructType:
+def schema_of_rows(rule_set: RuleSet, inputs: StructFields, slots: StructFields) -> StructType:
     """Return the schema of the workers' rows, before types that Arrow cannot carry are replaced.
 
     Args:

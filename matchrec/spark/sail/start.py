@@ -44,7 +44,7 @@ STARTING_SPARK = "starting Spark; this takes several seconds"
 ZONE_FILE = re.compile(r"/.*/zoneinfo/(?:posix/)?(?P<name>.+)")
 
 # Settings of Spark, by name.
-Settings = Mapping[str, str]
+SparkSettings = Mapping[str, str]
 
 ENGINE = ArgumentKind(
     "'sail', 'spark' or the address of a server",
@@ -60,7 +60,7 @@ MEMORY_SIZE = ArgumentKind(
 )
 
 
-def choose_engine(engine: str | None, settings: Settings) -> str:
+def choose_engine(engine: str | None, settings: SparkSettings) -> str:
     """Return the engine for a new session: `sail`, `spark`, or the address of a server.
 
     Args:
@@ -73,7 +73,7 @@ def choose_engine(engine: str | None, settings: Settings) -> str:
     return SAIL if server.is_installed() and not has_master(settings) else SPARK
 
 
-def has_master(settings: Settings) -> bool:
+def has_master(settings: SparkSettings) -> bool:
     """Return whether the settings or `spark-submit` choose a master of Spark."""
     submitted = SUBMITTED.search(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))
     return MASTER in settings or "PYSPARK_GATEWAY_PORT" in os.environ or submitted is not None
@@ -81,7 +81,7 @@ def has_master(settings: Settings) -> bool:
 
 def start(
     engine: str | None = None,
-    settings: Settings | None = None,
+    settings: SparkSettings | None = None,
     cores: int | None = None,
     memory: str | None = None,
     *,
@@ -128,7 +128,7 @@ def java_runs() -> bool:
 
 
 def start_spark(
-    engine: str, settings: Settings, cores: int | None, memory: str | None
+    engine: str, settings: SparkSettings, cores: int | None, memory: str | None
 ) -> SparkSession:
     """Return a session on Spark in this program, or on the server at an address."""
     if engine != SPARK and not engine.startswith("local"):  # a server that PySpark starts itself
@@ -152,7 +152,7 @@ def start_spark(
     return builder.getOrCreate()
 
 
-def tuned(session: SparkSession, settings: Settings) -> SparkSession:
+def tuned(session: SparkSession, settings: SparkSettings) -> SparkSession:
     """Give a running session some settings and those of `tune`, and return it.
 
     Raises:

@@ -169,15 +169,15 @@ class ByKey:
 
 
 # What a search needs of some keys, by the names of its states. All states have the same keys.
-States = Mapping[str, ByKey]
+KeyStates = Mapping[str, ByKey]
 
 
-def take(states: States, keys: IntArray) -> States:
+def take(states: KeyStates, keys: IntArray) -> KeyStates:
     """Return the states of some keys, see `ByKey.take`."""
     return {name: state.take(keys) for name, state in states.items()}
 
 
-def join(states: States, others: States) -> States:
+def join(states: KeyStates, others: KeyStates) -> KeyStates:
     """Return the states of some keys, then the states of other keys."""
     return {name: state.followed_by(others[name]) for name, state in states.items()}
 

@@ -38,9 +38,9 @@ from matchrec.spark.streaming.arrival import (
     Arriving,
     ByKey,
     ColumnMap,
+    KeyStates,
     Memory,
     SearchRows,
-    States,
     arrange,
     dump,
     join,
@@ -76,7 +76,7 @@ class KeyState:
     # int64[p], ascending indices of keys of the bucket.
     keys: IntArray
     # The states of the search for these keys, then NEXT_END, FAILED and PLACES.
-    states: States
+    states: KeyStates
 
     @property
     def next_end(self) -> IntArray:
@@ -96,7 +96,7 @@ class KeyState:
         keys = np.append(self.keys, others.keys)
         return KeyState(keys, join(self.states, others.states)).take(np.argsort(keys))
 
-    def advance(self, rows: SearchRows, new_states: States, end: int) -> KeyState:
+    def advance(self, rows: SearchRows, new_states: KeyStates, end: int) -> KeyState:
         """Return the state after a search, without keys that need no state any more.
 
         Args:
@@ -181,7 +181,7 @@ def needs_in(arrays: Arrays, searches: tuple[KeySearch, ...]) -> dict[str, KeySt
     return key_states
 
 
-def states_in(arrays: Arrays, search: str, names: Iterable[str]) -> States:
+def states_in(arrays: Arrays, search: str, names: Iterable[str]) -> KeyStates:
     """Return the states of these names of a search, as `make_memory` has stored them."""
     states = {}
     for name in names:

@@ -27,7 +27,7 @@ from matchrec.search.partitions import (
     list_positions,
 )
 from matchrec.search.records import compile_task
-from matchrec.spark.streaming.arrival import ByKey, SearchRows, States
+from matchrec.spark.streaming.arrival import ByKey, KeyStates, SearchRows
 from matchrec.worker import wire
 from matchrec.worker.arrays import as_integers, take_column
 from matchrec.worker.batches import Piece
@@ -48,7 +48,7 @@ NUMBER = "number"  # the number of matches so far
 COVERED = "covered"  # for each row that is kept, whether a match covers it or it was output
 
 # Yields output rows of what is decided. Returns the states of each key.
-Searching = Generator[pa.RecordBatch, None, States]
+Searching = Generator[pa.RecordBatch, None, KeyStates]
 
 
 @dataclass(frozen=True)
@@ -64,11 +64,11 @@ class KeySearch(ABC):
     name: str = "0"
 
     @abstractmethod
-    def make_empty_states(self) -> States:
+    def make_empty_states(self) -> KeyStates:
         """Return the states of one key that has had no events, but not KEPT, NEXT_END and IDLE."""
 
     @abstractmethod
-    def search(self, states: States, rows: SearchRows) -> Searching:
+    def search(self, states: KeyStates, rows: SearchRows) -> Searching:
         """Go on with the search of one or more keys.
 
         Args:
@@ -133,12 +133,12 @@ def find_neighbour_window_times(executable: Executable, rows: pa.Table) -> IntAr
 class ContiguousSearch(KeySearch):
     """Searches for matches of consecutive rows, all keys at once."""
 
-    def make_empty_states(self) -> States:
+    def make_empty_states(self) -> KeyStates:
         """Return the states of one key that has had no events."""
         no_rows = ByKey.concatenate([np.zeros(0, np.bool_)])
         return make_states(np.zeros(1, np.int64), np.zeros(1, np.int64), no_rows)
 
-    def search(self, states: States, rows: SearchRows) -> Searching:
+    def search(self, states: KeyStates, rows: SearchRows) -> Searching:
         """Go on with the search of one or more keys, see `KeySearch.search`."""
         window_times = find_window_times(self.executable, rows.rows)
         partitions = self.open_partitions(window_times, states, rows)
@@ -158,7 +158,7 @@ class ContiguousSearch(KeySearch):
         return self.find_states(piece, window_times, rows)
 
     def open_partitions(
-        self, window_times: IntArray, states: States, rows: SearchRows
+        self, window_times: IntArray, states: KeyStates, rows: SearchRows
     ) -> Partitions:
         """Return rows as partitions that may go on.
 
@@ -191,7 +191,7 @@ class ContiguousSearch(KeySearch):
         assert lookaround is not None
         return lookaround
 
-    def find_states(self, piece: Piece, window_times: IntArray, rows: SearchRows) -> States:
+    def find_states(self, piece: Piece, window_times: IntArray, rows: SearchRows) -> KeyStates:
         """Return the states of the keys after the search of a piece.
 
         Args:
@@ -217,7 +217,7 @@ class ContiguousSearch(KeySearch):
         }
 
 
-def make_states(start: IntArray, number: IntArray, covered: ByKey) -> States:
+def make_states(start: IntArray, number: IntArray, covered: ByKey) -> KeyStates:
     """Return the states of a contiguous search, but not KEPT, NEXT_END and IDLE.
 
     Args:

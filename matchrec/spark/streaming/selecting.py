@@ -33,8 +33,8 @@ from matchrec.search.selection import count_node_columns, find_extremes, join_ch
 from matchrec.spark.streaming.arrival import (
     Array,
     ByKey,
+    KeyStates,
     SearchRows,
-    States,
     join,
     read_times,
     take,
@@ -61,14 +61,14 @@ NUMBERS = "numbers"  # the number of each row that is kept, from 0
 class SelectingSearch(KeySearch):
     """Searches with event selection, one key after the other."""
 
-    def make_empty_states(self) -> States:
+    def make_empty_states(self) -> KeyStates:
         """Return the states of one key that has had no events."""
         task = self.executable.task
         compiled = compile_task(task, len(self.executable.crossing.integers))
         arrays = to_arrays(new_state(compiled.registers, count_node_columns(task)))
         return {name: ByKey.concatenate([array]) for name, array in arrays.items()}
 
-    def search(self, states: States, rows: SearchRows) -> Searching:
+    def search(self, states: KeyStates, rows: SearchRows) -> Searching:
         """Go on with the search of one or more keys, see `KeySearch.search`."""
         numbered = NumberedRows.build(self.executable, states, rows, self.end)
         is_quiet = self.find_quiet_keys(states, numbered)
@@ -121,7 +121,7 @@ class SelectingSearch(KeySearch):
         new_state, kept = search.answer()
         return self.find_states(rows_of_key, call, new_state, kept)
 
-    def find_quiet_keys(self, states: States, rows: NumberedRows) -> BoolArray:
+    def find_quiet_keys(self, states: KeyStates, rows: NumberedRows) -> BoolArray:
         """Return the keys that have no rows from before and no new row that begins a run.
 
         Returns:
@@ -139,7 +139,7 @@ class SelectingSearch(KeySearch):
             begins &= match_counts < task.most_matches
         return np.asarray((states[NUMBERS].sizes == 0) & ~begins, np.bool_)
 
-    def count_rows(self, states: States, new_counts: IntArray) -> States:
+    def count_rows(self, states: KeyStates, new_counts: IntArray) -> KeyStates:
         """Return the states of quiet keys, with their new rows counted.
 
         Args:
@@ -232,7 +232,9 @@ class NumberedRows:
     first: int = 0
 
     @staticmethod
-    def build(executable: Executable, states: States, rows: SearchRows, end: int) -> NumberedRows:
+    def build(
+        executable: Executable, states: KeyStates, rows: SearchRows, end: int
+    ) -> NumberedRows:
         """Return the rows of some keys.
 
         Args:

@@ -39,9 +39,9 @@ from matchrec.syntax.tokens import (
     CLOSING,
     OPENING,
     Cursor,
-    Range,
     Token,
     TokenKind,
+    TokenRange,
     TokenSequence,
     words,
 )
@@ -313,7 +313,7 @@ def refuse_strange(tokens: TokenSequence, where: str) -> None:
             raise syntax_errors.strange_sign(token.text, where, token.span)
 
 
-def items_between(tokens: TokenSequence, inside: Range, where: str) -> tuple[Range, ...]:
+def items_between(tokens: TokenSequence, inside: TokenRange, where: str) -> tuple[TokenRange, ...]:
     """Return the ranges between the commas of a range.
 
     Args:

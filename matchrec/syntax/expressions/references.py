@@ -62,8 +62,8 @@ from matchrec.syntax.tokens import (
     NAVIGATION,
     PHYSICAL,
     SEMANTICS,
-    Range,
     TokenKind,
+    TokenRange,
     TokenSequence,
     read_whole_number,
 )
@@ -308,7 +308,7 @@ def read_aggregate(
     return read_frame(reader, aggregate, end) if has_frame else (aggregate, end)
 
 
-def _read_argument(reader: ExpressionCursor, index: int, argument: Range) -> Scalar | None:
+def _read_argument(reader: ExpressionCursor, index: int, argument: TokenRange) -> Scalar | None:
     """Read an argument of the aggregate at `index`; None for the `*` of a count."""
     start, end = argument
     is_qualified = end == start + 3 and reader.key_at(start + 1) == "."
@@ -404,7 +404,7 @@ def _refuse_kept_nulls(reader: ExpressionCursor, index: int, end: int) -> None:
             raise errors.kept_nulls(span, function=reader.tokens[index].text, clause=reader.clause)
 
 
-def _read_sort_item(reader: ExpressionCursor, index: int, item: Range) -> tuple[Scalar, str]:
+def _read_sort_item(reader: ExpressionCursor, index: int, item: TokenRange) -> tuple[Scalar, str]:
     """Read an item of WITHIN GROUP (ORDER BY ...): its expression, and the words after it.
 
     `index` is the aggregate.
@@ -463,7 +463,7 @@ def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) 
 
 
 def _read_operand(
-    reader: ExpressionCursor, index: int, argument: Range, semantics: Semantics
+    reader: ExpressionCursor, index: int, argument: TokenRange, semantics: Semantics
 ) -> Scalar:
     """Read the operand of the navigation at `index`.
 
@@ -508,7 +508,7 @@ def _read_operand(
     return Term((reference,), span)
 
 
-def _read_offset(reader: ExpressionCursor, name: str, argument: Range, default: int) -> int:
+def _read_offset(reader: ExpressionCursor, name: str, argument: TokenRange, default: int) -> int:
     """Read the offset of a navigation: a whole number, or a parameter if it has a value.
 
     Args:
@@ -611,7 +611,7 @@ def _read_variable(reader: ExpressionCursor, index: int) -> str | None:
 
 def checked_arguments(
     reader: ExpressionCursor, index: int, numbers: range, expected: str
-) -> tuple[Range, ...]:
+) -> tuple[TokenRange, ...]:
     """Return the arguments of the call at `index`, as ranges of tokens.
 
     Args:
@@ -652,7 +652,7 @@ def _explain_wrong_number(
     )
 
 
-def find_arguments(reader: ExpressionCursor, index: int) -> tuple[Range, ...]:
+def find_arguments(reader: ExpressionCursor, index: int) -> tuple[TokenRange, ...]:
     """Return the arguments of the call at `index`, as ranges of tokens."""
     start = index + 2
     end = reader.text.pairs[index + 1]

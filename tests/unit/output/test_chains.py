@@ -27,7 +27,7 @@ from matchrec.plan.expression import End, Navigation, Semantics
 from matchrec.search.interface import Room
 from matchrec.search.matches import Matches
 from matchrec.search.partitions import Partitions
-from matchrec.search.strategies import Algorithm
+from matchrec.search.strategies import SearchAlgorithm
 from matchrec.syntax.row_pattern import parse_row_pattern
 from matchrec.worker.arrays import order_floats
 from tests.quick.scale import examples
@@ -71,7 +71,7 @@ def test_chains_are_read_as_the_rows_written_out(
     query, partitions = case
     task, rows = query.task(), partitions.rows
     room = data.draw(st.sampled_from([Room(), Room(rows=3, matches=2, memory=1)]))
-    algorithm = Algorithm("backtracking", room)
+    algorithm = SearchAlgorithm("backtracking", room)
     chained = list(search(algorithm, replace(task, chained=True), partitions))
     plain = list(search(algorithm, task, partitions))
     variable = data.draw(st.sampled_from([None, *query.variables]))
@@ -115,7 +115,9 @@ def at(values: np.ndarray, index: np.ndarray) -> np.ndarray:
 def test_a_row_is_searched_once_for_each_state(text: str) -> None:
     query = Query(parse_row_pattern(text), NEXT_ROW)
     rows = Rows((tuple([frozenset("AB")] * 2_000),)).partitions(query.variables)
-    chunks = list(search(Algorithm("backtracking"), replace(query.task(), chained=True), rows))
+    chunks = list(
+        search(SearchAlgorithm("backtracking"), replace(query.task(), chained=True), rows)
+    )
     assert sum(int(found.offsets[-1]) for found in chunks) > 20 * rows.rows
     searched = sum(len(found.rows) for found in chunks if found.rows is not None)
     # each chunk begins with the rows of a match that the one before has seen

@@ -202,7 +202,7 @@ def test_plans_that_keep_every_rule(plan: MatchPlan) -> None:
 
 @pytest.mark.parametrize(("rule", "plan", "message"), FORBIDDEN)
 def test_each_rule_refuses_in_its_own_words(
-    rule: rules.Rule, plan: MatchPlan, message: str
+    rule: rules.PlanRule, plan: MatchPlan, message: str
 ) -> None:
     for part, choices, other in rules.RULES:
         found = getattr(plan, part)

@@ -12,7 +12,7 @@ from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation
 from matchrec.search.interface import Room
 from matchrec.search.matches import Matches
-from matchrec.search.strategies import Algorithm
+from matchrec.search.strategies import SearchAlgorithm
 from matchrec.spark.after.expand import list_paths
 from tests.properties.test_selection import STOCK, rising
 from tests.quick.scale import examples
@@ -38,7 +38,7 @@ def graph(query: SelectionQuery, rows: WindowedRows, room: Room = ROOM) -> list[
     """The pointers of each partition; rows are numbered over all partitions."""
     asked = task(replace(query, output=MatchOutput.GRAPH))
     partitions = rows.partitions(query.variables)
-    (found,) = search(Algorithm("breadth_first", room), asked, partitions)
+    (found,) = search(SearchAlgorithm("breadth_first", room), asked, partitions)
     all_pointers = list(pointers_of(found, query.variables))
     count = len(partitions.starts) - 1
     return [
@@ -124,5 +124,5 @@ def test_every_match_is_unwound_by_version(
         for pointers in graph(query, rows, room)
         for path in list_paths(pointers)
     ]
-    expected = run_algorithm(Algorithm("breadth_first"), query, rows)
+    expected = run_algorithm(SearchAlgorithm("breadth_first"), query, rows)
     assert sorted(unwound) == sorted(mapped for _, _, _, mapped in expected)

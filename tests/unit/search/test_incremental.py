@@ -27,7 +27,7 @@ from matchrec.search.interface import Task
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.records import compile_task
-from matchrec.search.strategies import Algorithm
+from matchrec.search.strategies import SearchAlgorithm
 from matchrec.spark.streaming.arrival import ColumnMap, Memory, dump, load
 from tests.generators.selection import cases, sequences
 from tests.quick.scale import examples
@@ -68,7 +68,7 @@ def test_pieces_give_what_the_whole_gives(
         whole = one_partition(rows.partitions(asked.variables), partition)
         try:
             expected = listed(
-                list(search(Algorithm("breadth_first"), asked, whole)), np.arange(whole.rows)
+                list(search(SearchAlgorithm("breadth_first"), asked, whole)), np.arange(whole.rows)
             )
         except RunFailure:
             continue

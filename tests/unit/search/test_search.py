@@ -29,7 +29,7 @@ from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import Partitions
 from matchrec.search.records import prepare_input
 from matchrec.search.search import find_possible_beginnings
-from matchrec.search.strategies import ALGORITHMS, Algorithm, choose
+from matchrec.search.strategies import ALGORITHMS, SearchAlgorithm, choose
 from matchrec.shortcuts import Shortcuts, in_force
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.tasks.contiguous import Query, query, run_algorithm, search, words
@@ -55,7 +55,7 @@ def partitions(satisfied: np.ndarray, sizes: int, *integers: np.ndarray) -> Part
     )
 
 
-def listed(algorithm: Algorithm, query: Query, rows: Partitions) -> list[tuple[int, ...]]:
+def listed(algorithm: SearchAlgorithm, query: Query, rows: Partitions) -> list[tuple[int, ...]]:
     return [
         (
             int(chunk.partition[i]),
@@ -93,18 +93,18 @@ def test_engines_agree_on_many_rows(
     rows = partitions(bits(4_000, 0.6, 0.8, 0.05), 700, values)
     sought = Query(parse_row_pattern(text), skip, run_conditions=run_conditions)
     small = Room(rows=500, matches=50, memory=2)
-    found = listed(Algorithm("backtracking"), sought, rows)
+    found = listed(SearchAlgorithm("backtracking"), sought, rows)
     assert len(found) > 5
     for algorithm in (
-        Algorithm("backtracking", small),
-        Algorithm("breadth_first"),
-        Algorithm("breadth_first", small),
+        SearchAlgorithm("backtracking", small),
+        SearchAlgorithm("breadth_first"),
+        SearchAlgorithm("breadth_first", small),
     ):
         assert listed(algorithm, sought, rows) == found
 
 
 @algorithms
-def test_chunks_are_bounded_and_overlapping_matches_too(algorithm: Algorithm) -> None:
+def test_chunks_are_bounded_and_overlapping_matches_too(algorithm: SearchAlgorithm) -> None:
     rows = partitions(np.ones(3_000, np.int64), 3_000)
     bounded = replace(algorithm, room=Room(rows=5_000, matches=100))
     chunks = list(search(bounded, Query(parse_row_pattern("A+"), NEXT_ROW).task(), rows))
@@ -114,7 +114,7 @@ def test_chunks_are_bounded_and_overlapping_matches_too(algorithm: Algorithm) ->
 
 
 @algorithms
-def test_a_match_larger_than_a_chunk_is_found_whole(algorithm: Algorithm) -> None:
+def test_a_match_larger_than_a_chunk_is_found_whole(algorithm: SearchAlgorithm) -> None:
     rows = partitions(np.ones(10_000, np.int64), 10_000)
     small = replace(algorithm, room=Room(rows=16, matches=4))
     (chunk,) = search(small, query("A+").task(), rows)
@@ -122,7 +122,7 @@ def test_a_match_larger_than_a_chunk_is_found_whole(algorithm: Algorithm) -> Non
 
 
 @algorithms
-def test_read_only_rows_need_no_other_kernel(algorithm: Algorithm) -> None:
+def test_read_only_rows_need_no_other_kernel(algorithm: SearchAlgorithm) -> None:
     rows, found = partitions(np.ones(4, np.int64), 4), [(0, 1, 0, 0, 0), (0, 2, 2, 0, 0)]
     assert listed(algorithm, query("A A"), rows) == found
     compiled = sum(len(one.compiled) for one in ALL)
@@ -132,7 +132,7 @@ def test_read_only_rows_need_no_other_kernel(algorithm: Algorithm) -> None:
 
 
 @algorithms
-def test_more_than_64_row_conditions(algorithm: Algorithm) -> None:
+def test_more_than_64_row_conditions(algorithm: SearchAlgorithm) -> None:
     names = [f"V{number}" for number in range(70)]
     satisfied = np.zeros((70, 2), np.uint64)
     for number in range(70):
@@ -152,21 +152,21 @@ def test_more_than_64_row_conditions(algorithm: Algorithm) -> None:
     ],
 )
 def test_skip_that_would_not_go_on_fails(
-    algorithm: Algorithm, skip: AfterMatchSkip, text: str, expected: tuple[str, int, int]
+    algorithm: SearchAlgorithm, skip: AfterMatchSkip, text: str, expected: tuple[str, int, int]
 ) -> None:
     rows = words("- A B/A C" if expected[1] else "- A C")
     assert run_algorithm(algorithm, Query(parse_row_pattern(text), skip), rows) == expected
 
 
 @algorithms
-def test_after_an_empty_match_skip_does_not_matter(algorithm: Algorithm) -> None:
+def test_after_an_empty_match_skip_does_not_matter(algorithm: SearchAlgorithm) -> None:
     skip = AfterMatchSkip(SkipTo.FIRST, "A")
     found = run_algorithm(algorithm, Query(parse_row_pattern("A{0,2}?"), skip), words("A A"))
     assert found == [(0, 1, 0, ""), (0, 2, 1, "")]
 
 
 @algorithms
-def test_a_condition_that_overflows_names_row_and_variable(algorithm: Algorithm) -> None:
+def test_a_condition_that_overflows_names_row_and_variable(algorithm: SearchAlgorithm) -> None:
     total = Reduce(Reduction.SUM, None, 0, Kind.INTEGER)
     run_conditions = {"B": build_operation(Comparison.GREATER, total, Constant(0, Kind.INTEGER))}
     rows = partitions(np.array([3, 3, 3, 3]), 2, np.array([1, 2, 2**62, 2**62]))
@@ -183,7 +183,7 @@ LINEAR = ["A* B", "(A+)+ B", "(A | A B)* C", "(A?){30} A{30} B", "A+ B | A", "(A
 @algorithms
 @pytest.mark.parametrize("text", LINEAR)
 def test_no_pattern_over_the_data_takes_more_than_linear_time(
-    algorithm: Algorithm, text: str
+    algorithm: SearchAlgorithm, text: str
 ) -> None:
     """A quadratic search of 200,000 rows would take minutes, an exponential one for ever."""
     rows = partitions(np.ones(200_000, np.int64), 200_000)

@@ -9,7 +9,7 @@ from matchrec.search import selection
 from matchrec.search.interface import Room
 from matchrec.search.kernels import layout
 from matchrec.search.records import prepare_input
-from matchrec.search.strategies import ALGORITHMS, Algorithm
+from matchrec.search.strategies import ALGORITHMS, SearchAlgorithm
 from tests.cases.pattern_notation import Question
 from tests.tasks.contiguous import search
 from tests.tasks.patterns import searchable
@@ -42,7 +42,7 @@ def test_runs_that_a_match_leaves_no_room_for_are_let_go(monkeypatch: pytest.Mon
     for skip in ("", "past last event"):
         task, partitions = searchable(Question(calls, skip, timeouts=False, words=WORDS))
         counters = np.zeros(layout.COUNTERS, np.int64)
-        for _ in search(Algorithm("breadth_first"), task, partitions, counters):
+        for _ in search(SearchAlgorithm("breadth_first"), task, partitions, counters):
             pass
         reads[skip] = counters[layout.READS]
     assert reads["past last event"] < ROWS * 30 < reads[""]

@@ -24,7 +24,7 @@ from matchrec.search.interface import Room, Task
 from matchrec.search.matches import RunFailure
 from matchrec.search.partial import PartialSearch, find_starts
 from matchrec.search.partitions import Frontier, Partitions
-from matchrec.search.strategies import ALGORITHMS, Algorithm, classify_time
+from matchrec.search.strategies import ALGORITHMS, SearchAlgorithm, classify_time
 from tests.tasks.by_python import python_takes_steps
 from tests.tasks.contiguous import query, search
 
@@ -51,7 +51,7 @@ def ones(*sizes: int) -> Partitions:
 
 
 @algorithms
-def test_a_hopeless_search_ends_where_it_is(algorithm: Algorithm) -> None:
+def test_a_hopeless_search_ends_where_it_is(algorithm: SearchAlgorithm) -> None:
     hopeless = task("(A | B)+ C", {"A": SOME, "B": NEVER, "C": NEVER}, 3000)
     with pytest.raises(RunFailure) as failure:
         list(search(algorithm, hopeless, ones(3, 200)))
@@ -73,7 +73,7 @@ def test_the_search_for_runs_without_a_match_ends_too() -> None:
 
 
 @algorithms
-def test_each_partition_has_its_own_steps(algorithm: Algorithm) -> None:
+def test_each_partition_has_its_own_steps(algorithm: SearchAlgorithm) -> None:
     run_conditions: dict[str, RunExpression] = {"A": SOME}
     wide = list(search(algorithm, task("A A", run_conditions, None), ones(*[4] * 50)))
     assert sum(chunk.count for chunk in wide) == 100
@@ -84,7 +84,7 @@ def test_each_partition_has_its_own_steps(algorithm: Algorithm) -> None:
 
 
 @algorithms
-def test_steps_of_a_partition_in_pieces_add_up(algorithm: Algorithm) -> None:
+def test_steps_of_a_partition_in_pieces_add_up(algorithm: SearchAlgorithm) -> None:
     asked = task("A A", {"A": SOME}, 100)
     rows = ones(40)
     frontier = Frontier.of(rows.starts, edge=40)
@@ -96,7 +96,7 @@ def test_steps_of_a_partition_in_pieces_add_up(algorithm: Algorithm) -> None:
 
 
 @algorithms
-def test_python_takes_no_more_steps_than_it_may(algorithm: Algorithm) -> None:
+def test_python_takes_no_more_steps_than_it_may(algorithm: SearchAlgorithm) -> None:
     """However many ways there are; compiled code goes on from where Python has come to."""
     many = task("(A | B){11} C | A", {"A": SOME, "B": SOME, "C": NEVER}, None)
     most, runs = 30, 12
@@ -107,7 +107,7 @@ def test_python_takes_no_more_steps_than_it_may(algorithm: Algorithm) -> None:
 
 
 @algorithms
-def test_python_takes_no_longer_than_it_may(algorithm: Algorithm) -> None:
+def test_python_takes_no_longer_than_it_may(algorithm: SearchAlgorithm) -> None:
     """Conditions on the data are no steps, and may still be asked of many ways."""
     asked, second = task("A", {}, None), 1 << 14
     clock = mock.patch("matchrec.search.search.perf_counter", side_effect=itertools.count())
@@ -118,7 +118,7 @@ def test_python_takes_no_longer_than_it_may(algorithm: Algorithm) -> None:
 
 
 @algorithms
-def test_conditions_on_the_data_are_no_steps(algorithm: Algorithm) -> None:
+def test_conditions_on_the_data_are_no_steps(algorithm: SearchAlgorithm) -> None:
     found = list(search(algorithm, task("(A | B)+ C", {}, 1), ones(100)))
     assert sum(chunk.count for chunk in found) == 1
 

@@ -2,7 +2,7 @@ from random import Random
 
 from matchrec.conditions.evaluate import instructions as op
 from matchrec.conditions.evaluate.link import Move, dependences, live_registers, useful_steps
-from matchrec.conditions.evaluate.registers import Registers, RowOf, Step
+from matchrec.conditions.evaluate.registers import Registers, RegisterStep, RowOf
 from matchrec.plan.expression import End
 
 A, B = 0, 1
@@ -11,22 +11,22 @@ A, B = 0, 1
 def test_a_register_is_live_from_where_it_is_set_to_where_it_is_read_last() -> None:
     # A B C with C reading r0, the row of A: nothing is live before A and after C
     moves = [Move(0, 0, 1, 0), Move(1, 1, 2, 1), Move(2, 2, 3, 2)]
-    steps = [(Step(op.SET_ROW, 0),), (), ()]
+    steps = [(RegisterStep(op.SET_ROW, 0),), (), ()]
     live = live_registers(moves, steps, [frozenset(), frozenset(), frozenset({0})], [()] * 4)
     assert live == [frozenset(), frozenset({0}), frozenset({0}), frozenset()]
 
 
 def test_in_a_loop_a_count_is_live_all_the_time() -> None:
     moves = [Move(0, A, 1, A), Move(1, A, 1, A), Move(1, B, 2, B)]
-    steps = [(Step(op.ADD_ONE, 0),), ()]
+    steps = [(RegisterStep(op.ADD_ONE, 0),), ()]
     live = live_registers(moves, steps, [frozenset({0}), frozenset()], [()] * 3)
     assert live == [frozenset({0}), frozenset({0}), frozenset()]
 
 
 def test_steps_that_nothing_depends_on_are_dropped() -> None:
-    steps = (Step(op.COPY, 1, 0), Step(op.SET_ROW, 0), Step(op.ADD_ONE, 2))
-    assert useful_steps(steps, frozenset({1})) == (Step(op.COPY, 1, 0),)
-    assert useful_steps(steps, frozenset({0})) == (Step(op.SET_ROW, 0),)
+    steps = (RegisterStep(op.COPY, 1, 0), RegisterStep(op.SET_ROW, 0), RegisterStep(op.ADD_ONE, 2))
+    assert useful_steps(steps, frozenset({1})) == (RegisterStep(op.COPY, 1, 0),)
+    assert useful_steps(steps, frozenset({0})) == (RegisterStep(op.SET_ROW, 0),)
     assert dependences(steps) == {1: {0}, 0: frozenset(), 2: {2}}
 
 
@@ -48,12 +48,12 @@ def test_live_are_those_that_some_path_reads() -> None:
         assert live_registers(moves, steps, reads, asked) == live, seed
 
 
-def random_step(random: Random) -> Step:
+def random_step(random: Random) -> RegisterStep:
     operation = random.choice(
         [op.SET_ROW, op.COPY, op.COPY_AT, op.SET_AT, op.ADD_ONE, op.SUM_INTEGER]
     )
     a, b, c = (random.randrange(7) for _ in range(3))
-    return Step(operation, a, b, c)
+    return RegisterStep(operation, a, b, c)
 
 
 def test_last_rows_shift_from_the_far_end() -> None:
