@@ -5,7 +5,7 @@
 3. Spark joins both with the labels, by the partition and along the order.
 
 In the SQL of the joins, `d` is the labels, `m` the matches or attempts, and `h`, `a` and `k` are
-what is known of each incident: see `Comparison.find_facts`.
+what is known of each incident: see `LabelComparison.find_facts`.
 """
 
 from __future__ import annotations

@@ -191,7 +191,7 @@ class VersionRow(NamedTuple):
     rule: str
     content: str | Pattern | None  # None ends the rule
     parameters: str | None  # see `WrittenRule`
-    since: int | None  # when the version begins, see `OrderTimes.number`; None for the beginning
+    since: int | None  # when the version begins, see `OrderNumbers.number`; None for the beginning
 
 
 def read_dict(rules: Mapping[str, Any], times: OrderNumbers) -> Iterator[VersionRow]:

@@ -222,7 +222,7 @@ def draft_query(  # noqa: PLR0913 -- each is known to another caller
     Args:
         plan: the plan of the query.
         columns: the columns of the input.
-        name_of: returns the name of an output column: see `schema.output_columns`.
+        name_of: returns the name of an output column: see `schema.find_output_columns`.
         scope: which rows the conditions that Spark computes may read.
         type_of_order: returns the type of an order column, given as text. If it is None, no
             condition becomes a window, and the end of a window is computed as a sum.

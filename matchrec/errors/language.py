@@ -2,8 +2,8 @@
 
 A condition is in DEFINE in SQL, and in WHERE in SASE+: see `Language`. An argument of a Python call
 is an option in a shell: see `Surface`. Whoever reads a text says which language it has, by
-`kinds.shown_in`; whoever reads the user's input says where it was written, by `shown_on`. Messages
-then take their words from `current_language` and `current_surface`.
+`kinds.located_in`; whoever reads the user's input says where it was written, by `shown_on`.
+Messages then take their words from `current_language` and `current_surface`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """`MatchPlan`: what a row pattern query means, in whichever language it was written.
 
 Every front end (SQL, SASE+, the fluent `Pattern`) lowers to a `MatchPlan`. `resolve` then resolves
-its column names, `rules.check` rejects plans without a meaning, and `compile` turns it into what
-Spark and the workers run.
+its column names, `rules.check_plan` rejects plans without a meaning, and `compile` turns it into
+what Spark and the workers run.
 """
 
 from __future__ import annotations

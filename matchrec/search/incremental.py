@@ -1,8 +1,8 @@
 """Search a partition whose rows arrive little by little: all runs at once, stopped and resumed.
 
-1. `FurtherSearch.find_matches` searches the new rows of a call, and ends runs whose windows have
+1. `ResumedSearch.find_matches` searches the new rows of a call, and ends runs whose windows have
    ended.
-2. `FurtherSearch.answer` returns the state for the next call, and which rows must be kept for it.
+2. `ResumedSearch.answer` returns the state for the next call, and which rows must be kept for it.
 
 The live runs, their registers and the shared buffer are those of a search over all rows. Between
 two calls they are stored as a `SearchState`, with the rows to which they still lead. The last row

@@ -141,7 +141,7 @@ def build_row_arrays(
         frontier=frontier,
         satisfied=to_read_only(partitions.satisfied, np.uint64).view(np.int64),
         window_end=to_read_only(window_end, np.int64),
-        begins=to_read_only(np.empty(0), np.bool_),  # see `search.beginnings`
+        begins=to_read_only(np.empty(0), np.bool_),  # see `search.find_possible_beginnings`
         columns=to_read_only(partitions.columns, np.int64) if reads_columns else None,
         valid=to_read_only(partitions.valid, np.bool_) if reads_columns else None,
         mathematics=NO_CALLBACK if selects else None,

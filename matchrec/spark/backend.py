@@ -1,7 +1,7 @@
 """What differs between Spark, Spark Connect and Sail: a class for each of them.
 
 The rest of matchrec never asks which engine a session belongs to. It calls a method of `Backend`,
-whose defaults are what Spark itself does. `backends.backend_of` chooses the class, by asking the
+whose defaults are what Spark itself does. `backends.find_backend` chooses the class, by asking the
 session what it is:
 
     Backend        Spark, with session and engine in this program

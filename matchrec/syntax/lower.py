@@ -218,7 +218,7 @@ def lower_clause(
 
     Raises:
         MatchRecognizeError: an expression is malformed, options do not go together, a parameter
-            has no suitable value, or see `plan.rules.check`.
+            has no suitable value, or see `plan.rules.check_plan`.
 
     >>> from matchrec.syntax.grammar import parse_clause
     >>> plan = lower_clause(parse_clause("PATTERN (a b*) DEFINE b AS x > PREV(x)"))

@@ -139,7 +139,7 @@ class MatchRecognize:
     columns: clauses.ColumnOrder = clauses.ColumnOrder.STANDARD
     # What is between the clause's parentheses.
     span: Span = field(compare=False, default=Span(0, 0))
-    # A cache of `lower.lower`: empty, or the plan of the clause.
+    # A cache of `lower.lower_clause`: empty, or the plan of the clause.
     plans: list[MatchPlan] = field(default_factory=list, init=False, compare=False, repr=False)
 
     @property

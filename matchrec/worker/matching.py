@@ -54,7 +54,7 @@ class Incoming:
             batches: the rows of the task.
             lookaround: see `batches.pieces`.
             needed: see `Sorting.needed`.
-            never_null: see `planned.checked_batches`.
+            never_null: see `planned.check_batches`.
 
         Raises:
             MatchRecognizeRunError: a column has another type than it was planned with.

@@ -19,7 +19,7 @@ from matchrec.search.partitions import BoolArray, IntArray
 from matchrec.worker import wire
 from matchrec.worker.arrays import numbers_of, take_column, to_arrow
 
-# About how many ranges all kept rows make. There may be fewer, of `Cutting.least_rows`.
+# About how many ranges all kept rows make. There may be fewer, of `RangeWorker.least_rows`.
 RANGES = 256
 
 

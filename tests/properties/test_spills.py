@@ -107,7 +107,7 @@ def spills(spark: SparkSession) -> Iterator[Counter[int]]:
     if before is not None:
         spark.conf.set(ROWS_A_BATCH_OF_SPARK, str(ROWS_A_BATCH))
     with (
-        patch.multiple(spilling, SPILLS_A_MERGE=3, sorted_tables=in_small_batches),
+        patch.multiple(spilling, SPILLS_A_MERGE=3, sort_tables=in_small_batches),
         patch.object(spilling.Spills, "put", counted),
     ):
         yield levels

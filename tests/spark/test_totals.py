@@ -398,7 +398,7 @@ def test_rows_that_must_be_absent(events: DataFrame, text: str | matchrec.Patter
 def matches_refused() -> Iterator[None]:
     """Fails where matches are built."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("matchrec.api.totals.over_matches", None)
+        patch.setattr("matchrec.api.totals.write_over_matches", None)
         yield
 
 

@@ -127,6 +127,13 @@ def number_of(trial: int, match_number: int) -> int:
     return trial * MATCH_NUMBERS + match_number
 
 
+def find_bare_references(sides: Sequence[Scalar]) -> set[Reference]:
+    """Return the references that are a whole side of a comparison."""
+    return {
+        reference for side in sides if is_single_reference(side) for reference in side.references
+    }
+
+
 @dataclass
 class Splitter:
     """Splits conditions into parts, and collects their measures."""
@@ -182,12 +189,7 @@ class Splitter:
         if isinstance(scalar, Operation) and scalar.operator in COMPARISONS:
             sides = scalar.operands
             operator = scalar.operator
-        bare_sides = {
-            reference
-            for side in sides
-            if is_single_reference(side)
-            for reference in side.references
-        }
+        bare_sides = find_bare_references(sides)
         truth = self.measure(scalar, variable, guards)
         side_measures = [self.measure(side, variable, guards) for side in sides]
         references = [

@@ -471,7 +471,7 @@ class Pattern:
 
     @property
     def _about(self) -> str:
-        """The label of the stage that a call changes, for messages: see `arguments.checked`."""
+        """The label of the stage that a call changes: see `arguments.check_arguments`."""
         return self.stages[-1].label if self.stages else ""
 
     @property

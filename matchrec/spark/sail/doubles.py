@@ -38,7 +38,7 @@ from matchrec.spark.types import is_nested, iterate_types, to_value_type
 # Operators that compare their operands with each other.
 COMPARED = COMPARISONS | {"IS DISTINCT FROM", "IS NOT DISTINCT FROM", "EQUAL_NULL", "BETWEEN", "IN"}
 
-# Operators whose value is that of one of their branches, see `expression.branches`.
+# Operators whose value is that of one of their branches, see `expression.split_branches`.
 CHOICES = expression.COMPARED_CHOICES | {"IF", "CASE"}
 
 # Operators whose value is that of one of their operands.

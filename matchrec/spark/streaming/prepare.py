@@ -211,7 +211,7 @@ class SentEvents(SentRows):
         between its versions.
 
         Args:
-            make_worker: see `Sent.run`.
+            make_worker: see `SentRows.run`.
             schema: the schema of the DataFrame.
             name: the name of the operator in Spark's plan.
             _: not used, since the events of a stream are always sent through pandas.

@@ -52,7 +52,7 @@ from matchrec.spark.streaming.search import (
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.match import Worker, locate_failures, locate_row
 
-# Names of states that `search.incremental.arrays_of` gives.
+# Names of states that `search.incremental.to_arrays` gives.
 COUNTS = "counts"  # two of each key: how many rows were searched, and the last match number
 NUMBERS = "numbers"  # the number of each row that is kept, from 0
 
@@ -164,7 +164,7 @@ class SelectingSearch(KeySearch):
         Args:
             rows: the rows of the key.
             call: what was searched.
-            state: the state of its search, see `FurtherSearch.answer`.
+            state: the state of its search, see `ResumedSearch.answer`.
             kept: the rows before `call.stop` that it needs, likewise.
         """
         stop = call.stop

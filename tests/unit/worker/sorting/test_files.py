@@ -105,7 +105,7 @@ def test_a_file_that_may_not_grow_is_said(local: Path) -> None:
     program = (
         "import resource; from tests.unit.worker.sorting.test_files import *\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))\n"
-        "list(sorted_batches(batches(), SORTING, ROWS, BUDGET))"
+        "list(sort_batches(batches(), SORTING, ROWS, BUDGET))"
     )
     ended = subprocess.run(
         [sys.executable, "-c", program], check=False, capture_output=True, text=True
@@ -161,7 +161,7 @@ def test_few_files_are_open_at_a_time(local: Path, monkeypatch: pytest.MonkeyPat
 def test_a_killed_process_leaves_nothing(local: Path) -> None:
     program = (
         "import os, signal; from tests.unit.worker.sorting.test_files import *\n"
-        "next(sorted_batches(batches(), SORTING, ROWS, BUDGET))\n"
+        "next(sort_batches(batches(), SORTING, ROWS, BUDGET))\n"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     ended = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True)

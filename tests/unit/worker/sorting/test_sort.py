@@ -130,7 +130,7 @@ def test_a_key_of_many_bits_is_sorted_once(
         return sort(words, rows)
 
     sort = ordering.sort_words
-    with patch.multiple(ordering, sort=counting, hash_of=hashing):
+    with patch.multiple(ordering, sort_words=counting, compute_hashes=hashing):
         sorting = wire.Sorting(("key",), (item,))
         (found,) = spilling.sort_tables(iter(table.to_batches()), sorting, 1 << 30)
     assert sorts[0] == 1
