@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from matchrec.errors.kinds import MatchRecognizeError
 from matchrec.errors.language import current_language, name_part
 from matchrec.errors.message import fill_words, give_codes, plan_error, unsupported
-from matchrec.errors.sql.expression import cure, kind, number_of
+from matchrec.errors.sql.expression import classify_type, find_number_example, find_operator_cure
 from matchrec.source import Span
 
 not_known_during_the_match = unsupported("""`{what:bare}` in {part[DEFINE]} combines several
@@ -30,10 +30,19 @@ lambda_of_several_rows = unsupported("""`{what}` with a lambda in {part[DEFINE]}
 
 
 def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRecognizeError:
+    """Return the error for an operator between values of several rows of the match.
+
+    Args:
+        operator: the operator, or IF for the branches of a conditional.
+        left: the type of the left value.
+        right: the type of the right value.
+        span: the expression in the text of the query.
+    """
     rows = current_language().rows
-    alike = f"two such values of several {rows} of the match have no {operator} there"
-    others = f"values of several {rows} of the match must be of one type"
-    note, hint = alike if left == right else others, cure(operator, left, right)
+    note = f"values of several {rows} of the match must be of one type"
+    if left == right:
+        note = f"two such values of several {rows} of the match have no {operator} there"
+    hint = find_operator_cure(operator, left, right)
     return _cannot_combine(span, operator=operator, left=left, right=right, note=note, cure=hint)
 
 
@@ -41,7 +50,7 @@ _cannot_combine = unsupported("""`{operator}` in {part[DEFINE]} cannot combine {
     note: {note}
     {cure}""")
 
-# FIRST(- price), exists(prices, x -> - x < 0): text that the engine computes as it is written.
+# FIRST(- price), exists(prices, x -> - x < 0): the engine computes this text exactly as written.
 negated_decimal = unsupported("""`-` before a DECIMAL in an argument or a lambda is not supported on
         Sail without ANSI mode
     note: Sail would move the decimal point of the value
@@ -65,7 +74,7 @@ operations_nested_too_deep = unsupported("""an expression in {part[DEFINE]} that
     write AND, OR or IN, which may have any number of parts; or compute parts first: FROM (SELECT *,
         ... AS y FROM t)""")
 
-# Expressions or groups in one another beyond the interpreter's stack.
+# Expressions or groups are nested so deep that Python's stack overflows.
 nested_too_deep_to_plan = unsupported("""the query is nested too deep to plan
     remove parentheses and groups, or compute parts of it as columns of the input""")
 clauses_nested_too_deep = unsupported("""the query nests more clauses in one another than Spark
@@ -87,12 +96,13 @@ not_a_constant = plan_error("""argument {place} of `{function}` must be a consta
 def aggregate_cannot_take(
     function: str, type_names: Sequence[str], span: Span | None
 ) -> MatchRecognizeError:
+    """Return the error for an aggregate in DEFINE that does not take arguments of these types."""
     if function.lower() in _OF_ONE_VALUE and len(type_names) > 1:
         return _aggregate_of_several(span, function=function, count=len(type_names))
-    number = number_of(type_names[0]) if type_names else None
-    taken = ", ".join(type_names) or "no argument"
+    number = find_number_example(type_names[0]) if type_names else None
+    arguments = ", ".join(type_names) or "no argument"
     hint = f"write a number in it, such as {number}" if number else AS_MEASURE
-    return _aggregate_cannot_take(span, function=function, taken=taken, cure=hint)
+    return _aggregate_cannot_take(span, function=function, taken=arguments, cure=hint)
 
 
 _aggregate_of_several = plan_error(
@@ -108,8 +118,17 @@ AS_MEASURE = "make it a measure, and test that with WHERE after the clause"
 
 
 def within_of_other_type(order: str, interval: str, *spans: Span | None) -> MatchRecognizeError:
+    """Return the error for WITHIN whose type is not a distance along the key of ORDER BY.
+
+    Args:
+        order: the type of the key.
+        interval: the type of the length in WITHIN.
+        spans: the key and the length in the text of the query.
+    """
     key = f"{name_part('ORDER BY')} key of type {order}"
-    hint = _WITHIN.get(kind(order), "order by a number or a time, such as CAST(x AS TIMESTAMP)")
+    hint = _WITHIN.get(
+        classify_type(order), "order by a number or a time, such as CAST(x AS TIMESTAMP)"
+    )
     return _within_of_other_type(spans, interval=interval, key=key, cure=fill_words(hint))
 
 
@@ -127,7 +146,7 @@ _WITHIN = {
     "milliseconds; or order by a time, such as timestamp_seconds(x) or timestamp_millis(x)",
 }
 
-# A window that is not a distance along its key; `within_of_other_type` says their types.
+# A window that is not a distance along its key, without their types: see `within_of_other_type`.
 not_measured_by = unsupported(
     "WITHIN is not a distance along the {part[ORDER BY]} key", code="within-not-a-distance"
 )

@@ -1,6 +1,6 @@
-"""Errors in what MEASURES and DEFINE say about a match, and of values that do not combine.
+"""Errors in the expressions of MEASURES and DEFINE, such as unknown names or unfit types.
 
-`clause` is the clause in which the expression stands, e.g. MEASURES.
+In every message and function, `clause` is the clause of the expression, such as MEASURES.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ matched_rows_of_unfinished_match = plan_error("""MATCHED_ROWS is not allowed in 
 
 
 def constant_key(text: str, clause: str, span: Span) -> MatchRecognizePlanError:
-    """ORDER BY 1, PARTITION BY "sym"."""
+    """Return the error for a key that is a constant, as in ORDER BY 1 or PARTITION BY "sym"."""
     if text.startswith('"'):
         return _STRING_AS_KEY(span, text=text, clause=clause)
     note = "a number is not a column position there" if text.isdigit() else ""
@@ -92,7 +92,7 @@ changing_measure = plan_error("""measure `{name}` is not allowed in another meas
     note: {function}() would return another value there
     compute with {name} in the SELECT around the clause""")
 
-# OVER, or a function that needs it.
+# OVER, or a function that is used only with OVER.
 _in_place_of_a_window = partial(
     plan_error,
     notes=("the {word.rows} of the match replace the window",),
@@ -107,8 +107,8 @@ window_function = _in_place_of_a_window("""window function {function} is not all
     case NTH_VALUE: write FIRST(x, n - 1)
     case ROW_NUMBER: write count(*) for the number of the row in the match""")
 
-# A subquery that looks at a row of the match, or at a column of the input, which it would have for
-# each row of the match. what: it looks at.
+# A subquery that reads a row of the match, or a column of the input: it would have to run again for
+# each row of the match. `what` is what it reads.
 correlated_subquery = unsupported("""subquery in {clause} that refers to {what} is not supported
     join the input with the subquery's table first""")
 kept_nulls = unsupported("""RESPECT NULLS of {function} in {clause} is not supported
@@ -117,8 +117,8 @@ kept_nulls = unsupported("""RESPECT NULLS of {function} in {clause} is not suppo
 identifier_call = unsupported("""IDENTIFIER(...) in {clause} is not supported
     write the name itself; if the name varies, let Python put it into the text of the query""")
 
-# MATCH_NUMBER() in a navigation, or in an aggregate over a frame; MATCH_STATUS() or MATCH_TIMEOUT()
-# in a navigation or an aggregate; MATCH_ROW_NUMBER() in an aggregate in DEFINE, or in a navigation.
+# MATCH_NUMBER() in a navigation or in an aggregate over a frame; MATCH_STATUS() or MATCH_TIMEOUT()
+# in a navigation or an aggregate; MATCH_ROW_NUMBER() in a navigation or in an aggregate in DEFINE.
 called_inside = unsupported("""{inner}() in the argument of {function} in {clause} is not supported
     code: call-inside-navigation
     case MATCH_ROW_NUMBER: write MATCH_ROW_NUMBER() by itself, or in an aggregate in MEASURES
@@ -151,33 +151,50 @@ _TIMES = ("date", "timestamp", "timestamp_ntz")
 _COMPARISONS = ("=", "<=>", "<>", "!=", "<", "<=", ">", ">=", "IF")
 
 
-def cure(operator: str, left: str, right: str) -> str:
-    """What to write instead of an operator between values of two types."""
-    return fill_words(_template(operator, left, right))
+def find_operator_cure(operator: str, left: str, right: str) -> str:
+    """Return what to write instead of an operator between values of two types.
+
+    Args:
+        operator: such as `+` or `<`; IF for the branches of a conditional.
+        left: the type of the left value, such as `decimal(18,2)`.
+        right: the type of the right value.
+
+    >>> find_operator_cure("=", "boolean", "int")
+    'write a CAST around one navigation, such as CAST(LAST(A.x) AS INT) for the boolean'
+    """
+    return fill_words(_find_cure_template(operator, left, right))
 
 
-def _template(operator: str, left: str, right: str) -> str:
-    kinds = {kind(left), kind(right)}
-    for alike in (kinds, {name.removesuffix("_ntz") for name in kinds}):
-        both = " ".join(sorted(alike))
-        if found := _CURES.get(both):
-            return found if operator in _COMPARISONS else _COMPUTED.get(both, found)
+def _find_cure_template(operator: str, left: str, right: str) -> str:
+    """Return the same with the fields of `fill_words`."""
+    kinds = {classify_type(left), classify_type(right)}
+    without_time_zone = {name.removesuffix("_ntz") for name in kinds}
+    for pair in (kinds, without_time_zone):
+        key = " ".join(sorted(pair))
+        cure = _CURES.get(key)
+        if cure is not None:
+            return cure if operator in _COMPARISONS else _COMPUTED.get(key, cure)
     if kinds == {"number"} or kinds == {"string"}:
-        return _cast("DOUBLE")
+        return _advise_cast("DOUBLE")
     if kinds == {"collated"} or kinds == {"collated", "string"}:
         return _OF_COLLATIONS
     if "string" in kinds and not kinds & {"other", "collated"}:
-        (other,) = (name for name in (left, right) if kind(name) != "string")
-        type_name = "DOUBLE" if kind(other) == "number" else other.upper()
-        return _cast(type_name, " for the string")
+        (other,) = (name for name in (left, right) if classify_type(name) != "string")
+        type_name = "DOUBLE" if classify_type(other) == "number" else other.upper()
+        return _advise_cast(type_name, " for the string")
     return _PLAIN if "other" in kinds else _ONE_TYPE
 
 
-def number_of(type_name: str) -> str | None:
-    """A number that stands for a value A.x of a type, or None."""
-    return _NUMBERS.get(kind(type_name))
+def find_number_example(type_name: str) -> str | None:
+    """Return an expression that makes a number from a value A.x of a type; None without one.
+
+    >>> find_number_example("timestamp")
+    'unix_timestamp(A.x)'
+    """
+    return _NUMBERS.get(classify_type(type_name))
 
 
+# For each kind of types: an expression that makes a number from A.x.
 _NUMBERS = {
     **dict.fromkeys(("number", "string", "boolean", "collated"), "CAST(A.x AS DOUBLE)"),
     **dict.fromkeys(("timestamp", "timestamp_ntz"), "unix_timestamp(A.x)"),
@@ -186,8 +203,12 @@ _NUMBERS = {
 }
 
 
-def kind(type_name: str) -> str:
-    """The kind of a type: types of one kind have the same cures."""
+def classify_type(type_name: str) -> str:
+    """Return the kind of a type. Types of one kind get the same advice.
+
+    >>> [classify_type(name) for name in ("decimal(18,2)", "interval year to month", "array<int>")]
+    ['number', 'months', 'other']
+    """
     word = type_name.split("(", maxsplit=1)[0].lower()
     if word in NUMBERS:
         return "number"
@@ -200,15 +221,19 @@ def kind(type_name: str) -> str:
     return "other"
 
 
-def _cast(type_name: str, of: str = "") -> str:
-    return f"write a CAST around {{word.one_value}}, such as CAST({{word.one}} AS {type_name}){of}"
+def _advise_cast(type_name: str, which_value: str = "") -> str:
+    """Return advice to cast one of two values; `which_value` is such as " for the date"."""
+    example = f"CAST({{word.one}} AS {type_name}){which_value}"
+    return f"write a CAST around {{word.one_value}}, such as {example}"
 
 
-_DATE_AS_TIMESTAMP = _cast("TIMESTAMP", " for the date")
+_DATE_AS_TIMESTAMP = _advise_cast("TIMESTAMP", " for the date")
 _DIFFERENCE = (
     "write the difference of two times: {word.current} - {word.before} > INTERVAL '30' DAY"
 )
 _SECONDS = "write seconds: unix_timestamp({word.later}) - unix_timestamp({word.earlier})"
+# What to write for two kinds of values, in alphabetical order, or for two values of one
+# kind.
 _CURES = {
     "interval number": "write INTERVAL '30' DAY for a number of days, or compare "
     "datediff({word.later}, {word.earlier})",
@@ -218,17 +243,18 @@ _CURES = {
     "number timestamp": "write a timestamp for the number, or unix_timestamp({word.one}) for "
     "seconds",
     "date timestamp": _DATE_AS_TIMESTAMP,
-    "date timestamp_ntz": _cast("TIMESTAMP_NTZ", " for the date"),
-    "timestamp timestamp_ntz": _cast("TIMESTAMP", " for the timestamp_ntz"),
+    "date timestamp_ntz": _advise_cast("TIMESTAMP_NTZ", " for the date"),
+    "timestamp timestamp_ntz": _advise_cast("TIMESTAMP", " for the timestamp_ntz"),
     "date interval": _DIFFERENCE,
     "interval timestamp": _DIFFERENCE,
-    "boolean number": _cast("INT", " for the boolean"),
-    "binary string": _cast("STRING", " for the binary"),
+    "boolean number": _advise_cast("INT", " for the boolean"),
+    "binary string": _advise_cast("STRING", " for the binary"),
     "date": "write the days between them: datediff({word.later}, {word.earlier})",
     "timestamp": _DIFFERENCE,
     "interval": _SECONDS,
     "time": "write minutes of the day: 60 * hour({word.one}) + minute({word.one})",
 }
+# The same for operators that are not comparisons, if it differs.
 _COMPUTED = {
     "interval number": _SECONDS,
     "number timestamp": "write INTERVAL '30' DAY for a number of days",
@@ -236,98 +262,122 @@ _COMPUTED = {
     "date interval": _DATE_AS_TIMESTAMP,
 }
 
-# Errors that Spark's own analysis of a part of the query brings up.
+# Errors that Spark finds when it analyses a part of the query.
 
 BEFORE_THE_MATCH = ("PARTITION BY", "ORDER BY", "WITHIN")
+# For names that Spark does not read as values: what to write instead.
 _VALUES = {
     "NAN": "isnan(x) for a test, CAST('NaN' AS DOUBLE) for the value",
     **dict.fromkeys(("SYSDATE", "SYSTIMESTAMP"), "current_timestamp()"),
 }
 _CALLS = ("MATCH_NUMBER", "CLASSIFIER", "MATCH_ROW_NUMBER", "MATCHED_ROWS")
-_OWN = (*_CALLS, "PREV", "NEXT", "FIRST", "LAST", "MATCH_STATUS", "MATCH_TIMEOUT")
+_MATCH_FUNCTIONS = (*_CALLS, "PREV", "NEXT", "FIRST", "LAST", "MATCH_STATUS", "MATCH_TIMEOUT")
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What an expression could have meant: the input's columns, variables of PATTERN, measures.
+    """The names that an expression can use, for advice on a name that is unknown."""
 
-    measures: by name, each as a condition can compute it, or empty where none can. keys: names that
-    PARTITION BY gives to columns of the result. call: of the function around the expression, up to
-    there, or with which it is compared. example: the column that a cure names. over_window: whether
-    the function is one over a row pattern window. index: how an index of pandas is called, None of
-    times without a name.
-    """
-
+    # The columns of the input, and the variables of PATTERN.
     columns: tuple[str, ...]
     variables: tuple[str, ...]
+    # For each measure: its value so far, as a condition can compute it; "" if no condition can.
     measures: Mapping[str, str]
+    # Names that PARTITION BY gives to columns of the result.
     keys: tuple[str, ...] = ()
+    # The start of the function call around the name, or of the one that it is compared with, such
+    # as `COUNT(`; "" if there is none.
     call: str = ""
+    # A column for the advice.
     example: str = "x"
+    # True if the expression is a function over a row pattern window.
     over_window: bool = False
+    # The names of the index of a pandas frame; None for an index of times without a name.
     index: tuple[str | None, ...] = ()
 
 
 def unknown_column(
-    name: str, clause: str, known: Names, span: Span | None
+    name: str, clause: str, names: Names, span: Span | None
 ) -> MatchRecognizePlanError:
+    """Return the error for a name that is not a column of the input.
+
+    Args:
+        name: the name, with its qualifier if it has one, such as `A.price`.
+        clause: the clause of the expression.
+        names: what the user could have meant.
+        span: the name in the text of the query.
+    """
     qualifier, _, column = name.rpartition(".")
-    if qualifier and clause in BEFORE_THE_MATCH and qualifier.upper() in known.variables:
+    if qualifier and clause in BEFORE_THE_MATCH and qualifier.upper() in names.variables:
         return _variable_before_the_match(span, qualifier=qualifier, clause=clause, column=column)
-    if qualifier and known.over_window and qualifier.upper() in known.variables:
+    if qualifier and names.over_window and qualifier.upper() in names.variables:
         return _variable_over_window(span, qualifier=qualifier)
     table, _, variable = qualifier.rpartition(".")
-    if table and variable.upper() in known.variables:
+    if table and variable.upper() in names.variables:
         return _variable_of_table(span, name=name, clause=clause, variable=variable, column=column)
-    if qualifier and column in known.columns:
+    if qualifier and column in names.columns:
         return _unknown_qualifier(
-            span, name=qualifier, clause=clause, known=known.variables, column=column
+            span, name=qualifier, clause=clause, known=names.variables, column=column
         )
-    what, cure = _no_column(name, clause, known)
+    note, cure = _explain_name(name, clause, names)
     return _unknown_column(
-        span, name=name, clause=clause, known=known.columns, what=what, cure=cure
+        span, name=name, clause=clause, known=names.columns, what=note, cure=cure
     )
 
 
-def _no_column(name: str, clause: str, known: Names) -> tuple[str, str]:
-    """What a name is that is no column, nothing where it is nothing else, and what to write."""
-    if not known.columns:
+def _explain_name(name: str, clause: str, names: Names) -> tuple[str, str]:
+    """Explain a name that is not a column.
+
+    Returns:
+        note: what the name is instead, such as a measure; "" if it is nothing.
+        cure: what to write.
+    """
+    if not names.columns:
         return "", "if the input is a folder, check that it has files"
-    if known.columns[0] == "_c0":
+    if names.columns[0] == "_c0":
         return "", current_surface().header
-    if cure := _called_otherwise(name, known):
+    cure = _find_spelling_in_spark(name, names)
+    if cure:
         return "", cure
     first, _, field = name.partition(".")
-    if field and first in known.columns:
+    if field and first in names.columns:
         shown = "printSchema() shows the fields of a struct"
         cure = f"write {first}['{field}'] if it is a map; {shown}"
         return f"`{first}` is a column without the field `{field}`", cure
-    if name.upper() in known.variables and clause not in BEFORE_THE_MATCH:
-        cure = _instead_of_variable(name, known)
+    if name.upper() in names.variables and clause not in BEFORE_THE_MATCH:
+        cure = _replace_variable(name, names)
         return f"`{name}` is a pattern variable, which stands for rows", cure
-    if name in known.measures:
-        return _of_measure(name, clause, known.measures[name])
-    if name in known.index:
+    if name in names.measures:
+        return _explain_measure(name, clause, names.measures[name])
+    if name in names.index:
         return "", _OF_INDEX.format("reset_index()")
-    near = find_nearest(name, known.columns)
-    if clause == "ORDER BY" and None in known.index and not near:
+    near = find_nearest(name, names.columns)
+    if clause == "ORDER BY" and None in names.index and not near:
         return "", _OF_INDEX.format(f'rename_axis("{name}").reset_index()')
-    if name in known.keys:
-        what = f"`{name}` is a name that PARTITION BY gives to a column of the result"
-        return what, f"repeat the expression before AS {name}"
+    if name in names.keys:
+        note = f"`{name}` is a name that PARTITION BY gives to a column of the result"
+        return note, f"repeat the expression before AS {name}"
     return "", f"write {as_name(near)}" if near else "write one of these"
 
 
-def _of_measure(name: str, clause: str, so_far: str) -> tuple[str, str]:
-    """The same of a measure. so_far: see `Names`."""
+def _explain_measure(name: str, clause: str, so_far: str) -> tuple[str, str]:
+    """Explain the name of a measure where a column is needed.
+
+    Args:
+        name: the measure.
+        clause: the clause that uses it.
+        so_far: its value so far as a condition can compute it, or "".
+
+    Returns:
+        The note and the cure, as `_explain_name` returns them.
+    """
     if clause != "DEFINE":
-        what = f"`{name}` is a measure; only a later measure can read it, by its name alone"
+        note = f"`{name}` is a measure; only a later measure can read it, by its name alone"
         cure = f"repeat its expression, or compute with {name} in the SELECT around the clause"
-        return what, cure
+        return note, cure
     if so_far and current_language() is PATTERN_CALLS:
-        return f"`{name}` is a stage, which has one or several events", fill_words(
-            "write {word.another}"
-        )
+        note = f"`{name}` is a stage, which has one or several events"
+        return note, fill_words("write {word.another}")
     cure = f"test {name} in a query around this one: SELECT * FROM (SELECT ...) WHERE {name} ..."
     if so_far:
         cure = f"write {shorten(so_far)} for its value so far, or {cure}"
@@ -342,27 +392,32 @@ _unknown_column = plan_error("""unknown column `{name:short}` in {clause:part}
 _OF_INDEX = "write df.{} for the pandas DataFrame: its index is not a column"
 
 
-def _called_otherwise(name: str, known: Names) -> str | None:
-    """What to write for a name of what Spark calls otherwise; None of any other name."""
+def _find_spelling_in_spark(name: str, names: Names) -> str | None:
+    """Return what to write for something that is spelled differently in Spark; else None.
+
+    Examples are SYSDATE, CLASSIFIER without parentheses, and 1_000 for a number.
+    """
     if name.upper() == "CLASSIFIER":
         return or_dialect(f"write {name}()", "snowflake")
     if name.upper() in _CALLS:
         return f"write {name}()"
-    if (digits := name.replace("_", "")).isdigit():
+    digits = name.replace("_", "")
+    if digits.isdigit():
         return f"write {digits} for a number, `{name}` for a name"
-    if name.upper() in _VALUES and not find_nearest(name, known.columns):
+    if name.upper() in _VALUES and not find_nearest(name, names.columns):
         return f"write {_VALUES[name.upper()]}"
     return None
 
 
-def _instead_of_variable(name: str, known: Names) -> str:
-    written = {
-        "": f"write a column of its row: {name}.{known.example}",
+def _replace_variable(name: str, names: Names) -> str:
+    """Return what to write instead of a pattern variable where a value is needed."""
+    cures = {
+        "": f"write a column of its row: {name}.{names.example}",
         "CLASSIFIER(": f"write its name as a string: CLASSIFIER() = '{name.upper()}'",
         "COUNT(": f"write COUNT({name}.*) for the number of its rows",
     }
-    column = f"write a column of its rows: {known.call}{name}.{known.example})"
-    return written.get(known.call, column)
+    argument = f"write a column of its rows: {names.call}{name}.{names.example})"
+    return cures.get(names.call, argument)
 
 
 unknown_type_column = plan_error("""unknown column `{name}` in type_column
@@ -406,27 +461,30 @@ doubtful_column = plan_error("""`{name}` in {clause:part} is both a column of th
 
 
 def unknown_function(
-    name: str, clause: str, known: Iterable[str], span: Span | None
+    name: str, clause: str, functions: Iterable[str], span: Span | None
 ) -> MatchRecognizePlanError:
-    cure = cure_of_unknown_function(name, (*known, *_OWN))
+    """Return the error for a function that does not exist; `functions` are those that do."""
+    cure = cure_of_unknown_function(name, (*functions, *_MATCH_FUNCTIONS))
     if name.upper() in ("FINAL", "RUNNING"):
         cure = f"write {name} before each FIRST, LAST and aggregate in the parentheses"
     return _unknown_function(span, name=name, clause=clause, cure=cure)
 
 
-def cure_of_unknown_function(name: str, known: Iterable[str]) -> str:
+def cure_of_unknown_function(name: str, functions: Iterable[str]) -> str:
     """Return what to write for a function that the session does not have.
 
     Args:
         name: the function, with a qualifier as in `price.shift`.
-        known: the functions that there are.
+        functions: the functions that the session has.
     """
     qualifier, _, plain = name.rpartition(".")
-    if cure := cure_of(plain):
+    cure = cure_of(plain)
+    if cure:
         return cure
     if qualifier:
         return f"write {plain}(x): a function comes before its argument"
-    near = find_nearest(name, (one for one in known if _similar(name, one)))
+    candidates = (function for function in functions if _is_similar(name, function))
+    near = find_nearest(name, candidates)
     return f"write {near}" if near else current_surface().own_function.format(name=name)
 
 
@@ -435,14 +493,19 @@ _unknown_function = plan_error("""unknown function `{name}` in {clause:part}
     {cure}""")
 
 
-def _similar(name: str, function: str) -> bool:
-    """Whether a function may be meant: a short name is like too many to have a wrong letter."""
+def _is_similar(name: str, function: str) -> bool:
+    """Return whether `name` may be a misspelling of a function.
+
+    A name of at most 4 letters may lack a letter or have its letters in another order. A wrong
+    letter does not count, because every short name would be similar to many functions.
+    """
     swapped = sorted(name.upper()) == sorted(function.upper())
     longer = len(function) - len(name)
     return -2 <= longer <= 2 and (len(name) > 4 or swapped or longer == 1)
 
 
 def not_sortable(clause: str, type_name: str, span: Span | None) -> MatchRecognizePlanError:
+    """Return the error for a key of PARTITION BY or ORDER BY whose type Spark cannot sort."""
     sortable = "CAST(x AS STRING)" if type_name == "interval" else "to_json(x)"
     if type_name.startswith(("geometry", "geography")):
         sortable = "ST_AsBinary(x)"

@@ -10,7 +10,7 @@ from matchrec.errors.kinds import MatchRecognizePlanError, find_nearest
 from matchrec.errors.language import join_alternatives
 from matchrec.errors.message import fill_words, give_codes, plan_error
 from matchrec.errors.sql.clause import cure_of_look_alike
-from matchrec.errors.sql.expression import kind, number_of
+from matchrec.errors.sql.expression import classify_type, find_number_example
 from matchrec.source import Span
 
 
@@ -24,7 +24,7 @@ def refused_by_engine(
         clause: the clause of the expression, such as DEFINE.
         sentence: the engine's sentence. Ours replaces it if we know what it is about.
         span: the expression in the text of the query.
-        cure: what to write instead, if names tell it.
+        cure: what to write instead, if the names in the expression show it; else None.
     """
     hint = cure_of_look_alike(sentence) or cure or cure_of_types(sentence)
     refusal = explain_refusal(sentence)
@@ -40,35 +40,43 @@ _TEXT_AS_VALUE = re.compile(r"Cannot cast string '(.*)' to value of")
 
 
 def cure_of_quoted_column(sentence: str, columns: Collection[str]) -> str | None:
-    """What to write where a column stands in quotes, so that it is a text, or None.
+    """Return the help for a column in quotes, which makes it a string; None if that is not why.
+
+    Args:
+        sentence: the engine's sentence.
+        columns: the columns of the input.
 
     >>> cure_of_quoted_column("Cannot cast string 'temp' to value of Int32 type", ["id", "temp"])
     'quotes make it a string: write temp for the column'
     """
-    found = _TEXT_AS_VALUE.search(sentence)
-    if found is None or found[1].lower() not in map(str.lower, columns):
+    refusal = _TEXT_AS_VALUE.search(sentence)
+    if refusal is None:
         return None
-    return f"quotes make it a string: write {found[1]} for the column"
+    column = refusal[1]
+    if column.lower() not in {name.lower() for name in columns}:
+        return None
+    return f"quotes make it a string: write {column} for the column"
 
 
-# What to write where types do not go together, by what Sail or Spark says of them.
+# The help for two types that do not go together, for each sentence of Sail or Spark about them. The
+# keys are regular expressions, and the first one that matches is used.
 _TYPES = {
-    # A text, or a number, that is added to a time; a text beside a length of time.
+    # A string or a number is added to a time; a string is combined with a length of time.
     r"Timestamp\([^)]*\) [+-] (?:Utf8|Int)|(?:Duration|Interval)\(.*\) \S+ Utf8|"
     r'"INTERVAL"\), not "TIMESTAMP|'
     r'"[(].* [+-] .*\("TIMESTAMP(?:_NTZ)?" and "': "write INTERVAL '10' MINUTE; for a parameter "
     "{here.length}",
-    # The difference of two times beside a number.
+    # The difference of two times is combined with a number.
     r'(?:Duration|Interval)\(.*\) \S+ (?:Int|Float)|\("INTERVAL [^"]*" and': "the difference of "
     "two times is a length of time: write INTERVAL '10' MINUTE instead of the number",
-    # A time beside a number, a text, or a truth value.
+    # A time is combined with a number, a string or a boolean.
     r"Timestamp\(.*\) \S+ (?:Int|Float)|comparison operation .*Timestamp|"
     r"string '.*' to value of Timestamp": "compare a time with a time, such as "
     "TIMESTAMP'2026-01-31 12:00:00'",
-    # Texts in arithmetic.
+    # Strings in arithmetic.
     r"Utf8 [-+*/%]|[-+*/%] Utf8|takes no value of type String": "a string is neither a number nor "
     "a time: write CAST(x AS DOUBLE) or CAST(x AS TIMESTAMP)",
-    # NOT of what is no condition; a truth value beside another type.
+    # NOT before a value that is not a condition; a boolean is combined with another type.
     r"IS DISTINCT FROM Boolean": "NOT needs a condition: compare the value with something, such as "
     "NOT x > 0",
     r'bitwise operation Boolean|expression Boolean - Int32|"INTEGRAL", not "BOOLEAN"|'
@@ -80,9 +88,9 @@ _TYPES = {
     # A list as the only item of a list.
     r'to compare \w+ with \[List|nput to `in`.*"ARRAY<': "write array_contains(:list, x) for a "
     "parameter that is a list",
-    # A value that nothing has filled in.
+    # A placeholder that was not filled in.
     r"string ':\w+' to value of|near '\{'": "write :name for a value, without quotes or braces",
-    # A text beside a number, or a time.
+    # A string is combined with a number or a time.
     r"string '.*' to value of (?:U?Int|Float|Decimal)": "write a number instead of the string",
     r"coerce .* in I?LIKE": "LIKE needs strings: write CAST(x AS STRING) LIKE '5%'",
     r"extract value from data type|Can't extract a value from": "x[0] and x.y are for arrays, "
@@ -95,7 +103,7 @@ _TYPES = {
 
 
 def cure_of_types(sentence: str) -> str | None:
-    """What to write where types do not go together, or None.
+    """Return the help for values of two types that do not go together; None if we have none.
 
     >>> cure_of_types("Cannot coerce arithmetic expression Timestamp(µs) + Utf8 to valid types")
     "write INTERVAL '10' MINUTE; for a parameter pass a timedelta, such as timedelta(minutes=10)"
@@ -104,38 +112,41 @@ def cure_of_types(sentence: str) -> str | None:
     >>> cure_of_types("Cannot infer type for comparison operation Utf8 IS DISTINCT FROM Boolean")
     'NOT needs a condition: compare the value with something, such as NOT x > 0'
     """
-    cures = (cure for said, cure in _TYPES.items() if re.search(said, sentence))
-    found = next(cures, None)
-    return None if found is None else fill_words(found)
+    for pattern, cure in _TYPES.items():
+        if re.search(pattern, sentence):
+            return fill_words(cure)
+    return None
 
 
 @dataclass(frozen=True, slots=True)
 class EngineRefusal:
     """An engine's refusal in our words: what is wrong, and what to write instead."""
 
-    sentence: str
-    cure: str
+    sentence: str  # what is wrong
+    cure: str  # what to write instead
 
 
+# Sentences of Spark. Each has a function below that says the same in our words: see `_REFUSALS`.
 _ARGUMENT_COUNT = re.compile(
     r"The `(?P<name>\w+)` requires (?P<counts>\[[\d, ]+\]|\d+) parameters? but the actual number "
-    r"is (?P<given>\d+)"
+    r"is (?P<actual>\d+)"
 )
 _TWO_TYPES = re.compile(
     r'Cannot resolve "(?P<expression>.*)" due to .*incompatible types '
     r'\("(?P<left>.*)" and "(?P<right>.*)"\)'
 )
 _ARGUMENT_TYPE = re.compile(
-    r'Cannot resolve "(?:(?P<function>\w+)\(|\((?P<operator>NOT) )?.*The (?P<place>\w+) parameter '
-    r'requires the (?P<wanted>.*) type, however ".*" has the type "(?P<given>.*)"'
+    r'Cannot resolve "(?:(?P<function>\w+)\(|\((?P<operator>NOT) )?.*The (?P<position>\w+) '
+    r'parameter requires the (?P<expected>.*) type, however ".*" has the type "(?P<actual>.*)"'
 )
-_CAST = re.compile(r'cannot cast "(?P<given>.*)" to "(?P<wanted>.*?)"')
+_CAST = re.compile(r'cannot cast "(?P<source>.*)" to "(?P<target>.*?)"')
 _UNKNOWN_TYPE = re.compile(r'Unsupported data type "(?P<name>\w+)')
 _INTERVAL = re.compile(r"Error parsing '(?P<text>.*?)' to interval")
 _LITERAL = re.compile(r'value of the typed literal "(?P<type>\w+)" is invalid: (?P<text>\'.*?\')')
 _STRUCT_FIELD = re.compile(r"No such struct field `(?P<name>.*?)` in (?P<fields>`.*`)")
 
 _SPARK_FUNCTIONS = "https://spark.apache.org/docs/latest/api/sql/"
+# A valid literal of each type.
 _LITERALS = {
     "DATE": "DATE'2026-01-31'",
     "TIMESTAMP": "TIMESTAMP'2026-01-31 12:00:00'",
@@ -143,6 +154,7 @@ _LITERALS = {
     "TIMESTAMP_LTZ": "TIMESTAMP_LTZ'2026-01-31 12:00:00'",
     "INTERVAL": "INTERVAL '10' MINUTE",
 }
+# For types of other databases: the types of Spark SQL to write instead.
 _FOREIGN_TYPES = {
     **dict.fromkeys(("NUMBER", "NUMERIC", "BIGNUMERIC"), "DECIMAL(18, 2), BIGINT or DOUBLE"),
     **dict.fromkeys(("TEXT", "VARCHAR2", "NVARCHAR", "NVARCHAR2", "CLOB", "UUID"), "STRING"),
@@ -167,113 +179,134 @@ def explain_refusal(sentence: str) -> EngineRefusal | None:
     >>> explain_refusal("Syntax error at or near ')'")
     """
     for pattern, explain in _REFUSALS:
-        if found := pattern.search(sentence):
-            return explain(found)
+        refusal = pattern.search(sentence)
+        if refusal is not None:
+            return explain(refusal)
     return None
 
 
-def _explain_argument_count(found: re.Match[str]) -> EngineRefusal:
-    name, counts = found["name"], re.findall(r"\d+", found["counts"])
-    wanted = f"{join_alternatives(counts)} argument{'' if counts == ['1'] else 's'}"
-    cure = f"write {name} with {wanted}; {_SPARK_FUNCTIONS}#{name.lower()} describes them"
-    return EngineRefusal(f"`{name}` takes {wanted}, not {found['given']}", cure)
+def _explain_argument_count(refusal: re.Match[str]) -> EngineRefusal:
+    """Explain that a function got more or fewer arguments than it takes."""
+    name = refusal["name"]
+    counts = re.findall(r"\d+", refusal["counts"])
+    expected = f"{join_alternatives(counts)} argument{'' if counts == ['1'] else 's'}"
+    cure = f"write {name} with {expected}; {_SPARK_FUNCTIONS}#{name.lower()} describes them"
+    return EngineRefusal(f"`{name}` takes {expected}, not {refusal['actual']}", cure)
 
 
-def _explain_two_types(found: re.Match[str]) -> EngineRefusal:
-    left, right, expression = found["left"], found["right"], found["expression"]
-    is_comparison = re.search(r" (?:=|<=>|<>|!=|[<>]=?) ", expression) is not None
+def _explain_two_types(refusal: re.Match[str]) -> EngineRefusal:
+    """Explain that an operator or a comparison cannot take values of these two types."""
+    left = refusal["left"]
+    right = refusal["right"]
+    is_comparison = re.search(r" (?:=|<=>|<>|!=|[<>]=?) ", refusal["expression"]) is not None
     verb = "compared" if is_comparison else "combined"
     cure = "write a CAST around one of them, so that both have one type"
-    if "other" in {kind(left), kind(right)}:
+    if "other" in {classify_type(left), classify_type(right)}:
         cure = f"write a value computed from it, such as {_plain_value(left, right)}"
     return EngineRefusal(f"{left} and {right} cannot be {verb}", cure)
 
 
 def _plain_value(*type_names: str) -> str:
-    """Return what computes a plain value from the first of these types that is nested."""
+    """Return an example that computes a plain value from the first nested type of these.
+
+    >>> _plain_value("INT", "MAP<STRING, INT>")
+    "x['key'] or size(x)"
+    """
     examples = {"ARRAY": "x[0] or size(x)", "MAP": "x['key'] or size(x)", "STRUCT": "x.field"}
     words = (name.split("<", maxsplit=1)[0] for name in type_names)
     return next((examples[word] for word in words if word in examples), "CAST(x AS STRING)")
 
 
-def _explain_argument_type(found: re.Match[str]) -> EngineRefusal:
-    wanted = join_alternatives(re.findall(r'"([^"]+)"', found["wanted"]))
-    if found["operator"]:
+def _explain_argument_type(refusal: re.Match[str]) -> EngineRefusal:
+    """Explain that an argument of a function, or the operand of NOT, has a wrong type."""
+    actual = refusal["actual"]
+    expected = join_alternatives(re.findall(r'"([^"]+)"', refusal["expected"]))
+    if refusal["operator"]:
         cure = "compare the value with something, such as NOT x > 0"
-        return EngineRefusal(f"NOT needs {wanted}, but gets {found['given']}", cure)
+        return EngineRefusal(f"NOT needs {expected}, but gets {actual}", cure)
     cure = "write another value, or convert this one"
-    if "ARRAY" in wanted:
+    if "ARRAY" in expected:
         cure = "write an array, such as array(x, y), or length(x) for the length of a string"
-    elif wanted.startswith("NUMERIC") and (number := number_of(found["given"])):
+    elif expected.startswith("NUMERIC") and (number := find_number_example(actual)):
         cure = f"write a number, such as {number.replace('A.x', 'x')}"
-    place = f"the {found['place']} argument"
-    subject = f"{place} of `{found['function']}`" if found["function"] else place
-    return EngineRefusal(f"{subject} must be {wanted}, but is {found['given']}", cure)
+    subject = f"the {refusal['position']} argument"
+    if refusal["function"]:
+        subject = f"{subject} of `{refusal['function']}`"
+    return EngineRefusal(f"{subject} must be {expected}, but is {actual}", cure)
 
 
-def _explain_cast(found: re.Match[str]) -> EngineRefusal:
-    given, wanted = found["given"], found["wanted"]
-    cure = f"compute a value that can be cast to {wanted} first"
-    if given.startswith("ARRAY"):
-        cure = f"cast one element: CAST(x[0] AS {wanted})"
-    elif given.startswith("STRUCT"):
-        cure = f"cast one field: CAST(x.field AS {wanted})"
-    elif given.startswith("MAP"):
-        cure = f"cast one value: CAST(x['key'] AS {wanted})"
-    elif wanted == "DATE":
+def _explain_cast(refusal: re.Match[str]) -> EngineRefusal:
+    """Explain that no value of one type can be cast to the other."""
+    source = refusal["source"]
+    target = refusal["target"]
+    cure = f"compute a value that can be cast to {target} first"
+    if source.startswith("ARRAY"):
+        cure = f"cast one element: CAST(x[0] AS {target})"
+    elif source.startswith("STRUCT"):
+        cure = f"cast one field: CAST(x.field AS {target})"
+    elif source.startswith("MAP"):
+        cure = f"cast one value: CAST(x['key'] AS {target})"
+    elif target == "DATE":
         cure = "write date_from_unix_date(x) for a number of days since 1970"
-    elif given == "DATE":
+    elif source == "DATE":
         cure = "write unix_date(x) for the number of days since 1970"
-    return EngineRefusal(f"{given} cannot be cast to {wanted}", cure)
+    return EngineRefusal(f"{source} cannot be cast to {target}", cure)
 
 
-def _explain_unknown_type(found: re.Match[str]) -> EngineRefusal:
-    name = found["name"]
-    known = "a type of Spark SQL, such as STRING, BIGINT, DOUBLE, DECIMAL(18, 2) or TIMESTAMP"
-    return EngineRefusal(f"unknown type {name}", f"write {_FOREIGN_TYPES.get(name.upper(), known)}")
+def _explain_unknown_type(refusal: re.Match[str]) -> EngineRefusal:
+    """Explain that Spark SQL has no type of this name, such as NUMBER of Oracle."""
+    name = refusal["name"]
+    examples = "a type of Spark SQL, such as STRING, BIGINT, DOUBLE, DECIMAL(18, 2) or TIMESTAMP"
+    spark_types = _FOREIGN_TYPES.get(name.upper(), examples)
+    return EngineRefusal(f"unknown type {name}", f"write {spark_types}")
 
 
 def cure_of_type_name(text: str) -> str | None:
-    """Return what to write if a text ends with the type of a CAST, or None.
+    """Return the help for a text that ends with the type of a CAST; None if it does not.
 
     >>> cure_of_type_name("SELECT CAST(x AS NUMBER")
     'write DECIMAL(18, 2), BIGINT or DOUBLE'
     >>> cure_of_type_name("SELECT x AS NUMBER")
     """
-    found = re.search(r"(?i)\b(?:try_)?cast\s*\([^()]*\bAS\s+(?P<name>\w+)$", text)
-    return _explain_unknown_type(found).cure if found else None
+    cast = re.search(r"(?i)\b(?:try_)?cast\s*\([^()]*\bAS\s+(?P<name>\w+)$", text)
+    return _explain_unknown_type(cast).cure if cast else None
 
 
 def cure_of_literal(text: str) -> str | None:
-    """Return what to write if a text is a literal with a type, such as `DATE'x'`, or None.
+    """Return the help for a text that is a literal with a type, such as `DATE'x'`; else None.
 
     >>> cure_of_literal("DATE 'tomorrow'")
     "write e.g. DATE'2026-01-31'"
     >>> cure_of_literal("tomorrow")
     """
-    found = re.fullmatch(r"(?P<type>[A-Za-z_]+)\s*(?P<text>'.*')", text)
-    return _explain_literal(found).cure if found else None
+    literal = re.fullmatch(r"(?P<type>[A-Za-z_]+)\s*(?P<text>'.*')", text)
+    return _explain_literal(literal).cure if literal else None
 
 
-def _explain_interval(found: re.Match[str]) -> EngineRefusal:
-    text = found["text"].strip()
+def _explain_interval(refusal: re.Match[str]) -> EngineRefusal:
+    """Explain that the text of an INTERVAL is malformed, or its number too large."""
+    text = refusal["text"].strip()
     cure = "write a number that fits into its unit, such as INTERVAL '10' MINUTE"
     return EngineRefusal(f"{text} is too large or malformed for an INTERVAL", cure)
 
 
-def _explain_literal(found: re.Match[str]) -> EngineRefusal:
-    type_name = found["type"].upper()
+def _explain_literal(literal: re.Match[str]) -> EngineRefusal:
+    """Explain that the text of a literal, such as `DATE'tomorrow'`, is not a value of its type."""
+    type_name = literal["type"].upper()
     example = _LITERALS.get(type_name, f"{type_name}'...'")
-    return EngineRefusal(f"{found['text']} is not a valid {type_name}", f"write e.g. {example}")
+    return EngineRefusal(f"{literal['text']} is not a valid {type_name}", f"write e.g. {example}")
 
 
-def _explain_struct_field(found: re.Match[str]) -> EngineRefusal:
-    fields = re.findall(r"`([^`]+)`", found["fields"])
-    near = find_nearest(found["name"], fields)
+def _explain_struct_field(refusal: re.Match[str]) -> EngineRefusal:
+    """Explain that a struct has no field of this name."""
+    name = refusal["name"]
+    fields = re.findall(r"`([^`]+)`", refusal["fields"])
+    near = find_nearest(name, fields)
     cure = f"write {near}" if near else f"write one of its fields: {', '.join(fields)}"
-    return EngineRefusal(f"unknown field `{found['name']}` of a struct", cure)
+    return EngineRefusal(f"unknown field `{name}` of a struct", cure)
 
 
+# Each sentence of Spark with the function that explains it.
 _REFUSALS = (
     (_ARGUMENT_COUNT, _explain_argument_count),
     (_TWO_TYPES, _explain_two_types),
@@ -287,7 +320,9 @@ _REFUSALS = (
 
 
 def cure_of_typed_literal(type_name: str) -> str | None:
-    """What to write where Spark takes a word for the type of a literal, as in `IN (SELECT 'a')`.
+    """Return the help if Spark reads SELECT as the type of a literal, as in `IN (SELECT 'a')`.
+
+    Returns None for any other word.
 
     >>> cure_of_typed_literal('"SELECT"')
     "give the string a name: SELECT 'a' AS name"
