@@ -1,8 +1,8 @@
 """What to write instead if an engine refuses the query around the clause.
 
-The engine says what it refuses in its own words, and often neither where nor what to write. The
-table has a help for each mistake that such a query can have. Any other refusal gets a help that
-finds the part of the query with the mistake.
+The engine describes the mistake in its own words, and often says neither where it is nor what to
+write. The table has a help for each known mistake. For any other refusal, the help says how to find
+the part of the query with the mistake.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from matchrec.errors.sql.refusals import cure_of_types, explain_refusal
 
 _FUNCTIONS = "https://spark.apache.org/docs/latest/api/sql/"
 
-# For what Sail or Spark says, as a regular expression: what to write. Groups fill `\g<name>`.
+# For sentences of Sail or Spark, as regular expressions: what to write.
 _CURES = {
     r"(?:LIMIT|OFFSET) must be >=|Expected (?:LIMIT|OFFSET) to be|INVALID_LIMIT_LIKE_EXPRESSION": (
         "write a whole number of rows, 0 or more"
@@ -70,18 +70,18 @@ _CURES = {
     r"Can only use numbers in the interval": "write a number, such as INTERVAL '10' MINUTE",
 }
 
-# For a refusal that names no word of the query, and that the table does not have.
+# The help for a refusal that names no word of the query and has no entry in the table.
 FIND_THE_PART = (
     "run SELECT * FROM ... MATCH_RECOGNIZE (...) alone, then add the other parts of the query one "
     "at a time; the part that fails is refused"
 )
 
 
-def cure_of_refusal(said: str, sentence: str) -> str | None:
+def cure_of_refusal(message: str, sentence: str) -> str | None:
     """Return what to write for a refusal, or None if we do not know.
 
     Args:
-        said: the whole message of the engine, which on Spark has the name of the condition.
+        message: the whole message of the engine. Spark's has the name of the error condition.
         sentence: the same in plain words.
 
     >>> cure_of_refusal("LIMIT must be >= 0, '-1' was provided", "LIMIT must be >= 0")
@@ -92,9 +92,9 @@ def cure_of_refusal(said: str, sentence: str) -> str | None:
     """
     if cure := cure_of_look_alike(sentence):
         return cure
-    if refusal := explain_refusal(said):
+    if refusal := explain_refusal(message):
         return refusal.cure
     for pattern, cure in _CURES.items():
-        if re.search(pattern, said) or re.search(pattern, sentence):
+        if re.search(pattern, message) or re.search(pattern, sentence):
             return fill_words(cure)
-    return cure_of_types(said)
+    return cure_of_types(message)

@@ -28,11 +28,14 @@ _IN_ORDER = f"write the parts in this order: {_PARTS}"
 
 
 def unexpected_start(text: str, span: Span) -> MatchRecognizeParseError:
-    start = "MATCH_RECOGNIZE"
-    meant = None if text.upper() in ("SELECT", "WITH", "FROM") else meant_by(text, start)
-    alone = "write the clause alone, from PARTITION BY to DEFINE"
-    hint = meant or f"{alone}, or pass a whole query to {current_surface().query}"
-    return _unexpected_start(span, text=text, cure=hint)
+    """Return the error for a clause that does not begin with one of its parts."""
+    cure = None
+    if text.upper() not in ("SELECT", "WITH", "FROM"):
+        cure = find_cure_of_token(text, "MATCH_RECOGNIZE")
+    if cure is None:
+        alone = "write the clause alone, from PARTITION BY to DEFINE"
+        cure = f"{alone}, or pass a whole query to {current_surface().query}"
+    return _unexpected_start(span, text=text, cure=cure)
 
 
 _unexpected_start = parse_error(
@@ -57,7 +60,7 @@ skip_among_all = parse_error("""AFTER MATCH SKIP is not allowed with {output} in
     note: AFTER MATCH SKIP says where the search for the next preferred match begins
     remove AFTER MATCH SKIP, or remove {output}""")
 
-# PATTERN (A B) $; `written` is the symbol outside, `text` all of the row pattern.
+# PATTERN (A B) $: `written` is the symbol after the parentheses, `text` the whole row pattern.
 pattern_goes_on = parse_error("""`{written}` is not allowed outside the parentheses of PATTERN
     code: symbol-outside-pattern
     write PATTERN ({text:line})""")
@@ -89,7 +92,7 @@ outside_parentheses = parse_error(
     notes=(_ORDER,),
 )
 
-# A part after one that it must precede; `order` is the right one of those written.
+# A part that must come before an earlier one; `order` lists the written parts in the right order.
 out_of_order = parse_error("""{earlier} is not allowed after {later} in MATCH_RECOGNIZE
     code: part-out-of-order
     write the parts in this order: {order}""")
@@ -123,13 +126,13 @@ distance_without_interval = parse_error("""missing INTERVAL in WITHIN
     code: missing-interval
     write WITHIN INTERVAL {text}""")
 
-# WITHIN 30s: a letter after a number is its type in Spark SQL, and most often meant as a unit.
+# WITHIN 30s: in Spark SQL a letter after a number is its type, but most users mean a unit.
 unit_in_number = parse_error("""`{written}` in WITHIN is not a length of time
     code: unit-without-interval
     note: Spark SQL reads it as the number {number} of type {type_name}
     write INTERVAL {number} {unit}, or {number} for a number in the unit of {part[ORDER BY]}""")
 
-# x + INTERVAL 5; WITHIN INTERVAL :gap, and the value has no unit.
+# x + INTERVAL 5; or WITHIN INTERVAL :gap, if the value of the parameter has no unit.
 interval_without_unit = plan_error("""INTERVAL {number} in {where} has a number without a unit
     write INTERVAL {number} {unit}""")
 interval_of_parameter = unsupported("""INTERVAL {parameter} is not supported in {where}
@@ -171,12 +174,23 @@ malformed_subset = parse_error("""`{text:short}` in SUBSET does not have the for
 
 
 def malformed_definition(
-    text: str, meant: tuple[str, str] | None, after_comma: bool, span: Span
+    text: str, proposal: tuple[str, str] | None, after_comma: bool, span: Span
 ) -> MatchRecognizeParseError:
-    """DEFINE that is not A AS condition; `meant`: a variable and what may be its condition."""
+    """Return the error for a definition that does not have the form `A AS condition`.
+
+    Args:
+        text: the definition.
+        proposal: a variable and the text that may be its condition; None if the definition does
+            not begin with a name.
+        after_comma: whether a comma precedes the definition.
+        span: the definition in the text of the query.
+    """
     hint = "write DEFINE A AS x > 1, B AS x > 2"
-    if meant and meant[1][0] not in "<>!":
-        hint = f"write {meant[0]} AS {shorten(meant[1])}"
+    if proposal is not None:
+        variable, condition = proposal
+        # the help for `A < 5` is not `A AS < 5`, because no condition begins with an operator
+        if condition[0] not in "<>!":
+            hint = f"write {variable} AS {shorten(condition)}"
     if after_comma:
         hint += ", or AND instead of the comma"
     return _malformed_definition(span, text=text, cure=hint)
@@ -194,21 +208,30 @@ search_outside_window = unsupported("""{word} in MATCH_RECOGNIZE is not supporte
     note: INITIAL and SEEK belong to row pattern recognition in the WINDOW clause
     remove {word}""")
 
-# Errors in the query around a clause, and of SQL syntax outside PATTERN.
+# Errors in the query around a clause, and in SQL syntax outside PATTERN.
 
 
 @cache
-def _languages() -> tuple[list[str], ...]:
-    """What such texts are, and regular expressions of them."""
+def _read_languages() -> tuple[list[str], ...]:
+    """Return the other languages: for each, its name and a regular expression for its texts."""
     return tuple(read_table("matchrec.errors.sql", "foreign_languages.txt"))
 
 
 def refuse_other_language(text: str, offset: int = 0) -> None:
-    """Raises MatchRecognizeParseError for a text, which starts at `offset`, in another language."""
-    for meant, written in _languages():
-        if found := re.search(written, text, re.IGNORECASE | re.DOTALL):
-            start, end = found.span()
-            raise _other_language(Span(offset + start, offset + end), meant=meant)
+    """Refuse a text that is written in another language, such as EPL.
+
+    Args:
+        text: the text.
+        offset: where the text starts in the text of the query.
+
+    Raises:
+        MatchRecognizeParseError: the text is in one of the languages in `foreign_languages.txt`.
+    """
+    for language, pattern in _read_languages():
+        match = re.search(pattern, text, re.IGNORECASE | re.DOTALL)
+        if match is not None:
+            span = Span(offset + match.start(), offset + match.end())
+            raise _other_language(span, meant=language)
 
 
 _other_language = parse_error("""a pattern in another language is not supported
@@ -243,7 +266,7 @@ clause_in_wrong_place = parse_error("""MATCH_RECOGNIZE is not allowed here
 clause_in_clause = unsupported("""MATCH_RECOGNIZE in an expression of another MATCH_RECOGNIZE is not
         supported
     name its result: WITH c AS (SELECT ... MATCH_RECOGNIZE (...)), and query c instead""")
-# UNPIVOT (v FOR name IN (low AS bottom)): Sail leaves the alias out of the rows.
+# UNPIVOT (v FOR name IN (low AS bottom)): Sail ignores the alias.
 unpivot_alias = unsupported("""an alias in UNPIVOT is not supported on Sail
     rename the column in a subquery: FROM (SELECT *, {column} AS {alias} FROM ...) UNPIVOT (... IN
         ({alias}, ...))""")
@@ -301,9 +324,9 @@ unreadable_text = parse_error("""a string, a quoted name or a comment is not clo
 def unexpected_token(text: str, where: str, span: Span) -> MatchRecognizeParseError:
     """Return the error for a word or sign that cannot come next; its headline says why not."""
     what = f"`{text}` is not allowed here"
-    hint = cure_of_look_alike(text) or meant_by(text, where)
+    hint = cure_of_look_alike(text) or find_cure_of_token(text, where)
     if hint is None:
-        hint = _separated(text, where)
+        hint = _find_cure_of_value(text, where)
         if hint in _NEXT_ITEMS.values():
             what = f"missing comma or operator before `{text}`"
     else:
@@ -318,8 +341,16 @@ _unexpected_token = parse_error("""{what} in {where}
     {cure}""")
 
 
-def meant_by(text: str, where: str) -> str | None:
-    """What was probably meant by a token, such as a keyword spelled otherwise."""
+def find_cure_of_token(text: str, where: str) -> str | None:
+    """Return what to write instead of a token, such as a misspelt keyword; None if unknown.
+
+    Args:
+        text: the token.
+        where: the part of the query that has it, such as ORDER BY.
+
+    >>> find_cure_of_token("MEASURE", "MATCH_RECOGNIZE")
+    'write MEASURES'
+    """
     if (where, text) == ("MATCH_RECOGNIZE", ","):
         return "remove the `,`"
     if where == "the query" and text.upper() in ("PARTITION", "ORDER", "MEASURES"):
@@ -331,7 +362,7 @@ def meant_by(text: str, where: str) -> str | None:
         return "remove AS and the name: a key of ORDER BY has no name"
     if keyword == text.upper():
         return _IN_ORDER
-    cure = _cures_of_words().get(text.upper())
+    cure = _read_cures_of_words().get(text.upper())
     if keyword or cure:
         return fill_words(cure or f"write {keyword}")
     if text in ")]}":
@@ -339,11 +370,12 @@ def meant_by(text: str, where: str) -> str | None:
     return None
 
 
+# For the full-width form of each ASCII character: the character.
 _WIDE = {chr(0xFEE0 + code): chr(code) for code in range(ord("!"), ord("~") + 1)}
 
-# Characters of printed text, and of the wide forms of East Asian scripts, with those of SQL.
+# For typographic characters and the full-width characters of East Asian scripts: those of SQL.
 LOOK_ALIKES = {
-    **{wide: one for wide, one in _WIDE.items() if not one.isalnum()},
+    **{wide: ascii_sign for wide, ascii_sign in _WIDE.items() if not ascii_sign.isalnum()},
     **dict.fromkeys("\u2018\u2019", "'"),
     **dict.fromkeys("\u201c\u201d", '"'),
     **dict.fromkeys("\u2212\u2010\u2011\u2012\u2013\u2014", "-"),
@@ -354,24 +386,30 @@ LOOK_ALIKES = {
 
 
 def cure_of_look_alike(sentence: str) -> str | None:
-    """What to write where a word processor or another script has put its own sign, or None.
+    """Return the help for a sentence with a sign that looks like one of SQL; None if it has none.
+
+    Word processors replace quotes and dashes, and East Asian scripts have their own signs.
 
     >>> cure_of_look_alike("Syntax error at or near '‘'"), cure_of_look_alike("Syntax error")
     ("write ' for ‘", None)
     """
-    found = next((one for one in sentence if one in LOOK_ALIKES), None)
-    return None if found is None else f"write {LOOK_ALIKES[found]} for {found}"
+    for character in sentence:
+        if character in LOOK_ALIKES:
+            return f"write {LOOK_ALIKES[character]} for {character}"
+    return None
 
 
 def strange_sign(text: str, where: str, span: Span) -> MatchRecognizeParseError:
-    """A word with a character that no SQL has outside of quotes.
+    """Return the error for a word with a character that is not allowed in SQL outside quotes.
 
     >>> print(strange_sign("n≥", "MATCH_RECOGNIZE", Span(0, 2)))
     `≥` is not allowed here in MATCH_RECOGNIZE [unexpected-word]
       help: write >= for ≥
     """
-    strange = [one for one in text if not one.isascii() and not one.isalnum()]
-    sign = next((one for one in strange if one in LOOK_ALIKES), strange[0] if strange else text)
+    signs = [character for character in text if not character.isascii() and not character.isalnum()]
+    look_alikes = [character for character in signs if character in LOOK_ALIKES]
+    # a sign that can be replaced, or else the first sign, or else the whole word
+    sign = next(iter((*look_alikes, *signs)), text)
     start = span.start + text.index(sign)
     if sign in LOOK_ALIKES:
         return unexpected_token(sign, where, Span(start, start + 1))
@@ -390,15 +428,19 @@ _not_of_names = parse_error("""`{text}` is not allowed in {where}
     write a name with such characters in backticks""")
 
 
-def _separated(text: str, where: str) -> str | None:
+def _find_cure_of_value(text: str, where: str) -> str | None:
+    """Return what to write for a unit of time, a name or a value that cannot come next; or None."""
     if text.upper().removesuffix("S") in _UNITS:
         unit = text.upper().removesuffix("S")
         return f"write a length of time as INTERVAL '1' {unit}, with the number in quotes"
-    return _SEPARATED.get(where) if text[0].isalnum() or text[0] in "'\"`_" else None
+    if text[0].isalnum() or text[0] in "'\"`_":
+        return _CURES_BEFORE_VALUE.get(where)
+    return None
 
 
 @cache
-def _cures_of_words() -> dict[str, str]:
+def _read_cures_of_words() -> dict[str, str]:
+    """Return what to write instead of each word that other products have at this point."""
     rows = read_table("matchrec.errors.sql", "foreign_words.txt")
     return {word: cure for cure, words in rows for word in words.split()}
 
@@ -411,7 +453,8 @@ _NEXT_ITEMS = {
     "MEASURES": _NEXT.format("MEASURES FIRST(x) AS a, LAST(x) AS b"),
     "DEFINE": _NEXT.format("DEFINE A AS x > 1, B AS x > 2"),
 }
-_SEPARATED = {
+# For each part of the clause: what may be missing before a name or a value.
+_CURES_BEFORE_VALUE = {
     **_NEXT_ITEMS,
     "WITHIN": "write one interval or number: WITHIN INTERVAL 1 HOUR",
     "MATCH_RECOGNIZE": "write WITHIN, SUBSET or DEFINE after PATTERN (...)",
@@ -432,7 +475,7 @@ unclosed_bracket = parse_error(
 )
 missing_expression = parse_error("missing expression in {where}")
 
-# Parentheses in parentheses beyond the parser's stack.
+# Parentheses are nested so deep that the parser's stack overflows.
 expression_nested_too_deep = unsupported("""the expression in {where} is nested too deep to read
     note: the marked part is inside more parentheses and calls than matchrec can read
     remove parentheses, or compute parts of it as columns of the input""")
@@ -444,7 +487,7 @@ other_number_of_names = plan_error("""the list after MATCH_RECOGNIZE has {given}
 
 
 class Advice(NamedTuple):
-    """What matchrec adds to an error of the engine about a column."""
+    """The note and the help that matchrec adds to an error of the engine about a column."""
 
     note: str  # a fact
     cure: str  # what to write

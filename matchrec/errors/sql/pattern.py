@@ -1,6 +1,6 @@
-"""Errors in a row pattern, of NOT in it, of navigation among its rows, and of frames of rows.
+"""Errors in a row pattern, in navigation among its rows, and in frames of rows.
 
-`name` is the variable that NOT forbids, or the function that navigates.
+In messages about NOT, `name` is the variable that NOT forbids.
 """
 
 from __future__ import annotations
@@ -66,16 +66,17 @@ _doubled_braces = parse_error("""doubled braces are not allowed in PATTERN
 
 
 def reserved_word(word: str, where: str, span: Span) -> MatchRecognizeParseError:
-    """NOT, AND, NULL as a pattern variable, not in quotes."""
-    meant = _MEANT.get(word) if where == "PATTERN" else None
-    return _reserved_word(span, word=word, where=where, meant=meant)
+    """Return the error for a reserved word, such as AND, as a pattern variable without quotes."""
+    note = _NOTES_ON_WORDS.get(word) if where == "PATTERN" else None
+    return _reserved_word(span, word=word, where=where, meant=note)
 
 
 _reserved_word = parse_error("""reserved word `{word}` is not allowed as a pattern variable in
         {where}
     note: {meant:some}
     write `{word}` in backticks if it is the name of a variable""")
-_MEANT = {
+# For reserved words in PATTERN: how to write what was probably meant.
+_NOTES_ON_WORDS = {
     "AND": "A B means A, then B; conditions belong in DEFINE",
     "OR": "(A | B) means A or B",
     "NULL": "() is a pattern without rows",
@@ -121,7 +122,7 @@ malformed_quantifier = parse_error("""the quantifier in PATTERN is malformed
 parameter_without_name = parse_error("""missing name after `{mark}` in a quantifier in PATTERN
     write {:name}, {:low,:high}, or {?} for a value by its position""")
 
-# `{@n}`, BigQuery's parameter, in Spark SQL.
+# `{@n}`, a parameter of BigQuery, is not one of Spark SQL.
 foreign_parameter = unsupported("""parameter `@{name}` is not supported in PATTERN
     write :{name}, or pass {option[dialect=bigquery]}""")
 
@@ -135,7 +136,7 @@ nested_too_deep = unsupported("""PATTERN is nested more than {limit} groups deep
     code: pattern-nested-too-deep
     remove groups that hold one part only""")
 
-# A row pattern whose automaton would outgrow a limit; `what` is what there are too many of.
+# The automaton of a row pattern would be too large; `what` names the parts that are too many.
 pattern_too_large = plan_error("""{word.pattern} is too large: its automaton has over {limit:,}
         {what}
     {word.smaller}""")
@@ -147,7 +148,7 @@ negation_repeated = parse_error("""a quantifier is not allowed after NOT in PATT
     note: NOT matches no row, so there is nothing to repeat
     write NOT B once; it forbids every such row""")
 
-# `NOT B A` where rows follow each other.
+# `NOT B A` if the rows of a match are consecutive.
 negation_at_start = unsupported("""NOT is not supported before the first row of a match in PATTERN
     code: not-at-start
     write NOT after a variable, A NOT B; write what the first row must not be in its condition, and
@@ -162,25 +163,25 @@ preferred_negation = unsupported("""NOT in PATTERN is not supported for preferre
     code: not-with-preferred-matches
     write ALL MATCHES or NON-OVERLAPPING MATCHES after the event selection""")
 
-# `(A NOT B)+ C` where rows are skipped.
+# `(A NOT B)+ C` if a match may skip rows.
 nested_negation = unsupported("""NOT inside a group, an exclusion or PERMUTE is not supported for
         matches that may skip rows
     code: not-inside-group
     write it between two parts of the whole pattern, A NOT B C""")
 
-# `A NOT B C?` where rows are skipped. side: before or after.
+# `A NOT B C?` if a match may skip rows. `side` is before or after.
 negation_beside_optional = unsupported("""NOT is not supported if all variables {side} it in PATTERN
         are optional and matches may skip rows
     code: not-beside-optional
     write a variable {side} it that has a row in every match""")
 
-# `A NOT B` where rows are skipped, without WITHIN. end: beginning or end.
+# `A NOT B` without WITHIN if a match may skip rows. `end` is beginning or end.
 negation_without_window = plan_error("""missing WITHIN for NOT {name} at the {end} of PATTERN
     code: not-without-within
     note: rows may be skipped, so NOT forbids such a row in the whole window of the match
     add WITHIN after PATTERN (...), such as WITHIN INTERVAL 1 HOUR""")
 
-# `A NOT B C A`, and `A NOT B C B`, where rows are skipped.
+# `A NOT B C A` and `A NOT B C B` if a match may skip rows.
 variable_beside_negation = unsupported("""`{name}` {places} is not supported for matches that may
         skip rows
     code: variable-reused-beside-not
@@ -206,7 +207,7 @@ bad_offset = plan_error("""offset of {function} in {clause} is `{written}`, not 
 offset_too_large = unsupported("""offset of {function} in {clause} is over {limit:,}
     write a number of rows that a partition can have""")
 
-# An offset below 0: so many `rows` the other way.
+# A negative offset; `rows` is the number of rows in the opposite direction.
 negative_offset = plan_error("""offset of {function} in {clause} is `{written}`; the least offset
         is 0
     case NEXT: write PREV(x, {rows}) to go the other way
@@ -224,13 +225,21 @@ wrong_number_of_arguments = plan_error("""{function} in {clause} takes {expected
 def modifier_of_navigation(
     function: str, modifier: str, clause: str, span: Span
 ) -> MatchRecognizeParseError:
-    modifier = f"{modifier} NULLS" if modifier in ("IGNORE", "RESPECT") else modifier
-    hint = _MODIFIED.get((function, modifier), f"remove {modifier}").format(
-        define=name_part("DEFINE")
-    )
-    taken = "a variable" if function == "CLASSIFIER" else "an offset"
+    """Return the error for FILTER, IGNORE NULLS or another modifier of a navigation.
+
+    Args:
+        function: the navigation, such as FIRST.
+        modifier: the first word of the modifier, such as IGNORE.
+        clause: the clause of the expression.
+        span: the modifier in the text of the query.
+    """
+    if modifier in ("IGNORE", "RESPECT"):
+        modifier = f"{modifier} NULLS"
+    cure = _CURES_OF_MODIFIERS.get((function, modifier), f"remove {modifier}")
+    hint = cure.format(define=name_part("DEFINE"))
+    argument = "a variable" if function == "CLASSIFIER" else "an offset"
     return _modifier_of_navigation(
-        span, modifier=modifier, function=function, clause=clause, taken=taken, cure=hint
+        span, modifier=modifier, function=function, clause=clause, taken=argument, cure=hint
     )
 
 
@@ -239,14 +248,15 @@ _modifier_of_navigation = parse_error("""{modifier} is not allowed with {functio
     note: {function} reads one row of the match and takes {taken} only
     {cure}""")
 
-_MODIFIED = {
+# For a navigation and a modifier: what to write instead.
+_CURES_OF_MODIFIERS = {
     ("FIRST", "FILTER"): "test the row in {define}, or write min_by(A.x, order) FILTER (WHERE ...)",
     ("LAST", "FILTER"): "test the row in {define}, or write max_by(A.x, order) FILTER (WHERE ...)",
     ("FIRST", "IGNORE NULLS"): "write min_by(A.x, order) FILTER (WHERE A.x IS NOT NULL)",
     ("LAST", "IGNORE NULLS"): "write max_by(A.x, order) FILTER (WHERE A.x IS NOT NULL)",
 }
 
-# OVER without a frame of rows, or with more than that.
+# OVER that is not exactly a frame of rows.
 no_frame = unsupported("""OVER without a frame of rows is not supported in {part[DEFINE]}
     code: over-without-frame
     note: OVER takes only a frame; the rows are those of the clause's PARTITION BY and ORDER BY

@@ -1,6 +1,6 @@
-"""The place of a column in SELECT that is neither in GROUP BY nor in an aggregate.
+"""Where a query has a column in SELECT that is neither in GROUP BY nor in an aggregate.
 
-The message of Spark has the name of the column but not its place. The message of Sail says only
+The message of Spark has the name of the column but not its location. The message of Sail says only
 that there is such a column.
 """
 
@@ -30,10 +30,12 @@ class UngroupedColumn:
 
     @property
     def sentence(self) -> str:
+        """The headline of the error."""
         return f"column `{self.name}` is neither in GROUP BY nor in an aggregate"
 
     @property
     def hint(self) -> str:
+        """What to write instead."""
         return f"write GROUP BY with {self.name}, or an aggregate of it, such as max({self.name})"
 
 
@@ -48,19 +50,19 @@ def find_ungrouped_column(message: str, text: str) -> UngroupedColumn | None:
     >>> find_ungrouped_column(message, "SELECT k, v + 1, max(w) FROM t GROUP BY k")
     UngroupedColumn(name='v', start=10, end=11)
     """
-    found = UNGROUPED.search(message)
-    if found is None:
+    refusal = UNGROUPED.search(message)
+    if refusal is None:
         return None
     try:
         tree = parse_one(text, dialect="spark")
     except SqlglotError:
         return None
-    name = (found["name"] or "").rpartition(".")[2].lower()
+    name = (refusal["name"] or "").rpartition(".")[2].lower()
     for select in tree.find_all(exp.Select):
         for column in find_ungrouped_columns(select):
-            place = column.this.meta
-            if "start" in place and name in ("", column.name.lower()):
-                return UngroupedColumn(column.name, place["start"], place["end"] + 1)
+            location = column.this.meta
+            if "start" in location and name in ("", column.name.lower()):
+                return UngroupedColumn(column.name, location["start"], location["end"] + 1)
     return None
 
 
