@@ -1,6 +1,6 @@
-"""Errors that depend on the data, of a query and of a rule: the partition and the row.
+"""Errors that appear while a query runs, errors of rule sets, and errors of `why` and `coverage`.
 
-And what a rule set cannot have.
+Errors of a running query say in which partition and at which row they happened.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ skip_to_no_row = run_error("""AFTER MATCH SKIP TO `{variable}`: the match has no
     note: the match starts {place}
     make {variable} match at least one row, or write AFTER MATCH SKIP PAST LAST ROW""")
 
-# SKIP TO the match's own first row would find the same match for ever.
+# SKIP TO the first row of the match would find the same match for ever.
 skip_to_first_row = run_error("""AFTER MATCH SKIP TO `{variable}` goes to the first row of the
         match, so the search would not end
     note: the match starts {place}
@@ -29,21 +29,21 @@ stage_missed = run_error("""the skip to stage `{stage}` fails: the match has no 
     note: the match starts {place}
     remove throw_on_miss(), or make the stage mandatory""")
 
-# throw_on_miss, and the stage's event is the first one of the match.
+# throw_on_miss() of a stage whose event is the first event of the match.
 stage_is_first = run_error("""the skip to stage `{stage}` goes to the first event of the match, so
         the search would not end
     code: skip-to-first-event
     note: the match starts {place}
     remove throw_on_miss(), or skip to a later stage""")
 
-# The engine that prepares rows has failed at one; it says of which kind, and not where.
+# The engine failed to prepare a row; it says what kind of failure it is, but not at which row.
 row_not_computed = run_error("a row of the input cannot be computed: {reason}")
 
 
-# Any other failure of the engine while a query of the command line runs, in the engine's words.
+# Any other failure of the engine while the command line runs a query, in the engine's words.
 engine_failed = run_error("{sentence}")
 
-# A view was replaced after the query was built, by one with other columns.
+# After the query was built, a view was replaced by one with other columns.
 _QUERY_IS_OLD = (
     "the input has changed since this DataFrame was made, such as a view that was replaced"
 )
@@ -69,7 +69,7 @@ window_wraps = run_error("""the distance in the conditions of {variables} is too
     note: {place}
     order by a wider type, or set spark.sql.ansi.enabled to true""")
 
-# A window that SQL measures, by a length of its own for each row, or of days and months.
+# WITHIN whose length differs from row to row, or has days and months, so that SQL computes it.
 window_without_end = run_error("""the length of {words} is NULL, negative or too large at this row
     note: {place}
     write a number or an INTERVAL of weeks to microseconds, or order by a wider type""")
@@ -82,10 +82,10 @@ _not_computed = partial(
 )
 _LEAVE_OUT = "add a condition that excludes such rows"
 
-# A function in a condition has no result for its values; `reason` is Spark's.
+# A function in a condition fails for its arguments; `reason` is Spark's sentence.
 function_failed = _not_computed(hint=f"change the arguments of the function, or {_LEAVE_OUT}")
 
-# The same, where outside ANSI it would be NULL.
+# The same for a function that would return NULL if ANSI mode were off.
 function_failed_under_ansi = _not_computed(
     hint=f"{_LEAVE_OUT}, or set spark.sql.ansi.enabled to false", code="function-failed"
 )
@@ -100,7 +100,7 @@ _MORE_MEMORY = (
     "if it is set) or by fewer tasks at a time on a machine"
 )
 
-# The runs of a search, or the matches of one row, take more memory than there is.
+# There is too little memory for the runs of a search, or for the matches of one row.
 _no_room = partial(
     run_error,
     "a Python worker of Spark has too little memory for the runs of a search: they need "
@@ -137,7 +137,7 @@ row_too_large = run_error("""a row of the result would take {mebibytes:,} MiB, b
     bound the quantifiers or write WITHIN, so that matches are shorter; or read fewer columns, in
         rules with event_columns""")
 
-# Rows that an engine in this program holds together, often since each has all rows of its match.
+# Rows that an engine in this process holds together; often each has all rows of its match.
 rows_too_large = run_error("""rows of the result that are returned together take {mebibytes:,} MiB,
         which do not fit into memory
     note: {place}
@@ -153,10 +153,13 @@ L = TypeVar("L", bound=Located)
 
 
 def of_rule(name: str, error: L) -> L:
-    """The error, which now says of which rule it is."""
-    said = f"rule `{name}`: "
-    if not error.message.startswith(said):
-        error.message = said + error.message
+    """Let an error or warning say to which rule it belongs, and return it.
+
+    An error that says so already stays as it is.
+    """
+    prefix = f"rule `{name}`: "
+    if not error.message.startswith(prefix):
+        error.message = prefix + error.message
         error.args = (error.message,)
         error.rule = name
     return error
@@ -189,7 +192,7 @@ no_times_of_order = unsupported("""times of rules are not supported for rows ord
     note: the first column of order_by decides which version of a rule applies to a row
     order by a timestamp, a date or a whole number first""")
 
-# {"fall": {"monday": "PATTERN ..."}}.
+# {"fall": {"monday": "PATTERN ..."}}: "monday" is not a value of the order.
 wrong_valid_from = plan_error("""a version of rule `{name}` is valid from {value:shown}, which does
         not fit the order
     write {wanted}, like the values that sort the rows, or None for the beginning""")
@@ -242,7 +245,7 @@ rows_of_something_else = plan_error("""the rows passed to split() have no column
     note: split() takes `rows` of the same rule set, or a table to which they were written
     write and read all columns of `rows`""")
 
-# Errors of `why` and `coverage`: which clause, partition or row they are asked about.
+# Errors of `why` and `coverage` about the clause, partition or row that the user names.
 
 no_literal = plan_error("""a value of `{argument}` is {value:shown}
     code: not-a-literal
@@ -259,7 +262,7 @@ no_clause = plan_error("""missing MATCH_RECOGNIZE clause in the query
     code: missing-clause
     pass the query that has the clause""")
 
-# Several clauses, and none is named. names: a line each, in the order in which they are evaluated.
+# `names` has a line for each clause, in the order in which they are evaluated.
 several_clauses = plan_error("""the query has {count} MATCH_RECOGNIZE clauses, but none is chosen
     note: they are:{names}
     write {option[clause=1]} for the first of them""")
@@ -272,20 +275,21 @@ unknown_partition_column = plan_error("""unknown column `{name}` in `{option[par
     write one of these, or leave {option[partition]} out""")
 
 
-def partition_column_missing(name: str, known: Iterable[str]) -> MatchRecognizePlanError:
-    wanted = current_surface().keys([(one, "...") for one in known])
-    return _partition_column_missing(name=name, wanted=wanted)
+def partition_column_missing(name: str, keys: Iterable[str]) -> MatchRecognizePlanError:
+    """Return the error for a partition without a value of the key `name`; `keys` are all keys."""
+    example = current_surface().keys([(key, "...") for key in keys])
+    return _partition_column_missing(name=name, wanted=example)
 
 
 _partition_column_missing = plan_error("""missing value of `{name}` in `{option[partition]}`
     write {wanted}""")
 
-# No partition is named, and there are several. some: a line each.
+# The user named no partition. `some` has a line for each of some partitions.
 several_partitions = plan_error("""`why` looks at one partition, but there are several
     note: some of them:{some}
     write {example}""")
 
-# The partition that is named has no rows. some: a line for each of some that have.
+# `some` has a line for each of some partitions with rows.
 no_such_partition = plan_error("""the partition with {wanted} has no rows
     code: unknown-partition
     note: some of them:{some}
@@ -294,17 +298,34 @@ no_rows_at_all = plan_error("there are no rows", code="no-rows")
 
 
 def known(text: str | None) -> str:
+    """Return a value as a message shows it; None is NULL."""
     return "NULL" if text is None else text
 
 
 def lines_of(rows: Iterable[Mapping[str, str | None]]) -> str:
-    return "".join(f"\n{', '.join(f'{n} = {known(v)}' for n, v in row.items())}" for row in rows)
+    """Return rows as lines of a message, each after a line break.
+
+    >>> lines_of([{"sym": "A", "day": None}, {"sym": "B", "day": "2"}])
+    '\\nsym = A, day = NULL\\nsym = B, day = 2'
+    """
+    lines = []
+    for row in rows:
+        values = ", ".join(f"{name} = {known(value)}" for name, value in row.items())
+        lines.append(f"\n{values}")
+    return "".join(lines)
 
 
 def example(keys: Mapping[str, str | None], numbers: Collection[str]) -> str:
-    """A partition as one asks for it. numbers: which of the keys are whole numbers."""
-    plain = {name for name, value in keys.items() if value is None or name in numbers}
-    pairs = [(name, str(value) if name in plain else f'"{value}"') for name, value in keys.items()]
+    """Return how the user writes a partition.
+
+    Args:
+        keys: the values of the keys by the names of their columns; None is NULL.
+        numbers: the keys that are whole numbers, which need no quotes.
+    """
+    pairs = []
+    for name, value in keys.items():
+        needs_quotes = value is not None and name not in numbers
+        pairs.append((name, f'"{value}"' if needs_quotes else str(value)))
     return current_surface().keys(pairs)
 
 
@@ -313,15 +334,26 @@ partition_too_large = unsupported("""the partition has more than {limit:,} rows,
     look at a part of it: write WHERE before the clause, or pass fewer rows""")
 
 
-def other_number_of_order_values(given: int, orders: Sequence[str]) -> MatchRecognizePlanError:
-    values, columns = show_count(given, "value"), show_count(len(orders), "column")
-    first = f"write the value of the first one, or {current_surface().all_of_row}"
-    hint = (
-        first
-        if orders
-        else f"write ORDER BY, or leave {current_surface().name_of_option('row')} out"
+def other_number_of_order_values(
+    value_count: int, orders: Sequence[str]
+) -> MatchRecognizePlanError:
+    """Return the error for `row=` with no values, or with more than ORDER BY has columns.
+
+    Args:
+        value_count: the number of values in `row=`.
+        orders: the columns of ORDER BY.
+    """
+    surface = current_surface()
+    if orders:
+        cure = f"write the value of the first one, or {surface.all_of_row}"
+    else:
+        cure = f"write ORDER BY, or leave {surface.name_of_option('row')} out"
+    return _other_number_of_order_values(
+        values=show_count(value_count, "value"),
+        columns=show_count(len(orders), "column"),
+        orders=orders,
+        cure=cure,
     )
-    return _other_number_of_order_values(values=values, columns=columns, orders=orders, cure=hint)
 
 
 _other_number_of_order_values = plan_error("""`{option[row]}` has {values}, but ORDER BY has
@@ -330,7 +362,7 @@ _other_number_of_order_values = plan_error("""`{option[row]}` has {values}, but 
     note: ORDER BY: {orders}
     {cure}""")
 
-# No row has these values. near: a line for each of the rows about there.
+# `rows` has a line for each of the rows nearest to these values.
 no_such_row = plan_error("""the partition has no row with {wanted}
     code: unknown-row
     note: the nearest rows:{rows}
