@@ -1,4 +1,4 @@
-"""Errors about how one of the functions was called, on what stream, to write what language."""
+"""Errors about calls of the Python API: wrong arguments, options, tables and sessions."""
 
 from __future__ import annotations
 
@@ -23,15 +23,20 @@ no_match_graph = plan_error("""this DataFrame is not a match graph: it has {colu
 def no_rows(
     column: str | None, columns: Iterable[str], arrays: Sequence[str]
 ) -> MatchRecognizePlanError:
-    """A result in which no column, or not the named one, has the rows of a match."""
+    """Return the error for a result without a column that has the rows of a match.
+
+    Args:
+        column: the column that the user named, which has no rows; None if the user named none.
+        columns: the columns of the result.
+        arrays: those that are arrays of structs.
+    """
+    sentence = "no column has the rows of a match"
+    if column is not None:
+        sentence = f"`{column}` is not a column with the rows of a match"
     cure = 'add MATCHED_ROWS() AS rows to MEASURES, or name another: explode_matches(df, "name")'
-    sentence = (
-        "no column has the rows of a match"
-        if column is None
-        else f"`{column}` is not a column with the rows of a match"
-    )
-    hint = f'name it: explode_matches(df, "{arrays[0]}")' if len(arrays) == 1 else cure
-    return _no_matched_rows(sentence=sentence, columns=columns, arrays=arrays, cure=hint)
+    if len(arrays) == 1:
+        cure = f'name it: explode_matches(df, "{arrays[0]}")'
+    return _no_matched_rows(sentence=sentence, columns=columns, arrays=arrays, cure=cure)
 
 
 _no_matched_rows = plan_error("""{sentence}
@@ -57,7 +62,10 @@ _other_value = run_error(
 
 
 def other_value(name: str) -> str:
-    """The message of an error of Spark's: a match has another value than one of its rows."""
+    """Return the message for a column whose value differs between a match and one of its rows.
+
+    It is a text, because Spark raises the error, by `raise_error` in a query.
+    """
     error = _other_value(name=name)
     return f"{error.headline}; {error.hint}"
 
@@ -92,8 +100,8 @@ def several_in_one(span: Span, argument: str) -> MatchRecognizePlanError:
     """Return the error for several expressions, with commas between them, in one text."""
     surface = current_surface()
     name = surface.name_of_option(argument)
-    each = f'{argument}=["a", "b"]' if surface.is_python else f"{name} a {name} b"
-    return _several_in_one(span, name=name, each=each)
+    example = f'{argument}=["a", "b"]' if surface.is_python else f"{name} a {name} b"
+    return _several_in_one(span, name=name, each=example)
 
 
 _several_in_one = plan_error("""one text in {name} must be one expression
@@ -127,7 +135,7 @@ marker_without_values = plan_error("""missing values of parameter `:{name}` has 
     near: write :{near}, or add values of {name}
     add values of {name} beside those, or write the value itself""")
 
-# `backtest` and the DataFrame of labels that it is given.
+# Errors of `backtest` and its DataFrame of labels.
 no_label_column = plan_error("""`{option[{argument}={name}]}` does not name a column of `labels`
     code: unknown-label-column
     note: it has: {columns}
@@ -181,31 +189,55 @@ backtest_of_stream = unsupported("""`Query.backtest` is not supported for rows o
 def no_attribute(
     owner: object, name: str, frame: str = "", of_frames: type | None = None
 ) -> AttributeError:
-    """What DataFrames have, asked of what gives one as `frame`; or what nothing has.
+    """Return the error for an attribute that an object of ours does not have.
 
-    A call is found in camel case, too: `followedBy` of Flink is `followed_by`.
+    It suggests the most similar attribute. A name in camel case is similar, too: for `followedBy`
+    of Flink it suggests `followed_by`.
+
+    Args:
+        owner: the object.
+        name: the attribute.
+        frame: how a DataFrame is made from the object, such as `to_df()`; "" if none can be made.
+        of_frames: the class of that DataFrame, whose attributes are suggested, too.
     """
-    private = name.startswith("_")  # what Python and notebooks ask for
-    near = None if private else find_nearest(name, public_names(type(owner)))
-    if of_frames and not private and (near is None or hasattr(of_frames, name)):
-        of_frame = name if hasattr(of_frames, name) else find_nearest(name, public_names(of_frames))
-        near = of_frame and f"{frame}.{of_frame}"
+    near = None
+    # Python and notebooks look for private names, such as `_repr_html_`: they get no suggestion
+    if not name.startswith("_"):
+        near = find_nearest(name, find_public_names(type(owner)))
+        if of_frames and hasattr(of_frames, name):
+            near = f"{frame}.{name}"
+        elif of_frames and near is None:
+            frame_attribute = find_nearest(name, find_public_names(of_frames))
+            near = frame_attribute and f"{frame}.{frame_attribute}"
     cure = f"; write .{near}" if near else ""
     return AttributeError(f"a {type(owner).__name__} has no `{name}`{cure}")
 
 
-def public_names(kind: type) -> list[str]:
-    return [name for name in dir(kind) if not name.startswith("_")]
+def find_public_names(class_: type) -> list[str]:
+    """Return the attributes of a class whose names do not begin with an underscore."""
+    return [name for name in dir(class_) if not name.startswith("_")]
 
 
-def unused_name(name: str, known: Iterable[str], options: Iterable[str]) -> MatchRecognizePlanError:
-    """`name=` that neither the function nor the query has. options: what `Options` have."""
-    near = find_nearest(name, known)
-    hint = f"write {{{name}}} in the query, pass the value of :{name} in args, or leave {name}= out"
-    hint = f"write {near}=" if near else hint
-    if near is None and (option := find_nearest(name, options)):
-        hint = f"write options=matchrec.Options({option}=...)"
-    return _unused_name(name=name, cure=hint)
+def unused_name(
+    name: str, arguments: Iterable[str], options: Iterable[str]
+) -> MatchRecognizePlanError:
+    """Return the error for `name=` if the function has no such argument and the query no {name}.
+
+    Args:
+        name: the name before `=`.
+        arguments: the arguments of the function.
+        options: the fields of `Options`.
+    """
+    argument = find_nearest(name, arguments)
+    option = find_nearest(name, options)
+    if argument:
+        cure = f"write {argument}="
+    elif option:
+        cure = f"write options=matchrec.Options({option}=...)"
+    else:
+        cure = f"write {{{name}}} in the query, pass the value of :{name} in args, "
+        cure += f"or leave {name}= out"
+    return _unused_name(name=name, cure=cure)
 
 
 _unused_name = plan_error("""`{name}` is not an argument, and the query has no {{name}}
@@ -227,19 +259,30 @@ unconverted_option = unsupported("""a query with {option} cannot be converted
     remove it, and choose the matches in the other language""")
 
 
-def other_number_of_values(args: str, needed: int, *first: Span) -> MatchRecognizePlanError:
-    """More or fewer values than markers. args: what is passed; first: the first without a value."""
-    markers = show_count(needed, "parameter marker") if needed else "no parameter markers"
-    hint = 'write ? for each value, or :name and args={"name": value}, or leave args out'
-    hint = current_surface().markers if needed else hint
-    return _other_number_of_values(first, markers=markers, args=args, cure=hint)
+def other_number_of_values(
+    args: str, marker_count: int, *first_without_value: Span
+) -> MatchRecognizePlanError:
+    """Return the error for more or fewer values than the query has markers (?).
+
+    Args:
+        args: a description of the values, such as "has 2 values".
+        marker_count: the number of markers in the query.
+        first_without_value: the first marker without a value, if there is one.
+    """
+    if marker_count:
+        markers = show_count(marker_count, "parameter marker")
+        cure = current_surface().markers
+    else:
+        markers = "no parameter markers"
+        cure = 'write ? for each value, or :name and args={"name": value}, or leave args out'
+    return _other_number_of_values(first_without_value, markers=markers, args=args, cure=cure)
 
 
 _other_number_of_values = plan_error("""the query has {markers} (?), but {here.values} {args}
     code: wrong-number-of-values
     {cure}""")
 
-# `?` in what is passed to a function that takes no args.
+# `?` in a text for a function that has no argument `args`.
 marker_without_value = plan_error("""missing value of a parameter marker (?)
     write the value itself, or {here.marker}""")
 unbound_parameter = plan_error("""parameter `:{name}` has no value
@@ -273,7 +316,7 @@ no_arrow_tables = plan_error("""PySpark {version} cannot make a DataFrame of the
     note: PySpark 4.0 and newer can
     pass {name}=spark.createDataFrame({name}.to_pandas())""")
 
-# A DataFrame of rows of the program, on an engine that takes rows in calls only.
+# A DataFrame of this program's rows is too large for an engine that gets rows only within calls.
 too_much_to_send = plan_error("""a DataFrame with {size:,} MiB of this program's rows cannot be sent
         to the engine, which takes {most:,} MiB at once
     pass the pandas, Polars or Arrow frame itself, which is sent in parts, or read the rows from a
@@ -318,12 +361,13 @@ cannot_write = unsupported("""MATCH_RECOGNIZE has no equivalent of {what}
     code: no-equivalent
     {cure}""")
 
-# read="pattern", or a Pattern where a language is named.
+# read="pattern", or a Pattern together with the name of a language.
 pattern_as_text = plan_error("""a Pattern is converted as an object, without read=
     write matchrec.transpile(matchrec.Pattern.begin("a"), write="spark", order_by="time")""")
 
-# Errors of arguments that are not of the kind that a function takes.
+# Errors about arguments of a wrong type.
 
+# For libraries of frames: how to make a DataFrame of Spark.
 _FRAMES = {
     "pandas": "write spark.createDataFrame(...) around it; a Series has to_frame(), and groups are "
     "made by PARTITION BY",
@@ -331,6 +375,7 @@ _FRAMES = {
     "pyarrow": "write spark.createDataFrame(...) around its to_pandas()",
     "pandas-on-Spark": "write .to_spark() after it",
 }
+# For other types that users pass instead of a DataFrame: what to write.
 _NO_FRAMES = {
     **dict.fromkeys(("list", "dict", "ndarray"), "write pandas.DataFrame(...) around it"),
     "GroupedData": "pass the DataFrame itself: groups are made by PARTITION BY",
@@ -339,13 +384,22 @@ _NO_FRAMES = {
 
 
 def wrong_argument(
-    call: str, argument: str, value: object, wanted: str, cure: str
+    call: str, argument: str, value: object, expected: str, cure: str
 ) -> MatchRecognizePlanError:
-    if wanted.startswith("a DataFrame"):
+    """Return the error for an argument of a wrong type.
+
+    Args:
+        call: the function.
+        argument: the argument.
+        value: what the user passed.
+        expected: the types that the argument can have, in words, such as "a DataFrame".
+        cure: what to write, unless the type of the value shows something better.
+    """
+    if expected.startswith("a DataFrame"):
         cure = _NO_FRAMES.get(type(value).__name__, cure)
-    if "DataFrame" in wanted:
+    if "DataFrame" in expected:
         cure = _FRAMES.get(find_library(value) or "", cure)
-    return _wrong_argument(argument=argument, call=call, value=value, wanted=wanted, cure=cure)
+    return _wrong_argument(argument=argument, call=call, value=value, wanted=expected, cure=cure)
 
 
 _wrong_argument = plan_error("""`{argument}` of {call} is {value:shown}
@@ -354,14 +408,22 @@ _wrong_argument = plan_error("""`{argument}` of {call} is {value:shown}
 
 
 def unknown_word(
-    call: str, argument: str, value: str, known: Sequence[str]
+    call: str, argument: str, value: str, words: Sequence[str]
 ) -> MatchRecognizePlanError:
-    near = find_nearest(value, known)
-    is_source = argument == "write" and value in ("sase", "pattern")
-    read_only = "SASE+ and Patterns can be read, but not written: "
+    """Return the error for an argument that is none of the words that it can be.
+
+    Args:
+        call: the function.
+        argument: the argument.
+        value: the word that the user passed.
+        words: the words that the argument can be.
+    """
+    near = find_nearest(value, words)
+    cure = f"write {current_surface().option(argument, near or words[0])}"
+    if argument == "write" and value in ("sase", "pattern"):
+        cure = f"SASE+ and Patterns can be read, but not written: {cure}"
     written = SHORT.repr(value)[1:-1]
-    hint = f"{read_only * is_source}write {current_surface().option(argument, near or known[0])}"
-    return _unknown_word(argument=argument, written=written, call=call, known=known, cure=hint)
+    return _unknown_word(argument=argument, written=written, call=call, known=words, cure=cure)
 
 
 _unknown_word = plan_error("""unknown {argument} `{written}` of {call}
@@ -370,9 +432,9 @@ _unknown_word = plan_error("""unknown {argument} `{written}` of {call}
     {cure}""")
 
 
-# Errors of the machine: no session of Spark, Python workers that cannot do the work.
+# Errors of the machine, such as no session of Spark, or workers without memory.
 
-# The local session could not be made; the reason is what Spark wrote last.
+# The local session could not be started; the reason is the last line that Spark wrote.
 spark_did_not_start = refused("""Spark did not start
     note: {reason}
     note: Spark runs on Java; PySpark 4 needs Java 17 or newer
@@ -437,12 +499,16 @@ no_matplotlib = refused("""missing matplotlib, which draws the matches
 
 
 class NotCarriedError(MatchRecognizeUnsupportedError):
-    """An aggregate over all matches that only matches which are built can tell. reason: why."""
+    """An aggregate over all matches that cannot be computed without building each match.
+
+    A run would have to carry the value. `reason` says why it cannot.
+    """
 
     def __init__(self, reason: str) -> None:
         error = _not_carried(reason=reason)
         super().__init__(error.message, hint=error.hint)
-        self.code, self.reason = error.code, reason
+        self.code = error.code
+        self.reason = reason
 
 
 _not_carried = unsupported("""matches cannot be counted without building them: {reason}
@@ -481,12 +547,16 @@ total_too_large = run_error("""an aggregate over all matches is too large for {t
     write a CAST to DOUBLE in MEASURES, or a sum as CAST(... AS DECIMAL(38, ...))""")
 
 
-def too_large_together(type_name: str, asked: str) -> str:
-    """The message of an error of Spark's: the rows of several groups come to too much."""
-    error = total_too_large(type_name=type_name, asked=asked, place="together")
-    return f"{error.message}: {asked} [{error.code}]; {error.hint}"
+def too_large_together(type_name: str, aggregate: str) -> str:
+    """Return the message for an aggregate that is too large over several groups together.
+
+    It is a text, because Spark raises the error, by `raise_error` in a query.
+    """
+    error = total_too_large(type_name=type_name, asked=aggregate, place="together")
+    return f"{error.message}: {aggregate} [{error.code}]; {error.hint}"
 
 
+# Reasons why the matches must be built, for `NotCarriedError`.
 BY_ONE_AT_A_TIME = "the chosen algorithm finds one match at a time"
 MEASURE_BY_SPARK = "Spark computes a measure after the match"
 FIRST_MATCHES = "the query returns only the first matches of a partition"
@@ -502,6 +572,7 @@ ROW_BESIDE = "a measure reads a row that is not the first or last row of a varia
 
 
 def not_carried(function: str, inside: str, type_name: str) -> NotCarriedError:
+    """Return the error for a function over values of a type that a run cannot carry."""
     return NotCarriedError(f"no run carries {function} over matches of {inside} of {type_name}")
 
 
