@@ -80,7 +80,7 @@ no_such_module = refused("`{module}` cannot be imported", notes=("{reason}",))
 no_such_pattern = refused("""`{name}` is not a Pattern in `{place}`
     note: Patterns there: {known}""")
 
-# Errors of `plot`, of columns that do not tell where matches lie, and of `%%matchrec`.
+# Errors of `plot`, such as missing columns for the begin and end of matches, and of `%%matchrec`.
 
 no_column = plan_error("""`{option[{argument}]}` of `plot` is `{name}`, but there is not exactly
         one column of that name
@@ -110,7 +110,7 @@ no_page = plan_error(
     code="unknown-page",
 )
 
-# The first line of a cell is not understood. sentence: why not, in the words of argparse.
+# The first line of a cell cannot be read. `sentence` is the reason, in the words of argparse.
 wrong_arguments = plan_error("""{sentence} of %%matchrec
     code: wrong-cell-arguments
     run %%matchrec? to list the arguments""")

@@ -1,6 +1,6 @@
-"""Errors in a SASE+ query: its syntax, components, strategy and window; what it says of events.
+"""Errors in a SASE+ query: its syntax, components, strategy, window and predicates.
 
-`clause` is WHERE or RETURN.
+In every message, `clause` is WHERE or RETURN.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ negation_without_window = plan_error("""missing WITHIN for the negated component
     note: without WITHIN, all events {side} the match would count
     add WITHIN, e.g. WITHIN 12 hours""")
 
-# A variable that no component has. known: as they are written, by their names: `a[]` by `a`.
+# A variable that no component has. `known` has the components as the query writes them, by their
+# variables, such as `a[]` by `a`.
 unknown_component = plan_error("""unknown variable `{name}` in {clause}
     note: PATTERN has: {known}
     near: write {near}, or add {name} to PATTERN
@@ -74,7 +75,8 @@ unknown_strategy = parse_error("""unknown event selection strategy `{name}` in W
     near: write {near}
     write the strategy before the predicates: WHERE skip_till_next_match { a.x > 1 }""")
 
-# `a` for a Kleene plus or `b[]` for a single event, in the strategy's list. written: in PATTERN.
+# The strategy's list has `a` for a Kleene plus, or `b[]` for a single event. `written` is the
+# component as PATTERN writes it.
 argument_written_otherwise = plan_error("""component `{name}` in the strategy's list in WHERE is
         {what} in PATTERN
     code: strategy-component-differs
@@ -172,7 +174,7 @@ wrong_number_of_arguments = plan_error("""{function} takes one argument, not {gi
 
 # Predicates
 
-# `a[i].x < b.x`: an element of a Kleene plus with what is known only after it.
+# `a[i].x < b.x`: an event of a Kleene plus is compared with an event that comes later.
 element_elsewhere = plan_error("""a predicate on each event of `{name}[]` and on a later event is
         not allowed in WHERE
     code: predicate-on-later-event

@@ -1,4 +1,7 @@
-"""Errors in how a Pattern is built, and of its windows. `stage` is such as "stage `a`"."""
+"""Errors in how a Pattern is built, and in its windows.
+
+In every message, `stage` is a text such as "stage `a`".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors of queries over a streaming DataFrame: what needs rows that have not come."""
+"""Errors of queries over a streaming DataFrame, such as one that needs rows still to come."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ state_of_another_query = run_error("""the checkpoint has the state of another qu
     code: checkpoint-of-other-query
     start this query with a checkpoint directory of its own""")
 
-# Of a checkpoint, the rules are other ones than they were; `time` is that of the newest row.
+# The rules differ from those that the checkpoint was written with. `time` is the time of the newest
+# row that the stream has read.
 changed_in_the_past = run_error("""rule `{name}` has changed for rows that the stream has already
         read, up to {time}
     code: rule-changed-in-the-past
@@ -74,7 +75,7 @@ cached_stream = unsupported("""cache() of a rule set is not supported over a str
     note: rows of a stream are not kept
     write `matches` to a table, and read that table""")
 
-# What a plan asks for; spans: of its place.
+# Parts of a query. The span is where the query has the part.
 
 window_over_stream = unsupported("""PATTERN in a window is not supported over a streaming DataFrame
     code: pattern-window-over-stream
@@ -127,7 +128,7 @@ algorithm_over_stream = unsupported("""algorithm="{algorithm}" is not supported 
     note: it goes back to rows that a stream no longer has
     write algorithm="breadth_first", or leave it out""")
 
-# What a search or its results need.
+# Needs of a search or of its results.
 
 aggregate_over_stream = unsupported("""an aggregate that only Spark can compute is not supported
         over a streaming DataFrame

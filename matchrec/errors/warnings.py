@@ -160,8 +160,17 @@ def repetitions_taken(least: int) -> str:
 def reluctant_end(
     written: str, least: int, instead: tuple[str, str], span: Span | None
 ) -> ReluctantEndWarning:
-    """PATTERN (A B*?). instead: the greedy loop, and what takes `least` repetitions."""
-    greedy, fixed = instead[0], f"write {instead[1]}" if instead[1] else "leave it out"
+    """Return the warning for a reluctant quantifier at the end of PATTERN, as in PATTERN (A B*?).
+
+    Args:
+        written: the loop, `B*?`.
+        least: its smallest number of repetitions.
+        instead: the greedy loop, `B*`, and the part that takes exactly `least` repetitions; "" if
+            that is no row.
+        span: the loop in the text of the query.
+    """
+    greedy, exact = instead
+    fixed = f"write {exact}" if exact else "leave it out"
     return _reluctant_end(
         span, written=written, said=repetitions_taken(least), greedy=greedy, fixed=fixed
     )
@@ -178,7 +187,7 @@ empty_matches = of(EmptyMatchesWarning)("""every match of `{written}` in PATTERN
 same_value = of(SameValueWarning)("""a comparison in {part[DEFINE]} has the same value on both sides
     write {word.another}""")
 
-# DEFINE A AS price = NULL; `other` is what is compared.
+# DEFINE A AS price = NULL; `other` is the other side of the comparison.
 compared_with_null = of(NeverTrueWarning)("""`{operator}` with NULL in {part[DEFINE]} is never true
     case =: write {other} IS NULL
     case <>: write {other} IS NOT NULL
@@ -200,7 +209,12 @@ false_constants = of(NeverTrueWarning)("""a comparison of constants in {part[DEF
 
 
 def false_texts(span: Span | None, quoted: str) -> NeverTrueWarning:
-    """DEFINE A AS "status" = 'on'. quoted: a text in double quotes, or nothing."""
+    """Return the warning for two different strings in a comparison, as in "status" = 'on'.
+
+    Args:
+        span: the comparison in the text of the query.
+        quoted: the string in double quotes, with the quotes; "" if none has double quotes.
+    """
     column = f"write {as_name(quoted[1:-1])} without quotes, if it is a column"
     message = f"a comparison of two texts in {name_part('DEFINE')} is never true"
     notes = ("quotes make a text, also double quotes",) if quoted else ()
@@ -224,7 +238,13 @@ end_before_skipped_row = of(EarlyEndWarning)("""`{written}` at the end of PATTER
 
 
 def loop_that_completes_first(written: str, least: int, span: Span | None) -> EarlyEndWarning:
-    """PATTERN (A{3,}) NON-OVERLAPPING MATCHES. least: repetitions after which it is complete."""
+    """Return the warning for PATTERN (A{3,}) with NON-OVERLAPPING MATCHES.
+
+    Args:
+        written: the loop, `A{3,}`.
+        least: the number of repetitions after which the match is complete.
+        span: the loop in the text of the query.
+    """
     return _loop_that_completes_first(span, written=written, said=repetitions_taken(least))
 
 
@@ -260,9 +280,16 @@ percent_in_regex = of(WildcardWarning)("""`{operator}` with '{text}' in {part[DE
 
 
 def braces_of_f_string(span: Span | None, variable: str, name: str, count: str) -> BracesWarning:
-    """PATTERN (A B3) DEFINE B AS ..., which Python makes of f"PATTERN (A B{3}) DEFINE B AS ..."."""
-    lost = _braces_of_f_string if current_surface().is_python else _number_without_braces
-    return lost(span, variable=variable, name=name, count=count)
+    """Return the warning for PATTERN (A B3), which a Python f-string makes of PATTERN (A B{3}).
+
+    Args:
+        span: the variable in the text of the query.
+        variable: the variable without a condition, `B3`.
+        name: the variable that has a condition, `B`.
+        count: the number after it, `3`.
+    """
+    message = _braces_of_f_string if current_surface().is_python else _number_without_braces
+    return message(span, variable=variable, name=name, count=count)
 
 
 _braces_of_f_string = of(BracesWarning)("""`{variable}` in PATTERN has no condition, but `{name}`
@@ -295,7 +322,13 @@ unbounded_runs = of(UnboundedStateWarning)("""a run over a stream may wait for a
 
 
 def tied_rows(number: int, clause: str, example: str) -> TiesWarning:
-    """PARTITION BY sym ORDER BY ts, over rows of a sym with the same ts. clause: ORDER BY."""
+    """Return the warning for rows of a partition with the same values of ORDER BY.
+
+    Args:
+        number: how many rows have the same values as the row before them.
+        clause: ORDER BY as the user's language calls it.
+        example: the values that two of these rows have.
+    """
     if number == 1:
         rows = f"1 row has the same {clause} values as the row before it"
     else:
@@ -317,10 +350,12 @@ untuned_session = of(UntunedSessionWarning)("""matchrec.tune(spark) would make t
 _PACKAGES = frozenset({"matchrec", "pyspark", "py4j", "functools", "contextlib"})
 
 
-def warn_caller(*found: MatchRecognizeWarning) -> None:
+def warn_caller(*remarks: MatchRecognizeWarning) -> None:
     """Give warnings at the line of the user's program that has called us."""
-    frame, level = inspect.currentframe(), 1
+    frame = inspect.currentframe()
+    level = 1
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _PACKAGES:
-        frame, level = frame.f_back, level + 1
-    for warning in found:
+        frame = frame.f_back
+        level += 1
+    for warning in remarks:
         warnings.warn(warning, stacklevel=level)
