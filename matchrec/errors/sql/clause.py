@@ -373,7 +373,7 @@ def find_cure_of_token(text: str, where: str) -> str | None:
 # For the full-width form of each ASCII character: the character.
 _WIDE = {chr(0xFEE0 + code): chr(code) for code in range(ord("!"), ord("~") + 1)}
 
-# For typographic characters and the full-width characters of East Asian scripts: those of SQL.
+# The signs of SQL to write for typographic and full-width East Asian characters.
 LOOK_ALIKES = {
     **{wide: ascii_sign for wide, ascii_sign in _WIDE.items() if not ascii_sign.isalnum()},
     **dict.fromkeys("\u2018\u2019", "'"),

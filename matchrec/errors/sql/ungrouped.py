@@ -35,7 +35,7 @@ class UngroupedColumn:
 
     @property
     def hint(self) -> str:
-        """What to write instead."""
+        """The help of the error."""
         return f"write GROUP BY with {self.name}, or an aggregate of it, such as max({self.name})"
 
 
