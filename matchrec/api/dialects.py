@@ -29,7 +29,7 @@ from matchrec.api.evaluate import SqlQuery, lower_site
 from matchrec.dialects.products import PRODUCTS, SPARK, Product, find_likely_products
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import located_in
-from matchrec.errors.sql.foreign_names import or_dialect
+from matchrec.errors.sql.foreign_names import add_dialect_cure
 from matchrec.errors.warnings import other_in_product, warn_caller
 from matchrec.shortcuts import keep_parsed
 from matchrec.source import Source
@@ -284,9 +284,9 @@ def naming_dialect(text: str, dialect: str, plan: Plan) -> Iterator[None]:
         if not names_dialect:
             other_dialect = find_other_dialect(f"{text}\n{message}", dialect, plan)
             if other_dialect is not None and isinstance(error, InUsersTerms):
-                error.add_cure(or_dialect(None, other_dialect))
+                error.add_cure(add_dialect_cure(None, other_dialect))
             elif other_dialect is not None and isinstance(error, MatchRecognizeError):
-                error.hint = or_dialect(error.hint, other_dialect)
+                error.hint = add_dialect_cure(error.hint, other_dialect)
         raise
 
 

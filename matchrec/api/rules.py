@@ -165,7 +165,7 @@ def warn_about_rules(built: build.BuiltRuleSet) -> None:
             remarks = find_remarks(draft, built.question, rule.source)
             if built.question.is_stream:
                 remarks += find_state_remarks(draft.written, linked.executable, rule.source)
-        warn_caller(*(failures.of_rule(rule.name, remark) for remark in remarks))
+        warn_caller(*(failures.name_rule(rule.name, remark) for remark in remarks))
     warn_caller(*find_session_remarks(built.rows.sparkSession, [built.prepared]))
 
 

@@ -130,7 +130,7 @@ def run_search(clause: Clause, plan: MatchPlan, totals: Totals) -> ClauseResult:
     if is_stream or clause.options.algorithm != "backtracking":
         try:
             return execute(clause.build_question(replace(plan, totals=totals), clause.options))
-        except errors.NotCarriedError as error:
+        except errors.MustBuildMatchesError as error:
             if is_stream:
                 raise
             reason = error.reason
@@ -313,7 +313,7 @@ def fail_on_null(call: AskedTotal, value: str, argument: str, type_name: str) ->
         argument: SQL of the values.
         type_name: the type of the result, for the message.
     """
-    message = string_literal(errors.too_large_together(type_name, str(call)))
+    message = string_literal(errors.write_total_message(type_name, str(call)))
     return f"coalesce({value}, if(count({argument}) = 0, NULL, raise_error({message})))"
 
 

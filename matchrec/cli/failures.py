@@ -23,7 +23,7 @@ from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
 from matchrec.errors.kinds import labelled
 from matchrec.errors.run.failures import engine_failed
-from matchrec.errors.sql.foreign_names import cure_of_table
+from matchrec.errors.sql.foreign_names import find_table_cure
 from matchrec.loading import NO_SPARK, OF_SPARK
 from matchrec.source import printable
 
@@ -185,7 +185,7 @@ def explain_spark_error(error: Exception) -> str:
     message = shorten_spark_message(str(error))
     from matchrec.spark.errors.users_terms import read_parameters
 
-    cure = cure_of_table(read_parameters(error).get("relationName", ""))
+    cure = find_table_cure(read_parameters(error).get("relationName", ""))
     if TOO_LARGE in message:
         cure = SMALLER_BATCHES
     return message if cure is None or cure in message else f"{message}\n{labelled('help', cure)}"

@@ -20,7 +20,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TextIO
 
 from matchrec.errors import command as errors
-from matchrec.errors.sql.expression import NUMBERS
+from matchrec.errors.sql.expression import NUMBER_TYPES
 from matchrec.plan.text import quote_name, string_literal
 from matchrec.source import printable
 
@@ -354,7 +354,7 @@ def table_lines(types: Types, rows: Iterable[RowValues]) -> Iterator[str]:
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for name, kind in types:
-        side: JustifyMethod = "right" if kind.split("(")[0] in NUMBERS else "left"
+        side: JustifyMethod = "right" if kind.split("(")[0] in NUMBER_TYPES else "left"
         table.add_column(Text(printable(name)), justify=side, overflow="fold")
     for row in rows:
         table.add_row(*(Text(shown(value)) for value in row))
@@ -391,7 +391,7 @@ def json_array(types: Types, rows: Iterable[RowValues]) -> Iterator[str]:
 def markdown_lines(types: Types, rows: Iterable[RowValues]) -> Iterator[str]:
     """Yield the lines of a Markdown table with numbers to the right."""
     yield markdown_row(printable(name) for name, _ in types)
-    marks = ("---:" if kind.split("(")[0] in NUMBERS else "---" for _, kind in types)
+    marks = ("---:" if kind.split("(")[0] in NUMBER_TYPES else "---" for _, kind in types)
     yield f"| {' | '.join(marks)} |"
     yield from (markdown_row(map(shown, row)) for row in rows)
 

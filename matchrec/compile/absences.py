@@ -150,7 +150,7 @@ class StateDivision:
         """
         for choice in self.task.pattern.folding.choices[state.state]:
             if choice.accepts and Phase.WITHIN in state.phases:
-                raise errors.NotCarriedError(errors.ABSENT_ROWS)
+                raise errors.MustBuildMatchesError(errors.ABSENT_ROWS)
             if choice.accepts and Phase.AGAIN not in state.phases:
                 self.ends.add(state)
             if choice.target is None:
@@ -231,7 +231,7 @@ class StateDivision:
         for move in moves:
             continuing = current_absences & find_absences_within(move.target.phases)
             if not tested <= continuing:
-                raise errors.NotCarriedError(errors.ABSENT_ROWS)
+                raise errors.MustBuildMatchesError(errors.ABSENT_ROWS)
             yield from self.build_endings(continuing - tested)
             yield move.choice, move.target
             tested = continuing
@@ -283,14 +283,14 @@ def check_condition(task: Task, absent: Absent, later_variables: frozenset[int])
         return
     for part in walk_expression(condition):
         if can_raise(part):
-            raise errors.NotCarriedError(errors.ABSENCE_MAY_FAIL)
+            raise errors.MustBuildMatchesError(errors.ABSENCE_MAY_FAIL)
         match part:
             case ReadValue(navigation=Navigation(variable=name)) | Reduce(variable=name):
                 read_later = later_variables
                 if name is not None:
                     read_later = later_variables & task.members[name]
                 if read_later:
-                    raise errors.NotCarriedError(errors.ABSENCE_BY_LATER_ROW)
+                    raise errors.MustBuildMatchesError(errors.ABSENCE_BY_LATER_ROW)
 
 
 def can_raise(part: RunExpression) -> bool:

@@ -60,12 +60,12 @@ def link_totals(
         NotCarriedError: the matches must be built to compute the totals.
     """
     if not current_shortcuts().totals:
-        raise errors.NotCarriedError(errors.NOT_TAKEN)
+        raise errors.MustBuildMatchesError(errors.EACH_MATCH_MUST_BE_BUILT)
     if plan.first_matches is not None:
-        raise errors.NotCarriedError(errors.FIRST_MATCHES)
+        raise errors.MustBuildMatchesError(errors.FIRST_MATCHES)
     reason = find_obstacle(Shortcut.TOTALS, plan, task.pattern.follow)
     if reason:
-        raise errors.NotCarriedError(reason)
+        raise errors.MustBuildMatchesError(reason)
     task = end_runs_at_absent_rows(find_each_match_once(task, totals.grouped))
     linker = TotalLinker(plan, measures)
     linked_totals = tuple(
@@ -88,22 +88,22 @@ def find_each_match_once(task: Task, grouped: Grouping) -> Task:
         NotCarriedError: the matches must be built, or no such program is known.
     """
     if task.output is not MatchOutput.ALL:
-        raise errors.NotCarriedError(errors.NOT_ALL_MATCHES)
+        raise errors.MustBuildMatchesError(errors.NOT_ALL_MATCHES)
     has_timeouts = task.stages is not None and task.stages.timeouts
     if task.partial is not None or has_timeouts:
-        raise errors.NotCarriedError(errors.RUNS_THAT_ARE_NO_MATCH)
+        raise errors.MustBuildMatchesError(errors.RUNS_THAT_ARE_NO_MATCH)
     if task.skip is not None:
-        raise errors.NotCarriedError(errors.SKIP_STRATEGY)
+        raise errors.MustBuildMatchesError(errors.SKIP_STRATEGY)
     if grouped is Grouping.END and has_late_matches(task):
-        raise errors.NotCarriedError(errors.COMPLETE_LATER)
+        raise errors.MustBuildMatchesError(errors.COMPLETE_LATER)
     if not may_map_twice(task.pattern.folding, task.waits):
         return task
     if task.selection is EventSelection.SKIP_TILL_NEXT_MATCH or task.stages is not None:
         # Which rows a run may skip depends on the state it is in, so states cannot be merged.
-        raise errors.NotCarriedError(errors.MAPPED_TWICE)
+        raise errors.MustBuildMatchesError(errors.MAPPED_TWICE)
     folding = determinise(task.pattern.folding)
     if folding is None:
-        raise errors.NotCarriedError(errors.MAPPED_TWICE)
+        raise errors.MustBuildMatchesError(errors.MAPPED_TWICE)
     return replace(task, pattern=replace(task.pattern, folding=folding))
 
 
@@ -178,7 +178,7 @@ def find_inner_aggregate(read: ReadBasicAggregate | ReadAt) -> tuple[str, str | 
         return read.function, read.variable
     navigation = read.navigation
     if navigation.logical_offset or navigation.physical_offset:
-        raise errors.NotCarriedError(errors.ROW_BESIDE)
+        raise errors.MustBuildMatchesError(errors.ROW_BESIDE)
     return "first" if navigation.end is End.FIRST else "last", navigation.variable
 
 

@@ -46,7 +46,7 @@ from matchrec.errors.language import name_part
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.clause import UNFINISHED
 from matchrec.errors.sql.expression import semantics_before
-from matchrec.errors.sql.foreign_names import cure_of_syntax
+from matchrec.errors.sql.foreign_names import find_dialect_syntax_cure
 from matchrec.source import Span
 from matchrec.syntax.expressions.reader import AFTER_OPERAND
 from matchrec.syntax.tokens import SEMANTICS, make_sequence, tokenize_sql
@@ -357,7 +357,7 @@ class Fragments:
         position = (details.get("line"), details.get("col"))
         for token in tokenize(masked.text, self.read):
             if (token.line, token.col) == position:
-                reason = cure_of_syntax(masked.text[: token.end + 1]) or reason
+                reason = find_dialect_syntax_cure(masked.text[: token.end + 1]) or reason
                 span = masked.before(Span(token.start, token.end + 1)).shifted(span.start)
                 break
         return errors.unreadable(span, product=self.read.title, reason=reason)

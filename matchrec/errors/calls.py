@@ -61,7 +61,7 @@ _other_value = run_error(
 )
 
 
-def other_value(name: str) -> str:
+def write_other_value_message(name: str) -> str:
     """Return the message for a column whose value differs between a match and one of its rows.
 
     It is a text, because Spark raises the error, by `raise_error` in a query.
@@ -498,7 +498,7 @@ no_matplotlib = refused("""missing matplotlib, which draws the matches
     run pip install matplotlib""")
 
 
-class NotCarriedError(MatchRecognizeUnsupportedError):
+class MustBuildMatchesError(MatchRecognizeUnsupportedError):
     """An aggregate over all matches that cannot be computed without building each match.
 
     A run would have to carry the value. `reason` says why it cannot.
@@ -537,7 +537,7 @@ unfinished_groups = unsupported("""aggregates over all matches with per="{per}" 
     note: more matches of such a group may still come
     write {option[per=end]}, whose rows are final, and add these up afterwards""")
 
-NOT_TAKEN = "each match must be built"
+EACH_MATCH_MUST_BE_BUILT = "each match must be built"
 total_too_large = run_error("""an aggregate over all matches is too large for {type_name}
     note: it is {asked}
     note: {place}
@@ -547,7 +547,7 @@ total_too_large = run_error("""an aggregate over all matches is too large for {t
     write a CAST to DOUBLE in MEASURES, or a sum as CAST(... AS DECIMAL(38, ...))""")
 
 
-def too_large_together(type_name: str, aggregate: str) -> str:
+def write_total_message(type_name: str, aggregate: str) -> str:
     """Return the message for an aggregate that is too large over several groups together.
 
     It is a text, because Spark raises the error, by `raise_error` in a query.
@@ -556,7 +556,7 @@ def too_large_together(type_name: str, aggregate: str) -> str:
     return f"{error.message}: {aggregate} [{error.code}]; {error.hint}"
 
 
-# Reasons why the matches must be built, for `NotCarriedError`.
+# Reasons why the matches must be built, for `MustBuildMatchesError`.
 BY_ONE_AT_A_TIME = "the chosen algorithm finds one match at a time"
 MEASURE_BY_SPARK = "Spark computes a measure after the match"
 FIRST_MATCHES = "the query returns only the first matches of a partition"
@@ -571,9 +571,11 @@ MAPPED_TWICE = "PATTERN has several ways to map the same rows to the same variab
 ROW_BESIDE = "a measure reads a row that is not the first or last row of a variable"
 
 
-def not_carried(function: str, inside: str, type_name: str) -> NotCarriedError:
+def not_carried(function: str, inside: str, type_name: str) -> MustBuildMatchesError:
     """Return the error for a function over values of a type that a run cannot carry."""
-    return NotCarriedError(f"no run carries {function} over matches of {inside} of {type_name}")
+    return MustBuildMatchesError(
+        f"no run carries {function} over matches of {inside} of {type_name}"
+    )
 
 
 give_codes(globals())

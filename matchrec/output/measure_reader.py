@@ -178,7 +178,7 @@ class MeasureReader:
             read = reads[pieces[0]]
             if isinstance(read, ReadAt | ReadBasicAggregate):
                 return self.read(ReadTotal(asked, read))
-        raise errors.NotCarriedError(errors.MEASURE_BY_SPARK)
+        raise errors.MustBuildMatchesError(errors.MEASURE_BY_SPARK)
 
     def row(self, column: RowColumn) -> int:
         """Return the index of the read of a column on the input row of an output row."""

@@ -211,7 +211,7 @@ class PartitionCollector:
         if partition is None:
             some_keys = self.find_some_keys()
             if len(some_keys) > 1:
-                lines, example = errors.lines_of(some_keys), self.write_example(some_keys[0])
+                lines, example = errors.format_rows(some_keys), self.write_example(some_keys[0])
                 raise errors.several_partitions(some=lines, example=example)
             return {}
         key_names = {folded(name): name for name in self.keys}
@@ -235,7 +235,7 @@ class PartitionCollector:
             return errors.no_rows_at_all()
         partition = self.target.partition or {}
         target_text = ", ".join(f"{name} = {value}" for name, value in partition.items())
-        lines, example = errors.lines_of(some_keys), self.write_example(some_keys[0])
+        lines, example = errors.format_rows(some_keys), self.write_example(some_keys[0])
         return errors.no_such_partition(wanted=target_text, some=lines, example=example)
 
     def find_some_keys(self) -> list[dict[str, str | None]]:
@@ -250,7 +250,7 @@ class PartitionCollector:
             for index, text in enumerate(self.keys.values())
         ]
         rows = self.question.relation.select(items).distinct().limit(MOST_KEYS + 1).collect()
-        rows.sort(key=lambda row: [number_sort_key(errors.known(text)) for text in row])
+        rows.sort(key=lambda row: [number_sort_key(errors.show_key_value(text)) for text in row])
         return [dict(zip(self.keys, row, strict=True)) for row in rows]
 
     def write_example(self, keys: Mapping[str, str | None]) -> str:
@@ -261,7 +261,7 @@ class PartitionCollector:
             for name, text in self.keys.items()
             if isinstance(type_of(text), spark_types.IntegralType)
         ]
-        return errors.example(keys, number_keys)
+        return errors.write_partition_example(keys, number_keys)
 
     # The rows that the target names.
 
@@ -306,7 +306,7 @@ class PartitionCollector:
             target_values = zip(self.orders, self.target.row, strict=False)
             raise errors.no_such_row(
                 wanted=", ".join(f"{order} = {value}" for order, value in target_values),
-                rows=errors.lines_of(near_rows),
+                rows=errors.format_rows(near_rows),
             )
         return tuple(np.flatnonzero(is_asked).tolist())
 

@@ -30,7 +30,7 @@ import pyarrow as pa
 from matchrec.arguments import OnError
 from matchrec.compile.rule_set import RuleSet, Version
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.run.failures import of_rule
+from matchrec.errors.run.failures import name_rule
 from matchrec.output.measures import Reader
 from matchrec.output.rows import OutputRows, find_one_row_per_match
 from matchrec.plan.clauses import RowsPerMatch
@@ -166,7 +166,7 @@ class RuleSetWorker:
                 yield from list(output)  # nothing is output of a search that fails
         except MatchRecognizeError as error:
             if self.on_error == "raise":
-                raise of_rule(self.rule_set.rules[number].name, error) from error.__cause__
+                raise name_rule(self.rule_set.rules[number].name, error) from error.__cause__
             if len(partitions) == 1:
                 yield self.make_failure_row(number, give_up(partitions[0]), error)
                 return

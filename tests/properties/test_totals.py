@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from matchrec.compile.absences import end_runs_at_absent_rows
 from matchrec.compile.totals import find_each_match_once
 from matchrec.conditions.types import Kind
-from matchrec.errors.calls import NotCarriedError
+from matchrec.errors.calls import MustBuildMatchesError
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
 from matchrec.search.incremental import SearchCall, new_state
 from matchrec.search.interface import Room, Task, TaskTotals, Total
@@ -260,7 +260,7 @@ def test_random_totals(selection: EventSelection, grouped: Grouping, depends_on_
         query, rows = case
         try:
             carried(query)
-        except NotCarriedError:
+        except MustBuildMatchesError:
             assume(False)
         asked = data.draw(st.lists(aggregates(query), max_size=3))
         reference = run_reference(query, rows)
@@ -308,7 +308,7 @@ def test_a_stream_gives_the_groups_of_the_whole(
     query, rows = case
     try:
         carried(query, Grouping.END)
-    except NotCarriedError:
+    except MustBuildMatchesError:
         assume(False)
     asked = data.draw(st.lists(aggregates(query), max_size=3))
     reference = run_reference(query, rows)
@@ -372,11 +372,11 @@ def ranked_anew(call: SearchCall, own: Task) -> SearchCall:
 def test_ways_that_map_rows_alike_are_carried_as_one() -> None:
     ambiguous = ("A+ A+", "(A | B)* A*", "A+ B? A+", "(A | A B) B?")
     for text in ambiguous:
-        with pytest.raises(NotCarriedError):
+        with pytest.raises(MustBuildMatchesError):
             carried(query_of(text, EventSelection.SKIP_TILL_NEXT_MATCH))
         carried(query_of(text, EventSelection.SKIP_TILL_ANY_MATCH))
     many_sets = query_of("A+ (A | B)* A" + " (A | B)" * 9, EventSelection.SKIP_TILL_ANY_MATCH)
-    with pytest.raises(NotCarriedError):
+    with pytest.raises(MustBuildMatchesError):
         carried(many_sets)
     for text in ("A+", "A | B", "A* B*", "A? A", "(A+ B?)+", "PERMUTE(A, B, C)", "(A | B)+ C"):
         asked = task(query_of(text, EventSelection.SKIP_TILL_ANY_MATCH))

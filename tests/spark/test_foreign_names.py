@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from matchrec.errors.sql.foreign_names import cures
+from matchrec.errors.sql.foreign_names import read_cures
 
 ROW = """SELECT 6 AS x, 2 AS y, '1000' AS s, DATE'2024-01-31' AS d, array(1, 2) AS a,
   TIMESTAMP'2024-01-31 12:00:00' AS t, TIMESTAMP'2024-01-31 12:00:00' AS t1,
@@ -23,8 +23,10 @@ def examples(cure: str) -> list[str]:
     return parts
 
 
-WRITTEN = sorted({one for cure, _ in cures().values() for one in examples(cure)} - {"explode(a)"})
-OTHER_ARGUMENTS = {name[:-1] for name in cures() if name.endswith("(")}
+WRITTEN = sorted(
+    {one for cure, _ in read_cures().values() for one in examples(cure)} - {"explode(a)"}
+)
+OTHER_ARGUMENTS = {name[:-1] for name in read_cures() if name.endswith("(")}
 
 
 def measure(spark: SparkSession, expressions: list[str]) -> None:
@@ -60,5 +62,5 @@ OF_SPARK_4 = {"DAYNAME", "LISTAGG", "MONTHNAME", "NULLIFZERO", "STRING_AGG", "ZE
 def test_spark_has_none_of_the_names(spark: SparkSession) -> None:
     known = {str(row[0]).upper() for row in spark.sql("SHOW FUNCTIONS").collect()}
     since = set(OF_SPARK_4) if pyspark.__version__ >= "4" else set()
-    assert known & set(cures()) == since
+    assert known & set(read_cures()) == since
     assert known | {"DATEADD"} >= OTHER_ARGUMENTS

@@ -152,7 +152,7 @@ sum_too_large = run_error("""a sum in MEASURES is too large for {type_name}
 L = TypeVar("L", bound=Located)
 
 
-def of_rule(name: str, error: L) -> L:
+def name_rule(name: str, error: L) -> L:
     """Let an error or warning say to which rule it belongs, and return it.
 
     An error that says so already stays as it is.
@@ -297,25 +297,25 @@ no_such_partition = plan_error("""the partition with {wanted} has no rows
 no_rows_at_all = plan_error("there are no rows", code="no-rows")
 
 
-def known(text: str | None) -> str:
+def show_key_value(text: str | None) -> str:
     """Return a value as a message shows it; None is NULL."""
     return "NULL" if text is None else text
 
 
-def lines_of(rows: Iterable[Mapping[str, str | None]]) -> str:
+def format_rows(rows: Iterable[Mapping[str, str | None]]) -> str:
     """Return rows as lines of a message, each after a line break.
 
-    >>> lines_of([{"sym": "A", "day": None}, {"sym": "B", "day": "2"}])
+    >>> format_rows([{"sym": "A", "day": None}, {"sym": "B", "day": "2"}])
     '\\nsym = A, day = NULL\\nsym = B, day = 2'
     """
     lines = []
     for row in rows:
-        values = ", ".join(f"{name} = {known(value)}" for name, value in row.items())
+        values = ", ".join(f"{name} = {show_key_value(value)}" for name, value in row.items())
         lines.append(f"\n{values}")
     return "".join(lines)
 
 
-def example(keys: Mapping[str, str | None], numbers: Collection[str]) -> str:
+def write_partition_example(keys: Mapping[str, str | None], numbers: Collection[str]) -> str:
     """Return how the user writes a partition.
 
     Args:

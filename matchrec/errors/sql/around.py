@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 
 from matchrec.errors.message import fill_words
-from matchrec.errors.sql.clause import cure_of_look_alike
-from matchrec.errors.sql.refusals import cure_of_types, explain_refusal
+from matchrec.errors.sql.clause import find_look_alike_cure
+from matchrec.errors.sql.refusals import explain_refusal, find_types_cure
 
 _FUNCTIONS = "https://spark.apache.org/docs/latest/api/sql/"
 
@@ -77,24 +77,24 @@ FIND_THE_PART = (
 )
 
 
-def cure_of_refusal(message: str, sentence: str) -> str | None:
+def find_refusal_cure(message: str, sentence: str) -> str | None:
     """Return what to write for a refusal, or None if we do not know.
 
     Args:
         message: the whole message of the engine. Spark's has the name of the error condition.
         sentence: the same in plain words.
 
-    >>> cure_of_refusal("LIMIT must be >= 0, '-1' was provided", "LIMIT must be >= 0")
+    >>> find_refusal_cure("LIMIT must be >= 0, '-1' was provided", "LIMIT must be >= 0")
     'write a whole number of rows, 0 or more'
-    >>> cure_of_refusal("[NUM_COLUMNS_MISMATCH] UNION can only be ...", "UNION can only be ...")
+    >>> find_refusal_cure("[NUM_COLUMNS_MISMATCH] UNION can only be ...", "UNION can only be ...")
     'write the same number of columns in both queries'
-    >>> cure_of_refusal("no such thing", "no such thing")
+    >>> find_refusal_cure("no such thing", "no such thing")
     """
-    if cure := cure_of_look_alike(sentence):
+    if cure := find_look_alike_cure(sentence):
         return cure
     if refusal := explain_refusal(message):
         return refusal.cure
     for pattern, cure in _CURES.items():
         if re.search(pattern, message) or re.search(pattern, sentence):
             return fill_words(cure)
-    return cure_of_types(message)
+    return find_types_cure(message)

@@ -324,7 +324,7 @@ unreadable_text = parse_error("""a string, a quoted name or a comment is not clo
 def unexpected_token(text: str, where: str, span: Span) -> MatchRecognizeParseError:
     """Return the error for a word or sign that cannot come next; its headline says why not."""
     what = f"`{text}` is not allowed here"
-    hint = cure_of_look_alike(text) or find_cure_of_token(text, where)
+    hint = find_look_alike_cure(text) or find_cure_of_token(text, where)
     if hint is None:
         hint = _find_cure_of_value(text, where)
         if hint in _NEXT_ITEMS.values():
@@ -385,12 +385,12 @@ LOOK_ALIKES = {
 }
 
 
-def cure_of_look_alike(sentence: str) -> str | None:
+def find_look_alike_cure(sentence: str) -> str | None:
     """Return the help for a sentence with a sign that looks like one of SQL; None if it has none.
 
     Word processors replace quotes and dashes, and East Asian scripts have their own signs.
 
-    >>> cure_of_look_alike("Syntax error at or near '‘'"), cure_of_look_alike("Syntax error")
+    >>> find_look_alike_cure("Syntax error at or near '‘'"), find_look_alike_cure("Syntax error")
     ("write ' for ‘", None)
     """
     for character in sentence:

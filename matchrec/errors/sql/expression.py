@@ -20,7 +20,7 @@ from matchrec.errors.message import (
     unsupported,
 )
 from matchrec.errors.sql.clause import IN_BACKTICKS, IN_DOUBLE_QUOTES
-from matchrec.errors.sql.foreign_names import cure_of, or_dialect
+from matchrec.errors.sql.foreign_names import add_dialect_cure, find_function_cure
 from matchrec.source import Span
 
 unknown_variable = plan_error("""unknown pattern variable `{name}` in {clause}
@@ -146,7 +146,7 @@ _OF_COLLATIONS = (
     " both in lower(...) if the collation ignores case"
 )
 _ONE_TYPE = "compute columns of one type in the input, and combine these"
-NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+NUMBER_TYPES = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 _TIMES = ("date", "timestamp", "timestamp_ntz")
 _COMPARISONS = ("=", "<=>", "<>", "!=", "<", "<=", ">", ">=", "IF")
 
@@ -210,7 +210,7 @@ def classify_type(type_name: str) -> str:
     ['number', 'months', 'other']
     """
     word = type_name.split("(", maxsplit=1)[0].lower()
-    if word in NUMBERS:
+    if word in NUMBER_TYPES:
         return "number"
     if word in (*_TIMES, "string", "boolean", "binary", "time"):
         return word
@@ -275,7 +275,7 @@ _MATCH_FUNCTIONS = (*_CALLS, "PREV", "NEXT", "FIRST", "LAST", "MATCH_STATUS", "M
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class KnownNames:
     """The names that an expression can use, for advice on a name that is unknown."""
 
     # The columns of the input, and the variables of PATTERN.
@@ -297,7 +297,7 @@ class Names:
 
 
 def unknown_column(
-    name: str, clause: str, names: Names, span: Span | None
+    name: str, clause: str, names: KnownNames, span: Span | None
 ) -> MatchRecognizePlanError:
     """Return the error for a name that is not a column of the input.
 
@@ -325,7 +325,7 @@ def unknown_column(
     )
 
 
-def _explain_name(name: str, clause: str, names: Names) -> tuple[str, str]:
+def _explain_name(name: str, clause: str, names: KnownNames) -> tuple[str, str]:
     """Explain a name that is not a column.
 
     Returns:
@@ -392,13 +392,13 @@ _unknown_column = plan_error("""unknown column `{name:short}` in {clause:part}
 _OF_INDEX = "write df.{} for the pandas DataFrame: its index is not a column"
 
 
-def _find_spelling_in_spark(name: str, names: Names) -> str | None:
+def _find_spelling_in_spark(name: str, names: KnownNames) -> str | None:
     """Return what to write for something that is spelled differently in Spark; else None.
 
     Examples are SYSDATE, CLASSIFIER without parentheses, and 1_000 for a number.
     """
     if name.upper() == "CLASSIFIER":
-        return or_dialect(f"write {name}()", "snowflake")
+        return add_dialect_cure(f"write {name}()", "snowflake")
     if name.upper() in _CALLS:
         return f"write {name}()"
     digits = name.replace("_", "")
@@ -409,7 +409,7 @@ def _find_spelling_in_spark(name: str, names: Names) -> str | None:
     return None
 
 
-def _replace_variable(name: str, names: Names) -> str:
+def _replace_variable(name: str, names: KnownNames) -> str:
     """Return what to write instead of a pattern variable where a value is needed."""
     cures = {
         "": f"write a column of its row: {name}.{names.example}",
@@ -464,13 +464,13 @@ def unknown_function(
     name: str, clause: str, functions: Iterable[str], span: Span | None
 ) -> MatchRecognizePlanError:
     """Return the error for a function that does not exist; `functions` are those that do."""
-    cure = cure_of_unknown_function(name, (*functions, *_MATCH_FUNCTIONS))
+    cure = find_unknown_function_cure(name, (*functions, *_MATCH_FUNCTIONS))
     if name.upper() in ("FINAL", "RUNNING"):
         cure = f"write {name} before each FIRST, LAST and aggregate in the parentheses"
     return _unknown_function(span, name=name, clause=clause, cure=cure)
 
 
-def cure_of_unknown_function(name: str, functions: Iterable[str]) -> str:
+def find_unknown_function_cure(name: str, functions: Iterable[str]) -> str:
     """Return what to write for a function that the session does not have.
 
     Args:
@@ -478,7 +478,7 @@ def cure_of_unknown_function(name: str, functions: Iterable[str]) -> str:
         functions: the functions that the session has.
     """
     qualifier, _, plain = name.rpartition(".")
-    cure = cure_of(plain)
+    cure = find_function_cure(plain)
     if cure:
         return cure
     if qualifier:

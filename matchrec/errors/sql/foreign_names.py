@@ -27,7 +27,7 @@ INSIDE = "write it in MEASURES of the clause, with a name, and select that name"
 
 
 @cache
-def cures() -> dict[str, tuple[str, str]]:
+def read_cures() -> dict[str, tuple[str, str]]:
     """Return the table: for each foreign function, its cure and its product.
 
     The product is "" if several have the function. A name that ends with `(` is a function that
@@ -41,38 +41,38 @@ def cures() -> dict[str, tuple[str, str]]:
     return cures_by_name
 
 
-def cure_of(name: str) -> str | None:
+def find_function_cure(name: str) -> str | None:
     """Return what to write for a function of another engine, or of a clause; None for others.
 
-    >>> cure_of("match_rowtime"), cure_of("ARG_MAX")
+    >>> find_function_cure("match_rowtime"), find_function_cure("ARG_MAX")
     ('write LAST(t), with the column of ORDER BY', 'write max_by(x, y)')
     """
     if name.upper() in CLAUSE_FUNCTIONS:
         return INSIDE
-    cure, product = cures().get(name.upper(), (None, ""))
-    return or_dialect(cure, product) if product else cure
+    cure, product = read_cures().get(name.upper(), (None, ""))
+    return add_dialect_cure(cure, product) if product else cure
 
 
-def cure_of_arguments(name: str) -> str | None:
+def find_arguments_cure(name: str) -> str | None:
     """Return what to write for a function that takes other arguments in other engines; or None.
 
-    >>> cure_of_arguments("dateadd")
+    >>> find_arguments_cure("dateadd")
     'write d + INTERVAL 1 DAY, or timestampadd(HOUR, 1, t)'
     """
-    cure, _ = cures().get(f"{name.upper()}(", (None, ""))
+    cure, _ = read_cures().get(f"{name.upper()}(", (None, ""))
     return cure
 
 
-def cure_of_table(name: str, tables: Iterable[str] = ()) -> str | None:
+def find_table_cure(name: str, tables: Iterable[str] = ()) -> str | None:
     """Return what to write for a table that does not exist; None if we have no advice.
 
     Args:
         name: the table as the query names it; "" if the engine does not say.
         tables: tables that exist.
 
-    >>> cure_of_table("`dual`")
+    >>> find_table_cure("`dual`")
     'leave FROM dual out: SELECT without FROM gives one row'
-    >>> cure_of_table("`tiks`", ["trades", "ticks"]), cure_of_table("`events`", ["Events"])
+    >>> find_table_cure("`tiks`", ["trades", "ticks"]), find_table_cure("`events`", ["Events"])
     ('write ticks', 'write Events')
     """
     plain = name.replace("`", "")
@@ -93,22 +93,24 @@ def cure_of_table(name: str, tables: Iterable[str] = ()) -> str | None:
     return ", or ".join(cures) or None
 
 
-def cure_of_syntax(text: str) -> str | None:
+def find_dialect_syntax_cure(text: str) -> str | None:
     """Return what to write if Spark cannot read the last word of a text, but another product can.
 
     Args:
         text: the query up to the word at which Spark's parser fails.
 
-    >>> cure_of_syntax("SELECT TOP 5 *"), cure_of_syntax('SELECT * FROM "ticks"')
-    ('write LIMIT 5 at the end, or pass dialect="snowflake"', 'write `ticks` in backticks')
-    >>> cure_of_syntax("SELEC")
+    >>> find_dialect_syntax_cure("SELECT TOP 5 *")
+    'write LIMIT 5 at the end, or pass dialect="snowflake"'
+    >>> find_dialect_syntax_cure('SELECT * FROM "ticks"')
+    'write `ticks` in backticks'
+    >>> find_dialect_syntax_cure("SELEC")
     'write SELECT'
     """
     top = re.search(r"\bTOP\s*\(?\s*(\d+)\s*\)?\s*\S?$", text, re.IGNORECASE)
     if top is not None:
-        return or_dialect(f"write LIMIT {top[1]} at the end", "snowflake")
+        return add_dialect_cure(f"write LIMIT {top[1]} at the end", "snowflake")
     if re.search(r"\bQUALIFY$", text, re.IGNORECASE):
-        return or_dialect("write SELECT * FROM (SELECT ...) WHERE ... around it", "snowflake")
+        return add_dialect_cure("write SELECT * FROM (SELECT ...) WHERE ... around it", "snowflake")
     if re.search(r"\b(RUNNING|FINAL)\s+\w+\s*\($", text, re.IGNORECASE):
         return INSIDE
     first_word = re.fullmatch(r"\s*(\w+)", text)
@@ -120,10 +122,10 @@ def cure_of_syntax(text: str) -> str | None:
     return f"write `{name[1]}` in backticks" if name else None
 
 
-def or_dialect(cure: str | None, *dialects: str) -> str:
+def add_dialect_cure(cure: str | None, *dialects: str) -> str:
     """Add to a cure that `dialect=` understands the spelling. `cure` is None if there is no other.
 
-    >>> or_dialect("write CLASSIFIER()", "snowflake")
+    >>> add_dialect_cure("write CLASSIFIER()", "snowflake")
     'write CLASSIFIER(), or pass dialect="snowflake"'
     """
     passed = f"pass {current_surface().option('dialect', *dialects)}"

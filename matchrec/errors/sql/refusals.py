@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from matchrec.errors.kinds import MatchRecognizePlanError, find_nearest
 from matchrec.errors.language import join_alternatives
 from matchrec.errors.message import fill_words, give_codes, plan_error
-from matchrec.errors.sql.clause import cure_of_look_alike
+from matchrec.errors.sql.clause import find_look_alike_cure
 from matchrec.errors.sql.expression import classify_type, find_number_example
 from matchrec.source import Span
 
@@ -26,7 +26,7 @@ def refused_by_engine(
         span: the expression in the text of the query.
         cure: what to write instead, if the names in the expression show it; else None.
     """
-    hint = cure_of_look_alike(sentence) or cure or cure_of_types(sentence)
+    hint = find_look_alike_cure(sentence) or cure or find_types_cure(sentence)
     refusal = explain_refusal(sentence)
     if refusal is not None:
         sentence, hint = refusal.sentence, hint or refusal.cure
@@ -39,14 +39,14 @@ _refused_by_engine = plan_error("""{engine} refuses an expression in {clause:par
 _TEXT_AS_VALUE = re.compile(r"Cannot cast string '(.*)' to value of")
 
 
-def cure_of_quoted_column(sentence: str, columns: Collection[str]) -> str | None:
+def find_quoted_column_cure(sentence: str, columns: Collection[str]) -> str | None:
     """Return the help for a column in quotes, which makes it a string; None if that is not why.
 
     Args:
         sentence: the engine's sentence.
         columns: the columns of the input.
 
-    >>> cure_of_quoted_column("Cannot cast string 'temp' to value of Int32 type", ["id", "temp"])
+    >>> find_quoted_column_cure("Cannot cast string 'temp' to value of Int32 type", ["id", "temp"])
     'quotes make it a string: write temp for the column'
     """
     refusal = _TEXT_AS_VALUE.search(sentence)
@@ -102,14 +102,14 @@ _TYPES = {
 }
 
 
-def cure_of_types(sentence: str) -> str | None:
+def find_types_cure(sentence: str) -> str | None:
     """Return the help for values of two types that do not go together; None if we have none.
 
-    >>> cure_of_types("Cannot coerce arithmetic expression Timestamp(µs) + Utf8 to valid types")
+    >>> find_types_cure("Cannot coerce arithmetic expression Timestamp(µs) + Utf8 to valid types")
     "write INTERVAL '10' MINUTE; for a parameter pass a timedelta, such as timedelta(minutes=10)"
-    >>> cure_of_types("Cannot coerce arithmetic expression Utf8 - Utf8 to valid types")
+    >>> find_types_cure("Cannot coerce arithmetic expression Utf8 - Utf8 to valid types")
     'a string is neither a number nor a time: write CAST(x AS DOUBLE) or CAST(x AS TIMESTAMP)'
-    >>> cure_of_types("Cannot infer type for comparison operation Utf8 IS DISTINCT FROM Boolean")
+    >>> find_types_cure("Cannot infer type for comparison operation Utf8 IS DISTINCT FROM Boolean")
     'NOT needs a condition: compare the value with something, such as NOT x > 0'
     """
     for pattern, cure in _TYPES.items():
@@ -261,23 +261,23 @@ def _explain_unknown_type(refusal: re.Match[str]) -> EngineRefusal:
     return EngineRefusal(f"unknown type {name}", f"write {spark_types}")
 
 
-def cure_of_type_name(text: str) -> str | None:
+def find_type_name_cure(text: str) -> str | None:
     """Return the help for a text that ends with the type of a CAST; None if it does not.
 
-    >>> cure_of_type_name("SELECT CAST(x AS NUMBER")
+    >>> find_type_name_cure("SELECT CAST(x AS NUMBER")
     'write DECIMAL(18, 2), BIGINT or DOUBLE'
-    >>> cure_of_type_name("SELECT x AS NUMBER")
+    >>> find_type_name_cure("SELECT x AS NUMBER")
     """
     cast = re.search(r"(?i)\b(?:try_)?cast\s*\([^()]*\bAS\s+(?P<name>\w+)$", text)
     return _explain_unknown_type(cast).cure if cast else None
 
 
-def cure_of_literal(text: str) -> str | None:
+def find_literal_cure(text: str) -> str | None:
     """Return the help for a text that is a literal with a type, such as `DATE'x'`; else None.
 
-    >>> cure_of_literal("DATE 'tomorrow'")
+    >>> find_literal_cure("DATE 'tomorrow'")
     "write e.g. DATE'2026-01-31'"
-    >>> cure_of_literal("tomorrow")
+    >>> find_literal_cure("tomorrow")
     """
     literal = re.fullmatch(r"(?P<type>[A-Za-z_]+)\s*(?P<text>'.*')", text)
     return _explain_literal(literal).cure if literal else None
@@ -319,12 +319,12 @@ _REFUSALS = (
 )
 
 
-def cure_of_typed_literal(type_name: str) -> str | None:
+def find_typed_literal_cure(type_name: str) -> str | None:
     """Return the help if Spark reads SELECT as the type of a literal, as in `IN (SELECT 'a')`.
 
     Returns None for any other word.
 
-    >>> cure_of_typed_literal('"SELECT"')
+    >>> find_typed_literal_cure('"SELECT"')
     "give the string a name: SELECT 'a' AS name"
     """
     is_query = type_name.strip('"').upper() == "SELECT"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from matchrec.errors import command as errors
-from matchrec.errors.sql.expression import NUMBERS
+from matchrec.errors.sql.expression import NUMBER_TYPES
 from matchrec.plan.text import quote_name, string_literal
 from matchrec.source import number_sort_key
 
@@ -110,7 +110,7 @@ def text_of(column: str, kind: str) -> str:
 
 def comparable_type(kind: str) -> str:
     """Return a name that is the same for types whose values are compared with each other."""
-    if kind.partition("(")[0] in NUMBERS:
+    if kind.partition("(")[0] in NUMBER_TYPES:
         return "number"
     return "timestamp" if kind == "timestamp_ntz" else kind
 

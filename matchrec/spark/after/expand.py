@@ -96,7 +96,7 @@ def write_shared_column(match_field: StructField, row_field: StructField) -> str
             of_row=row_field.dataType.simpleString(),
         )
     value = write_row_column(row_field)
-    error = string_literal(calls.other_value(match_field.name))
+    error = string_literal(calls.write_other_value_message(match_field.name))
     return f"IF({quote_name(match_field.name)} <=> {value}, {value}, raise_error({error}))"
 
 

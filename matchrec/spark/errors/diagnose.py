@@ -23,8 +23,8 @@ from matchrec.conditions.split import is_truth_value
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError, calls, conditions
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import refusals
-from matchrec.errors.sql.around import cure_of_refusal
-from matchrec.errors.sql.foreign_names import cure_of_arguments
+from matchrec.errors.sql.around import find_refusal_cure
+from matchrec.errors.sql.foreign_names import find_arguments_cure
 from matchrec.plan.clauses import Measure, RowExpression, RowsPerMatch
 from matchrec.plan.expression import (
     FUNCTIONS_OF_ENDED_RUNS,
@@ -313,16 +313,16 @@ class Diagnosis:
                 return errors.ambiguous_column(span, name=name, clause=clause)
         sentence = read_sentence(error)
         advice = (
-            refusals.cure_of_quoted_column(sentence, self.columns.names)
-            or cure_of_arguments(find_function(error))
+            refusals.find_quoted_column_cure(sentence, self.columns.names)
+            or find_arguments_cure(find_function(error))
             or split_help(plain_sentence(str(error)))[1]
         )
         refusal = refusals.refused_by_engine(runner.backend.engine, clause, sentence, span, advice)
         if refusal.hint is None:
-            refusal.hint = cure_of_refusal(str(error), sentence)
+            refusal.hint = find_refusal_cure(str(error), sentence)
         return refusal
 
-    def find_names(self, written: WrittenSql) -> errors.Names:
+    def find_names(self, written: WrittenSql) -> errors.KnownNames:
         """Return the names that the user may have meant in an expression."""
         plan, span = self.plan, written.span
         other_measures = [
@@ -331,7 +331,7 @@ class Diagnosis:
             if span is None or not measure.value.span.holds(span)
         ]
         in_function = written.clause == "MEASURES" and written.call != ""
-        return errors.Names(
+        return errors.KnownNames(
             columns=self.columns.names,
             variables=(*plan.variables, *(subset.name for subset in plan.subsets)),
             measures={measure.name: show_value_so_far(measure, plan) for measure in other_measures},

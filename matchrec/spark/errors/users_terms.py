@@ -35,10 +35,18 @@ from matchrec.errors import (
     MatchRecognizeUnsupportedError,
 )
 from matchrec.errors.kinds import Located
-from matchrec.errors.sql.around import FIND_THE_PART, cure_of_refusal
-from matchrec.errors.sql.expression import cure_of_unknown_function
-from matchrec.errors.sql.foreign_names import cure_of, cure_of_syntax, cure_of_table
-from matchrec.errors.sql.refusals import cure_of_literal, cure_of_type_name, cure_of_typed_literal
+from matchrec.errors.sql.around import FIND_THE_PART, find_refusal_cure
+from matchrec.errors.sql.expression import find_unknown_function_cure
+from matchrec.errors.sql.foreign_names import (
+    find_dialect_syntax_cure,
+    find_function_cure,
+    find_table_cure,
+)
+from matchrec.errors.sql.refusals import (
+    find_literal_cure,
+    find_type_name_cure,
+    find_typed_literal_cure,
+)
 from matchrec.errors.sql.ungrouped import find_ungrouped_column
 from matchrec.plan.text import PREFIX, Replacement, Template, View, quote_name
 from matchrec.source import Source, Span
@@ -254,10 +262,10 @@ def find_syntax_cure(error_text: str, span: Span, filled: FilledTemplate) -> str
     """
     text_up_to_word = filled.source.text[: span.end]
     return (
-        cure_of_syntax(text_up_to_word)
+        find_dialect_syntax_cure(text_up_to_word)
         or cure_of_word(error_text)
-        or cure_of_type_name(text_up_to_word)
-        or cure_of_literal(filled.source.at(span))
+        or find_type_name_cure(text_up_to_word)
+        or find_literal_cure(filled.source.at(span))
     )
 
 
@@ -274,10 +282,10 @@ def find_cure(
         filled: the text that the engine has read.
         functions: returns the names of the functions that exist.
     """
-    cure = cure_of_refusal(error_text, refusal.message)
+    cure = find_refusal_cure(error_text, refusal.message)
     if refusal.code == CODES["UNRESOLVED_ROUTINE"] and cure is None:
         name = (refusal._parameters.get("routineName") or "").replace("`", "")
-        return cure_of_unknown_function(name, functions()) if name else None
+        return find_unknown_function_cure(name, functions()) if name else None
     if cure is None and refusal.code in OTHER_CODES and filled.has_clause and not refusal.spans:
         return FIND_THE_PART
     return cure
@@ -302,7 +310,7 @@ def put_in_plain_words(error: PySparkException, tables: ListTables) -> PySparkEx
         short.add_cure(advice)
     add_cure_of_name(short, parameters, tables)
     if short.hint is None:
-        advice = cure_of_refusal(error_text, sentence)
+        advice = find_refusal_cure(error_text, sentence)
         if advice:
             short.add_cure(advice)
     refusal: PySparkException = short
@@ -319,9 +327,9 @@ def add_cure_of_name(short: Any, parameters: Mapping[str, str], tables: ListTabl
     """
     table = parameters.get("relationName", "")
     advice = (
-        cure_of_table(table, tables() if table else ())
-        or cure_of_typed_literal(parameters.get("unsupportedType", ""))
-        or cure_of(parameters.get("routineName", "").strip("`"))
+        find_table_cure(table, tables() if table else ())
+        or find_typed_literal_cure(parameters.get("unsupportedType", ""))
+        or find_function_cure(parameters.get("routineName", "").strip("`"))
     )
     if advice is not None:
         short.add_cure(advice)

@@ -10,7 +10,7 @@ from sqlglot import Dialect
 
 from matchrec.dialects.products import PRODUCTS, SPARK
 from matchrec.dialects.translate import translate_query
-from matchrec.errors.sql.foreign_names import cure_of, cures
+from matchrec.errors.sql.foreign_names import find_function_cure, read_cures
 
 ARGUMENTS = ("x", "x, y", "s, 'x'", "'%Y', s", "x, y, x", "1, 2, 3, 4, 5, 6", "")
 OF_SPARK = {"DATEADD", "RLIKE", "TIMESTAMPADD"}
@@ -24,9 +24,9 @@ def advised() -> Iterator[tuple[str, str]]:
     products = [product for product in PRODUCTS if product not in ("flink", "azure", "standard")]
     dialects = (Dialect.get_or_raise(PRODUCTS[product].sqlglot) for product in products)
     known = {name for one in dialects for name in one.parser_class.FUNCTIONS}
-    own = {name for name in cures() if "(" not in name}
+    own = {name for name in read_cures() if "(" not in name}
     for name in sorted((known | own) - OF_SPARK):
-        if found := re.search('dialect="(\\w+)"', cure_of(name) or ""):
+        if found := re.search('dialect="(\\w+)"', find_function_cure(name) or ""):
             yield found[1], name
 
 

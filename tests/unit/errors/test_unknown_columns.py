@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from matchrec.errors.language import PATTERN_CALLS, reading_language
-from matchrec.errors.sql.expression import Names, unknown_column
-from matchrec.errors.sql.refusals import cure_of_types
+from matchrec.errors.sql.expression import KnownNames, unknown_column
+from matchrec.errors.sql.refusals import find_types_cure
 
 
 @pytest.mark.parametrize(
@@ -21,12 +21,12 @@ from matchrec.errors.sql.refusals import cure_of_types
     ],
 )
 def test_the_cure(name: str, columns: list[str], hint: str) -> None:
-    error = unknown_column(name, "DEFINE", Names(tuple(columns), ("A", "B"), {}), None)
+    error = unknown_column(name, "DEFINE", KnownNames(tuple(columns), ("A", "B"), {}), None)
     assert (error.hint or "").startswith(hint)
 
 
 def test_a_stage_is_no_measure() -> None:
-    stages = Names(("ts",), ("b",), {"a": "collect_list(a)"})
+    stages = KnownNames(("ts",), ("b",), {"a": "collect_list(a)"})
     with reading_language(PATTERN_CALLS):
         error = unknown_column("a", "DEFINE", stages, None)
     assert error.hint == "write last(a.x) for the event that the stage a has accepted last"
@@ -40,4 +40,4 @@ def test_a_stage_is_no_measure() -> None:
     ],
 )
 def test_what_has_no_parts(said: str) -> None:
-    assert (cure_of_types(said) or "").startswith("x[0] and x.y are for arrays, structs and maps")
+    assert (find_types_cure(said) or "").startswith("x[0] and x.y are for arrays, structs and maps")
