@@ -14,7 +14,7 @@ from tests.spark.dialects.documented import answer
     [
         ("SUM(x HAVING MAX y)", "HAVING MAX"),
         ("ARRAY_AGG(DISTINCT x ORDER BY x)", "distinct values with ORDER BY or LIMIT"),
-        ("CAST(MAX(x) AS STRING FORMAT '9')", r"no CAST with FORMAT\n +write TO_CHAR"),
+        ("CAST(MAX(x) AS STRING FORMAT '9')", r"no CAST with FORMAT\n +help: write TO_CHAR"),
         ("MAX(x + AVG(z) GROUP BY x)", "not valid"),
         ("FIRST(MATCH_NUMBER() + x, 1)", r"MATCH_NUMBER\(\) in the argument of FIRST"),
     ],

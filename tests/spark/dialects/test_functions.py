@@ -82,10 +82,10 @@ def test_the_message_names_the_function_its_place_and_a_cure() -> None:
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError) as raised:
         translate_query(query, PRODUCTS["snowflake"], PRODUCTS["spark"])
     assert str(raised.value).splitlines() == [
-        "Spark SQL has no equivalent of this TIME_SLICE",
+        "Spark SQL has no equivalent of this TIME_SLICE [no-equivalent-in-product]",
         "  line 1, column 43",
         f"      {query}",
         f"      {' ' * 42}{'^' * 23}",
-        "  Spark has no TIME_SLICE",
-        "  write DATE_TRUNC",
+        "  note: Spark has no TIME_SLICE",
+        "  help: write DATE_TRUNC",
     ]

@@ -27,7 +27,7 @@ def test_window_functions_around_the_clause_stay(spark: SparkSession) -> None:
 def test_frames_in_measures_are_refused(spark: SparkSession) -> None:
     query = """SELECT * FROM stock_price_history MATCH_RECOGNIZE (ORDER BY price_date
         MEASURES AVG(price) OVER (ROWS 2 PRECEDING) AS m PATTERN (a) DEFINE a AS TRUE)"""
-    with pytest.raises(matchrec.MatchRecognizeError, match="OVER in MEASURES"):
+    with pytest.raises(matchrec.MatchRecognizeError, match="OVER is not allowed in MEASURES"):
         matchrec.sql(spark, query, dialect="snowflake")
 
 
