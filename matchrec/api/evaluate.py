@@ -137,20 +137,25 @@ class ClauseQuery(ParsedQuery):
 
     @property
     def source(self) -> Source:
+        """Return the text of the clause."""
         return self.clause.source
 
     @property
     def language(self) -> Language | None:
+        """Return the language of the clause; None if it is SQL."""
         return self.clause.language
 
     @property
     def clause_names(self) -> Sequence[str]:
+        """Return the empty name of the only clause."""
         return ("",)
 
     def evaluate(self) -> EvaluatedQuery:
+        """Run the clause."""
         return EvaluatedClauseQuery(self, (EvaluatedClause(self.clause, self.clause.run()),))
 
     def first_clauses(self, count: int) -> list[Clause]:
+        """Return the clause, which need not be run first; none if `count` is 0."""
         return [self.clause][:count]
 
     def finish(self, result: ClauseResult) -> DataFrame:
@@ -166,6 +171,7 @@ class EvaluatedClauseQuery(EvaluatedQuery):
     clauses: tuple[EvaluatedClause, ...]
 
     def to_df(self) -> DataFrame:
+        """Return the finished result of the clause."""
         return self.query.finish(self.clauses[0].result)
 
 
@@ -184,20 +190,25 @@ class EngineQuery(ParsedQuery, EvaluatedQuery):
 
     @property
     def source(self) -> Source:
+        """Return the text of the query."""
         return Source(self.text)
 
     @property
     def clause_names(self) -> Sequence[str]:
+        """Return no names, because the query has no clauses."""
         return ()
 
     def evaluate(self) -> EvaluatedQuery:
+        """Return the query itself, because there are no clauses to run."""
         return self
 
     @override
     def first_clauses(self, count: int) -> list[Clause]:
+        """Return no clauses."""
         return []
 
     def to_df(self) -> DataFrame:
+        """Let the session run the text as it is."""
         return self.spark.sql(self.text, self.args, **self.frames)
 
 
@@ -214,13 +225,16 @@ class SqlQuery(ParsedQuery):
 
     @property
     def source(self) -> Source:
+        """Return the text of the query."""
         return self.node.source
 
     @property
     def clause_names(self) -> Sequence[str]:
+        """Return the alias of each clause; empty for a clause without one."""
         return [site.alias or "" for site in self.node.sites]
 
     def evaluate(self) -> EvaluatedSql:
+        """Run all clauses of the query."""
         return self.evaluate_first(len(self.node.sites))
 
     def evaluate_first(self, count: int) -> EvaluatedSql:
@@ -232,6 +246,7 @@ class SqlQuery(ParsedQuery):
         return evaluated
 
     def first_clauses(self, count: int) -> list[Clause]:
+        """Return the first clauses, all but the last of them run: it may read their rows."""
         evaluated = self.evaluate_first(count - 1)
         last = evaluated.build_clause(self.node.sites[count - 1])
         return [*(planned.clause for planned in evaluated.clauses), last]
@@ -239,7 +254,7 @@ class SqlQuery(ParsedQuery):
 
 @dataclass(frozen=True)
 class EvaluatedSql(EvaluatedQuery):
-    """A SQL query of which some or all clauses have results.
+    """A SQL query some or all of whose clauses have results.
 
     The loop of `SqlQuery.evaluate_first` makes one after each clause.
     """

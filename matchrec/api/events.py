@@ -234,6 +234,7 @@ class EventFrontEnd(FrontEnd):
 
     @property
     def session(self) -> SparkSession:
+        """Return the session of the events."""
         return self.events.df.sparkSession
 
 
@@ -248,7 +249,7 @@ def build_sase_query(  # noqa: PLR0913 -- the arguments of `match_sase`
     output: SaseOutput,
     options: Options | None,
 ) -> Query:
-    """Return the query of a SASE+ text. The arguments are those of `match_sase`."""
+    """Return the query of a SASE+ text. It takes the same arguments as `match_sase`."""
     resolved_options = resolve_options("match_sase", options)
     front_end = SaseText(events, text, args, type_column, output)
     return Query(text, "SASE+", "spark", resolved_options, front_end)
@@ -265,6 +266,7 @@ class SaseText(EventFrontEnd):
 
     @override  # ignores `dialect`: SASE+ has no dialects
     def parse(self, dialect: str, options: Options) -> ParsedQuery:
+        """Return the query of the SASE+ text."""
         source = Source(self.text)
         plan = self.events.lower_sase(source, self.type_column, SASE_OUTPUTS[self.output])
         clause = Clause(
@@ -282,6 +284,7 @@ class SaseText(EventFrontEnd):
 
     @override
     def convert(self, dialect: str, write: str, events: str) -> Conversion:
+        """Convert the SASE+ text to the language `write`."""
         from matchrec.api.transpile import convert_query
 
         return convert_query(
@@ -304,6 +307,7 @@ class GraphQuery(ClauseQuery):
     plan: MatchPlan
 
     def finish(self, result: ClauseResult) -> DataFrame:
+        """Return the graph with the metadata that `unwind_graph` needs."""
         return mark_graph(result.dataframe, self.plan)
 
 
@@ -318,7 +322,7 @@ def build_pattern_query(  # noqa: PLR0913 -- the arguments of `match_pattern`
     timeouts: bool,
     options: Options | None,
 ) -> Query:
-    """Return the query of a Pattern. The arguments are those of `match_pattern`."""
+    """Return the query of a Pattern. It takes the same arguments as `match_pattern`."""
     resolved_options = resolve_options("match_pattern", options)
     front_end = PatternOverEvents(events, pattern, args, output, timeouts)
     return Query(pattern, "a Pattern", "spark", resolved_options, front_end)
@@ -335,6 +339,7 @@ class PatternOverEvents(EventFrontEnd):
 
     @override  # ignores `dialect`: a Pattern has no dialects
     def parse(self, dialect: str, options: Options) -> ParsedQuery:
+        """Return the query of the Pattern over the events."""
         lowered = lower_over(self.events, self.pattern, self.output, timeouts=self.timeouts)
         # `why` and `coverage` explain matches. A run that timed out is not a match.
         searched = lowered
@@ -351,6 +356,7 @@ class PatternOverEvents(EventFrontEnd):
         return LoweredPatternQuery(clause, lowered.condition_columns)
 
     def convert(self, dialect: str, write: str, events: str) -> Conversion:
+        """Convert the Pattern to the language `write`, which has no timeouts."""
         from matchrec.api.transpile import convert_query
 
         if self.timeouts:
@@ -373,6 +379,7 @@ class LoweredPatternQuery(ClauseQuery):
     condition_columns: tuple[str, ...]  # their names; the user does not get them
 
     def finish(self, result: ClauseResult) -> DataFrame:
+        """Drop the columns that were added for conditions."""
         return result.dataframe.drop(*self.condition_columns)
 
 

@@ -129,6 +129,7 @@ def build_relation(df: DataFrame, args: dict[str, Any] | None = None) -> Relatio
     runner = Runner(backend, args, {"df": rows})
 
     def select_from(items: Template) -> Template:
+        """Return a query that selects items from the DataFrame."""
         return join_template("SELECT ", items, " FROM ", View("df"))
 
     return Relation(runner, select_from, all_rows=lambda: rows)

@@ -83,4 +83,5 @@ def is_grouped(source: Source) -> bool:
 
 
 def keywords_of(source: Source) -> list[str]:
+    """Return the tokens of a text as keys, which do not depend on case."""
     return [token.key for token in read_tokens(source.text).tokens]

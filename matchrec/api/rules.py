@@ -311,7 +311,7 @@ class RulesReader:
 def refuse_keys_and_order(node: MatchRecognize) -> None:
     """Check that the clause of a rule has no PARTITION BY and no ORDER BY.
 
-    All rules have those of the call.
+    Every rule uses the PARTITION BY and ORDER BY of the call.
 
     Raises:
         MatchRecognizePlanError: the clause has one.

@@ -88,6 +88,7 @@ def with_running_session(function: Callable[..., DataFrame]) -> Callable[..., Da
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> DataFrame:
+        """Call the function, with the running session if the first argument is a query."""
         if args:
             has_second_text = len(args) > 1 and isinstance(args[1], str)
             begins_with_query = isinstance(args[0], str) and not has_second_text
@@ -294,9 +295,11 @@ class SqlText(FrontEnd):
 
     @property
     def session(self) -> SparkSession:
+        """Return the session that runs the query."""
         return self.spark
 
     def parse(self, dialect: str, options: Options) -> ParsedQuery:
+        """Return the parsed query; an `EngineQuery` if the session can run the text as it is."""
         self.check_is_query()
         node = parse_query(self.spark, self.text, self.args, self.frames, dialect)
         if not node.sites and node.source.text == self.text:
@@ -318,6 +321,7 @@ class SqlText(FrontEnd):
         raise error.located(Source(self.text))
 
     def convert(self, dialect: str, write: str, events: str) -> Conversion:
+        """Convert the query to the language `write`."""
         from matchrec.api.transpile import convert_query
 
         return convert_query(self.text, dialect, write, events)
@@ -328,7 +332,7 @@ def build_clause_query(
 ) -> Query:
     """Return the query of a clause over a DataFrame.
 
-    The arguments are those of `match_recognize`.
+    It takes the same arguments as `match_recognize`.
     """
     front_end = ClauseText(df, clause, args)
     return Query(
@@ -346,15 +350,18 @@ class ClauseText(FrontEnd):
 
     @property
     def session(self) -> SparkSession:
+        """Return the session of the DataFrame."""
         return self.df.sparkSession
 
     def parse(self, dialect: str, options: Options) -> ParsedQuery:
+        """Return the query of the clause over the DataFrame."""
         node, source = parse_clause_of(self.df, self.text, dialect)
         with located_in(source):
             plan = lower_clause(node, self.args or {})
             return ClauseQuery(Clause(plan, build_relation(self.df, self.args), options, source))
 
     def convert(self, dialect: str, write: str, events: str) -> Conversion:
+        """Convert a query with the clause, over the table `events`, to the language `write`."""
         from matchrec.api.transpile import convert_query
 
         query = f"SELECT * FROM {events} MATCH_RECOGNIZE ({self.text})"

@@ -163,7 +163,7 @@ def build_rules(
 ) -> tuple[tuple[Rule, ...], dict[str, Any]]:
     """Return a rule for each combination of values, and the values of all of their markers.
 
-    All rules get one dict of values, so each rule has markers with names of its own: `:days`
+    All rules get one dict of values, so the names of the markers differ between rules: `:days`
     becomes `:days__0` in the first rule.
 
     Args:

@@ -40,6 +40,7 @@ class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic in newer ver
         self._parse = parse
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Parse an argument, and report a failure as click does."""
         try:
             return self._parse(value)
         except MatchRecognizeError as error:
@@ -47,6 +48,7 @@ class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic in newer ver
 
 
 def setting(argument: str) -> tuple[str, str]:
+    """Split `NAME=VALUE` into the name and the value."""
     name, equals, value = argument.partition("=")
     if not (name and equals):
         raise errors.malformed_setting(argument=argument)
@@ -54,6 +56,7 @@ def setting(argument: str) -> tuple[str, str]:
 
 
 def parameter(argument: str) -> tuple[str, str]:
+    """Split `NAME=VALUE` of a query parameter, whose name has no colon."""
     name, value = setting(argument)
     if name.startswith(":"):
         raise errors.colon_before_name(name=name, plain=name.lstrip(":"))
@@ -110,6 +113,7 @@ def together(*options: Decorator[Any]) -> Decorator[Any]:
     """Return several options as one decorator. The help shows them in this order."""
 
     def decorate(function: Any) -> Any:
+        """Add all of the options to a command, in their order."""
         for option in reversed(options):
             function = option(function)
         return function
@@ -123,6 +127,7 @@ def handle_failures(function: Callable[..., None]) -> Callable[..., None]:
     @click.option("--traceback", is_flag=True, help="Also show the Python traceback of an error.")
     @wraps(function)
     def command(*args: Any, traceback: bool, **options: Any) -> None:
+        """Run the command and report its failures, with a traceback if the user wants one."""
         shows = print_tracebacks() if traceback else nullcontext()
         with shown_on(COMMAND_LINE), report_failures(), shows:
             function(*args, **options)
@@ -146,6 +151,7 @@ def asks(function: Callable[..., None]) -> Callable[..., None]:
     @handle_failures
     @wraps(function)
     def command(query: QuerySource, tables: Tables, conf: SettingPairs, **options: Any) -> None:
+        """Build the request from the options, and pass the command its own options."""
         passed = {name: options.pop(name) for name in own_options if name in options}
         refuse_repeated_tables(tables, options.get("schemas", ()))
         function(build_request(query, tables, conf, options), **passed)

@@ -255,6 +255,7 @@ def report_warnings(say: Callable[[str], object] = tell) -> Iterator[list[Warnin
     shown: list[Warning | str] = []
 
     def show_notice(message: Warning | str, *_: Any, **__: Any) -> None:
+        """Print a warning as a notice of the program, and record it."""
         shown.append(message)
         say(f"{PROGRAM}{message}")
 

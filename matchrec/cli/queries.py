@@ -155,7 +155,7 @@ class QueryRequest:
 
     @property
     def how(self) -> matchrec.Options:
-        """How the query runs."""
+        """Return how the query runs."""
         fields = {name: self.options[name] for name in OF_RUN if name in self.options}
         return matchrec.Options(**fields)
 
@@ -336,7 +336,7 @@ def no_events(what: str) -> click.UsageError:
 
 
 def read_value(text: str) -> Any:
-    """Return the value of `--arg`: that of a literal of SQL, or else the text itself."""
+    """Return the value of `--arg`: the value of a SQL literal, or else the text itself."""
     if TYPED.fullmatch(text):
         from pyspark.sql.functions import expr
 

@@ -74,6 +74,7 @@ def write_rows(
     written = 0
 
     def count_rows(rows: Iterator[RowValues]) -> Iterator[RowValues]:
+        """Yield at most `limit` rows, and count them."""
         nonlocal written
         for row in islice(rows, limit):
             written += 1

@@ -59,6 +59,7 @@ class Statement:
 
 
 def drop_comments(text: str) -> str:
+    """Replace each comment of a SQL text by a space."""
     return COMMENT.sub(" ", text)
 
 
@@ -166,6 +167,7 @@ def starts_relation(tokens: TokenSequence, index: int) -> bool:
 
 
 def has_known_format(path: str) -> bool:
+    """Return whether the suffix of a file shows a format that can be read."""
     return bare(Path(path)).suffix.lower() in FORMATS
 
 
@@ -177,7 +179,7 @@ def read_path(token: Token) -> str:
 
 
 def choose_table_name(path: str, names: Collection[str], text: str) -> str:
-    """Return a table name for a file: that of the file, with `_` after it if it is in use.
+    """Return a table name for a file: the name of the file, with `_` after it if it is in use.
 
     Args:
         path: the file.

@@ -116,8 +116,8 @@ def with_code(message: str, code: str | None) -> str:
     >>> with_code("unknown column `low` in DEFINE", "unknown-column")
     'unknown column `low` in DEFINE [unknown-column]'
     """
-    first, line_break, rest = message.partition("\n")
-    return message if code is None else f"{first} [{code}]{line_break}{rest}"
+    first, line_break, other_lines = message.partition("\n")
+    return message if code is None else f"{first} [{code}]{line_break}{other_lines}"
 
 
 class MatchRecognizeError(Located, ValueError):
@@ -344,7 +344,7 @@ MOST_BITS = 1000
 
 
 class _Short(Repr):
-    """A `repr` that cuts long values, and shows only the type of those of other libraries."""
+    """A `repr` that cuts long values, and shows only the type of objects from other libraries."""
 
     def repr_int(self, x: int, level: int) -> str:
         """Return an integer; Python refuses to write one of thousands of digits."""

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """The words of a language in which patterns are written. The defaults are those of SQL.
+    """The words of a language in which patterns are written. The defaults are for SQL.
 
     Messages use a field as `{word.rows}`, and a part as `{part[DEFINE]}`.
     """
@@ -144,7 +144,7 @@ AXES = ("x", "y", "by")
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """Where the user writes, and how advice is worded for it. The defaults are those of Python.
+    """Where the user writes, and how advice is worded for it. The defaults are for Python.
 
     Messages use a field as `{here.row}`. In a field, `{name}` is the name that the advice is about;
     a message gives it as `{here.parameter[field]}`.

@@ -116,8 +116,8 @@ class Message(Generic[E]):
         assert values.keys() == set(self.fields), (self.sentence, *values)
         reusable = {name: _make_reusable(values[name]) for name in self.fields}
         spans: list[Span | None] = []
-        for place in places:
-            spans += place if isinstance(place, tuple) else (place,)
+        for span in places:
+            spans += span if isinstance(span, tuple) else (span,)
         hint = _filled(self._hint(reusable) or "", reusable) or None
         notes = [_filled(note, reusable) for note in self.notes if _has_names(note, reusable)]
         error = self.kind(
@@ -163,16 +163,16 @@ class Message(Generic[E]):
 
 def _names(template: str) -> Iterator[str]:
     """Return the names of the values in a template, also those within an option."""
-    for found in re.finditer(_FIELD, template):
-        yield from _names(f"{found['option']}{found['value'] or ''}")
-        name = found["name"] or found["of"]
+    for hole in re.finditer(_FIELD, template):
+        yield from _names(f"{hole['option']}{hole['value'] or ''}")
+        name = hole["name"] or hole["of"]
         if name:
             yield name
 
 
 def _has_names(note: str, values: Mapping[str, object]) -> bool:
     """Return whether the lists in a note that may not be empty, `{names:some}`, have names."""
-    lists = (found["name"] for found in re.finditer(_FIELD, note) if found["form"] == ":some")
+    lists = (hole["name"] for hole in re.finditer(_FIELD, note) if hole["form"] == ":some")
     return all(values[name] for name in lists)
 
 
@@ -275,7 +275,7 @@ def of(kind: type[E]) -> Callable[..., Message[E]]:
 def give_codes(names: Mapping[str, object]) -> None:
     """Give each record among the names of a module its code, for which it is called.
 
-    `unknown_column` becomes `unknown-column`; a record with a code of its own keeps it. Warnings
+    `unknown_column` becomes `unknown-column`; a record that already has a code keeps it. Warnings
     have no code: Python prints the name of their class.
     """
     for name, value in names.items():

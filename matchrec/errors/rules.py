@@ -56,7 +56,7 @@ exclusion_with_unmatched_rows = plan_error("""an exclusion in PATTERN is not all
 duplicate_measure = plan_error("""{part[MEASURES]} has two {word.measures} named `{name}`
     give one of them another name with AS""")
 
-# WITHIN x FROM A TO A, or to a union variable of which A is a member.
+# WITHIN x FROM A TO A, or to a union variable that has A as a member.
 gap_of_one_variable = plan_error("""WITHIN has the same variable, `{name}`, after FROM and after TO
     code: within-one-variable
     write WITHIN ... BETWEEN ROWS for the distance between consecutive rows""")
@@ -115,7 +115,7 @@ partial_with_first_matches = unsupported("""{words} with {first} is not supporte
     note: the search stops after these matches
     leave out {words}, or test MATCH_NUMBER() in the query around the clause""")
 
-# FIRST 10 MATCHES where runs come out that are no matches, or the shared buffer of all.
+# FIRST 10 MATCHES if the output includes runs that are not matches, or is one shared buffer.
 first_matches_of_form = unsupported("""{first} with {form} is not supported
     code: first-matches-not-supported
     note: the result has more than matches, and only matches have numbers

@@ -526,8 +526,8 @@ def find_loops(
     for number, needed in enumerate(find_loop_lengths(plan.pattern)):
         states = [
             state
-            for state, taken in zip(targets, occurrences.taken, strict=True)
-            if taken == number and state is not None
+            for state, occurrence in zip(targets, occurrences.taken, strict=True)
+            if occurrence == number and state is not None
         ]
         needed_after = min((occurrences.remaining[state] for state in states), default=UNREACHABLE)
         if needed < 2 or needed_after >= UNREACHABLE:
@@ -607,7 +607,7 @@ def find_endings(counted_coverage: CountedCoverage) -> list[tuple[RunEnding, ...
     coverage_draft = counted_coverage.coverage_draft
     occurrences = coverage_draft.occurrences
     states = find_states_after(occurrences)
-    numbers = [0, *(taken + 1 for taken in occurrences.taken)]
+    numbers = [0, *(occurrence + 1 for occurrence in occurrences.taken)]
     counts: list[Counter[RunEnding]] = [Counter() for _ in range(len(occurrences.variables) + 1)]
     rows = counted_coverage.counts.ended.tolist()
     for state, number, reason_counts in zip(states, numbers, rows, strict=True):

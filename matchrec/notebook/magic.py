@@ -298,7 +298,7 @@ def select_options(arguments: Namespace, language: str) -> dict[str, Any]:
 
 
 def write_why_line(line: str) -> str:
-    """Return the first line of a cell that asks why, given that of a cell with another question.
+    """Return the first line of a cell that asks why, made from that line of another cell.
 
     >>> write_why_line("--events loads --order-by at --coverage"), write_why_line("")
     ('%%matchrec --events loads --order-by at --why', '%%matchrec --why')
@@ -388,7 +388,7 @@ class Result:
 
     @property
     def note(self) -> str:
-        """How many rows are shown, and what to do if these are not enough."""
+        """Return how many rows are shown, and what to do if these are not enough."""
         count = len(self.rows)
         if self.asks_for_matches and not count:
             return "0 rows; --coverage shows how far rows come, --why what stops them"

@@ -86,6 +86,7 @@ def progress(spark: SparkSession) -> Iterator[None]:
     with watch_tasks(spark) as read_tasks, open_line(console) as write:
 
         def report() -> None:
+            """Write the progress at regular intervals until the action ends."""
             while not ended.wait(1 / REPORTS_PER_SECOND):
                 write(f"{read_tasks()}, {monotonic() - began:.0f} s")
 
@@ -118,6 +119,7 @@ def open_line(console: Console) -> Iterator[Callable[[str], object]]:
         return
 
     def write(text: str) -> None:
+        """Overwrite the line with a text."""
         sys.stdout.write(f"\r{text:<{LINE_WIDTH}}\r")
         sys.stdout.flush()
 
@@ -160,6 +162,7 @@ def ask_classic(context: SparkContext) -> Callable[[], Tasks]:
     tracker = context.statusTracker()
 
     def read_tasks() -> Tasks:
+        """Return how many tasks of the running stages are done, and how many there are."""
         try:
             stages = [tracker.getStageInfo(stage_id) for stage_id in tracker.getActiveStageIds()]
         except SESSION_ENDED:
@@ -222,6 +225,7 @@ def cancelled_by_interrupt(spark: SparkSession) -> Iterator[None]:
     interrupted, ended = Event(), Event()
 
     def cancel_jobs() -> None:
+        """Cancel the jobs again and again until the action ends, since it may start new ones."""
         while not ended.is_set():
             try:
                 tags.cancel(tag)
@@ -230,6 +234,7 @@ def cancelled_by_interrupt(spark: SparkSession) -> Iterator[None]:
             ended.wait(SECONDS_BETWEEN_CANCELS)
 
     def interrupt(*_: object) -> None:
+        """Cancel the jobs in a thread; raise KeyboardInterrupt at the second interrupt."""
         if interrupted.is_set():
             raise KeyboardInterrupt
         interrupted.set()

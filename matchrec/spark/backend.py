@@ -323,6 +323,7 @@ class SparkConnect(Backend):
     """Spark behind a server of Spark Connect, in another process or on another machine."""
 
     def run(self, runner: Runner, text: Template) -> DataFrame:
+        """Run a text with its DataFrames, stored as views if PySpark cannot send them."""
         plain = plain_sql(self.spark)
         can_send_frames = takes_keyword_arguments(getattr(plain, "__func__", plain))
         if not can_send_frames:  # as PySpark 3.5
@@ -332,6 +333,7 @@ class SparkConnect(Backend):
     def send(
         self, text: str, args: Any, frames: Mapping[str, Any], *, is_complete: bool
     ) -> DataFrame:
+        """Send a text to the server, a complete SELECT only once per session."""
         if is_complete and BEGINS_WITH_SELECT.match(text):
             # A text is sent once in a session: its plan is the text, which the server reads again
             # whenever the DataFrame runs. The projection asks for its own schema, which may change.
@@ -343,15 +345,18 @@ class SparkConnect(Backend):
             return plain_sql(self.spark)(text, args, **frames)
 
     def finish(self, rows: DataFrame, *, keeps_text: bool) -> DataFrame:
+        """Return the rows as they are."""
         return rows  # its plan names no views
 
     def analyse(self, runner: Runner, frame: DataFrame, text: Template | None) -> DataFrame:
+        """Let the server analyse a DataFrame, so that it raises its errors here."""
         with self.refusing():
             _ = frame.schema  # asks the server, which analyses the DataFrame
         return frame
 
     @contextmanager
     def refusing(self) -> Iterator[None]:
+        """Raise an error about clauses that are nested too deep if an answer cannot be read."""
         from google.protobuf.message import DecodeError
         from pyspark.errors.exceptions.connect import SparkConnectGrpcException
 
@@ -363,14 +368,17 @@ class SparkConnect(Backend):
             raise
 
     def settings(self, names: Sequence[str]) -> list[Any]:
+        """Return the values of settings of the session."""
         client: Any = self.spark.client
         return list(client.get_configs(*names))  # all in one message
 
     @property
     def analyses_again(self) -> bool:
+        """Return True: the server analyses a plan again for every action."""
         return True
 
     def send_rows(self, rows: Any) -> DataFrame:
+        """Return a DataFrame of local rows, which are sent to the server."""
         from matchrec.spark.sail.sent import combine_chunks, with_types_of_all_rows
 
         rows = with_types_of_all_rows(rows)
@@ -378,25 +386,31 @@ class SparkConnect(Backend):
 
     @contextmanager
     def creating_frames(self) -> Iterator[None]:
+        """Change nothing, because Spark Connect always sends rows by Arrow."""
         yield  # PySpark always uses Arrow
 
     def keep_sent_rows(self, frame: DataFrame) -> DataFrame:
+        """Return a DataFrame whose rows are sent once and kept by the server."""
         from matchrec.spark.sail.sent import keep_rows
 
         return keep_rows(frame)
 
     def make_observation(self, name: str) -> Any:
+        """Return an Observation of Spark Connect."""
         from pyspark.sql.connect.observation import Observation
 
         return Observation(name)
 
     def make_observable(self, result: DataFrame) -> DataFrame:
+        """Return the result as it is."""
         return result  # it knows what its own action has counted; a projection of it does not
 
     def run_unread(self, result: DataFrame) -> None:
+        """Run the result for its counters only."""
         result.collect()  # the server sends the counters only together with the rows
 
     def read_counts(self, result: DataFrame, name: str) -> dict[str, Any]:
+        """Return the counters that the result's own action has reported; empty before that."""
         information = getattr(result, "executionInfo", None)
         if information is None:
             return {}

@@ -110,7 +110,7 @@ class Counters:
     available after `collect`, `toPandas` or `toArrow` of the result.
 
     Events are the rows that reach the search. `explain` says which rows do not. The largest number
-    of live runs is that of one task at one time. The algorithm backtracking has a single run, so
+    of live runs is counted in one task at one time. The algorithm backtracking has a single run, so
     there this counter is the largest number of rows in it, each of which may have postponed
     another run. All other values, also the seconds, are sums over tasks. Only queries with event
     selection count runs and the buffer.
@@ -178,6 +178,7 @@ class Counters:
         return f"<Counters: {events}, {show_count(int(values['matches']), 'match', 'matches')}>"
 
     def _repr_html_(self) -> str:
+        """Return the counters as an HTML table, or the error that prevents it."""
         try:
             return table(("counter", "value"), list(format_values(self.values(REPR_TIMEOUT))))
         except MatchRecognizeError as error:

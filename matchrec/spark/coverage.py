@@ -114,6 +114,7 @@ def follow_starting_rows(
     coverage.check_coverable(rule.plan)
 
     def make_demand(scope: ScopeOf) -> Demand[coverage.CoverageDraft]:
+        """Return what the coverage of the rule needs from the input."""
         draft = coverage.draft_coverage(question.draft(rule, scope(rule.plan)))
         return demand_single_rule(question, draft, draft.draft)
 

@@ -190,7 +190,7 @@ def parse_dates(texts: ArrowArray) -> ArrowArray:
 def parse_times(texts: ArrowArray, zone: str) -> ArrowArray:
     """Return the instants of times such as `2024-01-05 10:00` and `2024-01-05T10:00:00.25+01:00`.
 
-    Digits after those of microseconds are dropped.
+    Digits after the microseconds are dropped.
 
     Args:
         texts: the times. A time without hours and minutes is midnight.

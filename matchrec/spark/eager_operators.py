@@ -34,6 +34,7 @@ def write_out_eager_operators(plan: MatchPlan) -> MatchPlan:
     """
 
     def write_out_in(scalar: Scalar, variable: str | None) -> Scalar:
+        """Write out the operations within a scalar expression."""
         return with_operations(scalar, lambda operation: write_out(operation, variable))
 
     return with_expressions(plan, write_out_in)

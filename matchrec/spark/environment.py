@@ -212,6 +212,7 @@ class Tuned:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
+        """Return the text as HTML."""
         from matchrec.explain.pictures.html import preformatted
 
         return preformatted(self.text)

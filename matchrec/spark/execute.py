@@ -369,6 +369,7 @@ def execute(question: Question) -> ClauseResult:
     (rule,) = question.rules
 
     def make_demand(scope_of: ScopeOf) -> Demand[Draft]:
+        """Return what the rule needs from the input."""
         draft = question.draft(rule, scope_of(rule.plan))
         return demand_single_rule(question, draft, draft)
 

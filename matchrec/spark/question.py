@@ -177,6 +177,7 @@ class Question:
         relation = backend.rewrite_input(self.relation, columns.alias)
 
         def is_known(name: str) -> bool:
+            """Return whether the session resolves a name in the input."""
             with quiet_analysis():
                 return find_refusal([name], relation) is None
 
@@ -303,6 +304,7 @@ class Question:
         """
 
         def find_order_type(text: str) -> OrderType:
+            """Return the type of an ORDER BY expression, and whether its zone has one offset."""
             zone = self.runner.settings["spark.sql.session.timeZone"]
             return OrderType(to_value_type(self.relation.type_of(text)), has_one_offset(zone))
 
@@ -344,9 +346,11 @@ def pad_chars(plan: MatchPlan, relation: Relation, columns: InputColumns) -> Mat
         return plan
 
     def find_length(names: tuple[str, ...]) -> int | None:
+        """Return the length of a CHAR column; None for other columns."""
         return lengths.get(columns.find(names) or "")
 
     def is_text(constant: str) -> bool:
+        """Return whether a constant is a string."""
         return relation.type_of(constant) == StringType()
 
     return Padding(find_length, is_text).of_plan(plan)

@@ -44,20 +44,33 @@ SETTINGS = (
 
 
 class TextBackend(Protocol):
-    """The part of `spark.backend.Backend` that runs texts; its methods are documented there."""
+    """The part of `spark.backend.Backend` that runs texts; see there for details."""
 
     spark: SparkSession
     engine: str
 
-    def write_sums(self, text: str) -> str: ...
-    def run(self, runner: Runner, text: Template) -> DataFrame: ...
+    def write_sums(self, text: str) -> str:
+        """Return SQL with our own sums and averages as the engine computes them."""
+
+    def run(self, runner: Runner, text: Template) -> DataFrame:
+        """Run a text, whose holes the runner fills."""
+
     def send(
         self, text: str, args: Any, frames: Mapping[str, Any], *, is_complete: bool
-    ) -> DataFrame: ...
-    def analyse(self, runner: Runner, frame: DataFrame, text: Template | None) -> DataFrame: ...
-    def fields(self, frame: DataFrame, text: str | None) -> list[StructField]: ...
-    def with_value_types(self, frame: DataFrame, text: str) -> DataFrame: ...
-    def settings(self, names: Sequence[str]) -> list[Any]: ...
+    ) -> DataFrame:
+        """Send a text to the engine, and return its DataFrame."""
+
+    def analyse(self, runner: Runner, frame: DataFrame, text: Template | None) -> DataFrame:
+        """Return a DataFrame once it has been analysed."""
+
+    def fields(self, frame: DataFrame, text: str | None) -> list[StructField]:
+        """Return the fields of a DataFrame with the types that its values have."""
+
+    def with_value_types(self, frame: DataFrame, text: str) -> DataFrame:
+        """Return the DataFrame with the types that its values have."""
+
+    def settings(self, names: Sequence[str]) -> list[Any]:
+        """Return the values of settings of the session, in the order of their names."""
 
 
 @dataclass(frozen=True)

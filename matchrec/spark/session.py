@@ -310,6 +310,7 @@ def make_replacement(original: Callable[..., DataFrame]) -> Callable[..., DataFr
         args: Any = None,
         **kwargs: Any,
     ) -> DataFrame:
+        """Answer a query with matchrec if it is enabled for the session, else with Spark."""
         own_answer = _answers.get(find_application(self)) if _answers else None
         answer = own_answer or _answers.get(ALL_SESSIONS)
         result = answer(self, sqlQuery, args, kwargs) if answer else None

@@ -107,6 +107,7 @@ def listen_to_java() -> None:
 
     @wraps(get_return_value)
     def return_and_warn(*arguments: Any, **named_arguments: Any) -> Any:
+        """Return the value from Java, and warn of ties that were found until then."""
         value = get_return_value(*arguments, **named_arguments)
         warn_of_ties()
         return value

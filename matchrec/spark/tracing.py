@@ -302,7 +302,7 @@ class PartitionCollector:
             return ()
         if not is_asked.any():
             near_places = places[max(0, rows_before - 2) : rows_before + 2]
-            near_rows = [dict(zip(self.orders, place, strict=True)) for place in near_places]
+            near_rows = [dict(zip(self.orders, values, strict=True)) for values in near_places]
             target_values = zip(self.orders, self.target.row, strict=False)
             raise errors.no_such_row(
                 wanted=", ".join(f"{order} = {value}" for order, value in target_values),
@@ -485,6 +485,7 @@ def compute_measures(partition: CollectedPartition, matches: Matches) -> ValuesO
     packed = to_bytes([batch])
 
     def return_batch(task_rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Return the packed rows from the task."""
         for _ in task_rows:  # one batch, of one row
             yield from pa.ipc.open_stream(packed)
 

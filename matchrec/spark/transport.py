@@ -107,11 +107,13 @@ def make_runner(worker: Any) -> Callable[..., Iterator[Any]]:
     workers: list[Any] = []  # the worker, once it is unpickled
 
     def run(*arguments: Any) -> Iterator[Any]:
+        """Run the worker, which is unpickled at the first call."""
         try:
             from matchrec.shortcuts import yield_under
             from matchrec.worker.failing import read_input, report_errors, unpickle
 
             def run_worker() -> Iterator[Any]:
+                """Unpickle the worker if necessary, and run it over the input."""
                 if not workers:
                     workers.append(unpickle(payload))
                 inputs = [
@@ -137,6 +139,7 @@ def unpacker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
     """
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Unpack the rows of each batch."""
         for batch in batches:
             for rows in batch.column(0):
                 with pa.ipc.open_stream(rows.as_buffer()) as reader:
@@ -331,6 +334,7 @@ class PandasEncoding:
         """
 
         def over_pandas(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+            """Run over DataFrames of pandas instead of Arrow batches."""
             for batch in run(map(self.batch, frames)):
                 yield batch.to_pandas(types_mapper=pd.ArrowDtype)
 

@@ -77,6 +77,7 @@ def encode_partitions(
             window_end = np.minimum(window_end, row + executable.window_rows)
 
     def read_columns(indices: tuple[int, ...]) -> list[pa.Array]:
+        """Return some columns of the rows, with ranks instead of values where there are ranks."""
         return [ranks.get(index, take_column(table, wire.column(index))) for index in indices]
 
     integers = read_columns(executable.crossing.integers)

@@ -126,6 +126,7 @@ class RuleSetWorker:
         all_partitions = range(len(shared.starts) - 1)
 
         def search(partitions: range) -> Iterator[pa.RecordBatch]:
+            """Search some of the partitions for matches of the rule."""
             if partitions == all_partitions:
                 rows_of_rule = rows
             else:
@@ -133,6 +134,7 @@ class RuleSetWorker:
             return RuleWorker(rule.executable, output=output, rows=rows_of_rule).match_rows()
 
         def first_row(partition: int) -> pa.Table:
+            """Return the first row of a partition."""
             return shared.table.slice(int(shared.starts[partition]), 1)
 
         yield from self.without_failures(number, all_partitions, search, first_row)
@@ -221,6 +223,7 @@ class RuleSetWorker:
         events = self.rule_set.events.values()
 
         def make_gatherers(rows: OutputRows, events: Collection[int] = ()) -> Iterator[Gatherer]:
+            """Return what gathers some output rows, in parts."""
             reader = Reader(matches, rows, partitions, executable.task.members)
             return Gatherer(executable, table, reader).divide(events)
 

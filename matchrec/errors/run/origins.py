@@ -98,7 +98,7 @@ def make_origin(what: str, label: str, span: Span | None) -> SqlOrigin:
 
 
 def mark_origin(sql: str, sql_origin: SqlOrigin | None) -> str:
-    """Return SQL in a line of its own with a comment that says where it is from.
+    """Return SQL on a separate line with a comment that says where it is from.
 
     The line is remembered. A plain column, which cannot fail, and SQL without an origin stay as
     they are.
@@ -199,8 +199,10 @@ def place_of(fragment: str, text: str, span: Span) -> Span:
     """
     tokens = _TOKEN.findall(_GENERATED.sub("\0", fragment))
     pattern = r"\s*".join(map(as_written, tokens))
-    found = re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE).search(text, span.start, span.end)
-    return Span(*found.span()) if found else span
+    written = re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE).search(
+        text, span.start, span.end
+    )
+    return Span(*written.span()) if written else span
 
 
 def as_written(token: str) -> str:

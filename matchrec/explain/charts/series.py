@@ -183,7 +183,7 @@ class Charted:
 
     @property
     def is_measured(self) -> bool:
-        """Whether y is a number, which is drawn as a line. Anything else is text on a lane."""
+        """Return whether y is a number, drawn as a line. Anything else is text on a lane."""
         column = find_column(self.data, "y", self.y)
         return comparable_type(dict(self.data.dtypes)[column]) == "number"
 
@@ -342,7 +342,7 @@ class Charted:
     def spans(self, matches: str, names: Sequence[str]) -> Iterator[MatchSpan]:
         """Return the matches of some series, by time. Runs a job.
 
-        There is one more than a page shows, if there are so many, to know that some are missing.
+        It returns at most one more than a page shows, to know whether some are missing.
         """
         text = f"SELECT * FROM ({matches}) WHERE {among(names)} ORDER BY first, last"
         for row in self.sql(f"{text} LIMIT {MOST_MATCHES + 1}").collect():

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-# The columns of the table after those of the values.
+# The columns of the table that follow the columns of the values.
 FIGURES = ("matches", "partitions", "rows", "median_rows", "median_span")
 
 

@@ -172,7 +172,7 @@ class Recorder:
 
     @property
     def is_full(self) -> bool:
-        """Whether no further trial is recorded, so that the search may end."""
+        """Return whether no more trials are recorded, so that the search may end."""
         return len(self.trials) >= self.most
 
     def note(self, outcome: Outcome, choice: int, row: int, depth: int) -> None:

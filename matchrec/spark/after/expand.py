@@ -201,6 +201,7 @@ def list_paths(pointers: Sequence[Any]) -> list[list[int]]:
     versions = [tuple(pointer.version) for pointer in pointers]
 
     def find_path(last_index: int) -> list[int]:
+        """Return the indices on the path to the last one, in the order of the rows."""
         path = [last_index]
         index = last_index
         while pointers[index].previous_row is not None:

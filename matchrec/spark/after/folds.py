@@ -397,6 +397,7 @@ def make_statistic(
     next_state = ", ".join(f"'{name}', {update}" for name, update in used_updates.items())
 
     def write_statistic(values: Values) -> str:
+        """Return SQL that folds the values into the statistic."""
         defined_result = result.replace("{undefined}", values.undefined)
         return (
             f"aggregate({array(values)}, named_struct({first_state}), "

@@ -391,10 +391,10 @@ def find_named(error_text: str, refused_text: str = "") -> tuple[str, str] | Non
         call = re.search(r"[\w`]+\.\w+(?=\s*\()", refused_text)
         if call is not None:  # such as a Python method, `price.shift(1)`
             return "UNRESOLVED_ROUTINE", call[0].replace("`", "")
-    found = re.match(r"\[([A-Z_]+).*?((?:`[^`]*`\.?)+)", error_text, re.DOTALL)
-    if found is None:
+    condition = re.match(r"\[([A-Z_]+).*?((?:`[^`]*`\.?)+)", error_text, re.DOTALL)
+    if condition is None:
         return condition_of(error_text)
-    return found[1], found[2].replace("`", "").rstrip(".")
+    return condition[1], condition[2].replace("`", "").rstrip(".")
 
 
 def show_value_so_far(measure: Measure, plan: MatchPlan) -> str:
@@ -415,17 +415,17 @@ def show_value_so_far(measure: Measure, plan: MatchPlan) -> str:
 
 def find_parameters_without_value(text: str, parameters: Sequence[str]) -> Iterator[str]:
     """Return the parameters in a text that are not among those with a value."""
-    for found in PARAMETER.finditer(text):
-        name = found[1]
+    for parameter in PARAMETER.finditer(text):
+        name = parameter[1]
         if name and name not in parameters:
             yield name
 
 
 def find_unbound_name(refusal: PySparkException) -> str | None:
     """Return the parameter without a value that a refusal is about; None if it is about another."""
-    found = re.search(r"\[UNBOUND_SQL_PARAMETER\].*?: `?(\w+)", str(refusal))
-    if found is not None:
-        return found[1]
+    unbound = re.search(r"\[UNBOUND_SQL_PARAMETER\].*?: `?(\w+)", str(refusal))
+    if unbound is not None:
+        return unbound[1]
     condition, name = condition_of(str(refusal)) or (None, None)
     return name if condition == "UNBOUND_SQL_PARAMETER" else None
 

@@ -104,12 +104,12 @@ class SecondLook:
         Returns:
             The error; None if no expression is to blame, or if the rows themselves cannot be read.
         """
-        found = find_first_failing(tuple(self.origins), self.find_failure)
-        if found is None:
+        failure = find_first_failing(tuple(self.origins), self.find_failure)
+        if failure is None:
             return self.find_neighbour(of_rows)
         if failure_of_frame(self.rows) is not None:
             return None
-        culprit, sentence = found
+        culprit, sentence = failure
         part = self.narrow(culprit)
         if part != culprit:
             part_sentence = self.find_failure([part])
@@ -273,6 +273,7 @@ def watch_call(call: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(call)
     def run(plan: Any, *args: Any, **arguments: Any) -> Any:
+        """Make the call, explain its failures and warn of ties."""
         with explain_failures(plan):
             answer = call(plan, *args, **arguments)
         if isinstance(answer, Iterator):

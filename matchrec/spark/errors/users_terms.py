@@ -436,12 +436,12 @@ def _split_position(text: str) -> tuple[str, tuple[int, int] | None]:
         The sentence, and the line, from 1, and column, from 0; None if it has no position.
     """
     sentence = _PLAN.split(_STACK.split(text.strip(), maxsplit=1)[0], maxsplit=1)[0]
-    found = _PLACE.search(sentence)
-    if found is None:
+    position_text = _PLACE.search(sentence)
+    if position_text is None:
         return sentence, None
-    numbers = [int(number) for number in found.groups() if number]
+    numbers = [int(number) for number in position_text.groups() if number]
     position = (numbers[0], numbers[1]) if numbers else None
-    return sentence[: found.start()], position
+    return sentence[: position_text.start()], position
 
 
 def _locate_context(context: Any, filled: FilledTemplate) -> Span | None:
@@ -479,10 +479,10 @@ def _locate_name(error_text: str, filled: FilledTemplate) -> Span | None:
     else:
         row = row_of(PLACES, error_text)
         pattern = row[0].expand(row[1]) if row else ""
-    places = list(re.finditer(rf"(?<![\w.`]){pattern}(?![\w`])", filled.text))
-    if not pattern or len(places) != 1:
+    occurrences = list(re.finditer(rf"(?<![\w.`]){pattern}(?![\w`])", filled.text))
+    if not pattern or len(occurrences) != 1:
         return None
-    return filled.locate(*places[0].span())
+    return filled.locate(*occurrences[0].span())
 
 
 def _masked(text: str) -> str:

@@ -172,6 +172,7 @@ def build_rule_set(question: Question, events: tuple[str, ...]) -> BuiltRuleSet:
     """
 
     def make_demand(scope: ScopeOf) -> Demand[SharedDrafts]:
+        """Return what all rules together need from the input."""
         shared = draft_rules(question, events, scope)
         return Demand(shared, shared.drafts, shared.draft(), shared.columns)
 
@@ -293,6 +294,7 @@ def match_rules(prepared: PreparedRules, rule_set: RuleSet) -> tuple[DataFrame, 
     on_error = prepared.question.on_error
 
     def make_worker(schema: pa.Schema) -> RuleSetWorker:
+        """Return the worker of all rules for the schema of its rows."""
         return RuleSetWorker(rule_set, slots, schema, on_error, sent.incoming)
 
     name = f"match_recognize[{len(rule_set.rules)} rules]"
@@ -356,7 +358,7 @@ def check_measures(built: BuiltRuleSet) -> None:
 
 
 def result_of_rule(built: BuiltRuleSet, number: int) -> DataFrame:
-    """Return the result that a rule would have as a query of its own.
+    """Return the result that a rule would have as a separate query.
 
     Args:
         built: the rule set.
@@ -383,7 +385,7 @@ def result_of_rule(built: BuiltRuleSet, number: int) -> DataFrame:
 
 
 def select_result(built: BuiltRuleSet, name: str) -> DataFrame:
-    """Return the result that a rule, in all of its versions, would have as a query of its own.
+    """Return the result that a rule, in all of its versions, would have as a separate query.
 
     Raises:
         MatchRecognizeError: Spark rejects a measure, the versions have different columns, or the

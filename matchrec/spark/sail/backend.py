@@ -50,9 +50,11 @@ class Sail(SparkConnect):
 
     @property
     def reads_sql_of_spark(self) -> bool:
+        """Return False: Sail's SQL differs from Spark's."""
         return False  # see `syntax.spellings`
 
     def write_sums(self, text: str) -> str:
+        """Return a text whose sums give Spark's results on Sail."""
         from matchrec.spark.sail.sums import rewrite_sums
 
         return super().write_sums(rewrite_sums(text))
@@ -132,6 +134,7 @@ class Sail(SparkConnect):
         ]
 
     def with_value_types(self, frame: DataFrame, text: str) -> DataFrame:
+        """Cast the columns to the types of their values if Sail reports others."""
         if not CHOICE.search(text):
             return frame
         fields = self.fields(frame, text)
@@ -142,6 +145,7 @@ class Sail(SparkConnect):
 
     @property
     def keeps_cached_rows(self) -> bool:
+        """Return False: Sail does not keep the rows of a cached DataFrame."""
         return False
 
     def send_rows(self, rows: Any) -> DataFrame:
@@ -154,11 +158,13 @@ class Sail(SparkConnect):
     # What a plan needs.
 
     def rewrite_input(self, relation: Relation, alias: str | None) -> Relation:
+        """Return the input with the types and time zones that Spark would give its columns."""
         from matchrec.spark.sail.zones import correct_columns
 
         return correct_columns(relation, alias)
 
     def rewrite_plan(self, plan: MatchPlan, relation: Relation, columns: InputColumns) -> MatchPlan:
+        """Rewrite the conditions and measures that Sail evaluates differently."""
         from matchrec.spark.sail.doubles import with_doubles
         from matchrec.spark.sail.guards import with_guards
         from matchrec.spark.sail.negation import with_right_negations
@@ -168,16 +174,19 @@ class Sail(SparkConnect):
         return with_guards(plan) if self.evaluates_eagerly(plan) else plan
 
     def complete_settings(self, settings: SessionSettings, relation: Relation) -> SessionSettings:
+        """Add to the settings whether a CAST converts instants to local times in UTC."""
         from matchrec.spark.sail.zones import with_zone
 
         return with_zone(settings, relation)
 
     def evaluates_eagerly(self, plan: MatchPlan) -> bool:
+        """Return whether Sail evaluates parts that Spark skips, and one of these can fail."""
         from matchrec.spark.sail.guards import can_fail
 
         return can_fail(plan) and probes.asks_every_part(self.spark)
 
     def check_types(self, plan: MatchPlan, relation: Relation) -> None:
+        """Check the types of conditions if this Sail accepts a condition of any type."""
         from matchrec.spark.errors.diagnose import check_types
 
         if probes.takes_any_condition(self.spark):
@@ -186,6 +195,7 @@ class Sail(SparkConnect):
     def windows_in_hours(
         self, plan: MatchPlan, type_of_order: Callable[[str], OrderType]
     ) -> list[RowExpression]:
+        """Return the windows of a day or more that Sail measures in hours."""
         from matchrec.spark.sail.zones import windows_in_hours
 
         return list(windows_in_hours(plan, self.spark, type_of_order))
@@ -202,17 +212,20 @@ class Sail(SparkConnect):
         return None if cores is None else cores + cores // 2
 
     def repartition(self, rows: DataFrame, keys: Sequence[Column]) -> DataFrame:
+        """Divide the rows by keys among tasks; without keys, move them to one task."""
         # Without a number, Sail keeps the number of tasks of what comes before.
         tasks = self.tasks if keys else 1
         return rows.repartition(*keys) if tasks is None else rows.repartition(tasks, *keys)
 
     @property
     def running_frame(self) -> str:
+        """Return the window frame from the first row to the current one."""
         # Sail's default is a range of values, which it does not support for bytes, intervals and
         # structs.
         return show_frame(Frame(None, 0))
 
     def window_keys(self, keys: str) -> str:
+        """Return the keys of a window; a constant if there are none."""
         return keys or "0"  # without a key, Sail would divide the sorted rows again among tasks
 
     def order_key(self, key: str, item: SortItem, type_: DataType) -> str:
@@ -220,7 +233,7 @@ class Sail(SparkConnect):
 
         NULLS FIRST and NULLS LAST on Sail also apply to NULL inside of arrays and structs, which
         Spark always puts before all other values. So a NULL instead of the whole value is sorted
-        by a key of its own.
+        by a separate key.
         """
         is_last = item.puts_nulls_last
         if is_last is item.descending or not is_nested(type_):
@@ -231,10 +244,12 @@ class Sail(SparkConnect):
     # What fails, and what is counted.
 
     def watch_rows(self, rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> str:
+        """Prepare to find out which expression over the input failed, if the query fails."""
         from matchrec.spark.errors.second_look import watch_rows
 
         return watch_rows(rows, relation, drafts)
 
     @property
     def has_watermarks(self) -> bool:
+        """Return whether this Sail supports watermarks."""
         return probes.has_watermarks(self.spark)

@@ -38,10 +38,10 @@ from matchrec.spark.types import is_nested, iterate_types, to_value_type
 # Operators that compare their operands with each other.
 COMPARED = COMPARISONS | {"IS DISTINCT FROM", "IS NOT DISTINCT FROM", "EQUAL_NULL", "BETWEEN", "IN"}
 
-# Operators whose value is that of one of their branches, see `expression.split_branches`.
+# Operators that return the value of one of their branches, see `expression.split_branches`.
 CHOICES = expression.COMPARED_CHOICES | {"IF", "CASE"}
 
-# Operators whose value is that of one of their operands.
+# Operators that return the value of one of their operands.
 CHOSEN = frozenset({"COALESCE", "IFNULL", "NVL", "GREATEST", "LEAST", "NANVL"})
 
 # Operators that compute with their operands.
@@ -130,7 +130,7 @@ class Doubles:
 
     @property
     def is_needed(self) -> bool:
-        """Whether the session compares otherwise than Spark. It is asked only if that matters."""
+        """Return whether the session compares differently from Spark, if that matters here."""
         return compares_as_decimals(self.relation.runner.spark)
 
     def write(self, operation: Operation) -> Operation:

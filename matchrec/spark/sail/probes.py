@@ -57,6 +57,7 @@ def ask_once(probe: Callable[[SparkSession], T]) -> Callable[[SparkSession], T]:
 
     @wraps(probe)
     def answer(spark: SparkSession) -> T:
+        """Return the answer of the probe, which runs once per session."""
         if spark not in answers:
             answers[spark] = probe(spark)
         return answers[spark]

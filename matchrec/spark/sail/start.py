@@ -153,7 +153,7 @@ def start_spark(
 
 
 def tuned(session: SparkSession, settings: SparkSettings) -> SparkSession:
-    """Give a running session some settings and those of `tune`, and return it.
+    """Give a running session some settings and the settings of `tune`, and return it.
 
     Raises:
         MatchRecognizeError: a setting cannot be changed once a session runs.
@@ -202,5 +202,5 @@ def bytes_of(size: str) -> int:
     >>> bytes_of("2g"), bytes_of("512m"), bytes_of("much")
     (2147483648, 536870912, 0)
     """
-    found = SIZE.fullmatch(size)
-    return int(found[1]) << UNITS[found[2].lower()] if found else 0
+    parts = SIZE.fullmatch(size)
+    return int(parts[1]) << UNITS[parts[2].lower()] if parts else 0

@@ -134,9 +134,9 @@ def row_of(table: Mapping[str, V], error_text: str) -> tuple[re.Match[str], V] |
     (<re.Match object; span=(2, 4), match='bb'>, 2)
     """
     for pattern, value in table.items():
-        found = re.search(pattern, error_text)
-        if found is not None:
-            return found, value
+        words = re.search(pattern, error_text)
+        if words is not None:
+            return words, value
     return None
 
 
@@ -153,8 +153,8 @@ def condition_of(error_text: str) -> tuple[str, str] | None:
     row = row_of(SAID, error_text)
     if row is None:
         return None
-    found, (condition, _) = row
-    return condition, read_name(found)
+    refusal, (condition, _) = row
+    return condition, read_name(refusal)
 
 
 def read_name(found: re.Match[str]) -> str:
@@ -173,11 +173,11 @@ def place_of(error_text: str, text: str) -> tuple[int, int] | None:
     (7, 10)
     >>> place_of("found x at 0:1 expected number", "SELECT TIMESTAMP'x'")
     """
-    found = SYNTAX.search(error_text)
-    if found is None:
+    syntax = SYNTAX.search(error_text)
+    if syntax is None:
         return None
-    start, end = int(found["start"]), int(found["end"])
-    has_word = found["word"].strip("'\"`").lower() in text[start:end].lower()
+    start, end = int(syntax["start"]), int(syntax["end"])
+    has_word = syntax["word"].strip("'\"`").lower() in text[start:end].lower()
     return (start, end) if has_word else None
 
 
@@ -189,10 +189,10 @@ def cure_of_word(error_text: str) -> str | None:
     >>> cure_of_word("invalid argument: found PIVOT at 19:24 expected 'JOIN'")
     'write the alias after the parentheses of PIVOT, not before it'
     """
-    found = SYNTAX.search(error_text)
-    if found is None:
+    syntax = SYNTAX.search(error_text)
+    if syntax is None:
         return None
-    word = found["word"]
+    word = syntax["word"]
     if word.upper() in ("PIVOT", "UNPIVOT"):
         return f"write the alias after the parentheses of {word}, not before it"
     return f"write `{word}` in backticks" if word.upper() in NO_ALIAS_OF_SAIL else None
@@ -226,12 +226,12 @@ def plain_sentence(error_text: str) -> str:
         return f"Syntax error at or near '{syntax['word']}'{advice}"
     about_name = row_of(SAID, error_text)
     if about_name is not None and not error_text.startswith("["):  # not Spark's own condition
-        found, (_, sentence) = about_name
-        return sentence.format(name=f"`{read_name(found)}`")
+        refusal, (_, sentence) = about_name
+        return sentence.format(name=f"`{read_name(refusal)}`")
     about_query = row_of(SENTENCES, error_text)
     if about_query is not None:
-        found, sentence = about_query
-        return found.expand(sentence)
+        words, sentence = about_query
+        return words.expand(sentence)
     return STEPS.sub("", ADVICE.sub("", error_text), count=1)
 
 
@@ -282,8 +282,8 @@ def sentence_of_value(error_text: str) -> str | None:
     cause = find_cause(error_text).strip()
     row = row_of(OF_VALUES, cause)
     if row is not None:
-        found, sentence = row
-        return sentence.format(**found.groupdict())
+        words, sentence = row
+        return sentence.format(**words.groupdict())
     return f"{cause.rstrip('. ')}. Write other arguments, or leave such rows out before the clause"
 
 

@@ -342,11 +342,13 @@ class RulesOfBucket(Bucket):
         results: list[KeyState] = []
 
         def search(indices: range) -> Iterator[pa.RecordBatch]:
+            """Search some of the keys, and record their new state."""
             part = key_state if indices == all_keys else key_state.take(np.array(indices))
             result = yield from search_keys(number, part, arrived, watermark)
             results.append(result)
 
         def give_up(index: int) -> pa.Table:
+            """Mark a key as failed, and return its first row for the error."""
             rule_search = self.searches[number]
             failed = key_state.take(np.array([index]))
             results.append(make_key_state(rule_search, failed.keys, failed=True))

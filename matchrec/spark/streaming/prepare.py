@@ -221,6 +221,7 @@ class SentEvents(SentRows):
         run = make_runner(bucket)
 
         def search(key: Any, frames: Iterable[pd.DataFrame], group: Any) -> Iterator[pd.DataFrame]:
+            """Run the search of a group of keys."""
             return run(key, frames, group)
 
         search.__name__ = name
@@ -311,7 +312,7 @@ def check_executable(executable: Executable) -> None:
         raise streams.algorithm_over_stream(algorithm=executable.strategy.algorithm)
     if any(isinstance(call, Aggregated) for call in task.calls()):
         raise streams.list_over_stream()
-    # ranks are those of the rows of one call, so no run may keep one until the next call
+    # ranks are of the rows of one call, so no run may keep one until the next call
     ranked = frozenset(
         index for index, column in enumerate(crossing.integers) if column in crossing.ranked
     )

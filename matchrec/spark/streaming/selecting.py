@@ -81,6 +81,7 @@ class SelectingSearch(KeySearch):
         new_states: list[dict[str, Array]] = []  # of the busy keys
 
         def search_keys() -> Iterator[Matches]:
+            """Search each key that has work, and record its new state."""
             for key in busy.tolist():
                 state = from_arrays({name: arrays[key] for name, arrays in states_by_key.items()})
                 new_state = yield from self.search_key(numbered, key, state)
