@@ -111,8 +111,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     with without_collector(), explaining_missing_spark():
         home = import_module(next(home for home, names in _HOMES.items() if name in names))
-    found = globals()[name] = getattr(home, name)
-    return found
+    value = globals()[name] = getattr(home, name)
+    return value
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -33,10 +33,10 @@ Exit codes:
 
 
 class Commands(click.Group):
-    """The commands; a query in place of one is told which to write."""
+    """The group of all commands. The error for a query says which command takes it."""
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """The command that the first argument names, and the arguments after it."""
+        """Return the command that the first argument names, and the arguments after it."""
         if re.search(r"\s|\.(?:sql|sase|py)\b", args[0]):
             cure = "write matchrec run before a file, matchrec run -c before the text of a query"
             raise click.UsageError(f"`{args[0]}` is not a command; {cure}", ctx)

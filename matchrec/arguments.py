@@ -113,6 +113,7 @@ def check_arguments(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callabl
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        """Return the function with a check of its arguments before each call."""
         signature = inspect.signature(function)
         function_name = function.__qualname__.removesuffix(".__init__")
         unchecked = signature.parameters.keys() - kinds.keys() - {"self"}
@@ -120,6 +121,7 @@ def check_arguments(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callabl
 
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            """Check the arguments, then call the function."""
             arguments = bind_arguments(signature, kinds, function_name, args, kwargs)
             return function(*arguments.args, **arguments.kwargs)
 
@@ -283,6 +285,7 @@ def has_methods(*names: str) -> Callable[[object], bool]:
     """Return a test whether a value is an object, not a class, that has all of these methods."""
 
     def has_all(value: object) -> bool:
+        """Return whether a value is an object that has all of the methods."""
         if isinstance(value, type):
             return False
         return all(callable(getattr(value, name, None)) for name in names)

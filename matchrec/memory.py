@@ -54,8 +54,8 @@ def may_take(needed: int, most: int) -> bool:
 
     Args:
         needed: how many bytes.
-        most: how many it may take at most. In a process with a limit of its own, this does not
-            count: there, everything may take what it needs.
+        most: how many it may take at most. A process with its own memory limit ignores this:
+            there, everything may take what it needs.
     """
     return needed <= most or find_limit() is not None
 

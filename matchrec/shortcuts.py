@@ -150,6 +150,7 @@ def keep_parsed(read: Callable[..., T], most: int = 1 << 18) -> Callable[..., T]
     lock = Lock()
 
     def read_once(text: str, *others: Hashable) -> T:
+        """Return the kept node of a text, or parse the text and keep its node."""
         key = text, others
         with lock:
             if current_shortcuts().texts and key in nodes:

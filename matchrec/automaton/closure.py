@@ -111,6 +111,7 @@ def fold(program: Program, *, every_way: bool = False, span: Span | None = None)
     """
 
     def list_choices(state: StateId) -> Iterator[tuple[Choice, StateId | None]]:
+        """Yield the choices of a state, each with the state that it leads to."""
         for choice in find_choices(program, state, every_way=every_way):
             yield choice, choice.target
 
@@ -329,7 +330,7 @@ class FollowSets:
     first: frozenset[VariableId]
     # Variables to which the last row of a match can be mapped.
     last: frozenset[VariableId]
-    # Of two adjacent rows of a match, the variable of the first row and that of the second.
+    # The variables to which two adjacent rows of a match can be mapped, in order.
     pairs: frozenset[tuple[VariableId, VariableId]]
     # Whether a match can be empty.
     matches_empty: bool
@@ -410,6 +411,7 @@ def may_map_twice(folding: Folding, waits: tuple[int | None, ...]) -> bool:
     accepting = [any(choice.accepts for choice in choices) for choices in folded]
 
     def list_next_pairs(pair: tuple[int, int, bool]) -> Iterator[tuple[int, int, bool]]:
+        """Yield the pairs of states that two runs can reach with the next row."""
         left, right, differs = pair
         left_wait = waits[left]
         right_wait = waits[right]

@@ -206,7 +206,7 @@ def same_targets(
 # A row pattern compiled so that each choice says which occurrence of its variable it takes.
 #
 # `A B+ A` has three occurrences of variables; the program knows two variables. So the pattern is
-# compiled with a variable of its own for each occurrence, and the choices get the variables of the
+# compiled with a separate variable for each occurrence, and the choices get the variables of the
 # query back afterwards. The ways stay the same, in the same preferment order.
 
 

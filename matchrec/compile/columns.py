@@ -91,6 +91,7 @@ def build_crossing(
         measures.place(column)
 
     def find_indices(columns: Iterable[RowColumn]) -> tuple[int, ...]:
+        """Return the indices of columns among the columns that are sent."""
         return tuple(measures.columns[column] for column in columns)
 
     return Crossing(
@@ -244,6 +245,7 @@ def guard_reads(plan: MatchPlan) -> MatchPlan:
     """
 
     def guard_scalar(scalar: Scalar, variable: str | None) -> Scalar:
+        """Return a scalar with guards around those of its references that can raise."""
         return with_references(scalar, partial(guard_reference, plan, of_measure=variable is None))
 
     return with_expressions(plan, guard_scalar)
@@ -287,6 +289,7 @@ def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
         row_filter = None
 
     def guard_term(term: Scalar) -> Scalar:
+        """Return a term that is computed only on the rows that the aggregate reads."""
         if not looks_at_columns_only(term) or not term.references or not may_fail(term.operations):
             return term
         conditions = []

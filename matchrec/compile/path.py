@@ -563,6 +563,7 @@ def find_needed_bits(draft: Draft, bits: RowBits) -> tuple[int, ...]:
     bits_by_variable = {variable: bits_by_name.get(name) for variable, name in enumerate(names)}
 
     def tests_bit(choice: Choice, bit: int) -> bool:
+        """Return whether the condition of a choice's variable, or its test, is this bit."""
         variable = choice.variable if choice.test is None else choice.test
         return variable is not None and bits_by_variable.get(variable) == bit
 

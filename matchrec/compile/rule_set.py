@@ -169,6 +169,7 @@ def join_rules(
     """
 
     def find_indices(columns: Iterable[RowColumn]) -> tuple[int, ...]:
+        """Return the indices of columns among the columns that are sent for the set."""
         return tuple(crossing[column] for column in columns)
 
     rules = tuple(

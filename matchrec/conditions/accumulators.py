@@ -96,6 +96,7 @@ def skip_repeats(accumulator: Accumulator) -> Accumulator:
     """
 
     def step(added_rows: set[tuple[Value, ...]], *values: Value) -> set[tuple[Value, ...]]:
+        """Add a row unless an equal row has been added."""
         row = tuple(map(normalized, values))
         if row not in added_rows:
             added_rows.add(row)
@@ -136,6 +137,7 @@ def build_list_aggregate(begin: Callable[[], Accumulator]) -> Compute:
     result_without_rows = begin().result()
 
     def compute(number: int, lists: SharedLists) -> Value:
+        """Return the aggregate of a list; continue from a shorter list if its state is kept."""
         if not number:
             return result_without_rows
         if number in results:
@@ -186,6 +188,7 @@ def begin_extreme(use: AggregateUse, *, is_largest: bool) -> Accumulator:
     is_better = operator.gt if is_largest else operator.lt
 
     def step(best: AggregateState, value: Value, *ordering: Value) -> AggregateState:
+        """Return the better of the best value so far and another value, with its sort key."""
         compared = ordering[0] if ordering else value
         if compared is None:
             return best
@@ -201,6 +204,7 @@ def begin_value_at_end(use: AggregateUse, *, is_first: bool) -> Accumulator:
     """Begin FIRST_VALUE or LAST_VALUE, perhaps without NULL values."""
 
     def step(state: AggregateState, value: Value, *ignore_nulls: Value) -> AggregateState:
+        """Return the first value, or the last one, in a tuple; None if there is no value yet."""
         is_ignored = value is None and (use.ignore_nulls or True in ignore_nulls)
         if is_ignored or (is_first and state is not None):
             return state
@@ -225,6 +229,7 @@ def begin_mode(use: AggregateUse) -> Accumulator:
     sort_key = find_sort_key(use.types[0])
 
     def finish(counts: dict[Value, int]) -> Value:
+        """Return the most frequent value, the least of several; None if there are no values."""
         most = max(counts.values(), default=0)
         values = (value for value, count in counts.items() if count == most)
         return min(values, key=sort_key, default=None)
@@ -236,6 +241,7 @@ def begin_list(_: AggregateUse) -> Accumulator:
     """Begin COLLECT_LIST: the values without NULL, in the order of the rows."""
 
     def step(values: list[Value], value: Value) -> list[Value]:
+        """Append a value unless it is NULL."""
         if value is not None:
             values.append(value)
         return values
@@ -252,12 +258,14 @@ def begin_joined_texts(_: AggregateUse) -> Accumulator:
     """Begin LISTAGG: texts without NULL, in the order of the rows, with a delimiter in between."""
 
     def step(state: AggregateState, text: Value, delimiter: Value = None) -> AggregateState:
+        """Append a text unless it is NULL, and note the delimiter."""
         texts, _ = state
         if text is not None:
             texts.append(text)
         return texts, delimiter
 
     def finish(state: AggregateState) -> Value:
+        """Return the joined texts; NULL if there are none."""
         texts, delimiter = state
         if not texts:
             return None
@@ -296,12 +304,14 @@ def begin_total(
     """
 
     def step(state: tuple[Value, int], value: Value) -> tuple[Value, int]:
+        """Add a value unless it is NULL, and count it."""
         if value is None:
             return state
         total, count = state
         return add(total, value), count + 1
 
     def finish_total(state: tuple[Value, int]) -> Value:
+        """Return the total; NULL if no value was added."""
         total, count = state
         return finish(total, count) if count else None
 
@@ -324,6 +334,7 @@ def begin_sum(use: AggregateUse, *, is_average: bool = False) -> Accumulator:
     bits = 32 if family is Family.MONTHS else 64
 
     def add(total: int, value: int) -> int:
+        """Add an integer: on overflow, raise TooLargeError or wrap around, as Spark does."""
         new_total = total + value
         if fits(new_total, bits):
             return new_total
@@ -342,11 +353,13 @@ def begin_decimal_sum(use: AggregateUse, *, is_average: bool) -> Accumulator:
     limit: int = 10 ** find_sum_type(type_).precision
 
     def add(total: int, value: Decimal) -> int:
+        """Add the digits of a decimal; return the limit once the sum is too large."""
         if abs(total) >= limit:
             return limit  # a sum that was too large once is NULL in Spark's buffer, and remains so
         return total + int(value.scaleb(scale, EXACT))
 
     def finish(total: int, count: int) -> Decimal | None:
+        """Return the sum or average; if it is too large, raise in ANSI mode or return NULL."""
         digits = None
         if abs(total) < limit:
             digits = average_digits(total, count, type_) if is_average else total
@@ -429,14 +442,19 @@ def build_statistic(
     state_size, argument_count = (3, 1) if step is add_to_moments else (5, 2)
 
     def find_type(use: AggregateUse) -> ValueType | None:
+        """Return DOUBLE if the arguments are as many numbers as the statistic takes."""
         are_numbers = all(type_.family in NUMBERS for type_ in use.types)
         return DOUBLE if are_numbers and len(use.types) == argument_count else None
 
     def begin(use: AggregateUse) -> Accumulator:
+        """Begin the statistic over no rows."""
+
         def add(state: AggregateState, *values: Value) -> AggregateState:
+            """Add a row unless one of its values is NULL."""
             return state if None in values else step(state, *map(float, values))
 
         def finish(state: AggregateState) -> Value:
+            """Return the statistic; NULL if it has no value for so few rows."""
             count = state[0]
             if is_of_sample and count == 1.0:
                 return math.nan if use.legacy_statistics else None
@@ -463,12 +481,14 @@ def begin_percentile(use: AggregateUse) -> Accumulator:
     is_number = use.types[0].family in NUMBERS
 
     def step(state: AggregateState, value: Value, part: Value = 0.5) -> AggregateState:
+        """Insert a value in order, and check and note the percentage."""
         values, _ = state
         if value is not None:
             insort(values, value, key=rank)
         return values, None if part is None else check_percentage(float(part))
 
     def finish(state: AggregateState) -> Value:
+        """Return the percentile; NULL without values or without a percentage."""
         values, part = state
         if not values or part is None:
             return None

@@ -119,6 +119,7 @@ def build_listed_columns(
     """
 
     def write_reference(reference: expression.Reference) -> str:
+        """Return the SQL of a reference as read on the listed row."""
         match reference:
             case expression.ColumnReference():
                 return expression.operand_sql(reference)
@@ -128,6 +129,7 @@ def build_listed_columns(
                 raise aggregate_not_grown(span, function=aggregate.function, cure=AS_MEASURE)
 
     def build_step(term: expression.Scalar) -> Step:
+        """Return the step that computes a term on the current row."""
         if expression.MATCH_NUMBER in term.references:
             return split_term(variable, term)
         text = expression.render(term, write_reference)

@@ -33,6 +33,7 @@ class Padding:
         """
 
         def change(scalar: Scalar, variable: str | None) -> Scalar:
+            """Pad the compared texts in the condition of a variable; leave measures unchanged."""
             if variable is None:
                 return scalar
             return expression.with_operations(
@@ -70,6 +71,7 @@ class Padding:
         longest = f"GREATEST({', '.join(sorted(set(lengths.values())))})"
 
         def pad(operand: Scalar) -> Scalar:
+            """Return the operand padded to the longest length, unless its length is unknown."""
             if id(operand) not in lengths:
                 return operand
             return Operation("RPAD", ("RPAD(", operand, f", {longest}, ' ')"), operand.span)

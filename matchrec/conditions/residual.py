@@ -232,6 +232,7 @@ def build_extreme(comparison: str) -> Rewriting:
     extreme_of_two = ("IF", ("IS NULL", 1), 0, ("IF", take_second, 1, 0))
 
     def rewrite_extreme(operands: Operands, span: Span) -> Step:
+        """Return the extreme of the operands, built from the extremes of both halves."""
         # Each of two operands occurs several times in the form. With halves rather than one operand
         # after the other, the depth and so the number of repetitions grows slowly.
         if len(operands) == 1:
@@ -273,6 +274,7 @@ def build_compared_case(comparison: str) -> Rewriting:
     """
 
     def rewrite_compared_case(operands: Operands, span: Span) -> CombinedStep:
+        """Return a CASE whose branches are conditions that compare the value."""
         value, *branches = operands
         for index in range(0, len(branches) - 1, 2):
             branches[index] = CombinedStep(comparison, (value, branches[index]), span)

@@ -55,7 +55,7 @@ class RowColumn:
 
     @property
     def looks_at_one_row(self) -> bool:
-        """Whether the column reads no row but the row itself."""
+        """Return whether the column reads only values of its own row."""
         return len(self.pieces) == 1 and isinstance(self.pieces[0], str)
 
     @property

@@ -96,7 +96,7 @@ class Apply:
     """A call of a function of Spark that Python computes."""
 
     name: str
-    # The arguments. Their types are those of `use`.
+    # The arguments. `use` has their types.
     parts: tuple[RunExpression, ...]
     use: FunctionUse
     type: ValueType

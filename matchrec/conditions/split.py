@@ -195,6 +195,7 @@ class ConditionSplitter:
         """
 
         def change(reference: Reference) -> Reference | str:
+            """Return the variable as a literal for CLASSIFIER() of the current row."""
             if isinstance(reference, Classifier) and self.distance(reference) == 0:
                 return string_literal(self.variable)
             return reference
@@ -581,6 +582,7 @@ def choose_by_classifier(
     """
 
     def build_column(name: str) -> RowColumn:
+        """Return the column of the expression with the classifier replaced by `name`."""
         return build_row_column(render(scalar, lambda _: name))
 
     names = (*map(string_literal, variables), "CAST(NULL AS STRING)")

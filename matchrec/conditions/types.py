@@ -63,12 +63,12 @@ class ValueType:
 
     @property
     def is_ordered(self) -> bool:
-        """Whether values of the type can be compared. Maps cannot, nor types with maps in them."""
+        """Return whether values can be compared. Maps and types that contain maps cannot."""
         return self.family is not Family.MAP and all(part.is_ordered for part in self.parts)
 
     @property
     def kind(self) -> Kind:
-        """How values of the type are held during the match."""
+        """Return how values of the type are held during the match."""
         return Kind.FLOATING if self.family is Family.FLOATING else Kind.INTEGER
 
 

@@ -114,6 +114,7 @@ def translate_query(
     kinds = knowledge.kinds
 
     def translate(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
+        """Yield the edits that translate the query."""
         return _edit_query(tokens, replace(fragments, tables=tables), kinds)
 
     translation = _translate_text(source, tokens, spelling_edits, (read, write), translate)
@@ -140,6 +141,7 @@ def translate_clause(
         spelling_edits = list(edit_spellings(tokens, None, read, {}))
 
     def translate(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
+        """Yield the edits that translate the clause."""
         return edit_clause(all_tokens(tokens), fragments, lambda: columns or {})
 
     return _translate_text(source, tokens, spelling_edits, (read, write), translate)

@@ -18,7 +18,7 @@ _F = TypeVar("_F", bound=Callable[..., object])
 
 
 class SameBits(KernelPart):
-    """A function that kernels call and that only takes the bits of a value for those of a type."""
+    """A function that kernels call to reinterpret the bits of a value as another type."""
 
     @property
     def dispatcher(self) -> Any:

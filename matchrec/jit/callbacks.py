@@ -34,7 +34,7 @@ def callback(function: Callback) -> Any:
 def pointer_to(function: Callback) -> Any:
     """Return a pointer to a function, compiled or loaded from where kernels are kept."""
     with kept.ONE_THREAD:
-        # The same type as that of a callback, or kernels would be compiled again for it.
+        # It has the type of a callback. Otherwise, kernels would be compiled again for it.
         return _POINTER(compiled(function).address)
 
 

@@ -61,6 +61,7 @@ def allocating(function: _F) -> _F:
 
     @wraps(function)
     def call(*arguments: Any) -> Any:
+        """Call the machine code, or run Python while compiling would not pay off."""
         inputs = tuple(map(read_only, arguments))
         steps = max((len(array) for array in inputs if isinstance(array, np.ndarray)), default=1)
         if steps >= kept.steps_left(inputs):

@@ -94,7 +94,7 @@ class Files:
                 Files(self.folder, voucher.stem).remove()
 
     def remove(self) -> None:
-        """Remove the files, as far as they can be removed."""
+        """Remove the files, and ignore those that cannot be removed."""
         for file in (self.voucher, *self.kept()):
             with suppress(OSError):
                 file.unlink()
@@ -135,7 +135,8 @@ class KernelPart:
     def dispatcher(self) -> Any:
         """Return numba's dispatcher for the function."""
         if self._dispatcher is None:
-            # It exists before those of the parts that the function names, which may name it, too.
+            # Create it before the dispatchers of the parts that the function names: they may name
+            # the function, too.
             function = with_own_globals(self.py_func)
             self._dispatcher = taken_by_numba(function, self.options)
             put_parts_in(function)
@@ -369,11 +370,11 @@ def is_found(function: FunctionType, folder: Path | None, name: str) -> bool:
     if folder is None:
         return False
     files_there = Files(folder, name)
-    beside = Files(folder_beside(function), name)
-    may_copy = folder != beside.folder and not files_there.voucher.exists()
-    if may_copy and is_trusted_beside(function, beside):
+    source_files = Files(folder_beside(function), name)
+    may_copy = folder != source_files.folder and not files_there.voucher.exists()
+    if may_copy and is_trusted_beside(function, source_files):
         with suppress(OSError):
-            for file in beside.all():
+            for file in source_files.all():
                 write(folder / file.name, file.read_bytes())
     is_sound = False
     if files_there.are_trusted(writers_at(function, folder)):
@@ -395,15 +396,15 @@ def writers_at(function: FunctionType, folder: Path) -> trust.Writers:
     return trust.own_writers()
 
 
-def is_trusted_beside(function: FunctionType, beside: Files) -> bool:
+def is_trusted_beside(function: FunctionType, source_files: Files) -> bool:
     """Return whether there are files of a function beside its source that may be copied."""
-    if not beside.voucher.exists():
+    if not source_files.voucher.exists():
         return False
     if not trust.has_users():
         return True
-    writers = writers_at(function, beside.folder)
-    folder_fault = trust.find_fault_beside(beside.folder, writers)
-    return folder_fault is None and beside.are_trusted(writers)
+    writers = writers_at(function, source_files.folder)
+    folder_fault = trust.find_fault_beside(source_files.folder, writers)
+    return folder_fault is None and source_files.are_trusted(writers)
 
 
 def type_of(argument: Any) -> tuple[Any, ...]:
@@ -461,11 +462,15 @@ def cache_class() -> type[Any]:
     from numba.core import caching
 
     class TrustedImplementation(caching.CompileResultCacheImpl):
+        """Numba's implementation of the cache, which looks only into trusted folders."""
+
         _locator_classes = [  # noqa: RUF012 -- numba declares it so
             *map(trusting, caching.CompileResultCacheImpl._locator_classes)
         ]
 
     class TrustedCache(caching.FunctionCache):
+        """Numba's cache of functions over `TrustedImplementation`."""
+
         _impl_class = TrustedImplementation
 
     return TrustedCache
@@ -478,11 +483,14 @@ def trusting(locator: type[Any]) -> type[Any]:
     """
 
     class TrustingLocator(locator):  # type: ignore[misc]
+        """The given locator with a check that nobody else can write to its folder."""
+
         def __init__(self, function: FunctionType, file: str) -> None:
             super().__init__(function, file)
             self.function = function
 
         def ensure_cache_path(self) -> None:
+            """Create the folder if it is missing, and check before and after that it is trusted."""
             folder = Path(self.get_cache_path())
             check_folder(self.function, folder)
             with ExitStack() as opened:
@@ -526,7 +534,8 @@ def folder_beside(function: FunctionType) -> Path:
 def digest_of_sources() -> str:
     """Return a digest of all sources of machine code.
 
-    Of all, because the code of a function contains that of the functions that it calls.
+    It covers all sources, because the code of a function contains the code of the functions that it
+    calls.
     """
     digest = hashlib.sha256()
     for folder in SOURCES:

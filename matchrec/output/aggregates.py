@@ -130,7 +130,7 @@ def find_extremes(
 ) -> IntArray:
     """Return for each mapped row the input row of the extreme key up to it: int64[k].
 
-    Of equal keys, that of the first row in the match counts. -1 if no row counts.
+    Of rows with equal keys, the first row in the match counts. -1 if no row counts.
 
     Args:
         keys: int64[n], a number for each input row that sorts as its value does.

@@ -213,7 +213,7 @@ class MeasureReader:
     def aggregate(self, aggregate: Aggregate) -> Pieces:
         """Return an aggregate as a read if its form and its types allow it, else as Spark's own."""
         if aggregate.frame is not None:
-            # Only measures of `why` have frames. The value is that of the match's last row.
+            # Only measures of `why` have frames. The value on the match's last row is read.
             last = Navigation(semantics=Semantics.FINAL)
             return (self.read(ReadAt(self.place(RowColumn((build_framed(aggregate),))), last)),)
         if aggregate.function == MATCHED_ROWS:

@@ -245,8 +245,8 @@ class Reader:
             semantics: which rows an output row sees.
 
         Returns:
-            The indices of the rows, output row after output row. And int64[r + 1], where those of
-            each output row begin, then the number of all.
+            The indices of the rows, output row after output row. And int64[r + 1]: where
+            the rows of each output row begin, then the number of all rows.
         """
         before = find_starts_of_groups(mask)  # number of marked rows before each mapped row
         base, limit = self.look(semantics)

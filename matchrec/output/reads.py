@@ -88,7 +88,7 @@ class Nullability:
 
 @dataclass(frozen=True, slots=True)
 class RowList:
-    """Rows whose values an output row holds in an array, for instance those of `collect_list`."""
+    """Rows whose values an output row holds in an array, such as the rows of `collect_list`."""
 
     variable: str | None  # the variable whose rows these are; None for all rows of the match
     columns: tuple[int, ...]
@@ -144,20 +144,25 @@ class ReadRow(Read):
 
     @property
     def type(self) -> ReadType:
+        """Return the type of the column."""
         return ColumnType(self.column)
 
     def show(self, columns: Sequence[str]) -> str:
+        """Return the name of the column."""
         return columns[self.column]
 
     def may_be_null(self, nullability: Nullability) -> bool:
+        """Return whether the column may be NULL in the input."""
         return nullability.columns[self.column]
 
     @property
     def reads_chains(self) -> bool:
+        """Return True: an output row stands for one input row, also if matches share rows."""
         return True
 
     @property
     def value_column(self) -> int | None:
+        """Return the column whose value is read."""
         return self.column
 
 
@@ -170,18 +175,22 @@ class ReadAt(Read):
 
     @property
     def type(self) -> ReadType:
+        """Return the type of the column."""
         return ColumnType(self.column)
 
     def show(self, columns: Sequence[str]) -> str:
+        """Return the navigation as the user writes it, after its semantics."""
         text = show.show_navigation(self.navigation, columns[self.column])
         return f"{self.navigation.semantics.value} {text}"
 
     @property
     def reads_chains(self) -> bool:
+        """Return whether the navigation needs no row counted within its variable."""
         return not self.navigation.logical_offset
 
     @property
     def value_column(self) -> int | None:
+        """Return the column whose value is read."""
         return self.column
 
 
@@ -193,13 +202,16 @@ class ReadClassifierAt(Read):
 
     @property
     def type(self) -> ReadType:
+        """Return the type of names."""
         return NamedType.TEXT
 
     def show(self, columns: Sequence[str]) -> str:
+        """Return CLASSIFIER() with its navigation, after its semantics."""
         return f"{self.navigation.semantics.value} {show.show_classifier(self.navigation)}"
 
     @property
     def reads_chains(self) -> bool:
+        """Return whether the navigation has no offsets."""
         return not (self.navigation.logical_offset or self.navigation.physical_offset)
 
 
@@ -216,16 +228,20 @@ class ReadRowsForSpark(Read):
 
     @property
     def type(self) -> ReadType:
+        """Return the type of an array of structs of the columns."""
         return RowsType(self.columns, self.names)
 
     def show(self, columns: Sequence[str]) -> str:
+        """Return the text for `explain`."""
         return "the rows of the match"
 
     def may_be_null(self, nullability: Nullability) -> bool:
+        """Return False: without rows, the array is empty."""
         return False
 
     @property
     def row_list(self) -> RowList | None:
+        """Return the list of all rows of the match."""
         return RowList(None, self.columns, Semantics.FINAL)
 
 
@@ -246,12 +262,15 @@ class ReadFact(Read):
 
     @property
     def type(self) -> ReadType:
+        """Return the type that the subclass gives."""
         return self.fact_type
 
     def show(self, columns: Sequence[str]) -> str:
+        """Return the text that the subclass gives."""
         return self.shown_as
 
     def may_be_null(self, nullability: Nullability) -> bool:
+        """Return whether the subclass says that the fact may be NULL."""
         return self.is_nullable
 
 
@@ -263,10 +282,12 @@ class ReadMatchNumber(ReadFact):
     shown_as = "MATCH_NUMBER()"
 
     def may_be_null(self, nullability: Nullability) -> bool:
+        """Return whether rows without a match are output, which have no number."""
         return nullability.has_rows_without_match
 
     @property
     def reads_chains(self) -> bool:
+        """Return True: the number belongs to the match, not to its rows."""
         return True
 
 
@@ -304,6 +325,7 @@ class ReadNothing(ReadFact):
 
     @property
     def reads_chains(self) -> bool:
+        """Return True: no row of the match is read."""
         return True
 
 
@@ -338,9 +360,11 @@ class ReadPointer(Read):
 
     @property
     def type(self) -> ReadType:
+        """Return the type of the pointer's field."""
         return POINTER_TYPES[self.field]
 
     def show(self, columns: Sequence[str]) -> str:
+        """Return the name of the pointer's field."""
         return f"the pointer's {self.field.value}"
 
 
@@ -358,6 +382,7 @@ class ReadBasicAggregate(Read):
 
     @property
     def type(self) -> ReadType:
+        """Return the type of the aggregate: for most, it depends on the column."""
         if self.function == "count":
             return NamedType.NUMBER
         if self.function == "avg":
@@ -366,18 +391,22 @@ class ReadBasicAggregate(Read):
         return SumType(self.column) if self.function == "sum" else ColumnType(self.column)
 
     def show(self, columns: Sequence[str]) -> str:
+        """Return the call of the aggregate with the name of its column."""
         argument = "*" if self.column is None else columns[self.column]
         return show_aggregate(self.function, self.variable, argument, self.semantics)
 
     def may_be_null(self, nullability: Nullability) -> bool:
+        """Return whether the aggregate is NULL without values: only a count is not."""
         return self.function != "count"
 
     @property
     def reads_chains(self) -> bool:
+        """Return True: basic aggregates can follow the shared rows of matches."""
         return True
 
     @property
     def value_column(self) -> int | None:
+        """Return the column that the value comes from if it is an extreme, else None."""
         return self.column if self.function in ("min", "max") else None
 
 
@@ -391,16 +420,20 @@ class ReadList(Read):
 
     @property
     def type(self) -> ReadType:
+        """Return the type of an array of the column's values."""
         return ListType(self.column)
 
     def show(self, columns: Sequence[str]) -> str:
+        """Return the call of `collect_list` with the name of its column."""
         return show_aggregate("collect_list", self.variable, columns[self.column], self.semantics)
 
     def may_be_null(self, nullability: Nullability) -> bool:
+        """Return False: without values, the array is empty."""
         return False
 
     @property
     def row_list(self) -> RowList | None:
+        """Return the list of the variable's rows."""
         return RowList(self.variable, (self.column,), self.semantics)
 
 
@@ -417,16 +450,20 @@ class ReadMatchedRows(Read):
 
     @property
     def type(self) -> ReadType:
+        """Return the type of an array of the column's values."""
         return ListType(self.column)
 
     def show(self, columns: Sequence[str]) -> str:
+        """Return the call of `MATCHED_ROWS`."""
         return show.show_matched_rows(self.variable)
 
     def may_be_null(self, nullability: Nullability) -> bool:
+        """Return False: without rows, the array is empty."""
         return False
 
     @property
     def row_list(self) -> RowList | None:
+        """Return the list of the variable's rows."""
         return RowList(self.variable, (self.column,), self.semantics)
 
 
@@ -447,23 +484,28 @@ class ReadAccumulated(Read):
 
     @property
     def type(self) -> ReadType:
+        """Return the type of a count, of the column that a value is chosen from, or DOUBLE."""
         if self.function == "count":
             return NamedType.NUMBER
         return ColumnType(self.columns[0]) if self.function in CHOSEN else NamedType.DOUBLE
 
     def show(self, columns: Sequence[str]) -> str:
+        """Return the call of the aggregate with the names of its columns."""
         argument = ", ".join(columns[column] for column in self.columns)
         return show_aggregate(self.function, self.variable, argument, self.semantics)
 
     def may_be_null(self, nullability: Nullability) -> bool:
+        """Return whether the aggregate is NULL without values: only a count is not."""
         return self.function != "count"
 
     @property
     def value_column(self) -> int | None:
+        """Return the column that the value is chosen from; None if it is computed."""
         return self.columns[0] if self.function in CHOSEN else None
 
 
 def show_aggregate(function: str, variable: str | None, argument: str, semantics: Semantics) -> str:
+    """Return the text for an aggregate, such as `FINAL sum(A.price)`."""
     return f"{semantics.value} {function}({show.show_qualifier(variable)}{argument})"
 
 
@@ -478,9 +520,11 @@ class ReadTotal(Read):
 
     @property
     def type(self) -> ReadType:
+        """Return the type of the total, which may depend on the type of the measure."""
         return TotalType(self.asked, None if self.of is None else self.of.type)
 
     def show(self, columns: Sequence[str]) -> str:
+        """Return the aggregate over the text of its measure."""
         argument = None if self.of is None else self.of.show(columns)
         return f"{replace(self.asked, measure=argument)} over all matches"
 

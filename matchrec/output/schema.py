@@ -117,9 +117,9 @@ def columns_of_totals(
     for column in match_columns:
         if not isinstance(column, Measure) or column.name in totals.keys:
             yield column
-    for asked, name in totals.columns.items():
-        measure = None if asked.measure is None else measures[asked.measure]
-        yield TotalOutput(name, asked, measure)
+    for total, name in totals.columns.items():
+        measure = None if total.measure is None else measures[total.measure]
+        yield TotalOutput(name, total, measure)
 
 
 def table_columns(

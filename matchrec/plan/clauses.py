@@ -334,7 +334,7 @@ class Absence:
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """A union variable: its rows are those of all its members."""
+    """A union variable: its rows are the rows of all its members."""
 
     name: str
     # Primary variables.

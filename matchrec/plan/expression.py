@@ -73,7 +73,7 @@ class Navigation:
 
     @property
     def is_last(self) -> bool:
-        """Whether the logical step finds the variable's last row."""
+        """Return whether the logical step finds the variable's last row."""
         return self.end is End.LAST and self.logical_offset == 0
 
 
@@ -435,6 +435,7 @@ def with_columns(scalar: Scalar, change: Callable[[ColumnReference], ColumnRefer
     """Return the expression with every column changed, those inside aggregates included."""
 
     def change_columns(reference: Reference) -> Reference:
+        """Change a column, or the columns inside an aggregate."""
         if isinstance(reference, Aggregate):
             return with_terms(reference, lambda term: with_columns(term, change))
         return change(reference) if isinstance(reference, ColumnReference) else reference
@@ -451,6 +452,7 @@ def with_operations(scalar: Scalar, change: Callable[[Operation], Scalar]) -> Sc
         return change(scalar.of_operands(lambda operand: with_operations(operand, change)))
 
     def change_terms(reference: Reference) -> Reference:
+        """Change the operations inside an aggregate; leave other references unchanged."""
         if isinstance(reference, Aggregate):
             return with_terms(reference, lambda term: with_operations(term, change))
         return reference

@@ -122,7 +122,7 @@ class MatchPlan:
 
     @property
     def selects(self) -> bool:
-        """Whether this is event selection: a match may skip rows, or all matches are output."""
+        """Return whether this is event selection: it may skip rows, or it outputs all matches."""
         return clauses.goes_beyond_preferred(
             self.selection, self.output, self.absences, self.closing
         )
@@ -131,7 +131,7 @@ class MatchPlan:
     def variables(self) -> tuple[str, ...]:
         """Primary variables in order of first appearance; the id of a variable is its index.
 
-        After those of the pattern follow names to which no row is mapped:
+        After the variables of the pattern follow names to which no row is mapped:
 
         - variables under NOT and of absences, whose conditions are about rows that must not exist,
         - `closing`, whose condition is about a complete match,

@@ -98,6 +98,7 @@ def resolve(plan: MatchPlan, columns: InputColumns) -> MatchPlan:
         refuse_doubtful(plan, doubtful_names)
 
     def resolve_reference(reference: ColumnReference) -> ColumnReference:
+        """Return the column under its quoted name in the input; unchanged if it has none."""
         name = columns.find(reference.names)
         if name is None:
             return reference

@@ -67,7 +67,7 @@ class RepeatedPart:
 
     @property
     def has_choice(self) -> bool:
-        """Whether there is a repetition after which a run may go on or leave."""
+        """Return whether there is a repetition after which a run may go on or leave."""
         return self.least != self.most
 
 

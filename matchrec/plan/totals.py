@@ -32,7 +32,7 @@ class AskedTotal:
 
     @property
     def is_double(self) -> bool:
-        """Whether the search returns a double, whatever the type of the measure is."""
+        """Return whether the search returns a double, whatever the type of the measure is."""
         return self.cast == DOUBLE or self.function == "avg"
 
 

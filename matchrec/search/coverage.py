@@ -45,7 +45,7 @@ class Coverable:
 class Counts(NamedTuple):
     """What is counted: see `RunCounts` for each array.
 
-    The searches of several batches add to the same counts, but notes are those of one search.
+    The searches of several batches add to the same counts, but each search has its own notes.
     """
 
     came: IntArray

@@ -131,7 +131,7 @@ def from_arrays(arrays: Mapping[str, Array]) -> SearchState:
     )
 
 
-# Small at first, because each key of a stream has a search of its own in each batch.
+# Small at first, because each key of a stream has its own search in each batch.
 ROOM = Room(rows=1 << 14, matches=1 << 10, memory=1 << 6, most=MOST_IN_STREAM)
 TO_THE_END = -1  # instead of a row to stop at: search up to the end of the partition
 

@@ -197,17 +197,17 @@ def build_total_arrays(
     """Return the aggregates over all matches, as kernels read them; None if a task has none."""
     if task.totals is None:
         return None
-    asked = task.totals.asked
+    totals = task.totals.asked
     grouped = task.totals.grouped
-    members = np.zeros((len(asked), len(task.variables)), np.bool_)
-    codes = np.zeros((len(asked), ASKED_SIZE), np.int64)
-    for index, total in enumerate(asked):
+    members = np.zeros((len(totals), len(task.variables)), np.bool_)
+    codes = np.zeros((len(totals), ASKED_SIZE), np.int64)
+    for index, total in enumerate(totals):
         members[index, list(total.members)] = True
         over, inside = CODES[total.over], CODES[total.inside]
         codes[index] = over, inside, to_number(total.values), total.floats
 
     # the columns that only totals read are the last ones
-    last_column = max((to_number(total.values) for total in asked), default=-1)
+    last_column = max((to_number(total.values) for total in totals), default=-1)
     first_column = len(partitions.columns) - 1 - last_column
 
     if grouped is Grouping.PARTITION:
@@ -223,7 +223,7 @@ def build_total_arrays(
         valid=to_read_only(partitions.valid[first_column:], np.bool_),
         variables=compiled.rules.program[:, layout.VARIABLE].copy(),
         apart=to_read_only(apart, np.int64),
-        groups=np.zeros((group_count, count_words(len(asked))), np.int64),
+        groups=np.zeros((group_count, count_words(len(totals))), np.int64),
         grouped=list(Grouping).index(grouped),
         widest=1 + int(np.diff(compiled.rules.first).max()),
     )

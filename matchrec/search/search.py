@@ -297,20 +297,20 @@ class KernelSearch(ABC):
     def output(self, matches: int, rows: int) -> layout.OutputArrays:
         """Return an empty output with room for `matches` matches and `rows` mapped rows."""
         self.check_most(rows * BYTES_OF_OUTPUT_ROW)
-        found = self.new_array(np.empty, (layout.FOUND_SIZE, matches + 1), np.int64)
+        match_facts = self.new_array(np.empty, (layout.FOUND_SIZE, matches + 1), np.int64)
         choices = self.new_array(np.empty, (rows,), np.int32)
         positions = self.new_array(np.empty, (rows,), np.int64) if self.arrays.selects else None
-        return layout.OutputArrays(found, choices, positions)
+        return layout.OutputArrays(match_facts, choices, positions)
 
     def matches(self, output: layout.OutputArrays) -> Matches:
         """Return the matches in an output. With event selection they have no numbers yet."""
         count = self.progress.matches
         mapped = self.progress.mapped
-        found = output.found[:, :count]
+        match_facts = output.found[:, :count]
         matches = Matches(
-            partition=found[layout.FOUND_PARTITION],
-            number=found[layout.FOUND_NUMBER],
-            start=found[layout.FOUND_START],
+            partition=match_facts[layout.FOUND_PARTITION],
+            number=match_facts[layout.FOUND_NUMBER],
+            start=match_facts[layout.FOUND_START],
             offsets=output.found[layout.FOUND_OFFSET, : count + 1],
             classifiers=np.empty(mapped, np.int16),
             excluded=np.zeros(mapped, np.bool_),
@@ -325,8 +325,8 @@ class KernelSearch(ABC):
             matches,
             number=np.zeros(count, np.int64),
             rows=output.rows[:mapped],
-            completed=None if is_preferred else found[layout.FOUND_COMPLETED],
-            kind=found[layout.FOUND_KIND],
+            completed=None if is_preferred else match_facts[layout.FOUND_COMPLETED],
+            kind=match_facts[layout.FOUND_KIND],
         )
         return matches if self.arrays.ends is None else by_first_end(matches, self.arrays.ends)
 

@@ -49,7 +49,7 @@ class Strategy(ABC):
     fastest_because: ClassVar[str]  # why it is expected to be the fastest for a task
 
     room: Room = Room()  # how much a search may hold
-    # Whether, after the matches, the runs of starting rows come out that begin no match.
+    # Whether the runs from starting rows without a match are output after the matches.
     finds_runs: bool = False
 
     @abstractmethod
@@ -112,6 +112,7 @@ class ContiguousStrategy(Strategy):
     def find_matches(
         self, task: Task, partitions: Partitions, counters: IntArray | None
     ) -> Iterator[Matches]:
+        """Yield the matches that the strategy's search finds."""
         from matchrec.search.records import prepare_input
 
         arrays = prepare_input(task, partitions, selects=False)
@@ -144,11 +145,13 @@ class LongestByDistances(ContiguousStrategy):
     )
 
     def accepts(self, task: Task) -> str | None:
+        """Return why the strategy cannot run the task, or None if it can."""
         if (reason := why_not_longest(task)) is not None:
             return reason
         return None if task.looks_only_at_data else "conditions depend on the run"
 
     def load(self) -> type[KernelSearch]:
+        """Import and return the search by distances."""
         from matchrec.search.search import DistanceSearch
 
         return DistanceSearch
@@ -166,9 +169,11 @@ class LongestOfAllRuns(ContiguousStrategy):
     )
 
     def accepts(self, task: Task) -> str | None:
+        """Return why the strategy cannot run the task, or None if it can."""
         return why_not_longest(task)
 
     def load(self) -> type[KernelSearch]:
+        """Import and return the breadth-first search."""
         from matchrec.search.search import BreadthFirstSearch
 
         return BreadthFirstSearch
@@ -186,6 +191,7 @@ class Windowed(ContiguousStrategy):
     )
 
     def accepts(self, task: Task) -> str | None:
+        """Return why the strategy cannot run the task, or None if it can."""
         if (reason := why_not_preferred(task)) is not None:
             return reason
         if not task.windowed:
@@ -193,6 +199,7 @@ class Windowed(ContiguousStrategy):
         return None if task.looks_only_at_data else "conditions depend on the run"
 
     def load(self) -> type[KernelSearch]:
+        """Import and return the search by distances."""
         from matchrec.search.search import DistanceSearch
 
         return DistanceSearch
@@ -205,6 +212,7 @@ class OneRun(ContiguousStrategy):
     algorithm = BACKTRACKING
 
     def load(self) -> type[KernelSearch]:
+        """Import and return the backtracking search."""
         from matchrec.search.search import BacktrackingSearch
 
         return BacktrackingSearch
@@ -217,6 +225,7 @@ class Memoised(OneRun):
     matching = "memoised"
 
     def accepts(self, task: Task) -> str | None:
+        """Return why the strategy cannot run the task, or None if it can."""
         if (reason := why_not_preferred(task)) is not None:
             return reason
         if task.looks_only_at_data or compiled(task).remembers_all:
@@ -224,6 +233,7 @@ class Memoised(OneRun):
         return "a later condition may look at the run"
 
     def reason(self, task: Task) -> str:
+        """Return why failures can be remembered."""
         if task.looks_only_at_data:
             return "conditions depend on the data only: failures are remembered"
         reason = "where ways meet, no later condition looks at the run: failures are remembered"
@@ -239,6 +249,7 @@ class Chained(ContiguousStrategy):
     fastest_because = "conditions depend on the data only: failures are remembered"
 
     def accepts(self, task: Task) -> str | None:
+        """Return why the strategy cannot run the task, or None if it can."""
         if (reason := why_not_preferred(task)) is not None:
             return reason
         if not current_shortcuts().chains:
@@ -246,6 +257,7 @@ class Chained(ContiguousStrategy):
         return None if task.shares_rows else "how a match goes on depends on where it started"
 
     def load(self) -> type[KernelSearch]:
+        """Import and return the chained search."""
         from matchrec.search.search import ChainedSearch
 
         return ChainedSearch
@@ -274,6 +286,7 @@ class Plain(OneRun):
     )
 
     def accepts(self, task: Task) -> str | None:
+        """Return why the strategy cannot run the task, or None if it can."""
         return why_not_preferred(task)
 
 
@@ -289,9 +302,11 @@ class Merging(ContiguousStrategy):
     )
 
     def accepts(self, task: Task) -> str | None:
+        """Return why the strategy cannot run the task, or None if it can."""
         return why_not_preferred(task)
 
     def load(self) -> type[KernelSearch]:
+        """Import and return the breadth-first search."""
         from matchrec.search.search import BreadthFirstSearch
 
         return BreadthFirstSearch
@@ -314,16 +329,19 @@ class SelectionStrategy(Strategy):
     """A strategy for event selection."""
 
     def accepts(self, task: Task) -> str | None:
+        """Return why the strategy cannot run the task, or None if it can."""
         if task.totals is not None:
             return "aggregates over all matches are asked for, and no matches"
         return None if task.selects else "neither may rows be skipped nor are all matches asked for"
 
     def name_matching(self, task: Task) -> str:
+        """Return which matches the task outputs."""
         return "matches that a skip strategy leaves" if task.skip else NAMES[task.output]
 
     def find_matches(
         self, task: Task, partitions: Partitions, counters: IntArray | None
     ) -> Iterator[Matches]:
+        """Yield the matches that event selection finds with the strategy's algorithm."""
         from matchrec.search.records import prepare_input
         from matchrec.search.selection import find_matches
 
@@ -364,13 +382,15 @@ class TotalsOfAllRuns(SelectionStrategy):
     )
 
     def accepts(self, task: Task) -> str | None:
+        """Return why the strategy cannot run the task, or None if it can."""
         return None if task.totals is not None else "matches are asked for"
 
     def name_matching(self, task: Task) -> str:  # noqa: ARG002 -- other classes look at it
+        """Return the text for aggregates over all matches, which is the same for every task."""
         return self.matching
 
 
-# In the order of preference among those of one algorithm.
+# Strategies of one algorithm are in order of preference.
 STRATEGIES: tuple[type[Strategy], ...] = (
     TotalsOfAllRuns,
     SelectionByOneRun,

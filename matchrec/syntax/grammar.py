@@ -184,7 +184,7 @@ def read_clause(clause: ClauseTokens) -> nodes.MatchRecognize:
 
 @dataclass(frozen=True, slots=True)
 class PartReader:
-    """A clause and its sections, each of which a function of this module reads."""
+    """A clause and its sections. For each section, a function of this module reads it."""
 
     clause: ClauseTokens
     sections: Mapping[ClausePart, Section]

@@ -86,8 +86,8 @@ def take_out_negations(
     for negation in negations:
         for name in negation.names:
             if name in names:
-                places = "under NOT and by itself"
-                raise errors.variable_beside_negation(negation.span, name=name, places=places)
+                locations = "under NOT and by itself"
+                raise errors.variable_beside_negation(negation.span, name=name, places=locations)
     return without_nots, tuple(_find_absences(parts, windowed=windowed))
 
 
@@ -116,8 +116,8 @@ def _find_absences(parts: PatternParts, *, windowed: bool) -> Iterator[Absence]:
         all_names_after = patterns.variable_names(patterns.concatenation(after))
         for name in names_before or ():
             if name in all_names_after:
-                places = "before NOT and after it"
-                raise errors.variable_beside_negation(part.span, name=name, places=places)
+                locations = "before NOT and after it"
+                raise errors.variable_beside_negation(part.span, name=name, places=locations)
         for name in part.names:
             yield Absence(name, names_before, names_after, part.span)
 
@@ -156,6 +156,7 @@ def name_forbidden_row(condition: expression.Scalar, variable: str) -> expressio
     """
 
     def add_variable(reference: expression.Reference) -> expression.Reference:
+        """Add the variable to a column of the current row that has none."""
         if not isinstance(reference, expression.ColumnReference):
             return reference
         navigation = reference.navigation

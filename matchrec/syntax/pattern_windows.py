@@ -399,7 +399,7 @@ class ReadWindow:
 
     location: FoundWindow
     clause: MatchRecognize
-    # The text of PARTITION BY and ORDER BY, also those of the window that it is derived from.
+    # The text of PARTITION BY and ORDER BY, also from the window that it is derived from.
     plain: str
     # The calls, each with the column that replaces it.
     calls: tuple[tuple[CallTokens, WindowCall], ...] = ()

@@ -553,15 +553,15 @@ class TokenSequence:
 
         A bracket is outside of the pair that it belongs to.
         """
-        around = []
+        enclosing = []
         open_brackets = [-1]  # a stack
         for index in range(len(self.tokens)):
             if index in self.openings:
                 open_brackets.pop()
-            around.append(open_brackets[-1])
+            enclosing.append(open_brackets[-1])
             if index in self.pairs:
                 open_brackets.append(index)
-        return tuple(around)
+        return tuple(enclosing)
 
     @cached_property
     def index_at(self) -> dict[int, int]:
@@ -688,8 +688,8 @@ def read_tokens(text: str, dialect: Dialect = SPARK, offset: int = 0) -> TokenSe
 
 
 def make_sequence(
-    found: Sequence[SqlglotToken], text: str, dialect: Dialect = SPARK, offset: int = 0
+    sqlglot_tokens: Sequence[SqlglotToken], text: str, dialect: Dialect = SPARK, offset: int = 0
 ) -> TokenSequence:
     """Return the sequence of the tokens that a tokenizer of sqlglot has found in a text."""
-    tokens = convert_tokens(found, text, offset)
+    tokens = convert_tokens(sqlglot_tokens, text, offset)
     return TokenSequence(text, tokens, pair_brackets(tokens), offset, dialect)

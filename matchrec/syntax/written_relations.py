@@ -99,7 +99,7 @@ def qualified_names(tokens: TokenSequence, indices: range) -> Iterator[tuple[Tok
 def relations_after(tokens: TokenSequence, index: int, end: int) -> Iterator[WrittenRelation]:
     """Yield the relations of the FROM at `index`, or the one of the JOIN there.
 
-    Those of the FROM are separated by commas. Nothing is yielded for other tokens.
+    The relations of a FROM are separated by commas. Nothing is yielded for other tokens.
     """
     if is_word(tokens, index, "JOIN"):
         yield read_relation(tokens, index + 1, end)

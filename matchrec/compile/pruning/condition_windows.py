@@ -409,6 +409,7 @@ def make_order_check(plan: MatchPlan, follow: FollowSets, variable: str) -> InOr
     splitter = ConditionSplitter(plan, variable)
 
     def in_order(current: Scalar, first: Scalar) -> bool:
+        """Return whether these are the order values of the current row and of a first row."""
         if not (is_single_reference(current) and is_single_reference(first)):
             return False
         current_reference = current.references[0]

@@ -189,7 +189,7 @@ def look_at_gaps(_gaps: object, context: ReferenceContext) -> Iterator[OutsideLo
 def look_at_absences(
     absences: tuple[clauses.Absence, ...], _: ReferenceContext
 ) -> Iterator[OutsideLook]:
-    """Yield where rows must be absent: before, between or after those of a match."""
+    """Yield where rows must be absent: before, between or after the rows of a match."""
     for absence in absences:
         if absence.before is None:
             look = Dependency.ABSENT_AFTER

@@ -119,6 +119,7 @@ def _return_null_for_null(compute: Compute, reads: Sequence[Evaluate]) -> Evalua
     """
 
     def compute_value() -> Value:
+        """Return the value of the function, or None at the first NULL argument."""
         values = []
         for read in reads:
             value = read()

@@ -294,6 +294,7 @@ class PythonCalls:
         columns = self.source.columns
 
         def compute_value(row: int) -> Value:
+            """Return the value on a row, or raise the error that evaluating it raises."""
             progress = SimpleNamespace(
                 lower=0, upper=columns.shape[1], number=self.match_number() - 1
             )
@@ -337,6 +338,7 @@ class PythonCalls:
         stack = self.stack
 
         def read() -> Value:
+            """Return the Python value of the stack entry; None for NULL."""
             index = self.top + offset
             validity = stack.item(1, index)
             if validity == HELD:

@@ -136,15 +136,15 @@ def divide(operator: ArithmeticOperator, left: Vector, right: Vector) -> Vector:
     Returns:
         The remainder of division towards zero, or the quotient, rounded half away from zero.
     """
-    # Division by 0 would trap, and so would that of the least integer by -1.
+    # Dividing by 0 would trap, and so would dividing the least integer by -1.
     divisor = np.where((right == 0) | (right == -1), 1, right)
     remainder = np.fmod(left, divisor)
     if operator is ArithmeticOperator.REMAINDER:
         return np.asarray(remainder)
     quotient = (left - remainder) // divisor
     away = np.where((left < 0) == (divisor < 0), 1, -1)
-    # Sizes as numbers below zero, of which there is one more. Round away if twice the remainder is
-    # at least the divisor.
+    # Sizes are negated, because the least integer has no positive counterpart. Round away from
+    # zero if twice the remainder is at least the divisor.
     remainder_size = -np.abs(remainder)
     divisor_size = np.where(divisor < 0, divisor, -divisor)
     quotient = quotient + away * (remainder_size <= divisor_size - remainder_size)

@@ -36,7 +36,7 @@ class Cast:
 
     @property
     def is_to_single(self) -> bool:
-        """Whether the result is a floating-point number of 32 bits."""
+        """Return whether the result is a floating-point number of 32 bits."""
         return self.target == FLOAT
 
 
@@ -66,6 +66,7 @@ def build_strict_cast(use: FunctionUse) -> Compute:
     converter = keep_value if source == target else CONVERTERS[source.family, target.family]
 
     def compute(value: Value) -> Value:
+        """Convert a value; raise NoValueError, which names both types, if it does not fit."""
         try:
             return converter(value, cast)
         except NoValueError:
@@ -113,6 +114,7 @@ def make_null_without_value(convert: Compute) -> Compute:
     """Return a conversion that is NULL if `convert` raises NoValueError."""
 
     def compute(value: Value) -> Value:
+        """Convert a value; return NULL if it has no value in the other type."""
         try:
             return convert(value)
         except NoValueError:

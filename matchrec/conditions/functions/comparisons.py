@@ -33,6 +33,7 @@ def build_comparison(compare: Callable[[Value, Value], bool]) -> Function:
     """
 
     def build(use: FunctionUse) -> Compute:
+        """Return the comparison for the types of the arguments."""
         families = {type_.family for type_ in use.types}
         if families <= NESTED:
             return lambda left, right: compare(rank(left), rank(right))
@@ -48,6 +49,7 @@ def build_null_safe_equal(use: FunctionUse) -> Compute:
     equal = EQUAL.build(use)
 
     def compute(left: Value, right: Value) -> bool:
+        """Return whether both values are NULL, or neither is and they are equal."""
         if left is None or right is None:
             return left is right
         return bool(equal(left, right))

@@ -77,6 +77,7 @@ def build_element_at(use: FunctionUse) -> Compute:
     """
 
     def compute(values: Sequence[Value], number: int) -> Value:
+        """Return the element with this number; raise FunctionError for number 0."""
         if number == 0:
             raise FunctionError("INVALID_INDEX_OF_ZERO: elements are counted from 1")
         index = number - 1 if number > 0 else len(values) + number

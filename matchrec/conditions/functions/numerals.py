@@ -265,18 +265,21 @@ def build_arithmetic(operator: str) -> Function:
     """
 
     def find_type(use: FunctionUse) -> ValueType | None:
+        """Return the type of the result; None unless both are decimals or integers."""
         if not {type_.family for type_ in use.types} <= {Family.DECIMAL, Family.INTEGER}:
             return None
         left, right = use.types
         return type_of_decimals(operator, as_decimal(left), as_decimal(right))
 
     def build(use: FunctionUse) -> Compute:
+        """Return the function that computes the operation for the types of a call."""
         type_ = find_type(use)
         assert type_ is not None
         unit = Decimal(1).scaleb(-type_.scale)
         limit = Decimal(10) ** (type_.precision - type_.scale)
 
         def compute(left: Value, right: Value) -> Decimal | None:
+            """Return the rounded result; if there is none, raise in ANSI mode or return NULL."""
             reason = "division by zero"
             if right or operator not in ("/", "%"):
                 value = OPERATIONS[operator](Decimal(left), Decimal(right))
@@ -327,16 +330,19 @@ def build_rounding(use: FunctionUse) -> Compute:
     result_unit = Decimal(1).scaleb(-result_type.scale)
 
     def round_floating(value: float) -> float:
+        """Round a floating-point number by its shortest decimal form, as Java prints it."""
         if not math.isfinite(value):
             return value
         rounded = float(Decimal(repr(value)).quantize(unit, ROUND_HALF_UP, _EXACT_DOUBLE))
         return narrow(rounded) if type_ == FLOAT else rounded
 
     def round_decimal(value: Decimal) -> Decimal:
+        """Round a decimal to the scale of the result."""
         rounded = value.quantize(unit, context=EXACT) if places < 0 else value
         return EXACT.plus(rounded.quantize(result_unit, context=EXACT))
 
     def round_integer(value: int) -> int:
+        """Round an integer to a power of ten: on overflow, raise in ANSI mode or wrap around."""
         rounded = divided(value, 10**-places) * 10**-places
         if use.ansi and not fits(rounded, type_.bits):
             raise AnsiError(f"{rounded} cannot be represented as {type_.name}")
@@ -355,10 +361,12 @@ def build_whole_decimal(rounding: str) -> Function:
     """
 
     def find_type(use: FunctionUse) -> ValueType:
+        """Return the type of the result: a decimal with one more whole digit and no fraction."""
         (type_,) = use.types
         return build_decimal_type(type_.precision - type_.scale + 1, 0)
 
     def compute(value: Decimal) -> Decimal:
+        """Return the decimal rounded to a whole number."""
         return EXACT.plus(value.to_integral_value(rounding))
 
     return function((Family.DECIMAL,), find_type, compute)

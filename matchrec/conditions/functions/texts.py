@@ -53,6 +53,7 @@ def build_trim(strip: Callable[[str, str], str]) -> Function:
     """
 
     def trim(first: str, second: str | None = None) -> str:
+        """Strip blanks from a text or, with two arguments, the characters `first` from `second`."""
         return strip(first, " ") if second is None else strip(second, first)
 
     return function((TEXT, TEXT), STRING, trim, least=1)

@@ -43,6 +43,7 @@ def require_families(result_type: ValueType, *families: frozenset[Family]) -> Fi
     """
 
     def find_type(use: FunctionUse) -> ValueType | None:
+        """Return the result type if the arguments are of the required families, else None."""
         for type_, argument_families in zip(use.types, families, strict=False):
             if type_.family not in argument_families:
                 return None
@@ -68,6 +69,7 @@ def build_distance(use: FunctionUse) -> Compute:
     cast_start, cast_end = build_argument_casts(use, types.TIMESTAMP)
 
     def compute(start: int, end: int) -> int:
+        """Return the number of whole units from `start` to `end`, negative if `end` is earlier."""
         local_start = zone.to_local(cast_start(start))
         local_end = zone.to_local(cast_end(end))
         if unit in MONTHS_PER_UNIT:

@@ -192,6 +192,7 @@ def unify_compared(typer: Typer, step: TypedOperation) -> tuple[TypedStep, Typed
         return typer.unify(step, left, right)
 
     def convert(part: TypedStep) -> TypedStep:
+        """Return an operand converted to the common type."""
         if part.type.family is Family.INTEGER:
             return widen_clamped(part, common)
         return typer.convert_number(step, part, common)
@@ -238,6 +239,7 @@ def limit_to_38_digits(typer: Typer, step: TypedOperation) -> TypedOperation:
     target = build_decimal_type(MOST_DIGITS, MOST_DIGITS - digits_before_point).name.upper()
 
     def round_number(part: TypedStep) -> TypedStep:
+        """Return a number cast to the target type; leave other operands unchanged."""
         if part.type.family not in NUMBERS:
             return part
         return typer.type_operation(TypedOperation("CAST", (part,), step.span, (target,)))
@@ -279,6 +281,7 @@ def unify_with_floats(typer: Typer, step: TypedOperation) -> TypedOperation:
         return step
 
     def widen_type(left: ValueType, right: ValueType) -> ValueType:
+        """Return the common type of two numbers, DOUBLE if they have none."""
         return common_type(left, right, typer.ansi) or DOUBLE
 
     target = reduce(widen_type, number_types, floats[0])
@@ -423,6 +426,7 @@ def type_quotient(typer: Typer, step: TypedOperation) -> TypedStep:
         raise cannot_combine("DIV", left.type.name, right.type.name, step.span)
 
     def calculate(operator: ArithmeticOperator, *operands: RunExpression) -> RunExpression:
+        """Return an operation on integers in the session's ANSI mode."""
         return Arithmetic(operator, operands, Kind.INTEGER, ansi=typer.ansi)
 
     dividend = left.expression

@@ -351,6 +351,7 @@ class Typer(ABC):
         must_shift = is_instant_to_local and self.settings.casts_in_utc
 
         def recast(column: RowColumn) -> RowColumn:
+            """Return a column cast to the type, shifted to UTC before if it must be."""
             return cast_column(shift_to_utc(column) if must_shift else column, type_.name)
 
         missing = None if step.missing is None else recast(step.missing)

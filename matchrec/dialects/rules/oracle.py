@@ -337,6 +337,7 @@ def _replace_parts_by_marks(pattern: str, context: RuleContext) -> str:
     """
 
     def replace_part(match: re.Match[str]) -> str:
+        """Return the mark for one part of a format, or a quoted text as Spark writes it."""
         part = match[0].upper()
         if part[0] == '"' and context.write.is_spark and "%" not in part:
             return "'" + match[0][1:-1].replace("'", "''") + "'"

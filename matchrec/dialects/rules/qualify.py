@@ -72,6 +72,7 @@ def inline_aliases(part: exp.Expr, query: exp.Select, context: RuleContext) -> N
     items = {item.alias.lower(): item.this.copy() for item in query.expressions if item.alias}
 
     def replace_alias(column: exp.Column) -> exp.Expr:
+        """Return the expression that a column name is the alias of, or the column itself."""
         name = column.name.lower()
         if column.table or name not in items:
             return column

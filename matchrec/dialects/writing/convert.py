@@ -345,6 +345,7 @@ def _write_scalar(scalar: expression.Scalar) -> str:
     """Return the text of an expression whose columns have no more quotes than they need."""
 
     def tidy(column: expression.ColumnReference) -> expression.ColumnReference:
+        """Return the column without needless quotes."""
         return replace(column, argument=remove_needless_quotes(column.argument))
 
     return show_scalar(expression.with_columns(scalar, tidy))

@@ -113,6 +113,7 @@ def _find_absence_shape(absence: Absence, plan: MatchPlan) -> Shape:
     """Return the variable that must be absent, and the primary variables before and after it."""
 
     def find_members(names: tuple[str, ...] | None) -> Shape:
+        """Return the primary variables of the named variables; None for None."""
         return names and frozenset(member for name in names for member in plan.members[name])
 
     return absence.variable, find_members(absence.after), find_members(absence.before)

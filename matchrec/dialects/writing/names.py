@@ -65,16 +65,20 @@ def rename_variables(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
     """
 
     def rename(name: str) -> str:
+        """Return the new name of a variable, or its old name if it keeps it."""
         return names.get(name, name)
 
     def rename_all(variables: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        """Return the new names of variables; None for None."""
         return variables and tuple(rename(variable) for variable in variables)
 
     def rename_subset(subset: Subset) -> Subset:
+        """Rename a union variable and its members."""
         members = tuple(rename(member) for member in subset.members)
         return replace(subset, name=rename(subset.name), members=members)
 
     def rename_absence(absence: Absence) -> Absence:
+        """Rename the variables of an absence."""
         return replace(
             absence,
             variable=rename(absence.variable),

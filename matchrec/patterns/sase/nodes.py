@@ -178,8 +178,10 @@ class Components:
         """
         component = self.by_name.get(name.text)
         if component is None:
-            known = {component.name.text: component.written for component in self.written}
-            raise errors.unknown_component(name.span, name=name.text, clause=clause, known=known)
+            components = {component.name.text: component.written for component in self.written}
+            raise errors.unknown_component(
+                name.span, name=name.text, clause=clause, known=components
+            )
         return component
 
     def find_neighbours(self, negated: Component) -> tuple[Neighbours, Neighbours]:

@@ -398,8 +398,8 @@ def find_unit(number: Token, unit: Token | None) -> str:
     if singular == "EVENT":
         raise errors.mixed_units(unit.span)
     if singular not in MICROSECONDS:
-        known = [f"{name.lower()}s" for name in (*MICROSECONDS, "EVENT")]
-        raise errors.unknown_unit(unit.span, name=unit.text, known=known)
+        unit_names = [f"{name.lower()}s" for name in (*MICROSECONDS, "EVENT")]
+        raise errors.unknown_unit(unit.span, name=unit.text, known=unit_names)
     if not number.text.isdigit() and singular != "SECOND":
         raise errors.fraction_of_unit(number.span.to(unit.span), number=number.text, unit=unit.text)
     return singular

@@ -418,6 +418,7 @@ class TestDefinitions(tree.StepBuilder):
             name += "'"
 
         def read_candidate(column: ColumnReference) -> ColumnReference:
+            """Return the column read from the new test if it was read from the candidate."""
             is_candidate = column.navigation.variable == _CANDIDATE
             return _read_from(column, name) if is_candidate else column
 

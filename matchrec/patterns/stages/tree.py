@@ -88,12 +88,12 @@ class Stage:
 
     @property
     def is_group(self) -> bool:
-        """Whether it is a group: a pattern inside the pattern."""
+        """Return whether the stage is a group: a pattern inside the pattern."""
         return bool(self.stages)
 
     @property
     def may_be_missing(self) -> bool:
-        """Whether a match may have no event of it: it is optional, or all stages of a group are."""
+        """Return whether a match may lack the stage: it or all its inner stages are optional."""
         if self.optional:
             return True
         return self.is_group and all(stage.may_be_missing for stage in self.stages)
@@ -134,6 +134,7 @@ def name_columns(
     columns: dict[str, Any] = {}
 
     def name_column(test: Test) -> Test:
+        """Return the test with a column name instead of a Spark Column, which `columns` keeps."""
         if isinstance(test.expression, str):
             return test
         name = f"__condition_{rule}{len(columns)}"
@@ -141,6 +142,7 @@ def name_columns(
         return replace(test, expression=name)
 
     def name_columns(stage: Stage) -> Stage:
+        """Return a stage, inner stages included, with column names in its conditions."""
         inner_stages = tuple(name_columns(inner) for inner in stage.stages)
         until = None if stage.until is None else name_column(stage.until)
         conditions = tuple(name_column(condition) for condition in stage.conditions)

@@ -87,13 +87,13 @@ def compact(
     """Drop the nodes that no live run and no kept match reaches, and move the others together.
 
     For all matches, a run reaches a node only if the node's window has not ended before `row`. One
-    pass from the end marks the nodes that are kept; one pass from the start moves them. A join of
-    which one side is left becomes that side.
+    pass from the end marks the nodes that are kept; one pass from the start moves them. If only
+    one side of a join is left, the join becomes that side.
 
     Args:
         row: the last row that was searched.
-        window_end: see `RowArrays`; None if one preferred match is sought, of which the best one so
-            far is kept.
+        window_end: see `RowArrays`; None if one preferred match is sought, and only
+            the best match so far is kept.
         counters: see `Work`; None likewise.
         runs: see `Work`.
         nodes: see `Work`.

@@ -219,7 +219,7 @@ class Progress(Protocol):
     # they are not; and that row.
     alone: int
     alone_from: int
-    # The last partition of which an unfinished run has been output.
+    # The last partition that has output an unfinished run.
     unfinished_in: int
 
 
@@ -366,8 +366,8 @@ JOIN = -1
 COMPLETES = -2  # as NODE_OTHER: a match ends here, which the graph of all matches keeps
 
 # Rows of `path` with event selection. Choices follow rows, as `write_match` relies on. The best
-# ones are those of the best match so far. A mark is 4 times how many matches were found before a
-# depth, plus whether the row there may be skipped.
+# rows and choices belong to the best match so far. A mark is 4 times how many matches were found
+# before a depth, plus whether the row there may be skipped.
 PATH_ROWS, PATH_CHOICES, PATH_BEST_ROWS, PATH_BEST_CHOICES, PATH_MARKS, PATH_SIZE = range(6)
 
 # By what matches are grouped: their partition, or the row with which they start or end.

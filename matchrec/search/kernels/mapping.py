@@ -164,8 +164,8 @@ def is_anchored(guard: int, row: int, progress: Progress) -> bool:
 # *Runs* in the same state at the same row whose live registers are equal have the same future. The
 # more preferred one comes first and stays. If no register is live, the state alone decides. A
 # search of one run at a time keeps the computation states that it has reached from one starting
-# row; the key of a state is the row. A search of all runs at once keeps those of a row; the key is
-# the end of the window, and an entry says which run has it.
+# row; the key of a state is the row. A search of all runs at once keeps the states of a row;
+# the key is the end of the window, and an entry says which run has it.
 #
 #     table: int64[t, 4 + r], t a power of two, a hash table with open addressing. An entry counts
 #     if its first column is the stamp. Half of the table may be used.
