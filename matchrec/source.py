@@ -106,9 +106,9 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The text of a query: as its author wrote it, or a translation of that.
+    """The text of a query: as its author wrote it, or a translation of that text.
 
-    Excerpts and positions of a translation are those of the author's text.
+    Excerpts and positions of a translation are taken from the author's text.
 
     >>> print(Source("SELECT 1\\nFROM t").excerpt(Span(14, 15)))
       line 2, column 6

@@ -245,7 +245,7 @@ def guard_reads(plan: MatchPlan) -> MatchPlan:
     """
 
     def guard_scalar(scalar: Scalar, variable: str | None) -> Scalar:
-        """Return a scalar with guards around those of its references that can raise."""
+        """Return a scalar with guards around the references that can raise."""
         return with_references(scalar, partial(guard_reference, plan, of_measure=variable is None))
 
     return with_expressions(plan, guard_scalar)

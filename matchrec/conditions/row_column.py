@@ -55,7 +55,7 @@ class RowColumn:
 
     @property
     def looks_at_one_row(self) -> bool:
-        """Return whether the column reads only values of its own row."""
+        """Return whether the column reads only values of the current row."""
         return len(self.pieces) == 1 and isinstance(self.pieces[0], str)
 
     @property

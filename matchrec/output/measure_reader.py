@@ -158,18 +158,18 @@ class MeasureReader:
     # The aggregates that Spark computes for each output row, over the rows of its match.
     aggregates: list[RowAggregate] = field(default_factory=list)
 
-    def total(self, asked: AskedTotal, measure: Scalar | None) -> int:
+    def total(self, total: AskedTotal, measure: Scalar | None) -> int:
         """Return the index of the read of an aggregate over all matches.
 
         Args:
-            asked: the aggregate.
+            total: the aggregate.
             measure: the measure that is aggregated; None to count matches.
 
         Raises:
             NotCarriedError: Spark computes the measure or a part of it.
         """
         if measure is None:
-            return self.read(ReadTotal(asked, None))
+            return self.read(ReadTotal(total, None))
         # The measure's own reads are no reads of the query.
         reader = MeasureReader(self.plan, self.types, self.crossing, self.session, self.columns)
         pieces = reader.pieces(measure)
@@ -177,7 +177,7 @@ class MeasureReader:
         if len(pieces) == 1 and isinstance(pieces[0], int):
             read = reads[pieces[0]]
             if isinstance(read, ReadAt | ReadBasicAggregate):
-                return self.read(ReadTotal(asked, read))
+                return self.read(ReadTotal(total, read))
         raise errors.MustBuildMatchesError(errors.MEASURE_BY_SPARK)
 
     def row(self, column: RowColumn) -> int:

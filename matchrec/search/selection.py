@@ -274,8 +274,9 @@ def find_matches(
     """Yield the matches of a task in order, numbered.
 
     Preferred matches are found in the order of their starting rows. All runs at once find all
-    matches when they are complete, those of a chunk in some order. One run at a time finds them in
-    another order, so all of them are held to be sorted, unless a skip strategy decides on them.
+    matches when they are complete; within a chunk, the order is arbitrary. One run at a time finds
+    them in another order, so all of them are held to be sorted, unless a skip strategy decides on
+    them.
 
     Args:
         algorithm: "backtracking" for one run at a time, "breadth_first" for all runs at once.

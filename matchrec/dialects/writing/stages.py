@@ -161,8 +161,8 @@ def convert_definitions(plan: MatchPlan) -> Iterator[clauses.Definition]:
     """Yield the conditions of stages as conditions of variables, except for those always true.
 
     Raises:
-        MatchRecognizeUnsupportedError: a condition reads earlier events of its own stage, or that
-            of a NOT reads events after it.
+        MatchRecognizeUnsupportedError: a condition reads earlier events of the stage that it
+            belongs to, or the condition of a NOT reads events after it.
     """
     assert plan.staging is not None
     steps = plan.staging.steps

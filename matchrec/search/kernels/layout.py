@@ -351,7 +351,7 @@ TOO_MANY_STEPS = 12  # conditions on the run were evaluated too often in the sea
 # preferred to it have died: its state is minus a status, its node the choice, its start the row.
 RUN_STATE, RUN_NODE, RUN_START, RUN_SIZE = range(4)
 
-# Columns of `table`. An entry counts if its stamp is that of the row or the starting row. The live
+# Columns of `table`. An entry counts if its stamp is the row's or the starting row's. The live
 # registers begin at TABLE_REGISTERS.
 TABLE_STAMP, TABLE_ENTRY, TABLE_STATE, TABLE_KEY, TABLE_REGISTERS = range(5)
 
