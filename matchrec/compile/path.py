@@ -100,7 +100,7 @@ class Draft:
     # else, such as coverage. Spark or the worker computes them.
     observed: tuple[RowColumn | Nearby, ...] = ()
     # Which rows the conditions that Spark computes may read.
-    scope: RowScope = RowScope.NEIGHBOURS
+    scope: RowScope = RowScope.SPARK
     # Where the user wrote what Spark computes, for messages.
     origins: Mapping[ComputedValue, SqlOrigin] = field(default_factory=dict)
     # Whether all rows are sent, even those that no match needs.
@@ -213,7 +213,7 @@ def draft_query(  # noqa: PLR0913 -- each is known to another caller
     plan: MatchPlan,
     columns: InputColumns,
     name_of: Callable[[str], str],
-    scope: RowScope = RowScope.NEIGHBOURS,
+    scope: RowScope = RowScope.SPARK,
     type_of_order: Callable[[str], OrderType] | None = None,
     use: Use = EVERYTHING,
 ) -> Draft:

@@ -1,11 +1,12 @@
-"""Split a DEFINE condition: Spark computes a part before the match, the engine the rest during it.
+"""Split a DEFINE condition: a part is computed before the match, the rest during the search.
 
-A conjunct that reads only the row itself and rows at a fixed distance goes to Spark. When a row
-reaches the engine, the truth value of such a conjunct is one bit.
+A conjunct that reads only the row itself goes to Spark. One that also reads rows at a fixed
+distance goes to the worker or to Spark: see `RowScope`. When a row reaches the search, the truth
+value of such a conjunct is one bit.
 
 Any other conjunct depends on the run. Its largest subexpressions that read one position of the run
-become columns: Spark computes them for every row, and the engine reads them at that position. The
-engine combines the values, as a tree of `Step`s says.
+become columns: Spark computes them for every row, and the search reads them at that position. The
+search combines the values, as a tree of `Step`s says.
 
     price < PREV(price) AND price > 2 * LAST(A.price) AND count(A.*) < 9
       before:  price < lag(price)
@@ -92,19 +93,21 @@ from matchrec.source import Span
 
 
 class RowScope(Enum):
-    """The rows that a condition may read if Spark computes it, before the match."""
+    """Who computes values that read rows at a fixed distance, such as `price < PREV(price)`.
 
-    # The row itself and rows at a fixed distance from it.
-    NEIGHBOURS = "the row and its neighbours"
-    # The row itself. In a stream, the engine reads its neighbours.
-    ROW = "the row alone"
-    # The row itself. The worker sorts the rows; then it computes what reads neighbours for all
-    # rows, before the match.
-    SORTED = "the row alone, before the worker sorts the rows"
+    Spark computes all values of one row, before the match.
+    """
+
+    # Spark, over the window by which it sorts the rows, before the match.
+    SPARK = "Spark reads neighbouring rows"
+    # The worker, for all rows before the match, whoever has sorted them.
+    WORKER = "the worker reads neighbouring rows"
+    # The search, when a run reaches a row: in a stream, whose next rows are not there yet.
+    SEARCH = "the search reads neighbouring rows"
 
 
 def split_conditions(
-    plan: MatchPlan, scope: RowScope = RowScope.NEIGHBOURS
+    plan: MatchPlan, scope: RowScope = RowScope.SPARK
 ) -> tuple[SplitCondition, ...]:
     """Return the split conditions of all variables that have one, in the order of DEFINE.
 
@@ -114,7 +117,7 @@ def split_conditions(
 
     Raises:
         MatchRecognizeUnsupportedError: an expression reads several positions of the run, and the
-            engine cannot compute it.
+            search cannot compute it.
     """
     return tuple(
         ConditionSplitter(plan, definition.variable, scope).condition(definition.condition)
@@ -128,7 +131,7 @@ class RowsRead(NamedTuple):
     A guard and an expression that read the same rows can be computed together, in one column.
     """
 
-    is_fixed: bool  # it reads only the row itself and rows at a fixed distance
+    is_fixed: bool  # Spark can compute it for every row, before the match
     position: Navigation | None  # the position of the run, if all its columns are read at that one
 
 
@@ -142,7 +145,7 @@ class ConditionSplitter:
 
     plan: MatchPlan
     variable: str
-    scope: RowScope = RowScope.NEIGHBOURS
+    scope: RowScope = RowScope.SPARK
     # Conditions that hold wherever the expression is evaluated, by the rows that they read.
     guards: Mapping[RowsRead, tuple[Scalar, ...]] = field(default_factory=dict)
 
@@ -150,7 +153,7 @@ class ConditionSplitter:
         """Split a condition into the conjuncts computed before the match and those during it.
 
         Raises:
-            MatchRecognizeUnsupportedError: the engine cannot compute a conjunct over the run.
+            MatchRecognizeUnsupportedError: the search cannot compute a conjunct over the run.
         """
         tests: list[RowColumn | Nearby] = []
         run_conjuncts: list[Scalar] = []
@@ -235,14 +238,14 @@ class ConditionSplitter:
         distances = self.find_distances(scalar)
         if None in distances:
             return False
-        return self.scope is RowScope.NEIGHBOURS or not any(distances)
+        return self.scope is RowScope.SPARK or not any(distances)
 
     def is_nearby(self, scalar: Scalar) -> bool:
         """Return whether the worker computes an expression for all rows, before the match.
 
-        It does so if it sorts the rows, and the expression reads neighbours at a fixed distance.
+        These are expressions that read neighbours at a fixed distance.
         """
-        if self.scope is not RowScope.SORTED:
+        if self.scope is not RowScope.WORKER:
             return False
         return None not in self.find_distances(scalar) and not self.is_fixed(scalar)
 
@@ -300,13 +303,13 @@ class ConditionSplitter:
                 raise AssertionError(piece)
 
     def build_step(self, scalar: Scalar) -> Step:
-        """Return what the engine computes for an expression during the match.
+        """Return what the search computes for an expression during the match.
 
         An expression over one position of the run is a column that is read there. Any other one is
         an operation, whose operands become steps in turn.
 
         Raises:
-            MatchRecognizeUnsupportedError: the engine cannot compute it.
+            MatchRecognizeUnsupportedError: the search cannot compute it.
         """
         if has_repeated_field(scalar):
             raise not_computed(scalar)
@@ -333,7 +336,8 @@ class ConditionSplitter:
         if operation is not None:
             return self.combine_operands(operation)
         if self.is_nearby(scalar):
-            # A column of several rows: Spark must sort them, as only Spark can compute it.
+            # The worker cannot compute this one. As a column of several rows it makes Spark
+            # compute all values of neighbouring rows: see `Draft.reason_for_spark_sort`.
             return read_current_row(self.build_fixed_column(scalar), scalar.span)
         raise not_computed(scalar)
 
@@ -357,7 +361,7 @@ class ConditionSplitter:
         )
 
     def combine_operands(self, operation: Operation) -> CombinedStep:
-        """Return an operation that the engine computes from the steps of its operands."""
+        """Return an operation that the search computes from the steps of its operands."""
         steps = [
             splitter.build_step(operand)
             for splitter, operand in self.pair_with_splitters(find_guarded_operands(operation))
@@ -365,10 +369,10 @@ class ConditionSplitter:
         return CombinedStep(operation.operator, tuple(steps), operation.span, operation.words)
 
     def build_deferred(self, scalar: Scalar) -> CombinedStep | None:
-        """Return an expression that can fail as an operation that the engine computes.
+        """Return an expression that can fail as an operation that the search computes.
 
         Spark would compute it for every row, even where guards over other rows do not hold. None
-        if the column of Spark does as well, or if the engine cannot compute the expression.
+        if the column of Spark does as well, or if the search cannot compute the expression.
         """
         if not isinstance(scalar, Operation) or not may_fail(scalar.operations):
             return None
@@ -408,7 +412,7 @@ class ConditionSplitter:
         return OTHER_ROWS
 
     def build_listed_step(self, variable: str, term: Scalar) -> Step:
-        """Return what the engine computes for a term of an aggregate on a row that it lists.
+        """Return what the search computes for a term of an aggregate on a row that it lists.
 
         Args:
             variable: the variable to which the row is mapped.
@@ -466,7 +470,7 @@ COMPUTED_BY_WORKER = BASIC | REWRITINGS.keys() | TRYING.keys()
 
 
 def is_computed_in_run(operator: str) -> bool:
-    """Return whether the engine, or Python for it, computes an operation during the match."""
+    """Return whether the search, or Python for it, computes an operation during the match."""
     if operator in COMPUTED_BY_WORKER or operator in MATHEMATICAL or operator in CONVERSIONS:
         return True
     return operator in functions()
@@ -632,7 +636,7 @@ def build_formula_part(scalar: Scalar, position: Navigation | None) -> Step | No
 
 
 def not_computed(scalar: Scalar) -> MatchRecognizeError:
-    """Return the error for an expression over the run that the engine cannot compute."""
+    """Return the error for an expression over the run that the search cannot compute."""
     if isinstance(scalar, Operation) and scalar.operator == LONG_CHAIN:
         return operations_nested_too_deep(scalar.span, limit=MOST_NESTED)
     name = name_expression(scalar)

@@ -1,12 +1,19 @@
 """Execute a question: prepare its rows in Spark, match them in the workers, project the result.
 
-`execute` is where a query begins. It builds the whole DataFrame at once and runs no job, so that
-every mistake in the query is reported when the user writes it.
+`execute` builds the whole DataFrame of a clause at once and runs no job, so that every mistake in
+the query is reported when the user writes it. `api.clause.Clause.run` calls it with the plan of a
+clause, and `api.evaluate` puts the result in the place of the clause in the query around it.
 
-1. `prepare` drafts the rules, chooses who sorts the rows, and types the conditions.
-2. `PreparedInput.link` links the draft of each rule to an executable.
-3. `match_rows` sends the rows to the workers, which match them.
-4. `project` lets Spark compute the columns of the result over what the workers read.
+1. `prepare` drafts the rules (`Question.draft`, which calls `compile.path.draft_query`), chooses
+   who sorts the rows, lets Spark analyse their columns, and types the conditions.
+2. `divide_outputs` finds the columns that nobody uses. They are checked and dropped.
+3. `PreparedInput.link` links the draft of each rule to an executable.
+4. `cut_partitions` cuts large partitions into ranges if that is possible and pays.
+5. `match_rows` sends the rows to the workers, which match them.
+6. `project` lets Spark compute the columns of the result over what the workers read.
+
+Three watchers say what went wrong once a job runs: `watch_rows` and `watch_matches` say which
+expression failed, and `watch_ties` says which rows have no order.
 """
 
 from __future__ import annotations
@@ -166,7 +173,7 @@ def prepare(question: Question, make_demand: MakeDemand[CallerDraft]) -> Prepare
     if question.is_stream:
         return prepare_stream(question, make_demand)
     demand = make_demand(
-        lambda _: RowScope.SORTED if current_shortcuts().neighbours else RowScope.ROW
+        lambda _: RowScope.WORKER if current_shortcuts().neighbours else RowScope.SEARCH
     )
     reason = find_reason_for_spark_values(question, demand)
     if reason is None:
@@ -174,11 +181,12 @@ def prepare(question: Question, make_demand: MakeDemand[CallerDraft]) -> Prepare
         try:
             return type_rules(untyped)
         except MatchRecognizeError as error:
-            # The workers cannot compute with these types, but perhaps Spark can.
+            # The workers cannot compute with these types, but perhaps Spark can. With versions of
+            # rules it may not, and `choose_spark` says so.
             if question.workers_must_sort and not question.has_versions:
                 raise
             reason = error.message
-    demand = make_demand(lambda _: RowScope.NEIGHBOURS)
+    demand = make_demand(lambda _: RowScope.SPARK)
     return type_rules(analyse_demand(question, demand, choose_spark(question, reason)))
 
 
@@ -199,7 +207,7 @@ def prepare_stream(
         with rule.naming():
             check_plan(rule.plan)
     # If matches are contiguous, the search itself reads the neighbouring rows.
-    demand = make_demand(lambda plan: RowScope.NEIGHBOURS if plan.selects else RowScope.ROW)
+    demand = make_demand(lambda plan: RowScope.SPARK if plan.selects else RowScope.SEARCH)
     preparation = EventPreparation(question.relation, demand.joint_draft)
     return type_rules(analyse_columns(question, demand, preparation))
 

@@ -293,7 +293,7 @@ class Question:
         Raises:
             MatchRecognizeError: the rule is wrong.
         """
-        names = [output.name for output in self.draft(rule, RowScope.ROW).outputs]
+        names = [output.name for output in self.draft(rule, RowScope.SEARCH).outputs]
         return tuple(name for name in names if name != PLACEHOLDER_COLUMN)
 
     @cached_property

@@ -103,7 +103,7 @@ def collect_partition(question: Question, target: Target) -> CollectedPartition:
         raise errors.asked_of_stream(asked="`why`")
     (rule,) = question.rules
     with quiet_analysis(), question.locating_errors(rule):
-        draft = question.draft(rule, RowScope.NEIGHBOURS)
+        draft = question.draft(rule, RowScope.SPARK)
         return PartitionCollector(question, draft, target).collect()
 
 

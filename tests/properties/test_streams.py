@@ -45,7 +45,7 @@ def test_streams_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: i
     falls = batch.order[1].descending
     further = SortColumn("__o0", falls, nulls_first=not falls)
     with table(spark, batch, "random_rows"), settings(spark, **INTERPRETED):
-        queries = QueryBatch(spark, "random_rows", list(texts.values()), RowScope.ROW)
+        queries = QueryBatch(spark, "random_rows", list(texts.values()), RowScope.SEARCH)
         linked = queries.link(ALGORITHMS[seed % 2])
         assert queries.refused == {}
         prepared = queries.prepared(linked.values(), (TIME, NUMBER, build_row_column("`k`")))

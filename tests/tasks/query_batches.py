@@ -162,7 +162,7 @@ class QueryBatch:
         spark: SparkSession,
         table: str,
         queries: Sequence[str],
-        scope: RowScope = RowScope.NEIGHBOURS,
+        scope: RowScope = RowScope.SPARK,
         names: Sequence[str] = NAMES,
     ) -> None:
         self.spark = spark
@@ -256,7 +256,7 @@ def drafted(
     plan: MatchPlan,
     names: Sequence[str] = NAMES,
     type_of_order: Callable[[str], OrderType] | None = None,
-    scope: RowScope = RowScope.NEIGHBOURS,
+    scope: RowScope = RowScope.SPARK,
 ) -> Draft:
     """Draft a plan over a table with these columns. For the other arguments see `draft_query`."""
     columns = InputColumns(tuple(names))

@@ -62,7 +62,7 @@ TESTS: dict[str, Callable[[IntArray], BoolArray]] = {
 def executable(kind: str) -> Executable:
     """Of a kind of query."""
     plan = lower_clause(parse_clause(f"{PARTITIONED} {KINDS[kind]}"))
-    drafted = draft_query(plan, InputColumns(("k", "t", "x", "w")), str, scope=RowScope.SORTED)
+    drafted = draft_query(plan, InputColumns(("k", "t", "x", "w")), str, scope=RowScope.WORKER)
     types = {one: STRING if show_column(one) == "`w`" else BIGINT for one in drafted.columns()}
     linked = link(drafted, types, "auto", ansi=False)
     return replace(linked, needed=())  # so that rows of which no match comes are searched, too

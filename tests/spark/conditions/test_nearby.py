@@ -172,7 +172,7 @@ def worker_bits(executable: Executable, prepared: Prepared) -> list[bool]:
 def test_the_worker_computes_what_sparks_window_does(spark: SparkSession, batch: int) -> None:
     random = Random(SEED + batch)
     texts = [Conditions(random).condition() for _ in range(min(CONDITIONS, BATCH))]
-    asked = {Asked(drafted(t, RowScope.NEIGHBOURS), drafted(t, RowScope.SORTED)): t for t in texts}
+    asked = {Asked(drafted(t, RowScope.SPARK), drafted(t, RowScope.WORKER)): t for t in texts}
     plain = next(iter(asked)).ours
     with settings(spark, ansi__enabled="false", **INTERPRETED):
         create_rows(spark, random, "awkward", COLUMNS)

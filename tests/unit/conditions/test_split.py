@@ -63,7 +63,7 @@ def test_rows_at_a_fixed_distance_are_sparks() -> None:
 def test_of_a_stream_spark_computes_the_row_alone() -> None:
     """The engine reads the rows beside it."""
     text = "ORDER BY t PATTERN (A+ B+) DEFINE B AS x > 3 AND x < PREV(x) AND abs(PREV(x)) > 1"
-    (found,) = split_conditions(lower_clause(parse_clause(text)), RowScope.ROW)
+    (found,) = split_conditions(lower_clause(parse_clause(text)), RowScope.SEARCH)
     assert found.before is not None
     assert found.before.text == "x > 3"
     assert isinstance(found.during, CombinedStep)
@@ -81,7 +81,7 @@ def test_of_a_stream_spark_computes_the_row_alone() -> None:
 def sorted_split_b(condition: str) -> SplitCondition:
     """The split condition of B where the worker sorts the rows."""
     text = f"ORDER BY t PATTERN (A+ B+) DEFINE B AS {condition}"
-    (only,) = split_conditions(lower_clause(parse_clause(text)), RowScope.SORTED)
+    (only,) = split_conditions(lower_clause(parse_clause(text)), RowScope.WORKER)
     return only
 
 

@@ -54,7 +54,7 @@ def linked(
     ansi: bool = False,
 ) -> Executable:
     columns = InputColumns(("k", "t", "x", "y", "name"))
-    drafted = draft_query(planned(text), columns, str, scope=RowScope.SORTED)
+    drafted = draft_query(planned(text), columns, str, scope=RowScope.WORKER)
     assert drafted.reason_for_spark_sort is None
     known = {build_row_column(written(name)): one for name, one in (types or {}).items()}
     found = {column: known.get(column, BIGINT) for column in drafted.columns()}
@@ -194,7 +194,7 @@ def test_arithmetic_with_constants_is_computed_where_the_column_is(
 
 def test_what_is_of_several_rows_and_not_known_needs_spark() -> None:
     plan = planned("PATTERN (A) DEFINE A AS x > 1 AND levenshtein(name, PREV(name)) > 1")
-    drafted = draft_query(plan, InputColumns(("k", "t", "x", "name")), str, scope=RowScope.SORTED)
+    drafted = draft_query(plan, InputColumns(("k", "t", "x", "name")), str, scope=RowScope.WORKER)
     assert drafted.reason_for_spark_sort == (
         "levenshtein(`name`, PREV(`name`)) spans several rows, and only Spark can compute it"
     )

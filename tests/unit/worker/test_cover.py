@@ -238,9 +238,9 @@ def truths(rows: Sequence[Unsorted]) -> Iterator[tuple[bool, dict[str, bool]]]:
 def test_workers_that_sort_count_the_same(rows: list[Unsorted], pattern: str, skip: str) -> None:
     """Spark's rows are in order and have the bits of all conditions; a worker's have neither."""
     in_order = sorted(rows, key=lambda row: row[:2])  # of equal ones, as they have come
-    by_spark = nearby_task(pattern, skip, RowScope.NEIGHBOURS)
+    by_spark = nearby_task(pattern, skip, RowScope.SPARK)
     expected = told_by(by_spark, in_order, None, ALL.rows_a_call)
-    task = nearby_task(pattern, skip, RowScope.SORTED)
+    task = nearby_task(pattern, skip, RowScope.WORKER)
     place = {name: wire.column(i) for i, name in enumerate(names_of(task))}
     order = SortColumn(place["t"], descending=False, nulls_first=True)
     for rows_a_call in (2, ALL.rows_a_call):

@@ -22,7 +22,7 @@ matchrec.sql
     "SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES LAST(UP.x) AS top "
     "PATTERN (DOWN+ UP+) DEFINE DOWN AS x < PREV(x), UP AS x > PREV(x))"
 ).sites
-for scope in (RowScope.SORTED, RowScope.NEIGHBOURS):
+for scope in (RowScope.WORKER, RowScope.SPARK):
     plan, columns = lower_clause(site.clause), InputColumns(("k", "ts", "x"), "t")
     drafted = draft_query(plan, columns, str, scope=scope)
     link(drafted, dict.fromkeys(drafted.columns(), BIGINT), "auto", ansi=True)
