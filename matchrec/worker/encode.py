@@ -68,7 +68,7 @@ def encode_partitions(
     if satisfied is None:
         satisfied = unpack_conditions(table, len(executable.conditions))
     ranks, ranked_values = rank_columns(executable, table)
-    window_end = find_window_ends(executable, table, starts)
+    window_end = find_first_rows_outside(executable, table, starts)
     if window_end is not None and frontier is not None and frontier.goes_on:
         window_end = frontier.let_grow(starts, window_end)
         if executable.window_rows is not None:
@@ -93,7 +93,7 @@ def encode_partitions(
     return Partitions(
         frontier=frontier,
         window_end=window_end,
-        ends=find_ends_of_windows(executable, table),
+        ends=encode_timeouts(executable, table),
         starts=starts,
         satisfied=satisfied,
         columns=stack_columns(numbers, table.num_rows, np.int64),
@@ -130,7 +130,7 @@ def encode_totalled(values: pa.Array, aspect: ColumnAspect) -> IntArray:
     return as_integers(values)
 
 
-def find_ends_of_windows(executable: Executable, table: pa.Table) -> IntArray | None:
+def encode_timeouts(executable: Executable, table: pa.Table) -> IntArray | None:
     """Return when the windows that begin with each row end, see `Partitions.ends`.
 
     The ends are numbers that compare as the ends do. None if no run is output because a window
@@ -326,7 +326,9 @@ def tuples_of_elements(array: pa.ListArray | pa.MapArray) -> list[Value]:
 # Ends of windows.
 
 
-def find_window_ends(executable: Executable, table: pa.Table, starts: IntArray) -> IntArray | None:
+def find_first_rows_outside(
+    executable: Executable, table: pa.Table, starts: IntArray
+) -> IntArray | None:
     """Return for each row the first row that is outside of its windows; None without a window."""
     crossing = executable.crossing
     if executable.window_rows is not None:
