@@ -175,7 +175,7 @@ def compile_negations(
     Args:
         plan: a plan with NOT in its pattern.
         pattern: the pattern of the plan, compiled.
-        scope: which rows the conditions that Spark computes may read.
+        scope: who reads neighbouring rows for the conditions.
 
     Raises:
         MatchRecognizeUnsupportedError: a NOT can be the first element of a match.

@@ -99,7 +99,7 @@ class Draft:
     # Truth values of rows that belong to no condition of this draft but are needed for something
     # else, such as coverage. Spark or the worker computes them.
     observed: tuple[RowColumn | Nearby, ...] = ()
-    # Which rows the conditions that Spark computes may read.
+    # Who reads neighbouring rows for the conditions.
     scope: RowScope = RowScope.SPARK
     # Where the user wrote what Spark computes, for messages.
     origins: Mapping[ComputedValue, SqlOrigin] = field(default_factory=dict)
@@ -223,7 +223,7 @@ def draft_query(  # noqa: PLR0913 -- each is known to another caller
         plan: the plan of the query.
         columns: the columns of the input.
         name_of: returns the name of an output column: see `schema.find_output_columns`.
-        scope: which rows the conditions that Spark computes may read.
+        scope: who reads neighbouring rows for the conditions.
         type_of_order: returns the type of an order column, given as text. If it is None, no
             condition becomes a window, and the end of a window is computed as a sum.
         use: what the query around the clause uses of its result.

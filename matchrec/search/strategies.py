@@ -119,84 +119,37 @@ class ContiguousStrategy(Strategy):
         return self.load()(task, arrays, self.room, counters).find_matches()
 
 
+# The reasons for which a strategy cannot search a task; None if there is none. They are joined by
+# `or`.
+
+
 def why_not_longest(task: Task) -> str | None:
-    """Return None if the longest match of consecutive rows is asked for, otherwise a reason."""
+    """Return a reason if a task does not ask for the longest match of consecutive rows."""
     if task.selects or task.output is not MatchOutput.LONGEST:
         return "the longest match of consecutive rows is not asked for"
     return None
 
 
 def why_not_preferred(task: Task) -> str | None:
-    """Return None if the preferred match of consecutive rows is asked for, otherwise a reason."""
+    """Return a reason if a task does not ask for the preferred match of consecutive rows."""
     if task.selects or task.output is MatchOutput.LONGEST:
         return "more than the preferred match of consecutive rows is asked for"
     return None
 
 
+def why_not_data_only(task: Task) -> str | None:
+    """Return a reason if some condition of a task reads more than the data."""
+    return None if task.looks_only_at_data else "conditions depend on the run"
+
+
+# What strategies with the same search have in common.
+
+
 @dataclass(frozen=True)
-class LongestByDistances(ContiguousStrategy):
-    """The longest match: how far its farthest end is, found out once for each state and row."""
+class ByDistances(ContiguousStrategy):
+    """How far the end of a match is, found out once for each state and row."""
 
     algorithm = BACKTRACKING
-    matching = "longest"
-    fastest_because = (
-        "the longest match is asked for and conditions depend on the data only: how far the "
-        "farthest end of a match is, is found out once for each state and row"
-    )
-
-    def accepts(self, task: Task) -> str | None:
-        """Return why the strategy cannot run the task, or None if it can."""
-        if (reason := why_not_longest(task)) is not None:
-            return reason
-        return None if task.looks_only_at_data else "conditions depend on the run"
-
-    def load(self) -> type[KernelSearch]:
-        """Import and return the search by distances."""
-        from matchrec.search.search import DistanceSearch
-
-        return DistanceSearch
-
-
-@dataclass(frozen=True)
-class LongestOfAllRuns(ContiguousStrategy):
-    """The longest match: all runs go on, and those with equal computation states merge."""
-
-    algorithm = BREADTH_FIRST
-    matching = "longest"
-    fastest_because = (
-        "the longest match is asked for and conditions depend on the run: all runs go on, and "
-        "those with equal computation states merge"
-    )
-
-    def accepts(self, task: Task) -> str | None:
-        """Return why the strategy cannot run the task, or None if it can."""
-        return why_not_longest(task)
-
-    def load(self) -> type[KernelSearch]:
-        """Import and return the breadth-first search."""
-        from matchrec.search.search import BreadthFirstSearch
-
-        return BreadthFirstSearch
-
-
-@dataclass(frozen=True)
-class Windowed(ContiguousStrategy):
-    """How far the end of a match is, found out once for each state and row of a window."""
-
-    algorithm = BACKTRACKING
-    matching = "windowed"
-    fastest_because = (
-        "conditions depend on the data only: how far the end of a match is, is found out once "
-        "for each state and row, so that no way is tried in vain"
-    )
-
-    def accepts(self, task: Task) -> str | None:
-        """Return why the strategy cannot run the task, or None if it can."""
-        if (reason := why_not_preferred(task)) is not None:
-            return reason
-        if not task.windowed:
-            return "matches have no window"
-        return None if task.looks_only_at_data else "conditions depend on the run"
 
     def load(self) -> type[KernelSearch]:
         """Import and return the search by distances."""
@@ -216,6 +169,65 @@ class OneRun(ContiguousStrategy):
         from matchrec.search.search import BacktrackingSearch
 
         return BacktrackingSearch
+
+
+@dataclass(frozen=True)
+class AllRuns(ContiguousStrategy):
+    """All runs at once; runs with equal computation states merge."""
+
+    algorithm = BREADTH_FIRST
+
+    def load(self) -> type[KernelSearch]:
+        """Import and return the breadth-first search."""
+        from matchrec.search.search import BreadthFirstSearch
+
+        return BreadthFirstSearch
+
+
+@dataclass(frozen=True)
+class LongestByDistances(ByDistances):
+    """The longest match: how far its farthest end is, found out once for each state and row."""
+
+    matching = "longest"
+    fastest_because = (
+        "the longest match is asked for and conditions depend on the data only: how far the "
+        "farthest end of a match is, is found out once for each state and row"
+    )
+
+    def accepts(self, task: Task) -> str | None:
+        """Return why the strategy cannot run the task, or None if it can."""
+        return why_not_longest(task) or why_not_data_only(task)
+
+
+@dataclass(frozen=True)
+class LongestOfAllRuns(AllRuns):
+    """The longest match: all runs go on, and those with equal computation states merge."""
+
+    matching = "longest"
+    fastest_because = (
+        "the longest match is asked for and conditions depend on the run: all runs go on, and "
+        "those with equal computation states merge"
+    )
+
+    def accepts(self, task: Task) -> str | None:
+        """Return why the strategy cannot run the task, or None if it can."""
+        return why_not_longest(task)
+
+
+@dataclass(frozen=True)
+class Windowed(ByDistances):
+    """The preferred match in a window: how far its end is, once for each state and row."""
+
+    matching = "windowed"
+    fastest_because = (
+        "conditions depend on the data only: how far the end of a match is, is found out once "
+        "for each state and row, so that no way is tried in vain"
+    )
+
+    def accepts(self, task: Task) -> str | None:
+        """Return why the strategy cannot run the task, or None if it can."""
+        no_window = None if task.windowed else "matches have no window"
+        return why_not_preferred(task) or no_window or why_not_data_only(task)
 
 
 @dataclass(frozen=True)
@@ -291,10 +303,9 @@ class Plain(OneRun):
 
 
 @dataclass(frozen=True)
-class Merging(ContiguousStrategy):
-    """All runs at once; runs with equal computation states merge."""
+class Merging(AllRuns):
+    """The preferred match: all runs at once; runs with equal computation states merge."""
 
-    algorithm = BREADTH_FIRST
     matching = "merging"
     fastest_because = (
         "conditions depend on the run and the ways through the pattern can multiply: runs with "
@@ -304,12 +315,6 @@ class Merging(ContiguousStrategy):
     def accepts(self, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
         return why_not_preferred(task)
-
-    def load(self) -> type[KernelSearch]:
-        """Import and return the breadth-first search."""
-        from matchrec.search.search import BreadthFirstSearch
-
-        return BreadthFirstSearch
 
 
 # Searches with event selection: rows may be skipped, or more than one match of a starting row is

@@ -66,7 +66,7 @@ from matchrec.worker.wire import SelectItem
 # What a caller keeps of the drafts it makes: a Draft, a CoverageDraft or SharedDrafts.
 CallerDraft = TypeVar("CallerDraft")
 
-# Returns which rows the conditions of a plan that Spark computes may read.
+# Returns who reads neighbouring rows for the conditions of a plan.
 ScopeOf = Callable[[MatchPlan], RowScope]
 
 
@@ -86,7 +86,7 @@ class Demand(Generic[CallerDraft]):
     row_filters: tuple[str, ...] = ()
 
 
-# Drafts the rules of a question, given which rows their conditions may read in Spark.
+# Drafts the rules of a question, given who reads neighbouring rows for their conditions.
 MakeDemand = Callable[[ScopeOf], Demand[CallerDraft]]
 
 
@@ -206,7 +206,8 @@ def prepare_stream(
     for rule in question.rules:
         with rule.naming():
             check_plan(rule.plan)
-    # If matches are contiguous, the search itself reads the neighbouring rows.
+    # If matches are contiguous, the search reads the neighbouring rows. With event selection nobody
+    # can: `streaming.prepare.check_one_row` rejects the columns of several rows that SPARK makes.
     demand = make_demand(lambda plan: RowScope.SPARK if plan.selects else RowScope.SEARCH)
     preparation = EventPreparation(question.relation, demand.joint_draft)
     return type_rules(analyse_columns(question, demand, preparation))

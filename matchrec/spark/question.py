@@ -232,7 +232,7 @@ class Question:
 
         Args:
             rule: the rule.
-            scope: which rows the conditions that Spark computes may read.
+            scope: who reads neighbouring rows for the conditions.
 
         Raises:
             MatchRecognizeError: the rule is wrong, whatever the types of its columns are.

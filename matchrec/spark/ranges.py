@@ -52,7 +52,7 @@ from matchrec.worker import wire
 if TYPE_CHECKING:
     from matchrec.spark.question import Question
 
-PLACED_ROWS = View("matchrec_placed")
+POSITIONED_ROWS = View("matchrec_placed")
 
 # Keys are divided into classes by their hash, to find large partitions.
 CLASS_COUNT = 1 << 12
@@ -107,43 +107,49 @@ class Ranges:
         """
         key_class = f"pmod(hash({', '.join(keys)}), {CLASS_COUNT})" if keys else "0"
         position = self.order.number_of_column(order)
-        placed = rows.selectExpr("*", f"{key_class} AS {wire.CLASS}", f"{position} AS {wire.PLACE}")
-        query = join_template("SELECT *, ", self.stretch(), f" AS {wire.PLACED} FROM ", PLACED_ROWS)
-        in_stretches = runner.having(matchrec_placed=placed).sql(query)
+        positioned = rows.selectExpr(
+            "*", f"{key_class} AS {wire.KEY_CLASS}", f"{position} AS {wire.POSITION}"
+        )
+        query = join_template(
+            "SELECT *, ", self.write_stretch_number(), f" AS {wire.STRETCH} FROM ", POSITIONED_ROWS
+        )
+        in_stretches = runner.having(matchrec_placed=positioned).sql(query)
         columns = ", ".join(f"rows.{column}" for column in rows.columns)
         joined = join_template(
             f"SELECT /*+ BROADCAST(kept) */ {columns}, kept.{wire.RANGE} FROM ",
             View("matchrec_in_stretches"),
             " AS rows LEFT JOIN ",
             View("matchrec_kept"),
-            f" AS kept ON rows.{wire.CLASS} = kept.{wire.CLASS}"
-            f" AND rows.{wire.PLACED} = kept.{wire.PLACED}"
-            f" WHERE rows.{wire.PLACED} IS NULL OR kept.{wire.RANGE} IS NOT NULL",
+            f" AS kept ON rows.{wire.KEY_CLASS} = kept.{wire.KEY_CLASS}"
+            f" AND rows.{wire.STRETCH} = kept.{wire.STRETCH}"
+            f" WHERE rows.{wire.STRETCH} IS NULL OR kept.{wire.RANGE} IS NOT NULL",
         )
-        kept = self.kept(in_stretches)
-        return runner.having(matchrec_in_stretches=in_stretches, matchrec_kept=kept).sql(joined)
+        kept_stretches = self.find_kept_stretches(in_stretches)
+        return runner.having(matchrec_in_stretches=in_stretches, matchrec_kept=kept_stretches).sql(
+            joined
+        )
 
-    def stretch(self) -> Template:
+    def write_stretch_number(self) -> Template:
         """Return SQL of the number of a row's stretch; NULL if its partition is not cut.
 
         Stretches are so wide that a partition has at most MOST_STRETCHES of them.
         """
-        position = wire.PLACE
+        position = wire.POSITION
         span = f"CAST(max({position}) AS DECIMAL(38, 0)) - min({position})"
         # a window of no length has empty matches, and a stretch needs a width to divide by
         least_width = max(1, ceil_divide(self.window, STRETCHES_PER_WINDOW))
         return join_template(
             f"{position} DIV element_at("
             "(SELECT map_from_entries(collect_list(struct(class, width))) FROM ("
-            f"SELECT {wire.CLASS} AS class, count(*) AS size, sum(count(*)) OVER () AS total,"
+            f"SELECT {wire.KEY_CLASS} AS class, count(*) AS size, sum(count(*)) OVER () AS total,"
             f" greatest({least_width}L, CAST(({span}) / {MOST_STRETCHES} AS BIGINT)) AS width"
             " FROM ",
-            PLACED_ROWS,
-            f" WHERE {position} IS NOT NULL GROUP BY {wire.CLASS})",
-            f" WHERE size * {current_shortcuts().large} >= total), {wire.CLASS})",
+            POSITIONED_ROWS,
+            f" WHERE {position} IS NOT NULL GROUP BY {wire.KEY_CLASS})",
+            f" WHERE size * {current_shortcuts().large} >= total), {wire.KEY_CLASS})",
         )
 
-    def kept(self, in_stretches: DataFrame) -> DataFrame:
+    def find_kept_stretches(self, in_stretches: DataFrame) -> DataFrame:
         """Return the stretches whose rows are kept, each with the number of its range.
 
         Args:
@@ -151,12 +157,12 @@ class Ranges:
         """
         from matchrec.worker.ranges import RangeWorker
 
-        cut_rows = in_stretches.where(f"{wire.PLACED} IS NOT NULL")
+        cut_rows = in_stretches.where(f"{wire.STRETCH} IS NOT NULL")
         # of each stretch, the bits of the conditions that hold for some row, and the number of rows
         bits = f"bit_or({wire.FIRST_BITS} & {self.needed_bits}L)" if self.needed_bits else "0L"
         stretch_bits = expr(f"{bits} AS {wire.FIRST_BITS}")
         stretch_size = expr(f"count(*) AS {wire.ROW_NUMBER}")
-        stretches = cut_rows.groupBy(wire.CLASS, wire.PLACED).agg(stretch_bits, stretch_size)
+        stretches = cut_rows.groupBy(wire.KEY_CLASS, wire.STRETCH).agg(stretch_bits, stretch_size)
         cutting = RangeWorker(
             STRETCHES_PER_WINDOW,
             self.needed_bits,
@@ -165,7 +171,9 @@ class Ranges:
         )
         run = make_runner(cutting)
         run.__name__ = "ranges"
-        schema = make_struct_type(dict.fromkeys((wire.CLASS, wire.PLACED, wire.RANGE), LongType()))
+        schema = make_struct_type(
+            dict.fromkeys((wire.KEY_CLASS, wire.STRETCH, wire.RANGE), LongType())
+        )
         with use_own_interpreter(in_stretches.sparkSession):
             return stretches.repartition(1).mapInArrow(run, schema)
 

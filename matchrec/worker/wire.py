@@ -51,9 +51,9 @@ MICROSECONDS = "__t"
 BUCKET = "__bucket"
 
 # Of ranges.
-CLASS = "__class"
-PLACE = "__place"
-PLACED = "__placed"
+KEY_CLASS = "__class"
+POSITION = "__place"
+STRETCH = "__placed"
 RANGE = "__range"
 
 # Of rule sets.

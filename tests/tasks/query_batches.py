@@ -153,7 +153,7 @@ class QueryBatch:
         refused: the message of the error for each query that cannot be drafted or linked.
 
     Args:
-        scope: which rows the conditions that Spark computes may read.
+        scope: who reads neighbouring rows for the conditions.
         names: the columns of the table.
     """
 

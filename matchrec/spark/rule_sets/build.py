@@ -210,7 +210,7 @@ def draft_rules(question: Question, events: tuple[str, ...], scope: ScopeOf) -> 
     Args:
         question: the rules and their relation.
         events: the names of the columns that the rows of a match have in the result.
-        scope: returns which rows the conditions of a plan that Spark computes may read.
+        scope: returns who reads neighbouring rows for the conditions of a plan.
 
     Raises:
         MatchRecognizeError: a rule is wrong, or cannot run over a stream.
