@@ -25,6 +25,10 @@ from matchrec.search.kernels import starts as kernel
 from matchrec.search.kernels.layout import SkipRule
 from matchrec.search.partitions import BoolArray, IntArray, list_positions
 
+# Of the three words of a number in `Matches.totals`, the one with the bits of a double: see
+# `kernels.totals`. A number of matches or ways is zero only if this word is.
+DOUBLE_WORD = 2
+
 
 @dataclass(frozen=True, slots=True)
 class Chains:

@@ -52,7 +52,7 @@ from matchrec.shortcuts import current_shortcuts
 Shapes = dict[str, tuple[tuple[int, ...], type]]
 
 NODES_OF_A_RUN = 16  # nodes for which there is room at first, for each run
-MANY_NODES = 1 << 13  # a buffer of fewer nodes grows at once: see `BufferSearch.grow`
+MANY_NODES = 1 << 13  # a buffer of fewer nodes grows at once: see `BufferSearch.prune_if_enough`
 LEAST_OUTPUT = 1 << 12  # matches
 BYTES_OF_OUTPUT_ROW = 128  # what a mapped row takes, roughly, until it has left the worker
 STEPS_A_SECOND = 1 << 14  # of Python
@@ -527,17 +527,22 @@ class BufferSearch(KernelSearch):
         compact(row, *self.windows, work.runs, work.nodes, moved, work.progress)
 
     def grow(self, status: int) -> None:
-        """Make twice as large what is full.
-
-        Nodes are pruned first. The buffer grows only if many nodes are left, or if one row needs
-        more. A small buffer grows at once, so that few searches have to compile `compact`.
-        """
-        size = self.sizes[status]
-        if status == layout.NODES_FULL and MANY_NODES <= size < 2 * self.progress.nodes:
-            self.prune()
-            if 4 * self.progress.nodes <= size:
-                return
+        """Make twice as large what is full. The nodes are pruned instead if that is enough."""
+        if status == layout.NODES_FULL and self.prune_if_enough():
+            return
         super().grow(status)
+
+    def prune_if_enough(self) -> bool:
+        """Prune the nodes if that may make room; return whether the buffer need not grow.
+
+        It must grow if many nodes are left, or if one row needs more. A small buffer grows at once,
+        so that few searches have to compile `compact`.
+        """
+        size = self.sizes[layout.NODES_FULL]
+        if not MANY_NODES <= size < 2 * self.progress.nodes:
+            return False
+        self.prune()
+        return bool(4 * self.progress.nodes <= size)
 
 
 class BreadthFirstSearch(BufferSearch):

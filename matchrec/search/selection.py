@@ -39,6 +39,7 @@ from matchrec.search.kernels.skipping import search_matches
 from matchrec.search.kernels.starts import NO_ROW
 from matchrec.search.kernels.totals import KNOWN, NUMBER, OF_A_TOTAL, ROW, VALUE, WAYS, count_words
 from matchrec.search.matches import (
+    DOUBLE_WORD,
     Matches,
     Numbering,
     Pointers,
@@ -84,13 +85,14 @@ def sort_matches(matches: Matches, *, by_start: bool = False) -> Matches:
     # Groups of matches with equal keys: only in these do rows and variables decide.
     begins_group = (keys[:, 1:] != keys[:, :-1]).any(axis=0)
     later_groups = np.flatnonzero(begins_group) + 1
-    groups = np.concatenate([[0], later_groups, [matches.count]]).astype(np.int64)
-    if len(groups) <= matches.count:
+    group_bounds = np.concatenate([[0], later_groups, [matches.count]]).astype(np.int64)
+    has_equal_keys = len(group_bounds) - 1 < matches.count
+    if has_equal_keys:
         is_repeated = np.zeros(matches.count, np.bool_)
         mapped = MappedRows(matches.offsets, matches.rows, matches.classifiers)
-        if not mark_equal(groups, order, is_repeated, mapped):
-            settle_ties(groups, order, np.empty_like(order), mapped)
-            mark_equal(groups, order, is_repeated, mapped)
+        if not mark_equal(group_bounds, order, is_repeated, mapped):
+            settle_ties(group_bounds, order, np.empty_like(order), mapped)
+            mark_equal(group_bounds, order, is_repeated, mapped)
         order = order[~is_repeated]
     return take_matches(matches, order)
 
@@ -202,17 +204,18 @@ def release_matches(task: Task, matches: Matches, position: SearchPosition) -> R
 
     timed_out = sort_matches(filter_matches(matches, matches.kind != A_MATCH))
     assert timed_out.completed is not None
-    bound_index = np.searchsorted(bounds[:, 0], timed_out.completed, side="left") - 1
-    is_in_bounds = timed_out.start >= take_or(bounds[:, 1], bound_index, -1)
+    set_at, first_allowed = bounds.T  # the rows at which bounds were set, and the bounds
+    bound_index = np.searchsorted(set_at, timed_out.completed, side="left") - 1
+    is_in_bounds = timed_out.start >= take_or(first_allowed, bound_index, -1)
 
     released = concatenate([kept, filter_matches(timed_out, is_in_bounds)])
     released = take_matches(released, np.argsort(released.partition, kind="stable"))
-    last_bound = int(np.searchsorted(bounds[:, 0], position.stop, side="left")) - 1
+    last_bound = int(np.searchsorted(set_at, position.stop, side="left")) - 1
     return Release(
         matches=released,
         held=held,
         start_bounds=bounds[max(0, last_bound) :],
-        settled=int(bounds[last_bound, 1]) if last_bound >= 0 else -1,
+        settled=int(first_allowed[last_bound]) if last_bound >= 0 else -1,
     )
 
 
@@ -332,14 +335,14 @@ def skip_runs(
 
 def join_chunks(chunks: Iterator[Matches]) -> Iterator[Matches]:
     """Yield the matches in fewer chunks, because the output of each chunk has a fixed cost."""
-    held: list[Matches] = []
+    joined: list[Matches] = []
     for matches in chunks:
-        held.append(matches)
-        if sum(int(chunk.offsets[-1]) for chunk in held) >= LARGE_CHUNK:
-            yield concatenate(held)
-            held = []
-    if held:
-        yield concatenate(held)
+        joined.append(matches)
+        if sum(int(chunk.offsets[-1]) for chunk in joined) >= LARGE_CHUNK:
+            yield concatenate(joined)
+            joined = []
+    if joined:
+        yield concatenate(joined)
 
 
 # All runs at once, for all matches
@@ -415,12 +418,13 @@ class LiveRuns:
         runs[:, layout.RUN_START] = change(runs[:, layout.RUN_START])
         nodes[has_row, layout.NODE_ROW] = change(nodes[has_row, layout.NODE_ROW])
         nodes[:, layout.NODE_START] = change(nodes[:, layout.NODE_START])
-        held = registers[:, row_registers]
-        held[held >= 0] = change(held[held >= 0])
-        registers[:, row_registers] = held
+        register_rows = registers[:, row_registers]
+        is_row = register_rows >= 0
+        register_rows[is_row] = change(register_rows[is_row])
+        registers[:, row_registers] = register_rows
         for extreme in extremes:
-            has_extreme = extreme.held(nodes)
-            nodes[has_extreme, extreme.row] = change(nodes[has_extreme, extreme.row])
+            has_value = extreme.has_value(nodes)
+            nodes[has_value, extreme.row] = change(nodes[has_value, extreme.row])
         return LiveRuns(runs, registers, nodes)
 
 
@@ -486,14 +490,25 @@ class RunsSearch(BufferSearch):
         work.progress.count = count
         work.progress.nodes = len(live.nodes)
 
+    def run_to_end(self) -> None:
+        """Run the search for what it leaves in its arrays: the nodes, or the totals of groups.
+
+        `find_matches` is a generator, which searches only as it is read. Here it yields nothing
+        that is needed, because no match is written out.
+
+        Raises:
+            RunFailure: the search has failed because of the rows.
+        """
+        for _ in super().find_matches():
+            pass
+
     def find_graph(self) -> Iterator[Matches]:
         """Yield the pointers of all matches, each as a match of one row: see `graph`.
 
         Raises:
             RunFailure: the search has failed because of the rows.
         """
-        for _ in self.find_matches():
-            pass  # no match is written out
+        self.run_to_end()
         self.prune()
         nodes = self.work.nodes[: self.work.progress.nodes]
         row = nodes[:, layout.NODE_ROW].copy()
@@ -519,7 +534,7 @@ class RunsSearch(BufferSearch):
 class Extreme:
     """A total whose value is the value of a row, and the columns of a node that hold it."""
 
-    # The column with the number of ways on which the value is known, as a double.
+    # The column with the number of ways on which the value is known, as the bits of a double.
     known: int
     # The columns with the value, and with the row that has it.
     value: int
@@ -527,8 +542,8 @@ class Extreme:
     # Index of the column of `TotalArrays.values` from which the value comes.
     values: int
 
-    def held(self, nodes: IntArray) -> BoolArray:
-        """Return bool[n], which nodes hold a value."""
+    def has_value(self, nodes: IntArray) -> BoolArray:
+        """Return bool[n], which nodes have a value."""
         return np.asarray(nodes[:, self.known] != 0)
 
 
@@ -550,7 +565,7 @@ def find_extremes(task: Task, begin: int = layout.NODE_SIZE) -> Extremes:
             first = begin + NUMBER + OF_A_TOTAL * index
             extremes.append(
                 Extreme(
-                    known=first + KNOWN + 2,
+                    known=first + KNOWN + DOUBLE_WORD,
                     value=first + VALUE,
                     row=first + VALUE + ROW,
                     values=total.values,
@@ -573,17 +588,17 @@ class TotalsSearch(RunsSearch):
         size = self.sizes[layout.NODES_FULL], count_node_columns(self.task)
         return super().shapes | {"nodes": (size, np.int64)}
 
-    def grow(self, status: int) -> None:
-        """Grow as any search does, but prune the nodes first: only live runs need theirs."""
-        if status == layout.NODES_FULL:
-            self.prune()
-            nodes = int(self.progress.nodes)
-            runs = int(self.progress.count)
-            assert self.arrays.totals is not None
-            new_nodes = 2 * self.arrays.totals.widest * (runs + self.rules.starts)
-            if 2 * (nodes + new_nodes) <= self.sizes[status]:
-                return
-        super(BufferSearch, self).grow(status)
+    def prune_if_enough(self) -> bool:
+        """Prune the nodes, and return whether the next row then surely has room for its nodes.
+
+        They are always pruned, even in a small buffer, because only live runs need their nodes.
+        """
+        self.prune()
+        nodes = int(self.progress.nodes)
+        runs = int(self.progress.count)
+        assert self.arrays.totals is not None
+        new_nodes = 2 * self.arrays.totals.widest * (runs + self.rules.starts)
+        return 2 * (nodes + new_nodes) <= self.sizes[layout.NODES_FULL]
 
     def restore(self, live: LiveRuns) -> None:
         """Go on with these runs and their nodes.
@@ -595,9 +610,9 @@ class TotalsSearch(RunsSearch):
         nodes = live.nodes.copy()
         assert totals is not None
         for extreme in find_extremes(self.task):
-            held = extreme.held(nodes)
-            rows = nodes[held, extreme.row]
-            nodes[held, extreme.value] = totals.values[extreme.values, rows]
+            has_value = extreme.has_value(nodes)
+            rows = nodes[has_value, extreme.row]
+            nodes[has_value, extreme.value] = totals.values[extreme.values, rows]
         super().restore(replace(live, nodes=nodes))
 
     def find_matches(self) -> Iterator[Matches]:
@@ -606,11 +621,10 @@ class TotalsSearch(RunsSearch):
         Raises:
             RunFailure: the search has failed because of the rows.
         """
-        for _ in super().find_matches():
-            pass  # no match is written out
+        self.run_to_end()
         totals = self.arrays.totals
         assert totals is not None
-        group = np.flatnonzero(totals.groups[:, WAYS + 2])
+        group = np.flatnonzero(totals.groups[:, WAYS + DOUBLE_WORD])
         starts = self.arrays.rows.starts
         if totals.grouped == layout.BY_PARTITION:
             partition = group

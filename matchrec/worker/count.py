@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.totals import WAYS
-from matchrec.search.matches import Matches
+from matchrec.search.matches import DOUBLE_WORD, Matches
 from matchrec.search.partitions import IntArray
 from matchrec.worker import wire
 from matchrec.worker.arrays import doubles_of
@@ -115,7 +115,7 @@ def count_matches(matches: Matches) -> int:
     not built, it is at most the greatest BIGINT.
     """
     if matches.totals is not None:
-        match_counts = doubles_of(matches.totals[:, WAYS + 2])
+        match_counts = doubles_of(matches.totals[:, WAYS + DOUBLE_WORD])
         return int(min(match_counts.sum(), GREATEST_BIGINT))
     if matches.pointers is not None:
         return int(matches.pointers.completes.sum())

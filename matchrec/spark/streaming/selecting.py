@@ -199,7 +199,7 @@ def moved(task: Task, matches: Matches, partition: int, first: int) -> Matches:
     if matches.totals is not None:
         totals = matches.totals.copy()
         for extreme in find_extremes(task, 0):
-            totals[extreme.held(totals), extreme.row] += first
+            totals[extreme.has_value(totals), extreme.row] += first
         matches = replace(matches, totals=totals)
     assert matches.rows is not None
     return replace(
