@@ -6,7 +6,10 @@ is passed on as it is:
 
     LAST(A.price)        positions [4, -1, 9]   →   prices of rows 4 and 9, NULL between them
 
-`FILL` says how each class of `output.reads` is filled.
+A `Gatherer` has the output rows and the input: it divides them into batches, and looks up values
+and names. A function `fill_...` fills the column of one class of `output.reads`; `FILL` lists these
+functions. If an aggregate needs several steps, the function starts a class for them: `Aggregation`
+for the rows of a match, `worker.totals.TotalFiller` for all matches.
 """
 
 from __future__ import annotations
@@ -23,18 +26,9 @@ import pyarrow as pa
 
 from matchrec import memory
 from matchrec.compile.executable import Executable
-from matchrec.conditions.row_column import show_column
-from matchrec.errors.calls import total_too_large
 from matchrec.errors.run import failures
 from matchrec.loading import makes_queries
-from matchrec.output.aggregates import (
-    AggregateReader,
-    adds_whole_numbers,
-    find_links,
-    find_total_rows,
-    never_wraps,
-    sum_values,
-)
+from matchrec.output.aggregates import AggregateReader, find_links, find_total_rows, sum_values
 from matchrec.output.measures import Reader
 from matchrec.output.reads import (
     PointerField,
@@ -55,59 +49,15 @@ from matchrec.output.reads import (
     ReadRowsForSpark,
     ReadTotal,
     RowList,
-    read_from_chains,
 )
 from matchrec.plan.expression import Navigation, Semantics
-from matchrec.search.interface import Task, Total
-from matchrec.search.kernels import totals
 from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import BoolArray, FloatArray, IntArray, take_or
 from matchrec.worker import arrays, wire
-from matchrec.worker.arrays import doubles_of, find_valid, offsets_of, take_column, to_arrow
+from matchrec.worker.arrays import find_valid, offsets_of, take_column, to_arrow
+from matchrec.worker.decimals import always_fit, find_too_large, make_decimals, widen_for_sum
 from matchrec.worker.encode import values_of
-
-# Matches that share their rows.
-
-
-def chain_matches(executable: Executable, table: pa.Table, starts: IntArray) -> Task:
-    """Return the task, with matches that share their rows if that is enough to answer all reads.
-
-    Args:
-        executable: the compiled query.
-        table: the rows that are searched.
-        starts: int64[p + 1], where each partition starts, then the number of rows.
-    """
-    task = executable.task
-    reads = executable.reads
-    if not (task.shares_rows and read_from_chains(reads, executable.rows_per_match)):
-        return task
-    all_exact = all(
-        adds_exactly(
-            read, take_column(table, wire.column(read.column)), starts, ansi=executable.ansi
-        )
-        for read in reads
-        if isinstance(read, ReadBasicAggregate) and read.function in ("sum", "avg")
-        if read.column is not None
-    )
-    return replace(task, chained=all_exact)
-
-
-def adds_exactly(
-    read: ReadBasicAggregate, values: pa.Array, starts: IntArray, *, ansi: bool
-) -> bool:
-    """Return whether a sum or an average does not depend on the order in which values are added.
-
-    Spark adds integers as DOUBLE for an average, as BIGINT for a sum.
-    """
-    if pa.types.is_decimal(values.type):
-        return always_fit(values)
-    if pa.types.is_floating(values.type):
-        return adds_whole_numbers(arrays.as_floats(values), starts)
-    integers = arrays.as_integers(values)
-    if read.function == "avg":
-        return adds_whole_numbers(integers.astype(np.float64), starts)
-    return not ansi or never_wraps(integers)
-
+from matchrec.worker.totals import TotalFiller
 
 # Output rows as batches.
 
@@ -544,212 +494,29 @@ class Aggregation:
         return sum_values(arrays.as_floats(values), aggregates.counted, aggregates.links)
 
 
-# Aggregates over all matches. An output row is a group of matches.
-
-
-SURELY_A_BIGINT = 9.2e18  # a sum of doubles up to it is of integers that BIGINT holds
+# Aggregates over all matches.
 
 
 def fill_totals(gatherer: Gatherer, read: ReadTotal) -> pa.Array:
-    """Return an aggregate over all matches of each group.
+    """Return an aggregate over all matches of each group. An output row is a group.
 
     Raises:
         RunFailure: a number is too large for its type.
     """
-    task_totals = gatherer.executable.task.totals
+    executable = gatherer.executable
+    task_totals = executable.task.totals
     assert task_totals is not None
-    reads = [other for other in gatherer.executable.reads if isinstance(other, ReadTotal)]
+    reads = [other for other in executable.reads if isinstance(other, ReadTotal)]
     index = reads.index(read)
-    return TotalFiller(gatherer, read, index, task_totals.asked[index]).fill()
-
-
-@dataclass(frozen=True)
-class TotalFiller:
-    """Fills the column of one aggregate over all matches.
-
-    The numbers of a search have three words: see `search.kernels.totals`.
-    """
-
-    gatherer: Gatherer
-    read: ReadTotal
-    index: int  # the index of the aggregate among those of the task
-    total: Total
-
-    @property
-    def words(self) -> IntArray:
-        """int64[m, w], what the search knows of each group."""
-        words = self.gatherer.reader.matches.totals
-        assert words is not None
-        return words
-
-    @property
-    def measure_column(self) -> int:
-        """The column whose values the measure reads."""
-        assert self.read.of is not None
-        assert self.read.of.column is not None
-        return self.read.of.column
-
-    def fill(self) -> pa.Array:
-        """Return the aggregate for each group. Raises RunFailure, see `fill_totals`."""
-        words = self.words
-        total = self.total
-        begin = totals.NUMBER + self.index * totals.OF_A_TOTAL
-        known_matches = words[:, begin + totals.KNOWN :]  # those whose measure is not NULL
-        value = words[:, begin + totals.VALUE :]
-        is_null = known_matches[:, 2] == 0
-        if total.over == "count":
-            never = np.zeros(len(words), np.bool_)
-            return self.make_numbers(words if self.read.of is None else known_matches, never)
-        if total.over == "sum":
-            return self.make_numbers(value, is_null)
-        if total.inside in ("count", "sum"):
-            return self.make_extremes(value, is_null)
-        rows = np.where(is_null, -1, value[:, totals.ROW])
-        return self.gatherer.take_values(self.measure_column, rows)
-
-    def make_numbers(self, words: IntArray, is_null: BoolArray) -> pa.Array:
-        """Return counts or sums over all matches.
-
-        Args:
-            words: int64[m, 3 or more], the numbers.
-            is_null: bool[m], the groups whose number is NULL.
-
-        Raises:
-            RunFailure: a number is too large for its type.
-        """
-        numbers = np.ascontiguousarray(words[:, :2])
-        doubles = doubles_of(words[:, 2])
-        if self.total.floats or self.read.asked.is_double:
-            exact, is_lost = self.convert_to_doubles(numbers, doubles)
-            self.refuse_lost(is_lost & ~is_null, "DOUBLE")
-            return to_arrow(exact, is_null)
-        kind = self.find_exact_type()
-        if pa.types.is_decimal(kind):
-            is_lost = find_too_large(numbers, doubles, 0, 10**kind.precision)
-            self.refuse_lost(is_lost & ~is_null, f"DECIMAL({kind.precision}, {kind.scale})")
-            return make_decimals(numbers, is_null, kind)
-        low, high = numbers[:, 0], numbers[:, 1]
-        is_lost = find_too_large(numbers, doubles, 0) | (high != low >> 63)
-        self.refuse_lost(is_lost & ~is_null, "BIGINT")
-        return to_arrow(low, is_null)
-
-    def convert_to_doubles(
-        self, numbers: IntArray, doubles: FloatArray
-    ) -> tuple[FloatArray, BoolArray]:
-        """Return numbers of 128 bits as doubles, and which of them are not known.
-
-        Args:
-            numbers: int64[m, 2], which may have wrapped.
-            doubles: float64[m], the same numbers added up as doubles without their signs; if the
-                measure is a double, the numbers themselves.
-        """
-        if self.total.floats:
-            number_of_matches = doubles_of(self.words[:, 2])
-            return doubles, np.isinf(number_of_matches)
-        low, high = numbers[:, 0], numbers[:, 1]
-        has_wrapped = ~(doubles <= SURELY_TOO_LARGE)
-        large = high * 2.0**64 + low.view(np.uint64)
-        exact = np.where(high == low >> 63, low.astype(np.float64), large)
-        if "count" in (self.total.over, self.total.inside):
-            # no count is negative, so the doubles are the numbers, if only roughly
-            return np.where(has_wrapped, doubles, exact), np.isinf(doubles)
-        return exact, has_wrapped
-
-    def find_exact_type(self) -> pa.DataType:
-        """Return the type of a count or a sum that is exact: BIGINT or a decimal."""
-        kind = pa.int64()
-        if self.total.over == "sum" and self.total.inside != "count":
-            kind = self.gatherer.values(self.measure_column).type
-        is_decimal = pa.types.is_decimal(kind)
-        if self.read.asked.cast is not None:
-            return pa.decimal128(38, kind.scale if is_decimal else 0)
-        if not is_decimal:
-            return pa.int64()
-        type_of_sum = widen_for_sum(kind)
-        return widen_for_sum(type_of_sum) if self.total.inside == "sum" else type_of_sum
-
-    def make_extremes(self, words: IntArray, is_null: BoolArray) -> pa.Array:
-        """Return the least or greatest count or sum of a match in each group.
-
-        Raises:
-            RunFailure: the count or sum is too large for BIGINT.
-        """
-        if self.total.floats:
-            return to_arrow(doubles_of(words[:, 0]), is_null)
-        is_lost = (doubles_of(words[:, 2]) > SURELY_A_BIGINT) & ~is_null
-        if is_lost.any():
-            row = self.first_row_of_group(is_lost)
-            raise RunFailure(failures.sum_too_large, row, {"type_name": "BIGINT"})
-        return to_arrow(words[:, 0], is_null)
-
-    def refuse_lost(self, is_lost: BoolArray, type_name: str) -> None:
-        """Raise RunFailure for the first group whose number is too large, if there is one.
-
-        Args:
-            is_lost: bool[m], the groups whose number is too large.
-            type_name: the type that it is too large for.
-        """
-        if is_lost.any():
-            columns = [
-                show_column(row_column) for row_column in self.gatherer.executable.crossing.columns
-            ]
-            fields = {"type_name": type_name, "asked": self.read.show(columns)}
-            raise RunFailure(total_too_large, self.first_row_of_group(is_lost), fields)
-
-    def first_row_of_group(self, is_marked: BoolArray) -> int:
-        """Return the row position of the first marked group."""
-        return int(self.gatherer.reader.rows.row[int(np.flatnonzero(is_marked)[0])])
-
-
-# Decimals as two words of 64 bits.
-
-DECIMAL_LIMIT = 10**38  # the least number that has more digits than a decimal
-# A sum whose double is greater is surely at least DECIMAL_LIMIT, whatever rounding has lost. A sum
-# that has wrapped around to less than the limit is really beyond 2.4e38, so it is found as well.
-SURELY_TOO_LARGE = 1.2e38
-
-
-def always_fit(values: pa.Array) -> bool:
-    """Return whether every sum of some of these decimals has at most 38 digits."""
-    if values.type.precision <= 28 or not len(values):
-        return True
-    high = arrays.decimal_words(values)[:, 1]
-    largest_word = max(int(high.max()), -int(high.min())) + 1
-    return len(values) * largest_word << 64 < DECIMAL_LIMIT
-
-
-def find_too_large(
-    words: IntArray, doubles: FloatArray, scale: int, limit: int = DECIMAL_LIMIT
-) -> BoolArray:
-    """Return which sums are not less than a limit, signs aside, as bool[n].
-
-    Args:
-        words: int64[n, 2], low and high words of the sums, which may have wrapped around.
-        doubles: float64[n], the same sums of doubles.
-        scale: the number of digits behind the point, which the words do not have.
-        limit: the limit, for the words.
-    """
-    low = words[:, 0].view(np.uint64)
-    high = words[:, 1]
-    limit_high, limit_low = divmod(limit, 2**64)
-    is_over = (high > limit_high) | ((high == limit_high) & (low >= np.uint64(limit_low)))
-    limit_high, limit_low = divmod(-limit, 2**64)
-    is_under = (high < limit_high) | ((high == limit_high) & (low <= np.uint64(limit_low)))
-    has_wrapped = ~(np.abs(doubles) * 10.0**scale <= SURELY_TOO_LARGE)  # true for NaN
-    return np.asarray(is_over | is_under | has_wrapped, np.bool_)
-
-
-def widen_for_sum(kind: pa.DataType) -> pa.DataType:
-    """Return the type of Spark's sum of decimals: 10 more digits, at most 38."""
-    return pa.decimal128(min(38, kind.precision + 10), kind.scale)
-
-
-def make_decimals(words: IntArray, is_null: BoolArray, kind: pa.DataType) -> pa.Array:
-    """Return decimals, given their low and high words as int64[n, 2], and which are NULL."""
-    data = pa.py_buffer(np.ascontiguousarray(words).tobytes())
-    valid = pa.py_buffer(np.packbits(~is_null, bitorder="little").tobytes())
-    widest = pa.decimal128(38, kind.scale)
-    return pa.Array.from_buffers(widest, len(words), [valid, data]).cast(kind)
+    filler = TotalFiller(
+        executable=executable,
+        table=gatherer.table,
+        reader=gatherer.reader,
+        read=read,
+        index=index,
+        total=task_totals.asked[index],
+    )
+    return filler.fill()
 
 
 # How the column of each class of reads is filled, for all output rows.

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -20,21 +20,69 @@ import pyarrow as pa
 from matchrec.compile.executable import Executable
 from matchrec.errors.run.failures import partition_without_room, undecided_without_room
 from matchrec.errors.run.place import RowLocation
+from matchrec.output.aggregates import adds_whole_numbers, never_wraps
 from matchrec.output.measures import Reader
+from matchrec.output.reads import ReadBasicAggregate, read_from_chains
 from matchrec.output.rows import (
     OutputRows,
     find_covered_rows,
     find_output_rows,
     find_unmatched_rows,
 )
+from matchrec.search.interface import Task
 from matchrec.search.matches import Matches, RunFailure, no_matches
 from matchrec.search.nearby import satisfy_nearby
 from matchrec.search.partitions import NO_EDGE, IntArray, Partitions
-from matchrec.worker import wire
+from matchrec.worker import arrays, wire
+from matchrec.worker.arrays import take_column
 from matchrec.worker.batches import PartitionWithoutRoom, Piece
 from matchrec.worker.count import ENCODING, GATHERING, WAITING, Tally
+from matchrec.worker.decimals import always_fit
 from matchrec.worker.encode import check_windows, encode_partitions, value_at
-from matchrec.worker.gather import Gatherer, chain_matches
+from matchrec.worker.gather import Gatherer
+
+# Matches that share their rows.
+
+
+def chain_matches(executable: Executable, table: pa.Table, starts: IntArray) -> Task:
+    """Return the task, with matches that share their rows if that is enough to answer all reads.
+
+    Args:
+        executable: the compiled query.
+        table: the rows that are searched.
+        starts: int64[p + 1], where each partition starts, then the number of rows.
+    """
+    task = executable.task
+    reads = executable.reads
+    if not (task.shares_rows and read_from_chains(reads, executable.rows_per_match)):
+        return task
+    all_exact = all(
+        adds_exactly(
+            read, take_column(table, wire.column(read.column)), starts, ansi=executable.ansi
+        )
+        for read in reads
+        if isinstance(read, ReadBasicAggregate) and read.function in ("sum", "avg")
+        if read.column is not None
+    )
+    return replace(task, chained=all_exact)
+
+
+def adds_exactly(
+    read: ReadBasicAggregate, values: pa.Array, starts: IntArray, *, ansi: bool
+) -> bool:
+    """Return whether a sum or an average does not depend on the order in which values are added.
+
+    Spark adds integers as DOUBLE for an average, as BIGINT for a sum.
+    """
+    if pa.types.is_decimal(values.type):
+        return always_fit(values)
+    if pa.types.is_floating(values.type):
+        return adds_whole_numbers(arrays.as_floats(values), starts)
+    integers = arrays.as_integers(values)
+    if read.function == "avg":
+        return adds_whole_numbers(integers.astype(np.float64), starts)
+    return not ansi or never_wraps(integers)
+
 
 # Errors. A search knows a row only by its position in the arrays; users get the keys of the
 # partition and the number of the row in it.

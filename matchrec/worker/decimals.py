@@ -1,0 +1,57 @@
+"""Sums of decimals as two words of 64 bits, which wrap: which of them fit, and as Arrow columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from matchrec.search.partitions import BoolArray, FloatArray, IntArray
+from matchrec.worker import arrays
+
+DECIMAL_LIMIT = 10**38  # the least number that has more digits than a decimal
+# A sum whose double is greater is surely at least DECIMAL_LIMIT, whatever rounding has lost. A sum
+# that has wrapped around to less than the limit is really beyond 2.4e38, so it is found as well.
+SURELY_TOO_LARGE = 1.2e38
+
+
+def always_fit(values: pa.Array) -> bool:
+    """Return whether every sum of some of these decimals has at most 38 digits."""
+    if values.type.precision <= 28 or not len(values):
+        return True
+    high = arrays.decimal_words(values)[:, 1]
+    largest_word = max(int(high.max()), -int(high.min())) + 1
+    return len(values) * largest_word << 64 < DECIMAL_LIMIT
+
+
+def find_too_large(
+    words: IntArray, doubles: FloatArray, scale: int, limit: int = DECIMAL_LIMIT
+) -> BoolArray:
+    """Return which sums are not less than a limit, signs aside, as bool[n].
+
+    Args:
+        words: int64[n, 2], low and high words of the sums, which may have wrapped around.
+        doubles: float64[n], the same sums of doubles.
+        scale: the number of digits behind the point, which the words do not have.
+        limit: the limit, for the words.
+    """
+    low = words[:, 0].view(np.uint64)
+    high = words[:, 1]
+    limit_high, limit_low = divmod(limit, 2**64)
+    is_over = (high > limit_high) | ((high == limit_high) & (low >= np.uint64(limit_low)))
+    limit_high, limit_low = divmod(-limit, 2**64)
+    is_under = (high < limit_high) | ((high == limit_high) & (low <= np.uint64(limit_low)))
+    has_wrapped = ~(np.abs(doubles) * 10.0**scale <= SURELY_TOO_LARGE)  # true for NaN
+    return np.asarray(is_over | is_under | has_wrapped, np.bool_)
+
+
+def widen_for_sum(kind: pa.DataType) -> pa.DataType:
+    """Return the type of Spark's sum of decimals: 10 more digits, at most 38."""
+    return pa.decimal128(min(38, kind.precision + 10), kind.scale)
+
+
+def make_decimals(words: IntArray, is_null: BoolArray, kind: pa.DataType) -> pa.Array:
+    """Return decimals, given their low and high words as int64[n, 2], and which are NULL."""
+    data = pa.py_buffer(np.ascontiguousarray(words).tobytes())
+    valid = pa.py_buffer(np.packbits(~is_null, bitorder="little").tobytes())
+    widest = pa.decimal128(38, kind.scale)
+    return pa.Array.from_buffers(widest, len(words), [valid, data]).cast(kind)

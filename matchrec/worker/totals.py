@@ -1,0 +1,166 @@
+"""Fill the columns of aggregates over all matches. An output row is a group of matches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from matchrec.compile.executable import Executable
+from matchrec.conditions.row_column import show_column
+from matchrec.errors.calls import total_too_large
+from matchrec.errors.run import failures
+from matchrec.output.measures import Reader
+from matchrec.output.reads import ReadTotal
+from matchrec.search.interface import Total
+from matchrec.search.kernels import totals
+from matchrec.search.matches import DOUBLE_WORD, RunFailure
+from matchrec.search.partitions import BoolArray, FloatArray, IntArray
+from matchrec.worker import wire
+from matchrec.worker.arrays import doubles_of, take_column, to_arrow
+from matchrec.worker.decimals import SURELY_TOO_LARGE, find_too_large, make_decimals, widen_for_sum
+
+SURELY_A_BIGINT = 9.2e18  # a sum of doubles up to it is of integers that BIGINT holds
+
+
+@dataclass(frozen=True)
+class TotalFiller:
+    """Fills the column of one aggregate over all matches.
+
+    The numbers of a search have three words: see `search.kernels.totals`.
+    """
+
+    executable: Executable
+    table: pa.Table  # the input rows
+    reader: Reader
+    read: ReadTotal
+    index: int  # the index of the aggregate among those of the task
+    total: Total
+
+    @property
+    def words(self) -> IntArray:
+        """int64[m, w], what the search knows of each group."""
+        words = self.reader.matches.totals
+        assert words is not None
+        return words
+
+    @property
+    def values(self) -> pa.Array:
+        """The values that the measure reads, by row position. Only if it reads a column."""
+        assert self.read.of is not None
+        assert self.read.of.column is not None
+        return take_column(self.table, wire.column(self.read.of.column))
+
+    def fill(self) -> pa.Array:
+        """Return the aggregate for each group.
+
+        Raises:
+            RunFailure: a number is too large for its type.
+        """
+        words = self.words
+        total = self.total
+        begin = totals.NUMBER + self.index * totals.OF_A_TOTAL
+        known_matches = words[:, begin + totals.KNOWN :]  # those whose measure is not NULL
+        value = words[:, begin + totals.VALUE :]
+        is_null = known_matches[:, DOUBLE_WORD] == 0
+        if total.over == "count":
+            never = np.zeros(len(words), np.bool_)
+            return self.make_numbers(words if self.read.of is None else known_matches, never)
+        if total.over == "sum":
+            return self.make_numbers(value, is_null)
+        if total.inside in ("count", "sum"):
+            return self.make_extremes(value, is_null)
+        rows = np.where(is_null, -1, value[:, totals.ROW])
+        return self.values.take(to_arrow(rows, rows < 0))
+
+    def make_numbers(self, words: IntArray, is_null: BoolArray) -> pa.Array:
+        """Return counts or sums over all matches.
+
+        Args:
+            words: int64[m, 3 or more], the numbers.
+            is_null: bool[m], the groups whose number is NULL.
+
+        Raises:
+            RunFailure: a number is too large for its type.
+        """
+        numbers = np.ascontiguousarray(words[:, :2])
+        doubles = doubles_of(words[:, DOUBLE_WORD])
+        if self.total.floats or self.read.asked.is_double:
+            exact, is_lost = self.convert_to_doubles(numbers, doubles)
+            self.refuse_lost(is_lost & ~is_null, "DOUBLE")
+            return to_arrow(exact, is_null)
+        kind = self.find_exact_type()
+        if pa.types.is_decimal(kind):
+            is_lost = find_too_large(numbers, doubles, 0, 10**kind.precision)
+            self.refuse_lost(is_lost & ~is_null, f"DECIMAL({kind.precision}, {kind.scale})")
+            return make_decimals(numbers, is_null, kind)
+        low, high = numbers[:, 0], numbers[:, 1]
+        is_lost = find_too_large(numbers, doubles, 0) | (high != low >> 63)
+        self.refuse_lost(is_lost & ~is_null, "BIGINT")
+        return to_arrow(low, is_null)
+
+    def convert_to_doubles(
+        self, numbers: IntArray, doubles: FloatArray
+    ) -> tuple[FloatArray, BoolArray]:
+        """Return numbers of 128 bits as doubles, and which of them are not known.
+
+        Args:
+            numbers: int64[m, 2], which may have wrapped.
+            doubles: float64[m], the same numbers added up as doubles without their signs; if the
+                measure is a double, the numbers themselves.
+        """
+        if self.total.floats:
+            number_of_matches = doubles_of(self.words[:, totals.WAYS + DOUBLE_WORD])
+            return doubles, np.isinf(number_of_matches)
+        low, high = numbers[:, 0], numbers[:, 1]
+        has_wrapped = ~(doubles <= SURELY_TOO_LARGE)
+        large = high * 2.0**64 + low.view(np.uint64)
+        exact = np.where(high == low >> 63, low.astype(np.float64), large)
+        if "count" in (self.total.over, self.total.inside):
+            # no count is negative, so the doubles are the numbers, if only roughly
+            return np.where(has_wrapped, doubles, exact), np.isinf(doubles)
+        return exact, has_wrapped
+
+    def find_exact_type(self) -> pa.DataType:
+        """Return the type of a count or a sum that is exact: BIGINT or a decimal."""
+        kind = pa.int64()
+        if self.total.over == "sum" and self.total.inside != "count":
+            kind = self.values.type
+        is_decimal = pa.types.is_decimal(kind)
+        if self.read.asked.cast is not None:
+            return pa.decimal128(38, kind.scale if is_decimal else 0)
+        if not is_decimal:
+            return pa.int64()
+        type_of_sum = widen_for_sum(kind)
+        return widen_for_sum(type_of_sum) if self.total.inside == "sum" else type_of_sum
+
+    def make_extremes(self, words: IntArray, is_null: BoolArray) -> pa.Array:
+        """Return the least or greatest count or sum of a match in each group.
+
+        Raises:
+            RunFailure: the count or sum is too large for BIGINT.
+        """
+        if self.total.floats:
+            return to_arrow(doubles_of(words[:, 0]), is_null)
+        is_lost = (doubles_of(words[:, DOUBLE_WORD]) > SURELY_A_BIGINT) & ~is_null
+        if is_lost.any():
+            row = self.first_row_of_group(is_lost)
+            raise RunFailure(failures.sum_too_large, row, {"type_name": "BIGINT"})
+        return to_arrow(words[:, 0], is_null)
+
+    def refuse_lost(self, is_lost: BoolArray, type_name: str) -> None:
+        """Raise RunFailure for the first group whose number is too large, if there is one.
+
+        Args:
+            is_lost: bool[m], the groups whose number is too large.
+            type_name: the type that it is too large for.
+        """
+        if is_lost.any():
+            columns = [show_column(row_column) for row_column in self.executable.crossing.columns]
+            fields = {"type_name": type_name, "asked": self.read.show(columns)}
+            raise RunFailure(total_too_large, self.first_row_of_group(is_lost), fields)
+
+    def first_row_of_group(self, is_marked: BoolArray) -> int:
+        """Return the row position of the first marked group."""
+        return int(self.reader.rows.row[int(np.flatnonzero(is_marked)[0])])
