@@ -74,8 +74,8 @@ def explain_partition(clause: Clause, target: Target, limit: int) -> Why:
         task, parts, search.attempts, trials, values, rows=partition.partitions.rows
     )
     rows = TracedRows(partition.keys, partition.orders, partition.places, partition.irrelevant)
-    teller = StoryWriter(plan, task, rows, search, explainer.conditions())
-    return Why(teller.story())
+    writer = StoryWriter(plan, task, rows, search, explainer.explain_conditions())
+    return Why(writer.write_story())
 
 
 def build_writer(clause: Clause, plan: MatchPlan) -> WriteExpression | None:

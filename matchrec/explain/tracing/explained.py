@@ -14,7 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from matchrec.automaton.program import A_MATCH
-from matchrec.explain.tracing.parts import ConditionParts, Conjunct, ReferencePart, number_of
+from matchrec.explain.tracing.parts import (
+    ConditionParts,
+    Conjunct,
+    ReferencePart,
+    encode_match_number,
+)
 from matchrec.explain.tracing.search import CONDITION_OUTCOMES, Attempt, Mapped, Outcome, Trial
 from matchrec.plan.expression import End, Navigation
 from matchrec.search.interface import Task
@@ -64,11 +69,12 @@ def trials_as_matches(task: Task, attempts: Sequence[Attempt], keys: Sequence[Tr
     """Return trials as matches that end with the row that is tried.
 
     That row is mapped to the variable of the trial. The match number holds the index of the trial
-    among `keys`, see `parts.number_of`.
+    among `keys`, see `parts.encode_match_number`.
     """
-    paths = [rows_of(task, attempts[number], index) for number, index in keys]
+    paths = [list_rows_of_trial(task, attempts[number], index) for number, index in keys]
     numbers = [
-        number_of(index, attempts[number].number + 1) for index, (number, _) in enumerate(keys)
+        encode_match_number(index, attempts[number].number + 1)
+        for index, (number, _) in enumerate(keys)
     ]
     rows = [row for path in paths for row, _ in path]
     variables = [variable for path in paths for _, variable in path]
@@ -84,13 +90,13 @@ def trials_as_matches(task: Task, attempts: Sequence[Attempt], keys: Sequence[Tr
     )
 
 
-def rows_of(task: Task, attempt: Attempt, index: int) -> Mapped:
+def list_rows_of_trial(task: Task, attempt: Attempt, index: int) -> Mapped:
     """Return the rows mapped before a trial, and the row that it tries.
 
     For stages that row is mapped to the test, which no condition counts among a stage's events.
     """
     trial = attempt.trials[index]
-    last_variable = trial.variable if task.stages is None else trial.asked
+    last_variable = trial.variable if task.stages is None else trial.condition_variable
     path = (attempt.trials[i] for i in attempt.path_to(trial.before))
     return (*((earlier.row, earlier.variable) for earlier in path), (trial.row, last_variable))
 
@@ -109,14 +115,14 @@ class Explainer:
     # How many rows the partition has.
     rows: int
 
-    def conditions(self) -> dict[TrialKey, tuple[str, ...]]:
+    def explain_conditions(self) -> dict[TrialKey, tuple[str, ...]]:
         """Return for each trial a sentence for each conjunct of its condition."""
         return {
-            key: tuple(self.sentences(key, self.values.get(number, ())))
+            key: tuple(self.write_sentences(key, self.values.get(number, ())))
             for number, key in enumerate(self.keys)
         }
 
-    def sentences(self, key: TrialKey, values: MeasureTexts) -> Iterator[str]:
+    def write_sentences(self, key: TrialKey, values: MeasureTexts) -> Iterator[str]:
         """Return the sentences for one trial.
 
         Args:
@@ -126,21 +132,23 @@ class Explainer:
         attempt_index, trial_index = key
         attempt = self.attempts[attempt_index]
         trial = attempt.trials[trial_index]
-        conjuncts = self.parts.conjuncts.get(self.task.variables[trial.asked], ())
+        conjuncts = self.parts.conjuncts.get(self.task.variables[trial.condition_variable], ())
         if not conjuncts:
             yield "no condition: true of every row"
             return
         truths = find_truths(trial, conjuncts, values)
-        mapped = rows_of(self.task, attempt, trial_index)
+        mapped = list_rows_of_trial(self.task, attempt, trial_index)
         for conjunct, truth in zip(conjuncts, truths, strict=True):
             if truth is None:
                 yield conjunct.text
-            elif conjunct.truth is None or truth == NOT_ASKED:
+            elif conjunct.truth is None or truth == NOT_EVALUATED:
                 yield f"{conjunct.text}: {truth}"
             else:
-                yield self.sentence(conjunct, truth, values, mapped)
+                yield self.write_sentence(conjunct, truth, values, mapped)
 
-    def sentence(self, conjunct: Conjunct, truth: str, values: MeasureTexts, mapped: Mapped) -> str:
+    def write_sentence(
+        self, conjunct: Conjunct, truth: str, values: MeasureTexts, mapped: Mapped
+    ) -> str:
         """Return a sentence with the truth of a conjunct and the values of its parts.
 
         Args:
@@ -153,13 +161,15 @@ class Explainer:
         result = f"{sides} is {truth}" if sides else truth
         notes = []
         for reference in conjunct.references:
-            note = self.note(reference, values, mapped)
+            note = self.describe_reference(reference, values, mapped)
             if note is not None:
                 notes.append(note)
         sentence = f"{conjunct.text}: {result}"
         return f"{sentence} ({', '.join(notes)})" if notes else sentence
 
-    def note(self, part: ReferencePart, values: MeasureTexts, mapped: Mapped) -> str | None:
+    def describe_reference(
+        self, part: ReferencePart, values: MeasureTexts, mapped: Mapped
+    ) -> str | None:
         """Return the value of a reference, and which row it reads: `PREV(price) = 10 of row 3`.
 
         The value is left out if a side of the comparison shows it, and the row if it is the one
@@ -167,7 +177,7 @@ class Explainer:
         """
         row_text = ""
         if part.navigation is not None:
-            row = self.row_read(part.navigation, mapped)
+            row = self.find_row_read(part.navigation, mapped)
             if row is None:
                 row_text = " of no row"
             elif row != mapped[-1][0]:
@@ -176,7 +186,7 @@ class Explainer:
             return f"{part.text}{row_text}" if row_text else None
         return f"{part.text} = {value_text(values[part.measure])}{row_text}"
 
-    def row_read(self, navigation: Navigation, mapped: Mapped) -> int | None:
+    def find_row_read(self, navigation: Navigation, mapped: Mapped) -> int | None:
         """Return the position of the row that a navigation reads; None if there is no such row."""
         rows = [row for row, _ in mapped]
         if navigation.variable is not None:
@@ -196,7 +206,7 @@ def value_text(value: str | None) -> str:
 
 
 # The truth of a conjunct that was not evaluated because one before it does not hold.
-NOT_ASKED = "not asked"
+NOT_EVALUATED = "not asked"
 
 
 def find_truths(
@@ -213,15 +223,15 @@ def find_truths(
         values: the values of all measures; empty if there are none for this trial.
 
     Returns:
-        For each conjunct "true", "false", "unknown, as it is NULL" or `NOT_ASKED`; None if it is
-        not known.
+        For each conjunct "true", "false", "unknown, as it is NULL" or `NOT_EVALUATED`; None if
+        it is not known.
     """
-    held = trial.outcome is not Outcome.FAILED
+    condition_holds = trial.outcome is not Outcome.FAILED
     all_unknown: tuple[str | None, ...] = (None,) * len(conjuncts)
     # At the starting row there is no row before, from which a measure that looks back could look.
     lacks_values = trial.depth == 0 and any(conjunct.looks_back for conjunct in conjuncts)
     if not values or lacks_values:
-        return ("true",) if held and len(conjuncts) == 1 else all_unknown
+        return ("true",) if condition_holds and len(conjuncts) == 1 else all_unknown
     truths = [
         None if conjunct.truth is None else (values[conjunct.truth] or "unknown, as it is NULL")
         for conjunct in conjuncts
@@ -229,10 +239,10 @@ def find_truths(
     for index, conjunct in enumerate(conjuncts):
         earlier = truths[:index]
         if conjunct.is_guarded and any(truth not in (None, "true") for truth in earlier):
-            truths[index] = NOT_ASKED
-    if held:
+            truths[index] = NOT_EVALUATED
+    if condition_holds:
         truths = ["true" if truth is None else truth for truth in truths]
     elif truths.count(None) == 1 and all(truth in (None, "true") for truth in truths):
         truths = ["false" if truth is None else truth for truth in truths]
-    agrees = None in truths or held == all(truth == "true" for truth in truths)
+    agrees = None in truths or condition_holds == all(truth == "true" for truth in truths)
     return tuple(truths) if agrees else all_unknown

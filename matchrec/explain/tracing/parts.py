@@ -42,7 +42,7 @@ from matchrec.plan.text import string_literal
 from matchrec.source import Span
 
 # One number holds the index of a trial and the match number: index * MATCH_NUMBERS + match number.
-# See `number_of`.
+# See `encode_match_number`.
 MATCH_NUMBERS = 2**31
 
 NOWHERE = Span(0, 0)
@@ -111,13 +111,13 @@ def split_into_parts(
     splitter = Splitter(plan.staging is not None, write, [Measure("__why0", trial_index)])
     definitions = [(definition.variable, definition) for definition in plan.definitions]
     conjuncts_by_variable = {
-        definition.variable: splitter.conjuncts(definition, mapped)
+        definition.variable: splitter.split_condition(definition, mapped)
         for mapped, definition in (*definitions, *tests)
     }
     return ConditionParts(conjuncts_by_variable, tuple(splitter.measures))
 
 
-def number_of(trial: int, match_number: int) -> int:
+def encode_match_number(trial: int, match_number: int) -> int:
     """Return the match number of the match that stands for a trial.
 
     Args:
@@ -143,7 +143,7 @@ class Splitter:
     write: WriteExpression | None
     measures: list[Measure]
 
-    def conjuncts(self, definition: Definition, mapped: str) -> tuple[Conjunct, ...]:
+    def split_condition(self, definition: Definition, mapped: str) -> tuple[Conjunct, ...]:
         """Return the conjuncts of a condition.
 
         A conjunct that can raise an error is guarded by those before it.
@@ -157,10 +157,10 @@ class Splitter:
         for index, scalar in enumerate(scalars):
             earlier = scalars[:index] if may_fail(scalar.operations) else ()
             guards = [guard for guard in earlier if all(map(is_measured, guard.references))]
-            parts.append(self.conjunct(scalar, mapped, guards))
+            parts.append(self.add_conjunct(scalar, mapped, guards))
         return tuple(parts)
 
-    def conjunct(self, scalar: Scalar, variable: str, guards: Sequence[Scalar]) -> Conjunct:
+    def add_conjunct(self, scalar: Scalar, variable: str, guards: Sequence[Scalar]) -> Conjunct:
         """Return a conjunct, and add the measures of its values.
 
         Args:
@@ -169,7 +169,7 @@ class Splitter:
             guards: conjuncts that must hold for it to be evaluated.
         """
         looks_back = any(self.looks_back(reference) for reference in scalar.references)
-        text = self.text(scalar, variable)
+        text = self.write_text(scalar, variable)
         # Such an operation may come from a NOT in the pattern: then nobody wrote it.
         is_complement = isinstance(scalar, Operation) and scalar.operator == "IS NOT TRUE"
         if self.write is not None and not is_complement:
@@ -190,10 +190,10 @@ class Splitter:
             sides = scalar.operands
             operator = scalar.operator
         bare_sides = find_bare_references(sides)
-        truth = self.measure(scalar, variable, guards)
-        side_measures = [self.measure(side, variable, guards) for side in sides]
+        truth = self.add_measure(scalar, variable, guards)
+        side_measures = [self.add_measure(side, variable, guards) for side in sides]
         references = [
-            self.reference(reference, variable, is_side=reference in bare_sides)
+            self.add_reference(reference, variable, is_side=reference in bare_sides)
             for reference in dict.fromkeys(scalar.references)
         ]
         return Conjunct(
@@ -206,7 +206,7 @@ class Splitter:
             is_guarded=bool(guards),
         )
 
-    def reference(self, reference: Reference, variable: str, *, is_side: bool) -> ReferencePart:
+    def add_reference(self, reference: Reference, variable: str, *, is_side: bool) -> ReferencePart:
         """Return a reference of a conjunct, and add the measure of its value.
 
         Args:
@@ -216,24 +216,24 @@ class Splitter:
         """
         navigation = None
         if isinstance(reference, ColumnReference | Classifier):
-            navigation = self.navigation(reference.navigation)
+            navigation = self.move_navigation(reference.navigation)
         term = Term((reference,), NOWHERE)
-        text = self.text(term, variable)
-        return ReferencePart(text, self.measure(term, variable), navigation, is_side)
+        text = self.write_text(term, variable)
+        return ReferencePart(text, self.add_measure(term, variable), navigation, is_side)
 
-    def text(self, scalar: Scalar, variable: str) -> str:
+    def write_text(self, scalar: Scalar, variable: str) -> str:
         """Return an expression in a variable's condition as one would write it."""
         return show_stage_condition(scalar, variable) if self.of_stages else show_scalar(scalar)
 
-    def measure(self, scalar: Scalar, variable: str, guards: Sequence[Scalar] = ()) -> int:
+    def add_measure(self, scalar: Scalar, variable: str, guards: Sequence[Scalar] = ()) -> int:
         """Add a measure of an expression, and return its index.
 
         The measure is NULL unless the last row is mapped to the variable and the guards hold.
         """
-        value = self.measured(scalar)
+        value = self.convert_scalar(scalar)
         classifier = Classifier(Navigation(semantics=Semantics.FINAL))
         tests: list[Scalar] = [Term((classifier, f" = {string_literal(variable)}"), NOWHERE)]
-        tests += [self.measured(guard) for guard in guards]
+        tests += [self.convert_scalar(guard) for guard in guards]
         # One CASE within the other: an AND may evaluate all tests at once.
         cases: list[str | Scalar] = []
         for test in tests:
@@ -244,17 +244,17 @@ class Splitter:
         self.measures.append(Measure(f"__why{len(self.measures)}", measure))
         return len(self.measures) - 1
 
-    def measured(self, scalar: Scalar) -> Scalar:
+    def convert_scalar(self, scalar: Scalar) -> Scalar:
         """Return a part of a condition as a measure reads it."""
         if isinstance(scalar, Operation):
-            return scalar.of_operands(self.measured)
+            return scalar.of_operands(self.convert_scalar)
         pieces = tuple(
-            new_piece for piece in scalar.pieces for new_piece in self.measured_piece(piece)
+            new_piece for piece in scalar.pieces for new_piece in self.convert_piece(piece)
         )
         return replace(scalar, pieces=pieces)
 
-    def measured_piece(self, piece: TextPiece) -> Iterator[TextPiece]:
-        """Return a piece of a condition as a measure reads it: from the match's last row."""
+    def convert_piece(self, piece: TextPiece) -> Iterator[TextPiece]:
+        """Yield a piece of a condition as a measure reads it: from the match's last row."""
         match piece:
             case str():
                 yield piece
@@ -266,7 +266,7 @@ class Splitter:
                 semantics = Semantics.RUNNING if self.looks_back(piece) else Semantics.FINAL
                 yield with_semantics(piece, semantics)
             case ColumnReference(navigation=navigation) | Classifier(navigation=navigation):
-                moved = replace(piece, navigation=self.navigation(navigation))
+                moved = replace(piece, navigation=self.move_navigation(navigation))
                 yield with_semantics(moved, Semantics.FINAL)
             case _:
                 yield piece
@@ -278,8 +278,8 @@ class Splitter:
         is_of_all_rows = reference.variable is None and reference.frame is None
         return reference.so_far or (self.of_stages and is_of_all_rows)
 
-    def navigation(self, navigation: Navigation) -> Navigation:
-        """Return where a reference reads if the current row is the match's last one.
+    def move_navigation(self, navigation: Navigation) -> Navigation:
+        """Return a navigation for a measure, for which the current row is the match's last one.
 
         The condition of a stage does not count the current row among the rows of the match, so
         that a measure must go back one row more.

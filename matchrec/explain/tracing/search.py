@@ -72,7 +72,7 @@ class Trial:
     # The id of the variable; -1 if the trial is about no variable, such as a skipped row.
     variable: int
     # The id of the variable whose condition is evaluated. For stages it differs from `variable`.
-    asked: int
+    condition_variable: int
     outcome: Outcome
     # The index of the trial that took the previous row; -1 at the starting row.
     before: int
@@ -193,7 +193,7 @@ class Recorder:
         trial = Trial(
             row=int(row),
             variable=variable,
-            asked=condition_variable,
+            condition_variable=condition_variable,
             outcome=outcome,
             before=previous,
             depth=int(depth),

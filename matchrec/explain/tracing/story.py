@@ -23,7 +23,7 @@ class Line:
     # The number of the row, from 1.
     row: int
     # The values of the row in the ORDER BY columns.
-    place: str
+    order_values: str
     # The name of the variable; empty if the trial is about no variable.
     variable: str
     outcome: str
@@ -78,19 +78,19 @@ class TracedRows:
     # The names of the ORDER BY columns.
     orders: Sequence[str]
     # The values of each row in the ORDER BY columns.
-    places: Sequence[Sequence[str]]
+    order_values: Sequence[Sequence[str]]
     # The positions of the rows that are left out before the search.
     irrelevant: frozenset[int]
 
-    def order_values(self, row: int) -> str:
+    def show_order_values(self, row: int) -> str:
         """Return the values of a row in the ORDER BY columns; "end" after the last row."""
-        return ", ".join(self.places[row]) if row < len(self.places) else "end"
+        return ", ".join(self.order_values[row]) if row < len(self.order_values) else "end"
 
     def name_row(self, row: int) -> str:
         """Return a row as a sentence names it: `row 3 (day = 2024-01-03)`."""
-        if row >= len(self.places) or not self.orders:
+        if row >= len(self.order_values) or not self.orders:
             return f"row {row + 1}"
-        pairs = zip(self.orders, self.places[row], strict=True)
+        pairs = zip(self.orders, self.order_values[row], strict=True)
         return f"row {row + 1} ({', '.join(f'{name} = {value}' for name, value in pairs)})"
 
 
@@ -105,14 +105,14 @@ class StoryWriter:
     # For each trial a sentence for each part of its condition.
     conditions: Mapping[TrialKey, tuple[str, ...]]
 
-    def story(self) -> Story:
+    def write_story(self) -> Story:
         """Return the whole trace in words."""
         pattern = " ".join(
             [f"PATTERN ({show_pattern(self.plan.pattern)})", *self.describe_window()]
         )
         keys = ", ".join(f"{name} = {value}" for name, value in self.rows.keys.items())
         partition = f"partition {keys}" if keys else "the only partition"
-        row_count = show_count(len(self.rows.places), "row")
+        row_count = show_count(len(self.rows.order_values), "row")
         if self.trace.passed is None:
             results = self.list_matches()
         else:
@@ -205,7 +205,7 @@ class StoryWriter:
         is_given_back = trial.outcome is Outcome.TAKEN and index not in attempt.best
         return Line(
             row=trial.row + 1,
-            place=self.rows.order_values(trial.row),
+            order_values=self.rows.show_order_values(trial.row),
             variable=self.variable_name(trial),
             outcome="given back" if is_given_back else trial.outcome.value,
             conditions=self.conditions.get(key, ()),
@@ -218,7 +218,7 @@ class StoryWriter:
 
         The condition of a stage is named as its call. Empty if the trial has neither.
         """
-        variable = trial.variable if trial.variable >= 0 else trial.asked
+        variable = trial.variable if trial.variable >= 0 else trial.condition_variable
         return self.task.variables[variable].removeprefix(":") if variable >= 0 else ""
 
     def attempt_title(self, attempt: Attempt) -> str:
@@ -286,7 +286,7 @@ class StoryWriter:
 
     def explain_missing_row(self, row: int, start: int) -> str:
         """Explain why an attempt from a starting row may not read a row: partition or window."""
-        if row >= len(self.rows.places):
+        if row >= len(self.rows.order_values):
             return "the partition has no further row"
         window = "".join(
             f" of {self.rows.name_row(start)}, {length}" for length in self.describe_window()

@@ -134,7 +134,7 @@ class Trace:
 
 
 def trace_search(
-    task: Task, strategy: Strategy, partitions: Partitions, asked: Sequence[int], limit: int
+    task: Task, strategy: Strategy, partitions: Partitions, rows: Sequence[int], limit: int
 ) -> Trace:
     """Trace the search of one partition.
 
@@ -144,7 +144,7 @@ def trace_search(
         task: the task of the search.
         strategy: the engine's search.
         partitions: the only partition.
-        asked: the starting rows to show. Without any, the attempts that found nothing and mapped
+        rows: the starting rows to show. Without any, the attempts that found nothing and mapped
             the most rows are shown, the earlier of equals.
         limit: the maximal number of attempts to show.
 
@@ -154,8 +154,8 @@ def trace_search(
     matches = find_engine_matches(strategy, task, partitions)
     starts = find_starting_rows(task, matches, 0, partitions.rows)
     tracer = Tracer(task, partitions)
-    if asked:
-        return trace_rows(tracer, matches, starts, asked[:limit])
+    if rows:
+        return trace_rows(tracer, matches, starts, rows[:limit])
     return trace_best(tracer, matches, starts, limit)
 
 

@@ -111,7 +111,7 @@ def table_cells(lines: Sequence[Line]) -> Iterator[tuple[str, str, str, str, str
         is_new_row = line.row != previous_row
         previous_row = line.row
         row = str(line.row) if is_new_row else ""
-        order_values = line.place if is_new_row else ""
+        order_values = line.order_values if is_new_row else ""
         condition, *other_conditions = line.conditions or ("",)
         yield (row, order_values, line.variable, line.outcome, condition)
         for text in (*other_conditions, line.fold):
@@ -167,7 +167,7 @@ def draw_attempt(
         orders: the ORDER BY columns, the title of the column of order values.
     """
     shown = choose_lines(attempt)
-    order_width = max(map(len, [orders, *(line.place for line in shown)]))
+    order_width = max(map(len, [orders, *(line.order_values for line in shown)]))
 
     def name_row(row: str, order_values: str, y: int) -> None:
         """Write the number of a row and its order values, in two columns left of the variables."""
@@ -183,7 +183,7 @@ def draw_attempt(
     y += 2
     for _, row_lines in groupby(shown, key=attrgetter("row")):
         lines = list(row_lines)
-        name_row(str(lines[0].row), lines[0].place, y)
+        name_row(str(lines[0].row), lines[0].order_values, y)
         for line in lines:
             draw_trial(panel, line, names, y + 0.4)
         notes = row_notes(lines)
@@ -281,7 +281,7 @@ class Why(figures.PicturedText):
             for line in attempt.lines:
                 variable = line.variable or None
                 condition = "; ".join(line.conditions) or None
-                position = (attempt.start, line.row, line.place, line.depth)
+                position = (attempt.start, line.row, line.order_values, line.depth)
                 rows.append((*position, variable, line.outcome, condition))
         return data_frame(COLUMNS, rows)
 

@@ -17,7 +17,7 @@ CLAUSE = """
 
 
 def asked(outcome: Outcome) -> Trial:
-    return Trial(row=1, variable=1, asked=1, outcome=outcome, before=0, depth=1)
+    return Trial(row=1, variable=1, condition_variable=1, outcome=outcome, before=0, depth=1)
 
 
 def test_a_condition_is_taken_apart() -> None:
