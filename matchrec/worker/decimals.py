@@ -44,14 +44,14 @@ def find_too_large(
     return np.asarray(is_over | is_under | has_wrapped, np.bool_)
 
 
-def widen_for_sum(kind: pa.DataType) -> pa.DataType:
+def widen_for_sum(decimal_type: pa.DataType) -> pa.DataType:
     """Return the type of Spark's sum of decimals: 10 more digits, at most 38."""
-    return pa.decimal128(min(38, kind.precision + 10), kind.scale)
+    return pa.decimal128(min(38, decimal_type.precision + 10), decimal_type.scale)
 
 
-def make_decimals(words: IntArray, is_null: BoolArray, kind: pa.DataType) -> pa.Array:
+def make_decimals(words: IntArray, is_null: BoolArray, decimal_type: pa.DataType) -> pa.Array:
     """Return decimals, given their low and high words as int64[n, 2], and which are NULL."""
     data = pa.py_buffer(np.ascontiguousarray(words).tobytes())
     valid = pa.py_buffer(np.packbits(~is_null, bitorder="little").tobytes())
-    widest = pa.decimal128(38, kind.scale)
-    return pa.Array.from_buffers(widest, len(words), [valid, data]).cast(kind)
+    widest = pa.decimal128(38, decimal_type.scale)
+    return pa.Array.from_buffers(widest, len(words), [valid, data]).cast(decimal_type)

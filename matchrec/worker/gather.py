@@ -401,11 +401,11 @@ def fill_accumulated(gatherer: Gatherer, read: ReadAccumulated) -> pa.Array:
         if reads_result:
             results.append(accumulator.result())
 
-    kind = pa.int64() if read.function == "count" else pa.float64()
+    result_type = pa.int64() if read.function == "count" else pa.float64()
     if read.value_column is not None:
-        kind = gatherer.values(read.value_column).type
+        result_type = gatherer.values(read.value_column).type
     result_index = np.append(0, np.cumsum(is_read))[last_mapped + 1]
-    return arrays.array_of(results, kind).take(to_arrow(result_index))
+    return arrays.array_of(results, result_type).take(to_arrow(result_index))
 
 
 def fill_aggregates(gatherer: Gatherer, read: ReadBasicAggregate) -> pa.Array:
@@ -456,10 +456,10 @@ class Aggregation:
         Raises:
             RunFailure: a sum is too large for its type, in ANSI mode.
         """
-        kind = self.values.type
-        if pa.types.is_decimal(kind):
+        value_type = self.values.type
+        if pa.types.is_decimal(value_type):
             return self.sum_decimals(last_mapped, is_null)
-        if pa.types.is_floating(kind):
+        if pa.types.is_floating(value_type):
             return to_arrow(take_or(self.sum_floats(), last_mapped, 0), is_null)
         integers = arrays.as_integers(self.values)
         sums = self.aggregates.integer_sums(integers, ansi=self.ansi)
@@ -470,18 +470,18 @@ class Aggregation:
 
         As in Spark, a sum of more than 38 digits is NULL, or an error in ANSI mode.
         """
-        kind = self.values.type
-        type_of_sum = widen_for_sum(kind)
+        value_type = self.values.type
+        type_of_sum = widen_for_sum(value_type)
         words_by_row = self.aggregates.decimal_sums(arrays.decimal_words(self.values))
         words = take_or(words_by_row, last_mapped, 0)
         if always_fit(self.values):
             return make_decimals(words, is_null, type_of_sum)
         doubles = take_or(self.sum_floats(), last_mapped, 0)
-        is_too_large = find_too_large(words, doubles, kind.scale) & ~is_null
+        is_too_large = find_too_large(words, doubles, value_type.scale) & ~is_null
         if self.ansi and is_too_large.any():
             first = int(np.flatnonzero(is_too_large)[0])
             row = int(self.aggregates.rows[last_mapped[first]])
-            fields = {"type_name": f"DECIMAL(38, {kind.scale})"}
+            fields = {"type_name": f"DECIMAL(38, {value_type.scale})"}
             raise RunFailure(failures.sum_too_large, row, fields)
         return make_decimals(words, is_null | is_too_large, type_of_sum)
 

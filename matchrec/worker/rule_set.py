@@ -106,7 +106,7 @@ class RuleSetWorker:
                 shared = all_rows
                 rows = divide_once(rule.dividing_columns)
             else:
-                shared = all_rows.of_version(rule.version, self.rule_set.order)
+                shared = all_rows.select_version(rule.version, self.rule_set.order)
                 rows = shared.divide(rule.dividing_columns)
             if len(rows.words):
                 yield from self.run_rule(number, shared, rows)
@@ -122,7 +122,7 @@ class RuleSetWorker:
             rows: the same rows, in the partitions of the rule.
         """
         rule = self.rule_set.rules[number]
-        output = partial(self.batches, number)
+        output = partial(self.make_batches, number)
         all_partitions = range(len(shared.starts) - 1)
 
         def search(partitions: range) -> Iterator[pa.RecordBatch]:
@@ -199,7 +199,7 @@ class RuleSetWorker:
 
     # From matches to output rows.
 
-    def batches(
+    def make_batches(
         self,
         number: int,
         table: pa.Table,
@@ -288,7 +288,7 @@ class SharedRows:
         starts = self.starts[partitions.start : partitions.stop + 1] - begin
         return SharedRows(self.table.slice(begin, end - begin), starts, self.words[begin:end])
 
-    def of_version(self, version: Version, order: int) -> SharedRows:
+    def select_version(self, version: Version, order: int) -> SharedRows:
         """Return the rows that a version of a rule sees. Partitions without such rows are dropped.
 
         Args:

@@ -90,11 +90,13 @@ class TotalFiller:
             exact, is_lost = self.convert_to_doubles(numbers, doubles)
             self.refuse_lost(is_lost & ~is_null, "DOUBLE")
             return to_arrow(exact, is_null)
-        kind = self.find_exact_type()
-        if pa.types.is_decimal(kind):
-            is_lost = find_too_large(numbers, doubles, 0, 10**kind.precision)
-            self.refuse_lost(is_lost & ~is_null, f"DECIMAL({kind.precision}, {kind.scale})")
-            return make_decimals(numbers, is_null, kind)
+        number_type = self.find_exact_type()
+        if pa.types.is_decimal(number_type):
+            is_lost = find_too_large(numbers, doubles, 0, 10**number_type.precision)
+            self.refuse_lost(
+                is_lost & ~is_null, f"DECIMAL({number_type.precision}, {number_type.scale})"
+            )
+            return make_decimals(numbers, is_null, number_type)
         low, high = numbers[:, 0], numbers[:, 1]
         is_lost = find_too_large(numbers, doubles, 0) | (high != low >> 63)
         self.refuse_lost(is_lost & ~is_null, "BIGINT")
@@ -124,15 +126,15 @@ class TotalFiller:
 
     def find_exact_type(self) -> pa.DataType:
         """Return the type of a count or a sum that is exact: BIGINT or a decimal."""
-        kind = pa.int64()
+        number_type = pa.int64()
         if self.total.over == "sum" and self.total.inside != "count":
-            kind = self.values.type
-        is_decimal = pa.types.is_decimal(kind)
+            number_type = self.values.type
+        is_decimal = pa.types.is_decimal(number_type)
         if self.read.asked.cast is not None:
-            return pa.decimal128(38, kind.scale if is_decimal else 0)
+            return pa.decimal128(38, number_type.scale if is_decimal else 0)
         if not is_decimal:
             return pa.int64()
-        type_of_sum = widen_for_sum(kind)
+        type_of_sum = widen_for_sum(number_type)
         return widen_for_sum(type_of_sum) if self.total.inside == "sum" else type_of_sum
 
     def make_extremes(self, words: IntArray, is_null: BoolArray) -> pa.Array:

@@ -371,7 +371,9 @@ def bucket_of(worker: QueryWorker | RuleSetWorker, arriving: Arriving) -> Bucket
         return Bucket(arriving, query, (build_search(worker.executable),), {}, remembers=False)
     rule_set = worker.rule_set
     searches = tuple(
-        build_search(rule.executable, partial(worker.batches, number), rule.version, rule.identity)
+        build_search(
+            rule.executable, partial(worker.make_batches, number), rule.version, rule.identity
+        )
         for number, rule in enumerate(rule_set.rules)
     )
     # rules may change over the same state, but not what they share
