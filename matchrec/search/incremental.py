@@ -225,7 +225,7 @@ class ResumedSearch:
             if len(self.last_live):
                 last_live = np.maximum(last_live, self.last_live)
             self.last_live = last_live
-        self.live = compact(task, arrays, self.live.keep(~has_ended), self.call)
+        self.live = prune_runs(task, arrays, self.live.keep(~has_ended), self.call)
 
     def find_ended_runs(self) -> BoolArray:
         """Return bool[r], the live runs whose windows have ended."""
@@ -294,11 +294,11 @@ class ResumedSearch:
 
         can_be_released = live.starts >= self.release.settled
         if not can_be_released.all():
-            live = compact(task, arrays, live.keep(can_be_released), self.call)
+            live = prune_runs(task, arrays, live.keep(can_be_released), self.call)
         if task.most_matches is not None and last_number >= task.most_matches:
             held = no_matches()
             no_runs = np.zeros(len(self.live.runs), np.bool_)
-            live = compact(task, arrays, self.live.keep(no_runs), self.call)
+            live = prune_runs(task, arrays, self.live.keep(no_runs), self.call)
 
         row_registers = find_row_registers(arrays)
         extremes = find_extremes(task)
@@ -361,7 +361,7 @@ def windows_between(task: Task, live: LiveRuns) -> tuple[IntArray, IntArray]:
     return waiting, window[waiting]
 
 
-def compact(task: Task, arrays: SearchInput, live: LiveRuns, call: SearchCall) -> LiveRuns:
+def prune_runs(task: Task, arrays: SearchInput, live: LiveRuns, call: SearchCall) -> LiveRuns:
     """Return the runs without the nodes to which none of them leads."""
     search = resume(task, arrays, live, call.stop, call.stop)
     search.prune()
