@@ -208,9 +208,8 @@ except ImportError:  # Windows
 
 LOCKS = "compiling.lock"  # a file beside the compiled functions; each name locks a byte of it
 
-ONE_THREAD = (
-    RLock()
-)  # held by the thread that compiles; numba, too, lets only one compile at a time
+# Held by the thread that compiles. numba, too, lets only one thread compile at a time.
+ONE_THREAD = RLock()
 
 
 @contextmanager
