@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from matchrec.plan.stages import Skip
 
 
+# The names of the algorithms, by which users choose them.
+BACKTRACKING = "backtracking"
+BREADTH_FIRST = "breadth_first"
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """When a row may be mapped to a variable: both parts must be true. A missing part is true."""

@@ -23,7 +23,7 @@ from matchrec.automaton.program import A_MATCH
 from matchrec.errors.run import failures
 from matchrec.plan.clauses import MatchOutput
 from matchrec.search.graph import number_versions
-from matchrec.search.interface import Room, Task
+from matchrec.search.interface import BACKTRACKING, Room, Task
 from matchrec.search.kernels import breadth_first, layout
 from matchrec.search.kernels.order import (
     HELD,
@@ -291,7 +291,7 @@ def find_matches(
     Raises:
         RunFailure: the search has failed because of the rows.
     """
-    one_at_a_time = algorithm == "backtracking"
+    one_at_a_time = algorithm == BACKTRACKING
     if task.output is MatchOutput.PREFERRED:
         search_class = MatchSearch if one_at_a_time else BreadthFirstSearch
         return number_chunks(task, search_class(task, arrays, room, counters).find_matches())
@@ -322,7 +322,7 @@ def skip_runs(
     Raises:
         RunFailure: the search has failed because of the rows.
     """
-    if algorithm == "backtracking":
+    if algorithm == BACKTRACKING:
         search = MatchSearch(task, arrays, room, counters)
         return ReleasingSearch(search, room, room).find_matches()
     small = at_most(room, ROOM)

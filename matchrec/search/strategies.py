@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from matchrec.errors.calls import algorithm_cannot
 from matchrec.plan.clauses import ONE_MATCH_PER_START, MatchOutput
-from matchrec.search.interface import Room, Task
+from matchrec.search.interface import BACKTRACKING, BREADTH_FIRST, Room, Task
 from matchrec.shortcuts import current_shortcuts
 
 if TYPE_CHECKING:
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from matchrec.search.partitions import IntArray, Partitions
     from matchrec.search.records import CompiledTask
     from matchrec.search.search import KernelSearch
-
-BACKTRACKING = "backtracking"
-BREADTH_FIRST = "breadth_first"
 
 
 @dataclass(frozen=True)
