@@ -170,7 +170,7 @@ def build_tie_test(order_texts: tuple[str, ...], draft: Draft) -> RowTest | None
     # Conditions are split for a variable, but this one depends on none.
     any_variable = draft.plan.variables[0]
     splitter = ConditionSplitter(draft.plan, any_variable, draft.scope)
-    return splitter.test(join_conditions("AND", comparisons, NO_SPAN))
+    return splitter.build_test(join_conditions("AND", comparisons, NO_SPAN))
 
 
 def link_coverage(coverage: CoverageDraft, executable: Executable) -> CoverageTask:

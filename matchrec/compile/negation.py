@@ -193,7 +193,7 @@ def compile_negations(
 
 def split_test(plan: MatchPlan, test: NegationTest, scope: RowScope) -> SplitCondition:
     """Split the condition of a test into parts for Spark, the worker and the search."""
-    condition = ConditionSplitter(plan, test.mapped, scope).condition(test.definition.condition)
+    condition = ConditionSplitter(plan, test.mapped, scope).split(test.definition.condition)
     return replace(condition, variable=test.definition.variable)
 
 

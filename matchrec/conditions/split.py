@@ -113,14 +113,14 @@ def split_conditions(
 
     Args:
         plan: the plan of the query.
-        scope: which rows the conditions that Spark computes may read.
+        scope: who computes values that read rows at a fixed distance.
 
     Raises:
         MatchRecognizeUnsupportedError: an expression reads several positions of the run, and the
             search cannot compute it.
     """
     return tuple(
-        ConditionSplitter(plan, definition.variable, scope).condition(definition.condition)
+        ConditionSplitter(plan, definition.variable, scope).split(definition.condition)
         for definition in plan.definitions
     )
 
@@ -131,12 +131,14 @@ class RowsRead(NamedTuple):
     A guard and an expression that read the same rows can be computed together, in one column.
     """
 
-    is_fixed: bool  # Spark can compute it for every row, before the match
-    position: Navigation | None  # the position of the run, if all its columns are read at that one
+    # Spark computes it for every row, before the match: see `ConditionSplitter.is_for_spark`.
+    is_for_spark: bool
+    # The position of the run at which all its columns are read; None if there is no such position.
+    position: Navigation | None
 
 
 # The rows of any other expression: it reads several positions, or more than columns.
-OTHER_ROWS = RowsRead(is_fixed=False, position=None)
+OTHER_ROWS = RowsRead(is_for_spark=False, position=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,7 @@ class ConditionSplitter:
     # Conditions that hold wherever the expression is evaluated, by the rows that they read.
     guards: Mapping[RowsRead, tuple[Scalar, ...]] = field(default_factory=dict)
 
-    def condition(self, scalar: Scalar) -> SplitCondition:
+    def split(self, scalar: Scalar) -> SplitCondition:
         """Split a condition into the conjuncts computed before the match and those during it.
 
         Raises:
@@ -161,7 +163,7 @@ class ConditionSplitter:
         # A conjunct is evaluated only if all conjuncts before it are true.
         parts = (GuardedPart(part, (), (part,)) for part in split_conjuncts(scalar))
         for splitter, conjunct in self.pair_with_splitters(parts):
-            test = splitter.test(conjunct)
+            test = splitter.build_test(conjunct)
             if test is not None:
                 tests.append(test)
                 continue
@@ -179,14 +181,14 @@ class ConditionSplitter:
             nearby=join_nearby_tests(nearby_tests, scalar.span) if nearby_tests else None,
         )
 
-    def test(self, scalar: Scalar) -> RowColumn | Nearby | None:
+    def build_test(self, scalar: Scalar) -> RowColumn | Nearby | None:
         """Return a conjunct as Spark or the worker computes it before the match.
 
-        None if it depends on the run.
+        None if the search computes it, because it depends on the run or because of the scope.
         """
-        if self.is_fixed(scalar):
+        if self.is_for_spark(scalar):
             return self.build_fixed_column(scalar)
-        if self.is_nearby(scalar):
+        if self.is_for_worker(scalar):
             nearby = NearbySplitter(self.plan, self.variable, self.scope, self.guards)
             return Nearby(self.build_fixed_column(scalar), nearby.build_step(scalar))
         return None
@@ -199,7 +201,7 @@ class ConditionSplitter:
 
         def change(reference: Reference) -> Reference | str:
             """Return the variable as a literal for CLASSIFIER() of the current row."""
-            if isinstance(reference, Classifier) and self.distance(reference) == 0:
+            if isinstance(reference, Classifier) and self.find_distance(reference) == 0:
                 return string_literal(self.variable)
             return reference
 
@@ -233,30 +235,36 @@ class ConditionSplitter:
             guards_by_rows[rows] = (*guards_by_rows.get(rows, ()), guard_condition)
         return replace(self, guards=guards_by_rows)
 
-    def is_fixed(self, scalar: Scalar) -> bool:
-        """Return whether Spark can compute an expression for every row, before the match."""
+    def is_for_spark(self, scalar: Scalar) -> bool:
+        """Return whether Spark computes an expression for every row, before the match.
+
+        Such an expression reads only rows at a fixed distance. In the scopes WORKER and SEARCH it
+        reads only the row itself.
+        """
         distances = self.find_distances(scalar)
         if None in distances:
             return False
         return self.scope is RowScope.SPARK or not any(distances)
 
-    def is_nearby(self, scalar: Scalar) -> bool:
-        """Return whether the worker computes an expression for all rows, before the match.
+    def is_for_worker(self, scalar: Scalar) -> bool:
+        """Return whether an expression is left to the worker, for all rows before the match.
 
-        These are expressions that read neighbours at a fixed distance.
+        Such an expression reads only rows at a fixed distance, and not only the row itself. In the
+        scopes SPARK and SEARCH there are none.
         """
         if self.scope is not RowScope.WORKER:
             return False
-        return None not in self.find_distances(scalar) and not self.is_fixed(scalar)
+        return None not in self.find_distances(scalar) and not self.is_for_spark(scalar)
 
     def find_distances(self, scalar: Scalar) -> set[int | None]:
-        """Return the distances of all references in an expression, see `distance`."""
-        return {self.distance(reference) for reference in scalar.references}
+        """Return the distances of all references in an expression, see `find_distance`."""
+        return {self.find_distance(reference) for reference in scalar.references}
 
-    def distance(self, reference: Reference) -> int | None:
+    def find_distance(self, reference: Reference) -> int | None:
         """Return how many rows after the current row a reference reads, negative for rows before.
 
-        None if that depends on the run.
+        None if that depends on the run. 0 for an aggregate over a frame, whose value Spark computes
+        for each row.
         """
         if isinstance(reference, ColumnReference | Classifier):
             navigation = reference.navigation
@@ -291,7 +299,7 @@ class ConditionSplitter:
         """
         match piece:
             case ColumnReference(argument=argument):
-                distance = self.distance(piece) or 0
+                distance = self.find_distance(piece) or 0
                 return Shifted(argument if distance else write_reference(piece), distance)
             case Classifier():
                 return string_literal(self.variable)
@@ -313,7 +321,7 @@ class ConditionSplitter:
         """
         if has_repeated_field(scalar):
             raise not_computed(scalar)
-        if self.is_fixed(scalar):
+        if self.is_for_spark(scalar):
             column = self.build_fixed_column(self.add_row_guards(scalar))
             value = read_current_row(column, scalar.span)
             return replace(value, deferred=self.build_deferred(scalar))
@@ -335,9 +343,9 @@ class ConditionSplitter:
             return choose_by_classifier(scalar, position, self.plan.variables)
         if operation is not None:
             return self.combine_operands(operation)
-        if self.is_nearby(scalar):
-            # The worker cannot compute this one. As a column of several rows it makes Spark
-            # compute all values of neighbouring rows: see `Draft.reason_for_spark_sort`.
+        if self.is_for_worker(scalar):
+            # The worker does not compute this operation. As a column of several rows, it makes
+            # Spark compute all values of neighbouring rows: see `Draft.reason_for_spark_sort`.
             return read_current_row(self.build_fixed_column(scalar), scalar.span)
         raise not_computed(scalar)
 
@@ -405,10 +413,10 @@ class ConditionSplitter:
 
     def find_rows_read(self, scalar: Scalar) -> RowsRead:
         """Return which rows an expression reads."""
-        if self.is_fixed(scalar):
-            return RowsRead(is_fixed=True, position=None)
+        if self.is_for_spark(scalar):
+            return RowsRead(is_for_spark=True, position=None)
         if looks_at_columns_only(scalar):
-            return RowsRead(is_fixed=False, position=find_single_position(scalar))
+            return RowsRead(is_for_spark=False, position=find_single_position(scalar))
         return OTHER_ROWS
 
     def build_listed_step(self, variable: str, term: Scalar) -> Step:
@@ -431,7 +439,7 @@ class NearbySplitter(ConditionSplitter):
 
         What only Spark can compute is a column that the worker reads.
         """
-        if self.is_fixed(scalar):
+        if self.is_for_spark(scalar):
             column = self.build_fixed_column(self.add_row_guards(scalar))
             return replace(
                 read_current_row(column, scalar.span),

@@ -421,8 +421,8 @@ def make_order_check(plan: MatchPlan, follow: FollowSets, variable: str) -> InOr
         if not current_reference.argument == first_reference.argument == order:
             return False
         return (
-            splitter.distance(current_reference) == 0
-            and splitter.distance(first_reference) != 0
+            splitter.find_distance(current_reference) == 0
+            and splitter.find_distance(first_reference) != 0
             and finds_first_row(plan, follow, first_reference.navigation)
         )
 
