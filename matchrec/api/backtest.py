@@ -263,7 +263,10 @@ class Attempts:
         names = self.draft.draft.plan.variables
         occurrences = self.draft.occurrences
         # An attempt without rows has choice 0.
-        return [None, *(names[occurrences.variables[state]] for state in occurrences.taken)]
+        return [
+            None,
+            *(names[occurrences.variables[state]] for state in occurrences.occurrence_by_choice),
+        ]
 
     @property
     def reasons(self) -> list[str]:

@@ -1,7 +1,23 @@
 """Compiles a row pattern so that each choice says which occurrence of a variable a row takes.
 
-In `A B+ A` the variable A occurs twice. Coverage counts how often each occurrence was taken, which
-the program of a query does not tell apart.
+Coverage counts how often each occurrence of a variable in PATTERN was taken. The program of a query
+has one id for all occurrences of a variable, so it cannot say which one a row took. For `A B+ A`,
+`compile_occurrences` returns occurrences 0, 1 and 2, of the variables A, B and A:
+
+    state    choices    occurrences of the choices    rows that a match still needs
+    0        A          0                             3
+    1        B          1                             2
+    2        B, A       1, 2                          1
+    3        accept     -1                            0
+
+The steps of `compile_occurrences`:
+
+1. Compile the row pattern with a separate variable for each occurrence.
+2. Copy states, so that a state alone says which occurrences a run awaits: see
+   `copy_states_by_occurrences`.
+3. Give the choices the variables of the query back.
+
+The matches and their preferment order stay the same.
 """
 
 from __future__ import annotations
@@ -26,32 +42,35 @@ from matchrec.automaton.program import A_MATCH, GUARD_START
 from matchrec.plan.pattern import RowPattern, Variable, replace_children
 from matchrec.source import Span
 
-# Copies of states, so that a state alone says what may follow the occurrences that were taken.
+# Copies of states, so that a state alone says which occurrences may follow those that were taken.
 #
 # A run is identified by the occurrences that its rows take, and these may lead to several states:
-# after the first A of `PERMUTE(A+, B, C)` one state goes on with B and another one with C. If such
-# states await different occurrences, each gets a copy for each set of states that the same
-# occurrences lead to. The ways stay the same, in the same preferment order.
+# after the first A of `PERMUTE(A+, B, C)`, a run is in a state that awaits B or in one that awaits
+# C. The states that the same occurrences lead to are siblings. An occurrence is awaited in a state
+# if a match needs fewer rows after it. If siblings await different occurrences, each state gets a
+# copy for each set of siblings. The matches and their preferment order stay the same.
 #
 # Cost: linear in the choices; with copies, at worst exponential in the states, so they are limited.
 # Source: Rabin and Scott, "Finite automata and their decision problems", the subsets of states.
 
 StateIds = frozenset[int]
-# A state, and all states that the same occurrences lead to.
+# A state, and its siblings with the state itself.
 Copy = tuple[int, StateIds]
 START: Copy = (0, frozenset())  # no row leads back to this copy of the start
 
 
-def tell_apart(folding: Folding, span: Span | None) -> tuple[Folding, list[StateIds]]:
-    """Copy states of a folding so that a state says what the occurrences before it may await.
+def copy_states_by_occurrences(
+    folding: Folding, span: Span | None
+) -> tuple[Folding, list[StateIds]]:
+    """Copy states of a folding so that each state has one set of siblings.
 
     Args:
         folding: a folding whose variables are occurrences.
         span: the row pattern, for the error.
 
     Returns:
-        The folding, with copies if any are needed. And for each of its states, those that the same
-        occurrences lead to and from which other rows are as near to a match; one copy of each.
+        The folding, with copies if any are needed. And for each of its states, the siblings from
+        which a match needs as many rows and which await other occurrences; one copy of each.
 
     Raises:
         MatchRecognizePlanError: the copies have more than MOST_CHOICES.
@@ -63,33 +82,33 @@ def tell_apart(folding: Folding, span: Span | None) -> tuple[Folding, list[State
         frozenset(choice.variable for choice in choices if is_nearer(choice, rows, remaining))
         for choices, rows in zip(folded, remaining, strict=True)
     ]
-    no_others = [frozenset[int]() for _ in folded]
-    if not may_await_others(folded, remaining, awaited):
-        return folding, no_others
-    numbered = limit_choices(number_states([START], partial(choices_of_copy, folded)), span)
+    no_siblings = [frozenset[int]() for _ in folded]
+    if not may_need_copies(folded, remaining, awaited):
+        return folding, no_siblings
+    numbered = limit_choices(number_states([START], partial(list_choices_of_copy, folded)), span)
     copies, copied_choices = zip(*numbered, strict=True)
-    other_states = [
+    siblings_by_state = [
         frozenset(
-            other
-            for other in states
-            if remaining[other] == remaining[state] and not awaited[other] <= awaited[state]
+            sibling
+            for sibling in states
+            if remaining[sibling] == remaining[state] and not awaited[sibling] <= awaited[state]
         )
         for state, states in copies
     ]
-    if not any(other_states):
-        return folding, no_others
-    # Copies of a state await the same, so any of them will do.
-    one_copy = {state: number for number, (state, _) in enumerate(copies)}
-    others = [frozenset(one_copy[state] for state in states) for states in other_states]
+    if not any(siblings_by_state):
+        return folding, no_siblings
+    # All copies of a state await the same occurrences, so any of them will do.
+    copy_by_state = {state: number for number, (state, _) in enumerate(copies)}
+    siblings = [frozenset(copy_by_state[state] for state in states) for states in siblings_by_state]
     program_states = tuple(folding.states[state] for state, _ in copies)
-    return replace(folding, choices=copied_choices, states=program_states), others
+    return replace(folding, choices=copied_choices, states=program_states), siblings
 
 
 def drop_past_anchors(folding: Folding) -> Folding:
-    """Let rows that lead back to the start lead to a copy of it that has no choice with `^`.
+    """Redirect choices that lead back to the start to a copy of it that has no choice with `^`.
 
-    `^` does not hold after a row. Otherwise the start of `A* ^ A B` would say after a row that two
-    more rows are a match.
+    `^` does not hold after a row. Without the copy, the start of `A* ^ A B` would say that two more
+    rows are a match even after a row.
     """
     choices = folding.choices[0]
     if not any(choice.guard & GUARD_START for choice in choices):
@@ -99,7 +118,7 @@ def drop_past_anchors(folding: Folding) -> Folding:
 
 
 def drop_empty_match(folding: Folding) -> Folding:
-    """Drop acceptances from the start; rows that lead back to it lead to a copy that has them."""
+    """Drop acceptances from the start. Choices that lead back to it get a copy that has them."""
     choices = folding.choices[0]
     if not any(choice.accepts for choice in choices):
         return folding
@@ -109,7 +128,7 @@ def drop_empty_match(folding: Folding) -> Folding:
 
 
 def add_copy_of_start(folding: Folding, copy: tuple[Choice, ...]) -> Folding:
-    """Add a state with the choices `copy`, and let what leads back to the start lead there."""
+    """Add a state with the choices `copy`, and redirect choices that lead to the start to it."""
     folded = folding.choices
     if not any(choice.target == 0 for choices in folded for choice in choices):
         return folding
@@ -125,22 +144,23 @@ def add_copy_of_start(folding: Folding, copy: tuple[Choice, ...]) -> Folding:
 
 
 def is_nearer(choice: Choice, rows: int, remaining: tuple[int, ...]) -> bool:
-    """Return whether a match needs fewer than `rows` rows after a choice.
+    """Return whether a match needs fewer rows after a choice than before it.
 
     Args:
         choice: the choice.
-        rows: the least number of rows that a match needs before it.
+        rows: the least number of rows that a match needs before the choice.
         remaining: that number for each state, see `find_least_rows`.
     """
     return choice.target is not None and remaining[choice.target] < rows
 
 
-def may_await_others(
+def may_need_copies(
     folded: Folded, remaining: tuple[int, ...], awaited: list[frozenset[int | None]]
 ) -> bool:
-    """Return whether the same occurrences might lead to states that await different ones.
+    """Return whether siblings might await different occurrences, so that states need copies.
 
-    Only states that are equally near to a match are compared.
+    Only states from which a match needs equally many rows are compared. A quick check, which may be
+    true although no copies turn out to be needed.
 
     Args:
         folded: the choices; their variables are occurrences.
@@ -161,7 +181,7 @@ def may_await_others(
     return False
 
 
-def choices_of_copy(folded: Folded, copy: Copy) -> Iterator[tuple[Choice, Copy | None]]:
+def list_choices_of_copy(folded: Folded, copy: Copy) -> Iterator[tuple[Choice, Copy | None]]:
     """Yield the choices of a copy, and the copy to which each leads.
 
     If `^` decides to which states the first row leads, a choice with `^` comes before the one
@@ -172,9 +192,9 @@ def choices_of_copy(folded: Folded, copy: Copy) -> Iterator[tuple[Choice, Copy |
         if choice.target is None:
             yield choice, None
             continue
-        targets = same_targets(folded, states or {state}, choice, 0) | {choice.target}
+        targets = find_targets_of_occurrence(folded, states or {state}, choice, 0) | {choice.target}
         if copy == START:
-            anchored_targets = same_targets(folded, {state}, choice, GUARD_START)
+            anchored_targets = find_targets_of_occurrence(folded, {state}, choice, GUARD_START)
             if anchored_targets != targets or choice.guard:
                 yield replace(choice, guard=GUARD_START), (choice.target, anchored_targets)
             if choice.guard:
@@ -182,7 +202,7 @@ def choices_of_copy(folded: Folded, copy: Copy) -> Iterator[tuple[Choice, Copy |
         yield choice, (choice.target, targets)
 
 
-def same_targets(
+def find_targets_of_occurrence(
     folded: Folded, states: StateIds | set[int], choice: Choice, guard: int
 ) -> StateIds:
     """Return the states to which a row leads that takes the same occurrence as `choice`.
@@ -203,13 +223,6 @@ def same_targets(
     )
 
 
-# A row pattern compiled so that each choice says which occurrence of its variable it takes.
-#
-# `A B+ A` has three occurrences of variables; the program knows two variables. So the pattern is
-# compiled with a separate variable for each occurrence, and the choices get the variables of the
-# query back afterwards. The ways stay the same, in the same preferment order.
-
-
 @dataclass(frozen=True, slots=True)
 class Occurrences:
     """A compiled pattern, and how its choices relate to the row pattern as it is written."""
@@ -219,13 +232,12 @@ class Occurrences:
     # The variable's id, for each occurrence in the order of PATTERN.
     variables: tuple[int, ...]
     # The occurrence that a row takes, for each choice of all states in order; -1 if it accepts.
-    taken: tuple[int, ...]
+    occurrence_by_choice: tuple[int, ...]
     # The least number of rows that a match needs, for each state.
     remaining: tuple[int, ...]
-    # For each state, numbers of choices after which a match would need fewer rows, one for each
-    # variable and guard. They belong to the state or to another one that the same occurrences lead
-    # to.
-    nearer: tuple[tuple[int, ...], ...]
+    # For each state, the numbers of choices after which a match would need fewer rows, one for each
+    # variable and guard. They are choices of the state or of its siblings.
+    nearer_choices: tuple[tuple[int, ...], ...]
 
 
 def compile_occurrences(
@@ -236,7 +248,7 @@ def compile_occurrences(
     Args:
         compiled: the row pattern, compiled by variables.
         pattern: the row pattern.
-        every_way: see `fold`. There is no empty match then.
+        every_way: see `fold`. If it is set, the empty match is left out.
 
     Raises:
         MatchRecognizePlanError: the program would be too large.
@@ -257,18 +269,18 @@ def compile_occurrences(
     folding = fold(program, every_way=every_way, span=pattern.span)
     if every_way:
         folding = drop_empty_match(folding)
-    folding, others = tell_apart(folding, pattern.span)
+    folding, siblings = copy_states_by_occurrences(folding, pattern.span)
     choices = tuple(
-        tuple(with_variable(choice, variables) for choice in state_choices)
+        tuple(restore_variable(choice, variables) for choice in state_choices)
         for state_choices in folding.choices
     )
     remaining = find_least_rows(choices)
     return Occurrences(
         pattern=CompiledPattern(compiled.program, replace(folding, choices=choices)),
         variables=tuple(variables),
-        taken=tuple(taken_occurrences(folding.choices)),
+        occurrence_by_choice=tuple(list_occurrences(folding.choices)),
         remaining=remaining,
-        nearer=tuple(nearer_choices(choices, remaining, others)),
+        nearer_choices=tuple(list_nearer_choices(choices, remaining, siblings)),
     )
 
 
@@ -284,17 +296,17 @@ def find_stage_occurrences(compiled: CompiledPattern, stages: int) -> Occurrence
     folding = compiled.folding
     remaining = find_least_rows(accept_by_time(folding))
     first_states = frozenset(range(folding.starts))
-    # A run that begins awaits what any of the first states does.
-    others = [
+    # A run that begins awaits the occurrences that any of the first states awaits.
+    siblings = [
         first_states if state in first_states else frozenset()
         for state in range(len(folding.choices))
     ]
     return Occurrences(
         pattern=compiled,
         variables=tuple(range(stages)),
-        taken=tuple(taken_occurrences(folding.choices)),
+        occurrence_by_choice=tuple(list_occurrences(folding.choices)),
         remaining=remaining,
-        nearer=tuple(nearer_choices(folding.choices, remaining, others)),
+        nearer_choices=tuple(list_nearer_choices(folding.choices, remaining, siblings)),
     )
 
 
@@ -310,29 +322,29 @@ def accept_by_time(folding: Folding) -> Folded:
     return tuple(accepting)
 
 
-def with_variable(choice: Choice, variables: list[int]) -> Choice:
+def restore_variable(choice: Choice, variables: list[int]) -> Choice:
     """Return a choice of an occurrence as a choice of the variable that occurs there."""
     if choice.variable is None:
         return choice
     return replace(choice, variable=variables[choice.variable])
 
 
-def taken_occurrences(folded: Folded) -> Iterator[int]:
+def list_occurrences(folded: Folded) -> Iterator[int]:
     """Yield the occurrence that each choice takes, -1 if it accepts."""
     for choices in folded:
         for choice in choices:
             yield -1 if choice.variable is None else choice.variable
 
 
-def nearer_choices(
-    folded: Folded, remaining: tuple[int, ...], others: list[StateIds]
+def list_nearer_choices(
+    folded: Folded, remaining: tuple[int, ...], siblings: list[StateIds]
 ) -> Iterator[tuple[int, ...]]:
-    """Yield for each state the numbers of choices as `Occurrences.nearer` has them."""
+    """Yield for each state the numbers of its nearer choices, see `Occurrences`."""
     first_numbers = [0, *accumulate(map(len, folded))]
     for state, rows in enumerate(remaining):
         numbers: dict[tuple[int | None, int], int] = {}
-        for other in (state, *sorted(others[state])):
-            for number, choice in enumerate(folded[other], first_numbers[other]):
+        for source in (state, *sorted(siblings[state])):
+            for number, choice in enumerate(folded[source], first_numbers[source]):
                 if is_nearer(choice, rows, remaining):
                     numbers.setdefault((choice.variable, choice.guard), number)
         yield tuple(numbers.values())

@@ -526,7 +526,7 @@ def find_loops(
     for number, needed in enumerate(find_loop_lengths(plan.pattern)):
         states = [
             state
-            for state, occurrence in zip(targets, occurrences.taken, strict=True)
+            for state, occurrence in zip(targets, occurrences.occurrence_by_choice, strict=True)
             if occurrence == number and state is not None
         ]
         needed_after = min((occurrences.remaining[state] for state in states), default=UNREACHABLE)
@@ -607,7 +607,7 @@ def find_endings(counted_coverage: CountedCoverage) -> list[tuple[RunEnding, ...
     coverage_draft = counted_coverage.coverage_draft
     occurrences = coverage_draft.occurrences
     states = find_states_after(occurrences)
-    numbers = [0, *(occurrence + 1 for occurrence in occurrences.taken)]
+    numbers = [0, *(occurrence + 1 for occurrence in occurrences.occurrence_by_choice)]
     counts: list[Counter[RunEnding]] = [Counter() for _ in range(len(occurrences.variables) + 1)]
     rows = counted_coverage.counts.ended.tolist()
     for state, number, reason_counts in zip(states, numbers, rows, strict=True):
@@ -631,8 +631,8 @@ def build_ending(coverage_draft: CoverageDraft, state: int, reason: Reason) -> R
     occurrences = coverage_draft.occurrences
     names = coverage_draft.draft.plan.variables
     awaited = [
-        names[occurrences.variables[occurrences.taken[choice]]]
-        for choice in occurrences.nearer[state]
+        names[occurrences.variables[occurrences.occurrence_by_choice[choice]]]
+        for choice in occurrences.nearer_choices[state]
     ]
     return RunEnding(
         reason=reason,

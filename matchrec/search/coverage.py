@@ -59,7 +59,7 @@ class Counts(NamedTuple):
         """Return counts of nothing, without notes."""
         occurrences = coverable.occurrences
         occurrence_count = len(occurrences.variables)
-        choice_count = len(occurrences.taken)
+        choice_count = len(occurrences.occurrence_by_choice)
         part_count = sum(map(len, coverable.parts))
         return cls(
             came=np.zeros(occurrence_count, np.int64),
@@ -176,9 +176,9 @@ def build_run_counts(coverable: Coverable, counts: Counts, arrays: SearchInput) 
     empty = np.empty((0, 0), np.int64)
     return RunCounts(
         remaining=np.array(occurrences.remaining, np.int64),
-        nearer_first=np.cumsum([0, *map(len, occurrences.nearer)]).astype(np.int64),
-        nearer=np.array(list(chain.from_iterable(occurrences.nearer)), np.int64),
-        occurrences=np.array(occurrences.taken, np.int64),
+        nearer_first=np.cumsum([0, *map(len, occurrences.nearer_choices)]).astype(np.int64),
+        nearer=np.array(list(chain.from_iterable(occurrences.nearer_choices)), np.int64),
+        occurrences=np.array(occurrences.occurrence_by_choice, np.int64),
         targets=program[:, layout.TARGET].copy(),
         tested=program[:, layout.TEST].copy(),
         parts_first=parts_first,

@@ -78,7 +78,7 @@ def found_of(query: Query, rows: Rows, room: Room) -> Outcome | str:
     ]
     found = Outcome(came=Counter(dict(enumerate(counts.came.tolist()))))
     for choice, reason in np.argwhere(counts.ended).tolist():
-        place = None if choice == 0 else asked.occurrences.taken[choice - 1]
+        place = None if choice == 0 else asked.occurrences.occurrence_by_choice[choice - 1]
         found.ended[place, REASONS[reason]] += int(counts.ended[choice, reason])
     for place, part in np.argwhere(counts.parts_false).tolist():
         found.false[(last[place], *parts[part])] = int(counts.parts_false[place, part])

@@ -53,7 +53,7 @@ def found_of(asked: SelectionQuery, rows: WindowedRows, room: Room) -> Outcome:
     counts, chunks = cover_both_sizes(coverable, partitions, room)
     ended: Counter[tuple[int | None, str]] = Counter()
     for choice, reason in np.argwhere(counts.ended).tolist():
-        place = None if choice == 0 else found.taken[choice - 1]
+        place = None if choice == 0 else found.occurrence_by_choice[choice - 1]
         ended[place, REASONS[reason]] += int(counts.ended[choice, reason])
     came = Counter({i: n for i, n in enumerate(counts.came.tolist()) if n})
     return came, ended, [start for chunk in chunks for start in chunk.start.tolist()]

@@ -28,11 +28,11 @@ def test_what_brings_a_first_row_nearer(text: str, after: int, awaited: set[str]
     asked, found = occurrences(text)
     choices = [one for state in found.pattern.folding.choices for one in state]
     first = len(found.pattern.folding.choices[0])
-    states = [choices[i].target for i in range(first) if found.taken[i] == after]
+    states = [choices[i].target for i in range(first) if found.occurrence_by_choice[i] == after]
     assert states
     for state in states:
         assert state is not None
-        nearer = (found.taken[choice] for choice in found.nearer[state])
+        nearer = (found.occurrence_by_choice[choice] for choice in found.nearer_choices[state])
         assert {asked.variables[found.variables[one]] for one in nearer} == awaited
 
 
