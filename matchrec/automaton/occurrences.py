@@ -118,7 +118,7 @@ def drop_past_anchors(folding: Folding) -> Folding:
 
 
 def drop_empty_match(folding: Folding) -> Folding:
-    """Drop acceptances from the start. Choices that lead back to it get a copy that has them."""
+    """Drop acceptances from the start. Choices that lead back to it lead to a copy with them."""
     choices = folding.choices[0]
     if not any(choice.accepts for choice in choices):
         return folding
