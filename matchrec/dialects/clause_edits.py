@@ -34,7 +34,7 @@ from matchrec.syntax.tokens import TokenKind, TokenSequence, read_tokens
 def edit_clause(
     tokens: ClauseTokens, fragments: Fragments, look_up: Callable[[], ColumnKinds]
 ) -> Iterator[Edit]:
-    """Yield the edits of a clause. Notes on it are added to `fragments`.
+    """Yield the edits of a clause. Notes on it are added to `fragments.log`.
 
     Args:
         tokens: the tokens of the clause.
@@ -52,7 +52,7 @@ def edit_clause(
     if read.allows_unused_definitions and not write.allows_unused_definitions:
         clause, unused = drop_unused_definitions(tokens, clause)
         yield from (Edit(span, "") for span in unused)
-    fragments.notes.extend(check_limits(clause, read, write))
+    fragments.log.notes.extend(check_limits(clause, read, write))
     written_names: dict[str, str] = {}
     if read.keeps_case and not write.keeps_case:
         written_names = spellings.find_written_names(tokens, clause)
@@ -74,10 +74,10 @@ def edit_clause(
             what = "SUBSET, without which a greedy loop gives rows back: write {2} or *?"
             raise not_in(clause.pattern_span, product=write.title, what=what)
         yield from edits
-    fragments.notes.extend(note_output_differences(tokens, clause, read, write))
-    fragments.notes.extend(spellings.note_alternatives(fragments, clause.pattern))
+    fragments.log.notes.extend(note_output_differences(tokens, clause, read, write))
+    fragments.log.notes.extend(spellings.note_alternatives(fragments, clause.pattern))
     if write.has_exclusive_loops and not read.has_exclusive_loops:
-        fragments.notes.extend(note_exclusive_loops(clause, write))
+        fragments.log.notes.extend(note_exclusive_loops(clause, write))
 
 
 def list_expressions(clause: MatchRecognize) -> Iterator[tuple[ClausePart, Span]]:

@@ -217,8 +217,21 @@ _WRITE_OTHER_FUNCTION = "write what {} has for it: unrecognised functions are pa
 
 
 @dataclass(frozen=True, slots=True)
+class TranslationLog:
+    """What the translation of a text has found out so far. It grows during the translation."""
+
+    # What differs, in the order in which the fragments were translated.
+    notes: list[Note] = field(default_factory=list)
+    # The columns whose types rules need and nobody knows.
+    missed: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
 class Fragments:
-    """A translator of fragments of one text, which collects their notes."""
+    """A translator of fragments of one text.
+
+    Copies that `dataclasses.replace` makes share one log, which gets the notes on all fragments.
+    """
 
     # The text of the query, or of the clause.
     text: str
@@ -234,10 +247,8 @@ class Fragments:
     rows: Mapping[Span, ColumnKinds] = field(default_factory=dict)
     # Looks up the columns of a table.
     tables: TableLookup = no_tables
-    # What differs, in the order in which the fragments were translated.
-    notes: list[Note] = field(default_factory=list)
-    # The columns whose types rules need and nobody knows.
-    missed: list[str] = field(default_factory=list)
+    # Shared by all copies.
+    log: TranslationLog = field(default_factory=TranslationLog)
 
     def translate_expression(self, span: Span, context: RuleContext) -> str:
         """Return an expression of a clause in the SQL of the product that is written.
@@ -256,7 +267,7 @@ class Fragments:
         prefix: str = "",
         context: RuleContext | None = None,
     ) -> Iterator[Edit]:
-        """Yield the edits that translate a fragment.
+        """Yield the edits that translate a fragment. Notes on it are added to the log.
 
         Args:
             span: the characters of the fragment.
@@ -311,8 +322,8 @@ class Fragments:
         tokenizers = partial(tokenize, product=self.read), partial(tokenize, product=self.write)
         try:
             new = translate_fragment(old, context)
-            self.notes.extend(replace(remark, span=span) for remark in context.remarks)
-            self.missed.extend(context.columns.missed)
+            self.log.notes.extend(replace(remark, span=span) for remark in context.remarks)
+            self.log.missed.extend(context.columns.missed)
             if new is None:
                 return
             edits = list(find_edits(old, new, tokenizers, frozenset(names)))

@@ -6,7 +6,7 @@
    every expression in a clause. Each is translated by itself, see `fragments`.
 4. What the clause itself needs is added, see `clause_edits`.
 
-All else stays as it was written.
+Everything else stays as it was written.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sqlglot.errors import TokenError
 from matchrec.dialects.clause_edits import edit_clause, edit_window
 from matchrec.dialects.differences import find_differences
 from matchrec.dialects.edits import Edit, Note, apply_edits
-from matchrec.dialects.fragments import SELECT_ALL, Fragments, tokenize
+from matchrec.dialects.fragments import SELECT_ALL, Fragments, TranslationLog, tokenize
 from matchrec.dialects.products import SPARK, Product
 from matchrec.dialects.rules.place import ClauseKinds, ColumnKinds, TableLookup, no_tables
 from matchrec.dialects.spellings import edit_spellings
@@ -42,7 +42,8 @@ from matchrec.syntax.relation import ClauseLocation, find_clauses, find_relation
 from matchrec.syntax.row_pattern import read_parameter
 from matchrec.syntax.tokens import TokenSequence, find_frames, make_sequence, rename_token
 
-# Yields the edits of a text in the grammar of all products, given its tokens.
+# Yields the edits of a text in the grammar of all products, given its tokens. Adds notes on what
+# differs to the log of the fragments.
 TextTranslator = Callable[[TokenSequence, Fragments], Iterator[Edit]]
 
 # The words that a query can start with.
@@ -175,11 +176,13 @@ def _translate_text(
         if respelled.edits:
             tokens = read_product_tokens(respelled.text, read)
         frames = tuple(span for _, span in find_frames(tokens.tokens))
-        fragments = Fragments(tokens.text, read, write, holes=frames)
+        log = TranslationLog()
+        fragments = Fragments(tokens.text, read, write, holes=frames, log=log)
+        # The log is filled while the edits are generated, so it is read only after this.
         translated = apply_edits(respelled.text, translate(tokens, fragments)).source(source)
-    fragment_notes = [replace(note, span=respelled.before(note.span)) for note in fragments.notes]
+    fragment_notes = [replace(note, span=respelled.before(note.span)) for note in log.notes]
     notes = tuple(dict.fromkeys([*difference_notes, *fragment_notes]))
-    return Translation(translated, notes, frozenset(fragments.missed))
+    return Translation(translated, notes, frozenset(log.missed))
 
 
 def read_product_tokens(text: str, product: Product) -> TokenSequence:
