@@ -49,7 +49,7 @@ def find_nanosecond_remarks(plan: MatchPlan, question: Question) -> Iterator[Mat
 
     def name_of(expression: RowExpression) -> str:
         """Return the name of a column, or "" for another expression."""
-        return columns.name(expression.text) or columns.find(expression.names) or ""
+        return columns.find_by_text(expression.text) or columns.find(expression.names) or ""
 
     frames = [relation.runner.frames[name] for name in list_holes(relation.query(["*"]))]
     order = [name_of(item.expression) for item in plan.order_by]

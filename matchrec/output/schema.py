@@ -128,7 +128,7 @@ def table_columns(
     """Return the columns of the row pattern output table, see the module."""
     keys = []
     for key in dict.fromkeys(plan.partition_by):
-        name = key.name or columns.name(key.text) or name_of(key.text)
+        name = key.name or columns.find_by_text(key.text) or name_of(key.text)
         keys.append(RowOutput(key.text, name, key.span if key.name else None))
     if plan.rows_per_match is RowsPerMatch.ONE_ROW:
         return [*keys, *plan.measures]
@@ -139,7 +139,7 @@ def table_columns(
     order_columns = []
     for item in plan.order_by:
         text = item.expression.text
-        order_name = columns.name(text)
+        order_name = columns.find_by_text(text)
         if text not in texts and order_name is not None:
             order_columns.append(RowOutput(text, order_name))
             texts.add(text)
@@ -159,7 +159,7 @@ def check_names(outputs: list[OutputColumn], columns: InputColumns) -> None:
     """
     first_columns: dict[str, OutputColumn] = {}
     for column in outputs:
-        first = first_columns.setdefault(columns.folded(column.name), column)
+        first = first_columns.setdefault(columns.fold_name(column.name), column)
         if first is column:
             continue
         if isinstance(first, Measure) and isinstance(column, Measure):

@@ -47,10 +47,10 @@ class InputColumns:
         """
         *qualifier, name = names or ("",)
         if qualifier:
-            is_alias = len(qualifier) == 1 and self.same(qualifier[0], self.alias or "")
+            is_alias = len(qualifier) == 1 and self.are_same(qualifier[0], self.alias or "")
             if not is_alias:
                 return None
-        spellings = self._spellings.get(self.folded(name), ())
+        spellings = self._spellings.get(self.fold_name(name), ())
         return spellings[0] if len(spellings) == 1 else None
 
     @cached_property
@@ -58,15 +58,15 @@ class InputColumns:
         """The columns by their folded names. Only an ambiguous name has several columns."""
         spellings = defaultdict(list)
         for name in self.names:
-            spellings[self.folded(name)].append(name)
+            spellings[self.fold_name(name)].append(name)
         return dict(spellings)
 
-    def name(self, text: str) -> str | None:
-        """Return the name of the column that an expression of a resolved plan consists of.
+    def find_by_text(self, text: str) -> str | None:
+        """Return the name of the column whose text in a resolved plan this is.
 
         None if the text is anything but a column.
 
-        >>> InputColumns(("price",)).name("`price`")
+        >>> InputColumns(("price",)).find_by_text("`price`")
         'price'
         """
         return self._names_by_text.get(text)
@@ -77,11 +77,11 @@ class InputColumns:
         unique = (spellings[0] for spellings in self._spellings.values() if len(spellings) == 1)
         return {quote_name(name): name for name in unique}
 
-    def same(self, left: str, right: str) -> bool:
+    def are_same(self, left: str, right: str) -> bool:
         """Return whether two names name the same column."""
-        return self.folded(left) == self.folded(right)
+        return self.fold_name(left) == self.fold_name(right)
 
-    def folded(self, name: str) -> str:
+    def fold_name(self, name: str) -> str:
         """Return the name in a form in which all spellings of one column are equal."""
         return name if self.case_sensitive else name.lower()
 
@@ -124,8 +124,8 @@ def resolve_row(part: RowExpression, columns: InputColumns) -> RowExpression:
 def refuse_doubtful(plan: MatchPlan, names: Set[str]) -> None:
     """Reject words that name a column of the input, but would be read as a value of the query.
 
-    Spark would read the column. What it computes after the match does not see the input, so there
-    the same word would be the value.
+    In a query, Spark reads such a word as the column. But SQL after the match does not see the
+    input, so there the same word would be the value.
 
     Args:
         plan: the plan.
@@ -186,13 +186,13 @@ class EarlierMeasures:
         """Begin without any measure. For the arguments see `inline_earlier_measures`."""
         self.columns = columns
         self.is_known = is_known
-        self.column_names = {columns.folded(name) for name in columns.names}
+        self.column_names = {columns.fold_name(name) for name in columns.names}
         # The measures by their folded names. Names in their values are already replaced.
         self.measures: dict[str, Measure] = {}
 
     def add(self, measure: Measure) -> None:
         """Add a measure whose own value reads no earlier ones any more."""
-        self.measures[self.columns.folded(measure.known_as or measure.name)] = measure
+        self.measures[self.columns.fold_name(measure.known_as or measure.name)] = measure
 
     def replace_names(self, scalar: Scalar) -> Scalar:
         """Return an expression with names of measures replaced by their values.
@@ -221,10 +221,10 @@ class EarlierMeasures:
         """
         if not isinstance(piece, ColumnReference):
             return None
-        name = name_alone(piece)
-        if name is None or self.columns.folded(name) in self.column_names:
+        name = find_lone_name(piece)
+        if name is None or self.columns.fold_name(name) in self.column_names:
             return None
-        measure = self.measures.get(self.columns.folded(name))
+        measure = self.measures.get(self.columns.fold_name(name))
         if measure is None or self.is_known(piece.argument):
             return None
         for operation in sorted(list_own_operations(measure.value)):
@@ -241,14 +241,14 @@ def find_reads_of_earlier_measures(plan: MatchPlan) -> Iterator[ColumnReference]
         for reference in measure.value.references:
             if not isinstance(reference, ColumnReference):
                 continue
-            name = name_alone(reference)
+            name = find_lone_name(reference)
             if name is not None and name.lower() in earlier_names:
                 yield reference
         earlier_names.add((measure.known_as or measure.name).lower())
 
 
-def name_alone(reference: ColumnReference) -> str | None:
-    """Return the name that a reference consists of, which may be an earlier measure.
+def find_lone_name(reference: ColumnReference) -> str | None:
+    """Return the name that a reference consists of, which may be the name of an earlier measure.
 
     None for `t.peak` and `LAST(peak)`, which can only read columns.
     """

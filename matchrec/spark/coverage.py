@@ -71,7 +71,7 @@ def find_nearest_start(
     nearest = min(candidates, key=lambda row: (row[1], *(text or "" for text in row[2:])))
     keys = [name for name, _ in task.executable.crossing.keys]
     names = [*keys, *(output.name for output in draft.draft.outputs)]
-    shown_names = [question.columns.name(name) or name for name in names]
+    shown_names = [question.columns.find_by_text(name) or name for name in names]
     values = list(zip(shown_names, nearest[2:], strict=True))
     partition, order = dict(values[: len(keys)]), dict(values[len(keys) :])
     return coverage.NearestStart(nearest[1], partition, order)

@@ -424,8 +424,8 @@ def find_key_filters(plan: MatchPlan, question: Question) -> tuple[str, ...]:
     filters = []
     for key_test in question.use.keys:
         for key in plan.partition_by:
-            column = columns.name(key.text)
-            if column is None or not columns.same(key.name or column, key_test.column):
+            column = columns.find_by_text(key.text)
+            if column is None or not columns.are_same(key.name or column, key_test.column):
                 continue
             key_type = to_value_type(question.relation.type_of(key.text))
             if key_type.family is not Family.FLOATING:

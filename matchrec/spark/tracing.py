@@ -127,7 +127,7 @@ class PartitionCollector:
         """Return SQL of the keys that divide the plan's input, by their names."""
         keys = {}
         for key in self.draft.plan.keys:
-            name = key.name or self.question.columns.name(key.text) or key.text
+            name = key.name or self.question.columns.find_by_text(key.text) or key.text
             keys[name] = key.text
         return keys
 
@@ -174,7 +174,7 @@ class PartitionCollector:
             partitions=encode_partitions(executable, table, starts),
             fields=sent.fields[: len(search_columns)],
             keys={name: self.key_values[name] for name in self.keys if name in self.key_values},
-            orders=tuple(question.columns.name(text) or text for text in self.orders),
+            orders=tuple(question.columns.find_by_text(text) or text for text in self.orders),
             places=places,
             asked=self.find_asked_rows(places, is_asked, int(is_before.sum())),
             irrelevant=find_irrelevant_rows(is_relevant),
@@ -207,7 +207,7 @@ class PartitionCollector:
             MatchRecognizeError: there are several partitions and none is named, or the target does
                 not name the columns of the keys.
         """
-        partition, folded = self.target.partition, self.question.columns.folded
+        partition, folded = self.target.partition, self.question.columns.fold_name
         if partition is None:
             some_keys = self.find_some_keys()
             if len(some_keys) > 1:
@@ -368,7 +368,7 @@ class PartitionCollector:
                 raise errors.no_value_of_type(
                     argument=argument,
                     value=value,
-                    name=self.question.columns.name(text) or text,
+                    name=self.question.columns.find_by_text(text) or text,
                     kind=type_name,
                     example=row.s,
                 )

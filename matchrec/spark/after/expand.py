@@ -49,7 +49,7 @@ def explode_rows(result: DataFrame, column: str | None) -> DataFrame:
     match_fields = [field for field in result.schema.fields if field.name != rows_column]
     match_columns = [quote_name(field.name) for field in match_fields]
     exploded = result.selectExpr(*match_columns, f"explode({quote_name(rows_column)}) AS {ROW}")
-    items = list_columns(match_fields, row_type, names.same)
+    items = list_columns(match_fields, row_type, names.are_same)
     return exploded.selectExpr(*[str(item) for item in items])
 
 
@@ -119,7 +119,7 @@ def find_rows_column(
         if column is None:
             is_candidate = row_type.names[-1:] == [CLASSIFIER_FIELD]
         else:
-            is_candidate = names.same(name, column)
+            is_candidate = names.are_same(name, column)
         if is_candidate:
             candidates.append((name, row_type))
     if not candidates:

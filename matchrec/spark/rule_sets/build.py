@@ -428,7 +428,7 @@ def rule_items(built: BuiltRuleSet) -> Iterator[SelectItem]:
 def key_names(plan: MatchPlan, question: Question) -> Iterator[str]:
     """Yield the names of the partition columns in a result."""
     for key in dict.fromkeys(plan.partition_by):
-        yield question.columns.name(key.text) or question.relation.name_of(key.text)
+        yield question.columns.find_by_text(key.text) or question.relation.name_of(key.text)
 
 
 def check_names(built: BuiltRuleSet) -> None:
@@ -437,7 +437,7 @@ def check_names(built: BuiltRuleSet) -> None:
     Raises:
         MatchRecognizeError: a partition column or a column of events has such a name.
     """
-    folded = built.question.columns.folded
+    folded = built.question.columns.fold_name
     our_names = (*NAMES, VERSION) if built.rule_set.has_versions else NAMES
     our_folded_names = {folded(name) for name in our_names}
     for name in key_names(built.shared.plan, built.question):

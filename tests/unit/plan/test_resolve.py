@@ -32,7 +32,7 @@ def test_a_column_has_one_text(text: str, resolved: str) -> None:
     written = parse_row_expression(read_tokens(text), ClausePart.PARTITION_BY)
     key = resolve_row(written, COLUMNS)
     assert key.text == resolved
-    assert COLUMNS.name(key.text) == COLUMNS.find(written.names)
+    assert COLUMNS.find_by_text(key.text) == COLUMNS.find(written.names)
 
 
 def test_case_sensitive_names() -> None:
