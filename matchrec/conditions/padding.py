@@ -22,11 +22,11 @@ class Padding:
     """Pads texts that a condition compares."""
 
     # Returns the n of a CHAR(n) column with these names, None for any other column.
-    length_of: Callable[[tuple[str, ...]], int | None]
+    find_char_length: Callable[[tuple[str, ...]], int | None]
     # Returns whether a constant, as SQL, is a text.
     is_text: Callable[[str], bool]
 
-    def of_plan(self, plan: MatchPlan) -> MatchPlan:
+    def pad_plan(self, plan: MatchPlan) -> MatchPlan:
         """Return the plan with padding in conditions that compare CHAR(n) of several rows.
 
         Measures need none: Spark computes them from CHAR(n) columns.
@@ -89,7 +89,7 @@ class Padding:
         column = scalar.references[0]
         if not is_single_reference(scalar) or not isinstance(column, expression.ColumnReference):
             return None
-        length = self.length_of(column.names)
+        length = self.find_char_length(column.names)
         return None if length is None else str(length)
 
 

@@ -39,7 +39,7 @@ class RowColumn:
     """A column that Spark computes from a row and rows at a fixed distance from it.
 
     Columns with equal pieces are equal. SQL over the row alone is always a single piece of text;
-    `column_of` takes care of that.
+    `join_pieces` takes care of that.
 
     >>> RowColumn(("", Shifted("price", 0), " < ", Shifted("price", -1))).looks_at_one_row
     False
@@ -96,12 +96,12 @@ def build_row_column(text: str, amount: Amount | None = None) -> RowColumn:
     return RowColumn((text.strip(),), amount=amount)
 
 
-def column_of(pieces: Iterable[ColumnPiece]) -> RowColumn:
+def join_pieces(pieces: Iterable[ColumnPiece]) -> RowColumn:
     """Return the column that consists of these pieces.
 
     They become a single text if none of them reads another row:
 
-    >>> column_of(("abs(", Shifted("x", 0), ")")).pieces
+    >>> join_pieces(("abs(", Shifted("x", 0), ")")).pieces
     ('abs(x)',)
     """
     pieces = tuple(pieces)
@@ -170,7 +170,7 @@ def assemble(parts: Sequence[str | RowColumn]) -> RowColumn:
             pieces.append(Shifted(part.text, 0))
         else:
             pieces += part.pieces
-    return column_of(pieces)
+    return join_pieces(pieces)
 
 
 def show_column(column: RowColumn) -> str:

@@ -43,8 +43,8 @@ from matchrec.conditions.row_column import (
     RowColumn,
     Shifted,
     build_row_column,
-    column_of,
     join_columns,
+    join_pieces,
 )
 from matchrec.conditions.run_condition import TriedMatchNumber
 from matchrec.conditions.types import BIGINT
@@ -283,7 +283,7 @@ class ConditionSplitter:
     def build_fixed_column(self, scalar: Scalar) -> RowColumn:
         """Return the column of an expression that reads only rows at a fixed distance."""
         write_reference = choose_writer(scalar)
-        column = column_of(
+        column = join_pieces(
             self.build_fixed_piece(piece, write_reference) for piece in scalar.pieces
         )
         return replace(column, may_fail=may_fail(scalar.operations), amount=find_amount(scalar))

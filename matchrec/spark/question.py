@@ -353,7 +353,7 @@ def pad_chars(plan: MatchPlan, relation: Relation, columns: InputColumns) -> Mat
         """Return whether a constant is a string."""
         return relation.type_of(constant) == StringType()
 
-    return Padding(find_length, is_text).of_plan(plan)
+    return Padding(find_length, is_text).pad_plan(plan)
 
 
 def is_streaming(rows: DataFrame) -> bool:
