@@ -59,7 +59,7 @@ from matchrec.syntax.nodes import FrameEnd, MatchRecognize, Search, WindowCall, 
 from matchrec.syntax.row_pattern import ParameterValues, read_number
 from matchrec.syntax.tokens import TokenSequence, read_whole_number, words
 
-# RowCount outside of a window's frame do not exist for it: they can be neither mapped nor read.
+# Rows outside of a window's frame do not exist for it: they can be neither mapped nor read.
 #
 #     PREV(x)         →  LAST(x, 1)                                  if it may be on the first row
 #     NEXT(x)         →  CASE WHEN count(*) <= 4 THEN NEXT(x) END    in a frame of 5 rows
@@ -176,7 +176,7 @@ class WithinFrame:
         return replace(plan, definitions=tuple(counted))
 
     def add_row_limit(self, variable: str, definition: Definition | None) -> Definition:
-        """Return the definition of a variable that also asks for its row to be in the frame."""
+        """Return the definition of a variable whose rows must also be in the frame."""
         limit = self.has_row(0, self.frame.span)
         if definition is None:
             return Definition(variable, limit)
