@@ -54,9 +54,9 @@ class Duration:
     @property
     def sql(self) -> str:
         """Return the distance as SQL."""
-        return self.interval().text
+        return self.build_expression().text
 
-    def interval(self, span: Span | None = None) -> RowExpression:
+    def build_expression(self, span: Span | None = None) -> RowExpression:
         """Return the distance as an expression, for the text at `span`.
 
         A time has the largest unit in which it is a whole number: `INTERVAL 90 MINUTE`.
@@ -99,7 +99,8 @@ def read_positive_duration(
     """
     length = read_duration(value, call, span)
     if length is not None and counted_in and not length.is_time:
-        length = Duration(is_time=True, amount=length.amount * unit(counted_in, call, span))
+        microseconds = length.amount * find_microseconds(counted_in, call, span)
+        length = Duration(is_time=True, amount=microseconds)
     has_part_of_microsecond = (
         length is not None and length.is_time and length.amount.denominator > 1
     )
@@ -112,7 +113,7 @@ def read_positive_duration(
     return length
 
 
-def interval(
+def build_interval(
     value: object, call: str, span: Span, written: str, counted_in: str | None
 ) -> RowExpression:
     """Return a value after WITHIN as Spark SQL.
@@ -127,7 +128,7 @@ def interval(
     Raises:
         MatchRecognizeError: the value is not a positive length, or INTERVAL has no unit.
 
-    >>> interval("INTERVAL '1 12' DAY TO HOUR", "WITHIN", Span(0, 4), ":gap", None).text
+    >>> build_interval("INTERVAL '1 12' DAY TO HOUR", "WITHIN", Span(0, 4), ":gap", None).text
     "INTERVAL '1 12' DAY TO HOUR"
     """
     fields = FIELDS.fullmatch(value) if isinstance(value, str) else None
@@ -138,7 +139,7 @@ def interval(
     if has_interval_word and not length.is_time:
         unit = "MINUTE, or pass '10 minutes'"
         raise interval_without_unit(span, number=written, where="WITHIN", unit=unit)
-    return length.interval(span)
+    return length.build_expression(span)
 
 
 def read_duration(value: Any, call: str, span: Span | None) -> Duration | None:
@@ -169,11 +170,11 @@ def read_duration(value: Any, call: str, span: Span | None) -> Duration | None:
         return None
     microseconds = Fraction(0)
     for amount in amounts:
-        microseconds += Fraction(amount[1]) * unit(amount[2], call, span)
+        microseconds += Fraction(amount[1]) * find_microseconds(amount[2], call, span)
     return Duration(is_time=True, amount=microseconds)
 
 
-def unit(name: str, call: str, span: Span | None) -> int:
+def find_microseconds(name: str, call: str, span: Span | None) -> int:
     """Return the microseconds of a unit of time, singular or plural.
 
     `call` and `span` are as for `read_positive_duration`.

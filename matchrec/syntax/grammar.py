@@ -30,7 +30,7 @@ from matchrec.plan.pattern import RowPattern
 from matchrec.plan.text import NONDETERMINISTIC, is_reserved
 from matchrec.source import Origin, Source, Span
 from matchrec.syntax import nodes
-from matchrec.syntax.durations import interval, is_time
+from matchrec.syntax.durations import build_interval, is_time
 from matchrec.syntax.expressions.reader import ClausePart, items_between
 from matchrec.syntax.row_pattern import parse_row_pattern, pattern_outside, read_parameter
 from matchrec.syntax.sections import (
@@ -143,7 +143,7 @@ def _read_interval(clause: ClauseTokens, start: int, end: int, unit: str | None)
     is_constant_without_unit = last.is_constant and unit == ""
     if not is_single_token or not (is_text or is_constant_without_unit):
         return written
-    length = interval(value, "WITHIN", written.whole, last.text, unit)
+    length = build_interval(value, "WITHIN", written.whole, last.text, unit)
     return read_tokens(length.text, offset=written.offset)
 
 

@@ -37,7 +37,7 @@ from matchrec.plan.clauses import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.rules import check_plan
 from matchrec.syntax import nodes
-from matchrec.syntax.durations import interval, read_positive_duration
+from matchrec.syntax.durations import build_interval, read_positive_duration
 from matchrec.syntax.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
 from matchrec.syntax.row_pattern import ParameterValues, fill_bounds, read_number, read_value
@@ -340,7 +340,7 @@ def _read_interval(window: nodes.WindowNode, values: ParameterValues) -> RowExpr
     call = f"{parameter.written} in WITHIN"
     is_length = has_interval_word or isinstance(value, str | timedelta)
     if is_length and not is_column(value):
-        return interval(value, call, window.interval.whole, parameter.written, window.unit)
+        return build_interval(value, call, window.interval.whole, parameter.written, window.unit)
     name = read_tokens(parameter.written, offset=window.interval.offset)
     read = parse_row_expression(name, ClausePart.WITHIN)
     if not is_number(value):

@@ -264,7 +264,9 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
             order_by=tuple(clauses.SortItem(key) for key in query.order),
             measures=tuple(list_measures(query)),
             rows_per_match=query.rows,
-            within=None if match_window is None else clauses.Within(match_window.interval()),
+            within=None
+            if match_window is None
+            else clauses.Within(match_window.build_expression()),
             definitions=tuple(tests.definitions.values()),
             output=clauses.MatchOutput.ALL,
             first_matches=None if most_matches is None else clauses.FirstMatches(most_matches),
@@ -395,7 +397,7 @@ class TestDefinitions(tree.StepBuilder):
     @property
     def window_lengths(self) -> tuple[clauses.RowExpression, ...]:
         """For each of `window_tests`, the length of the window."""
-        return tuple(self.windows[test].interval() for test in self.window_tests)
+        return tuple(self.windows[test].build_expression() for test in self.window_tests)
 
     def find_timeouts(self, match_window: Duration | None) -> Timeouts:
         """Return when the windows of a run end that timed out."""
