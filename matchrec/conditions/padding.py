@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 from matchrec.conditions.split import is_single_reference
 from matchrec.plan import expression
-from matchrec.plan.expression import Operation, Reference, Scalar
+from matchrec.plan.expression import COMPARISONS, Operation, Reference, Scalar
 from matchrec.plan.match_plan import MatchPlan, with_expressions
-from matchrec.plan.remarks import COMPARISONS
 
 
 @dataclass(frozen=True)

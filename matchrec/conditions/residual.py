@@ -18,7 +18,7 @@ from typing import Any
 from matchrec.conditions.row_column import RowColumn, build_row_column
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.types import ValueType
-from matchrec.plan.expression import Aggregate, Navigation, Scalar
+from matchrec.plan.expression import COMPARISONS, Aggregate, Navigation, Scalar
 from matchrec.plan.text import Amount
 from matchrec.source import Span
 
@@ -160,7 +160,6 @@ class SplitCondition:
     nearby: Nearby | None = None
 
 
-COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>"})
 BITS = frozenset({"&", "|", "^", "~", "<<", ">>", "SHIFTRIGHTUNSIGNED"})
 ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "DIV", "NEG"})
 LOGIC = frozenset({"AND", "OR", "NOT"})

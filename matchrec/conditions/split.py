@@ -24,7 +24,6 @@ from matchrec.conditions.aggregates import build_framed, split_aggregate
 from matchrec.conditions.functions import functions
 from matchrec.conditions.residual import (
     BASIC,
-    COMPARISONS,
     CONVERSIONS,
     LOGIC,
     NULL_IN_NULL_OUT,
@@ -57,6 +56,7 @@ from matchrec.errors.conditions import (
 )
 from matchrec.plan.expression import (
     COMPARED_CHOICES,
+    COMPARISONS,
     LONG_CHAIN,
     MATCH_NUMBER,
     MOST_NESTED,

@@ -357,6 +357,9 @@ def subexpressions(scalar: Scalar) -> Iterator[Scalar]:
             yield from subexpressions(operand)
 
 
+# Operators that compare two values. The parsers write `==` as `=` and `!=` as `<>`.
+COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>"})
+
 # Operators that choose a result by comparing: their operands are the value to compare, then pairs
 # of a value to compare it with and a result, then perhaps the result if no value is equal.
 COMPARED_CHOICES = frozenset({"CASE OF", "DECODE"})

@@ -17,6 +17,7 @@ from matchrec.errors.language import SQL, current_language
 from matchrec.plan import pattern as patterns
 from matchrec.plan.clauses import Definition, EventSelection, MatchOutput
 from matchrec.plan.expression import (
+    COMPARISONS,
     ColumnReference,
     Navigation,
     Operation,
@@ -36,7 +37,6 @@ from matchrec.plan.show import show_scalar
 # Comparisons in conditions.
 
 _PYTHON_OPERATORS = {"=": eq, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
-COMPARISONS = _PYTHON_OPERATORS.keys() | {"==", "!=", "<=>"}
 
 # What a part of a condition is about (a variable, a stage or "the group"), and the variables that
 # may have rows when the part is tested.
@@ -74,8 +74,7 @@ def warn_about_constants(comparison: Operation) -> Iterator[warnings.MatchRecogn
     # Texts that differ only in case or in outer blanks raise no warning: a collation may make them
     # equal.
     folded_texts = {text[1:-1].strip().casefold() for text in texts}
-    is_equality = comparison.operator in ("=", "==")
-    if is_equality and all(texts) and len(folded_texts) == 2:
+    if comparison.operator == "=" and all(texts) and len(folded_texts) == 2:
         in_double_quotes = next((text for text in texts if text[0] == '"'), "")
         yield warnings.false_texts(comparison.span, in_double_quotes)
 
@@ -100,9 +99,10 @@ def warn_about_operands(
         yield from warn_about_later_rows(comparison, plan, tested)
     others = [operand for operand in comparison.operands if not is_null(operand)]
     if len(others) == 1:
-        sign = {"==": "=", "!=": "<>"}.get(comparison.operator, comparison.operator)
         other = "x" if plan.staging else show_scalar(with_columns(others[0], show_plainly))
-        yield warnings.compared_with_null(comparison.span, operator=sign, other=other)
+        yield warnings.compared_with_null(
+            comparison.span, operator=comparison.operator, other=other
+        )
 
 
 def warn_about_later_rows(
@@ -284,7 +284,7 @@ def find_text(operand: Scalar) -> str:
 
 # Operators and functions that compare with a text as it is, and those whose patterns are of LIKE or
 # are regular expressions.
-_EQUALITIES = frozenset({"=", "==", "<>", "!=", "<=>", "IN", "NOT IN"})
+_EQUALITIES = frozenset({"=", "<>", "<=>", "IN", "NOT IN"})
 _TEXT_FUNCTIONS = frozenset({"STARTSWITH", "ENDSWITH", "CONTAINS"})
 _LIKES = frozenset({"LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE"})
 _REGEX_OPERATORS = frozenset({"RLIKE", "NOT RLIKE", "REGEXP_LIKE"})
@@ -313,7 +313,7 @@ def warn_about_wildcards(operation: Operation) -> Iterator[warnings.MatchRecogni
         if not _PERCENT_AS_WILDCARD.fullmatch(text):
             continue
         if operator in _EQUALITIES:
-            like = "NOT LIKE" if operator in ("<>", "!=", "NOT IN") else "LIKE"
+            like = "NOT LIKE" if operator in ("<>", "NOT IN") else "LIKE"
             yield warnings.percent_in_equality(
                 operation.span, operator=operator, text=text, like=like
             )

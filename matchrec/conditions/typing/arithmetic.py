@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import reduce
 from math import nan
 
-from matchrec.conditions.residual import COMPARISONS, TypedOperation, TypedStep
+from matchrec.conditions.residual import TypedOperation, TypedStep
 from matchrec.conditions.run_condition import (
     INTEGER_FUNCTIONS,
     Apply,
@@ -55,6 +55,7 @@ from matchrec.errors.conditions import (
     cannot_combine,
     not_known_during_the_match,
 )
+from matchrec.plan.expression import COMPARISONS
 
 # Functions that are NULL if their operator would be an error, with the operator.
 TRYING = {

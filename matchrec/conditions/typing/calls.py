@@ -13,7 +13,7 @@ from dataclasses import replace
 from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.calendar import has_one_offset, is_known
 from matchrec.conditions.functions.function import FunctionUse, ParameterType
-from matchrec.conditions.residual import BASIC, COMPARISONS, LOGIC, TypedOperation, TypedStep
+from matchrec.conditions.residual import BASIC, LOGIC, TypedOperation, TypedStep
 from matchrec.conditions.run_condition import (
     Apply,
     ArithmeticOperator,
@@ -45,6 +45,7 @@ from matchrec.conditions.types import (
 from matchrec.conditions.typing.numbers import common_nested, compute_times, widen
 from matchrec.conditions.typing.typer import Typer, are_columns, cast_may_fail, null
 from matchrec.errors import MatchRecognizeError, conditions
+from matchrec.plan.expression import COMPARISONS
 
 # Basic operations that the engine computes for values of any type.
 NEVER_IN_PYTHON = LOGIC | {"DIV", "IF"}

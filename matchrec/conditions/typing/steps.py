@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing_extensions import assert_never
 
 from matchrec.conditions.residual import (
-    COMPARISONS,
     LOGIC,
     ZERO,
     ColumnRead,
@@ -37,7 +36,7 @@ from matchrec.errors.conditions import (
     operations_nested_too_deep,
     too_many_operations,
 )
-from matchrec.plan.expression import MOST_NESTED
+from matchrec.plan.expression import COMPARISONS, MOST_NESTED
 
 # How many operations of the engine a condition may consist of.
 MOST_OPERATIONS = 200_000

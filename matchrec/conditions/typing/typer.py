@@ -16,7 +16,6 @@ from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.function import SessionSettings
 from matchrec.conditions.residual import (
     BASIC,
-    COMPARISONS,
     CONVERSIONS,
     ColumnRead,
     Step,
@@ -58,7 +57,7 @@ from matchrec.conditions.types import (
 from matchrec.conditions.typing.numbers import common_nested, widen
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.conditions import cannot_combine, not_boolean
-from matchrec.plan.expression import Navigation
+from matchrec.plan.expression import COMPARISONS, Navigation
 
 # The settings of sessions on which nothing depends.
 DEFAULT_SETTINGS = SessionSettings()

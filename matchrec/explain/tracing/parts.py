@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from matchrec.conditions.residual import COMPARISONS
 from matchrec.conditions.split import is_single_reference
 from matchrec.explain.formulas import show_stage_condition
 from matchrec.plan.clauses import Definition, Measure
 from matchrec.plan.expression import (
+    COMPARISONS,
     MATCH_NUMBER,
     Aggregate,
     Classifier,

@@ -21,6 +21,7 @@ from matchrec.conditions.types import Family, find_type
 from matchrec.conditions.typing.arithmetic import MATHEMATICAL
 from matchrec.plan import expression
 from matchrec.plan.expression import (
+    COMPARISONS,
     Aggregate,
     Operation,
     Scalar,
@@ -29,7 +30,6 @@ from matchrec.plan.expression import (
     with_operations,
 )
 from matchrec.plan.match_plan import MatchPlan, with_expressions
-from matchrec.plan.remarks import COMPARISONS
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail.probes import compares_as_decimals
 from matchrec.spark.session import SUBQUERY_START, quiet_analysis
