@@ -76,7 +76,7 @@ class Difference:
         count = 0
         if closing > end:
             arguments = tokens.text_at(tokens.span(end, closing))
-            count = len(tokens.separated(end, closing))
+            count = len(tokens.split_at_commas(end, closing))
         if count in self.counts and self._is_meant(arguments):
             return tokens.span(index, closing + 1)
         return None

@@ -95,7 +95,7 @@ def edit_spellings(
             times.add(time)
             yield from _move_timestamp_by(tokens, time, cut, clause)
     for index in range(len(tokens)):
-        is_time = product.name == "azure" and tokens.says(index, "TIMESTAMP", "BY")
+        is_time = product.name == "azure" and tokens.has_keys(index, "TIMESTAMP", "BY")
         if is_time and index not in times:
             raise errors.time_of_step(tokens.span(index, index + 2))
 
@@ -109,10 +109,10 @@ def _take_out_options(
         MatchRecognizeError: an option is wrong.
     """
     options = []
-    for index in clause.level(0, len(clause)):
-        if product.name == "bigquery" and clause.says(index, "OPTIONS", "("):
+    for index in clause.walk_level(0, len(clause)):
+        if product.name == "bigquery" and clause.has_keys(index, "OPTIONS", "("):
             options.append(_read_longest_match(clause, index, values))
-        if product.name == "azure" and clause.says(index, "LIMIT", "DURATION"):
+        if product.name == "azure" and clause.has_keys(index, "LIMIT", "DURATION"):
             options.append(_read_duration(clause, index))
     kept = [
         token
@@ -137,7 +137,7 @@ def _read_longest_match(clause: ClauseTokens, index: int, values: ParameterValue
     truth_values |= {f"@{name}": value for name, value in values.items()}
     closing = _find_closing(clause, index + 1)
     is_longest = False
-    for start, end in clause.separated(index + 2, closing):
+    for start, end in clause.split_at_commas(index + 2, closing):
         if start == end:
             continue
         text = "".join(token.text for token in clause.tokens[start + 2 : end])
@@ -182,15 +182,15 @@ def _find_timestamp_by(tokens: TokenSequence, cut: ClauseLocation) -> int | None
     Raises:
         MatchRecognizeError: the relation has PARTITION BY.
     """
-    before = list(tokens.level(tokens.around[cut.word] + 1, cut.word))
+    before = list(tokens.walk_level(tokens.around[cut.word] + 1, cut.word))
     starts = [index for index in before if tokens.key(index) in ("FROM", "JOIN")]
     if starts:
         before = [index for index in before if index > starts[-1]]
     for index in before:
-        if tokens.says(index, "PARTITION", "BY"):
+        if tokens.has_keys(index, "PARTITION", "BY"):
             raise errors.divided_input(tokens.span(index, index + 2))
     for index in before:
-        if tokens.says(index, "TIMESTAMP", "BY"):
+        if tokens.has_keys(index, "TIMESTAMP", "BY"):
             return index
     return None
 
@@ -210,7 +210,7 @@ def _move_timestamp_by(
         MatchRecognizeError: OVER has a key that does not divide the rows of the clause.
     """
     over = cut.word
-    for index in tokens.level(timestamp_by + 2, cut.word):
+    for index in tokens.walk_level(timestamp_by + 2, cut.word):
         if tokens.key(index) == "OVER":
             over = index
             break
@@ -218,9 +218,9 @@ def _move_timestamp_by(
     partition_by = sections.get(ClausePart.PARTITION_BY)
     names = set()
     if partition_by:
-        for key in clause.separated(partition_by.start, partition_by.end):
+        for key in clause.split_at_commas(partition_by.start, partition_by.end):
             names.add(clause.text_at(clause.span(*key)).upper())
-    for key in tokens.separated(over + 1, cut.word) if over < cut.word else ():
+    for key in tokens.split_at_commas(over + 1, cut.word) if over < cut.word else ():
         span = tokens.span(*key)
         if tokens.text_at(span).upper() not in names:
             raise errors.own_time(span, key=tokens.text_at(span))

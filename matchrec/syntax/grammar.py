@@ -82,7 +82,7 @@ def _read_window(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode
         number = clause.part(start, end - 1)
         rows = 0 if parameter else read_number_of_rows(number.text, span)
         return nodes.WindowNode(number, span, rows=rows, parameter=parameter, place=number.whole)
-    is_between_rows = end - start > 1 and clause.says(end - 2, "BETWEEN", "ROWS")
+    is_between_rows = end - start > 1 and clause.has_keys(end - 2, "BETWEEN", "ROWS")
     has_variables = end - start > 4 and (clause.key(end - 4), clause.key(end - 2)) == ("FROM", "TO")
     interval_end = end
     if is_between_rows:
@@ -285,7 +285,7 @@ def _read_sort_key(clause: ClauseTokens, start: int, end: int) -> nodes.SortKey:
 
 def _read_measure(clause: ClauseTokens, start: int, end: int) -> nodes.NamedExpression:
     """Read an item of MEASURES: `expression AS name` or `expression name`."""
-    for index in clause.level(start, end - 2):
+    for index in clause.walk_level(start, end - 2):
         if clause.key(index) == "AS" and clause.key(index - 1) != "." and index > start:
             # What follows the name belongs to another measure, or to no part of the clause.
             token = clause[index + 2]
@@ -379,7 +379,7 @@ def _read_frame(clause: ClauseTokens, section: Section) -> nodes.FrameEnd:
     start = section.start
     end = section.end
     span = clause.span(start, end)
-    if clause.says(end - 3, "EXCLUDE", "NO", "OTHERS"):
+    if clause.has_keys(end - 3, "EXCLUDE", "NO", "OTHERS"):
         end -= 3
     keys = [clause.key(index) for index in range(start, end)]
     match keys[5:]:
@@ -419,8 +419,8 @@ def _may_be_row_count(expression: TokenSequence) -> bool:
 def _read_subset(clause: ClauseTokens, start: int, end: int) -> Subset:
     """Read an item of SUBSET: `name = (variable, ...)`."""
     name = clause[start]
-    is_list = clause.says(start + 1, "=", "(") and clause.pairs.get(start + 2) == end - 1
-    items = clause.separated(start + 3, end - 1) if is_list and name.can_name else ()
+    is_list = clause.has_keys(start + 1, "=", "(") and clause.pairs.get(start + 2) == end - 1
+    items = clause.split_at_commas(start + 3, end - 1) if is_list and name.can_name else ()
     are_names = all(last - first == 1 and clause.can_name(first) for first, last in items)
     if not items or not are_names:
         written = clause.part(start, end)
@@ -467,7 +467,7 @@ def _refuse_second_definition(clause: ClauseTokens, start: int, end: int) -> Non
 
     A comma is missing before it, or it is joined with AND or OR.
     """
-    for index in clause.level(start, end - 1):
+    for index in clause.walk_level(start, end - 1):
         starts_definition = clause.key(index + 1) == "AS" and clause.can_name(index)
         if not starts_definition or index == start:
             continue
@@ -485,7 +485,7 @@ def _explain_malformed_definition(
 
     It proposes a definition if the item begins with a name: `A = x > 1` becomes `A AS x > 1`.
     """
-    level = clause.level(start + 1, end)
+    level = clause.walk_level(start + 1, end)
     condition = 1 + next((index for index in level if clause.key(index) == "AS"), start)
     while clause.key(condition) in _WRITTEN_FOR_AS or (
         condition == start + 1 and _may_be_misspelt_as(clause, condition)

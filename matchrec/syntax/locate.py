@@ -140,7 +140,7 @@ def parse_sql(
             passed_frames = tuple(_find_passed_frames(tokens, frames, (*clauses, *windows)))
         if not clauses and not windows:
             _refuse_clause_without_parenthesis(tokens)
-            if tokens.says(0, "EXECUTE", "IMMEDIATE") and _CLAUSE_START.search(text):
+            if tokens.has_keys(0, "EXECUTE", "IMMEDIATE") and _CLAUSE_START.search(text):
                 raise errors.clause_in_string(tokens.span(0, 2))
             return QueryNode(source, frames=passed_frames, keeps_text=stores_text(tokens))
         blocks: tuple[Block, ...] = ()
@@ -208,7 +208,7 @@ def _refuse_misspelt_clause(text: str) -> None:
         for candidate in candidates:
             if candidate.end() != name_end:
                 continue
-            level = tokens.level(opening + 1, closing)
+            level = tokens.walk_level(opening + 1, closing)
             if any(part_at(tokens, index) == "PATTERN" for index in level):
                 raise errors.misspelt_clause(Span(*candidate.span()), text=candidate[0])
 
@@ -219,7 +219,7 @@ def _refuse_window_without_pattern(text: str) -> None:
         return
     tokens = read_tokens(text)
     for opening, closing in tokens.pairs.items():
-        level = list(tokens.level(opening + 1, closing))
+        level = list(tokens.walk_level(opening + 1, closing))
         has_define = any(
             tokens.key(index) == "DEFINE" and tokens.key(index + 2) == "AS" for index in level
         )
@@ -246,7 +246,7 @@ def _refuse_clause_without_parenthesis(tokens: TokenSequence) -> None:
     if word + 1 < len(tokens) and tokens[word + 1].is_strange:  # such as a wide parenthesis
         next_token = tokens[word + 1]
         raise errors.strange_sign(next_token.text, "the query", next_token.span)
-    has_pattern = any(tokens.says(index, "PATTERN", "(") for index in range(word, len(keys)))
+    has_pattern = any(tokens.has_keys(index, "PATTERN", "(") for index in range(word, len(keys)))
     has_parts = has_pattern and not {"MEASURES", "DEFINE"}.isdisjoint(keys[word:])
     if not has_parts:
         return

@@ -329,7 +329,7 @@ def _read_row_value(tokens: TokenSequence) -> Scalar | None:
     """Return FIRST_VALUE, LAST_VALUE or NTH_VALUE of a column; None if its arguments are others."""
     name = tokens.key(0)
     closing = tokens.pairs[1]
-    arguments = tokens.separated(2, closing)
+    arguments = tokens.split_at_commas(2, closing)
     has_number = name == "NTH_VALUE"
     number_of_arguments = 2 if has_number else 1
     is_empty = closing == 2

@@ -64,7 +64,7 @@ def find_select(tokens: TokenSequence, index: int) -> Select:
     ]
     for opening in (*parentheses, -1):
         level_end = tokens.pairs.get(opening, len(tokens))
-        level = list(tokens.level(opening + 1, level_end))
+        level = list(tokens.walk_level(opening + 1, level_end))
         selects = [other for other in level if other < index and is_word(tokens, other, "SELECT")]
         if selects:
             break
@@ -111,7 +111,7 @@ def _read_select(
     window_items: list[TokenRange] = []
     if "WINDOW" in part_ranges:
         window_start, window_end = part_ranges["WINDOW"]
-        items = tokens.separated(window_start + 1, window_end)
+        items = tokens.split_at_commas(window_start + 1, window_end)
         window_items = [item for item in items if item[1] - item[0] > 2]
     order = (end, end)
     if "ORDER" in part_ranges and not is_operand:
@@ -138,7 +138,7 @@ def _refuse_other_relations(tokens: TokenSequence, relation: TokenRange) -> None
     has_values = tokens.key(start) == "VALUES"  # whose rows are separated by commas
     if start == end:
         raise errors.window_without_relation(tokens[start - 1].span)
-    for index in (*tokens.level(start, end), end):
+    for index in (*tokens.walk_level(start, end), end):
         key = tokens.key(index)
         if key in ("JOIN", "LATERAL") or (key == "," and not has_values):
             raise errors.joined_rows(tokens[index].span)
@@ -153,7 +153,7 @@ def _find_definitions(tokens: TokenSequence, items: Sequence[TokenRange]) -> dic
     """
     definitions: dict[str, TokenRange] = {}
     for start, end in items:
-        if not tokens.says(start + 1, "AS", "("):
+        if not tokens.has_keys(start + 1, "AS", "("):
             continue
         opening = start + 2
         if opening not in tokens.pairs:
@@ -247,7 +247,7 @@ def is_window(tokens: TokenSequence, opening: int) -> bool:
         return True
     if tokens.key(opening - 1) != "AS":
         return False
-    level = tokens.level(tokens.around[opening] + 1, opening)
+    level = tokens.walk_level(tokens.around[opening] + 1, opening)
     return any(tokens.key(index) == "WINDOW" for index in level)
 
 
@@ -255,13 +255,13 @@ def _has_pattern(tokens: TokenSequence, opening: int) -> bool:
     """Return whether parentheses are a window with PATTERN, and not a function of that name."""
     if not is_window(tokens, opening):
         return False
-    level = tuple(tokens.level(opening + 1, tokens.pairs[opening]))
-    patterns = [index for index in level if tokens.says(index, "PATTERN", "(")]
+    level = tuple(tokens.walk_level(opening + 1, tokens.pairs[opening]))
+    patterns = [index for index in level if tokens.has_keys(index, "PATTERN", "(")]
     if not patterns:
         return False
     for index in level:
         is_define = tokens.key(index) == "DEFINE" and tokens.key(index + 2) == "AS"
-        if is_define or tokens.key(index) == "MEASURES" or tokens.says(index, "AFTER", "MATCH"):
+        if is_define or tokens.key(index) == "MEASURES" or tokens.has_keys(index, "AFTER", "MATCH"):
             return True
     return any(tokens.key(index - 1) in _WORDS_BEFORE_PATTERN for index in patterns)
 
@@ -350,7 +350,7 @@ def _find_call_start(tokens: TokenSequence, over: int) -> int:
         opening = tokens.openings[index]
         if tokens.key(opening - 1) == "FILTER":
             index = opening - 2
-        elif tokens.says(opening - 2, "WITHIN", "GROUP"):
+        elif tokens.has_keys(opening - 2, "WITHIN", "GROUP"):
             index = opening - 3
         else:
             index = opening - 1
@@ -479,13 +479,13 @@ def _check_base(tokens: TokenSequence, base: TokenRange, derived: TokenRange, na
     Raises:
         MatchRecognizeError: the other window has a frame, or both have PARTITION BY or ORDER BY.
     """
-    base_keys = [tokens.key(index) for index in tokens.level(*base)]
-    for index in tokens.level(*base):
+    base_keys = [tokens.key(index) for index in tokens.walk_level(*base)]
+    for index in tokens.walk_level(*base):
         is_column = tokens.key(index - 1) in ("BY", ",", ".")
         is_frame = tokens.key(index) in sections.UNITS_OF_FRAMES and not is_column
         if is_frame or tokens.key(index) == "PATTERN":
             raise errors.base_with_frame(name.span, name=name.text)
-    for index in tokens.level(*derived):
+    for index in tokens.walk_level(*derived):
         key = tokens.key(index)
         is_second = key == "PARTITION" or (key == "ORDER" and key in base_keys)
         if is_second and tokens.key(index + 1) == "BY":
@@ -498,5 +498,5 @@ def is_unnamed_item(tokens: TokenSequence, call: CallTokens, select: Select) -> 
     first, end = select.items
     starts_item = call.start == first or tokens.key(call.start - 1) in (",", "DISTINCT", "ALL")
     ends_item = call.end == end or tokens.key(call.end) == ","
-    is_in_items = first <= call.start < end and call.start in tokens.level(first, end)
+    is_in_items = first <= call.start < end and call.start in tokens.walk_level(first, end)
     return is_in_items and starts_item and ends_item

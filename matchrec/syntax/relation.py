@@ -86,13 +86,13 @@ def is_clause(tokens: TokenSequence, index: int) -> bool:
 
     It does not if a column, a table or a function has the name MATCH_RECOGNIZE.
     """
-    if not tokens.says(index, "MATCH_RECOGNIZE", "("):
+    if not tokens.has_keys(index, "MATCH_RECOGNIZE", "("):
         return False
     if tokens.key(index - 1) in (".", "AS"):
         return False
     closing = tokens.pairs.get(index + 1, len(tokens))
-    level = tokens.level(index + 2, closing)
-    if any(tokens.says(inner, "PATTERN", "(") for inner in level):
+    level = tokens.walk_level(index + 2, closing)
+    if any(tokens.has_keys(inner, "PATTERN", "(") for inner in level):
         return True
     if index == 0:
         return False
@@ -197,7 +197,7 @@ def _explain_unclosed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
         if closing is not None and tokens.key(index - 1) == "MATCH_RECOGNIZE":
             index = closing
         elif closing is not None:
-            for inner in tokens.level(index + 1, closing):
+            for inner in tokens.walk_level(index + 1, closing):
                 part = part_at(tokens, inner) or _definition_at(tokens, index, inner)
                 if part:
                     spans = tokens[index].span, tokens[inner].span
@@ -228,8 +228,8 @@ def _refuse_early_end(tokens: TokenSequence, opening: int) -> None:
     closing = tokens.pairs[opening]
     if all(token.key not in _WORDS_OF_PARTS for token in tokens.tokens[closing + 1 :]):
         return
-    parts = {part_at(tokens, index) for index in tokens.level(opening + 1, closing)}
-    for index in tokens.level(closing + 1, tokens.enclosing(closing)):
+    parts = {part_at(tokens, index) for index in tokens.walk_level(opening + 1, closing)}
+    for index in tokens.walk_level(closing + 1, tokens.find_end_of_parentheses(closing)):
         part = part_at(tokens, index)
         if tokens.key(index) == "MATCH_RECOGNIZE":
             return  # the parts that follow are those of another clause
@@ -365,7 +365,7 @@ def find_with_clauses(tokens: TokenSequence) -> Iterator[WithClause]:
         recursive = tokens.key(index + 1) == "RECURSIVE" and not is_table_name
         tables = tuple(_read_common_tables(tokens, index + 1 + recursive))
         if tables:
-            yield WithClause(index, tokens.enclosing(index), recursive, tables)
+            yield WithClause(index, tokens.find_end_of_parentheses(index), recursive, tables)
 
 
 def _read_common_tables(tokens: TokenSequence, index: int) -> Iterator[CommonTable]:
@@ -388,7 +388,7 @@ def _find_table_query(tokens: TokenSequence, name: int) -> int | None:
     """
     index = name + 1
     if tokens.key(index) == "(" and tokens.key(index + 1) not in _FIRST_WORDS_OF_QUERIES:
-        index = tokens.past(index)
+        index = tokens.index_after(index)
     if tokens.key(index) == "MAX":
         index += 4  # MAX RECURSION LEVEL n
     if tokens.key(index) == "AS":
@@ -485,7 +485,7 @@ def _find_relation_starts(tokens: TokenSequence, last: int) -> Iterator[int]:
         return
     yield start
     is_past_from = False
-    for index in tokens.level(start, last):
+    for index in tokens.walk_level(start, last):
         if starts_part(tokens, index) or tokens.key(index) == "SELECT":
             is_past_from = True
         is_join = is_word(tokens, index, "JOIN") and tokens.key(index + 1) != "MATCH_RECOGNIZE"
@@ -553,8 +553,8 @@ def _find_outer_names(tokens: TokenSequence, start: int) -> Iterator[str]:
         if not is_lateral and (_is_in_from(tokens, opening) or is_table_definition):
             continue
         outer = tokens.around[opening]
-        for index in tokens.level(outer + 1, tokens.pairs.get(outer, len(tokens))):
-            for relation in relations_after(tokens, index, tokens.enclosing(index)):
+        for index in tokens.walk_level(outer + 1, tokens.pairs.get(outer, len(tokens))):
+            for relation in relations_after(tokens, index, tokens.find_end_of_parentheses(index)):
                 is_itself = relation.start - 1 == opening
                 if not is_itself:
                     yield from (name.upper() for name in relation.names)
@@ -620,7 +620,7 @@ def find_renames(tokens: TokenSequence, alias: int | None) -> tuple[Span, ...]:
     """Return the new names of the columns after the alias at `alias`: `AS m (a, b)`."""
     if alias is None or tokens.key(alias + 1) != "(":
         return ()
-    names = tokens.separated(alias + 2, tokens.pairs[alias + 1])
+    names = tokens.split_at_commas(alias + 2, tokens.pairs[alias + 1])
     return tuple(tokens.span(start, end) for start, end in names if start < end)
 
 
@@ -658,8 +658,8 @@ def _find_key_tests(tokens: TokenSequence, where: int, alias: int | None) -> Ite
 
 def _find_end_of_where(tokens: TokenSequence, start: int) -> int:
     """Return the token after the condition of a WHERE that starts at `start`."""
-    end_of_query = tokens.enclosing(start)
-    for index in tokens.level(start, end_of_query):
+    end_of_query = tokens.find_end_of_parentheses(start)
+    for index in tokens.walk_level(start, end_of_query):
         if starts_part(tokens, index) or is_set_operator(tokens, index):
             return index
     return end_of_query

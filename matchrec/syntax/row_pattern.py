@@ -412,7 +412,7 @@ def pattern_outside(tokens: TokenSequence, word: int, wrong: int) -> MatchRecogn
     while end < len(tokens) and (
         tokens[end].kind is TokenKind.SYMBOL or tokens.key(end - 1) == "|"
     ):
-        end = tokens.past(end)
+        end = tokens.index_after(end)
     text = tokens.text_at(tokens.span(word + 1, end))
     return clause_errors.pattern_goes_on(tokens[wrong].span, written=tokens[wrong].text, text=text)
 

@@ -82,7 +82,7 @@ class ClauseTokens(TokenSequence):
 
     def _is_case(self, index: int) -> bool:
         """Return whether the CASE at `index` starts an expression: a WHEN belongs to it."""
-        for following in self.level(index + 1, len(self)):
+        for following in self.walk_level(index + 1, len(self)):
             if self.key(following) in _WORDS_AFTER_CASE:
                 return self.key(following) == "WHEN"
         return False
@@ -155,7 +155,7 @@ def _find_starts(clause: ClauseTokens) -> Iterator[tuple[ClausePart, int]]:
     """
     pattern_end = -1  # the last token of PATTERN and of the words after it
     keyword_end = -1  # the first token after the keyword of the last part
-    for index in clause.level(0, len(clause)):
+    for index in clause.walk_level(0, len(clause)):
         part = _part_at(clause, index, pattern_end)
         is_first_item = index == keyword_end and part_at(clause, index) != "DEFINE"
         if part in _PARTS_OF_ONE_WORD and (is_first_item or _is_variable(clause, index)):
@@ -219,7 +219,7 @@ def _read_words_of(
     """
     for option in options:
         option_words = option.value.replace("-", " - ").split()
-        if clause.says(index, *option_words):
+        if clause.has_keys(index, *option_words):
             return option, index + len(option_words)
     return None, index
 
@@ -271,7 +271,7 @@ def _is_variable(clause: ClauseTokens, index: int) -> bool:
     skip = index - 3 if before in ("FIRST", "LAST") else index - 2
     is_second_of_within = before == "TO" and clause.key(index - 3) == "FROM"
     is_first_of_within = before == "FROM" and clause.key(index + 1) == "TO"
-    return clause.says(skip, "SKIP", "TO") or is_second_of_within or is_first_of_within
+    return clause.has_keys(skip, "SKIP", "TO") or is_second_of_within or is_first_of_within
 
 
 def _starts_frame(clause: ClauseTokens, index: int) -> bool:

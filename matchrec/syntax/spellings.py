@@ -57,9 +57,9 @@ def find_pivot_columns(tokens: TokenSequence) -> Iterator[Spelling]:
         closing = tokens.pairs.get(pivot + 1)
         if tokens.key(pivot + 1) != "(" or closing is None:
             continue
-        for index in tokens.level(pivot + 2, closing):
+        for index in tokens.walk_level(pivot + 2, closing):
             is_named = tokens.key(index) == "FOR" and tokens[index + 1].is_name
-            if is_named and tokens.says(index + 2, "IN", "("):
+            if is_named and tokens.has_keys(index + 2, "IN", "("):
                 span = tokens[index + 1].span
                 yield Spelling(span, f"({tokens.text_at(span)})")
 
@@ -106,7 +106,7 @@ def refuse_unpivot_aliases(tokens: TokenSequence) -> None:
     Sail reads the alias and gives the name of the column, so the rows would be wrong.
     """
     for start, end in find_unpivoted_columns(tokens):
-        as_words = [index for index in tokens.level(start, end) if tokens.key(index) == "AS"]
+        as_words = [index for index in tokens.walk_level(start, end) if tokens.key(index) == "AS"]
         if as_words and as_words[0] + 1 < end:
             column = tokens.text_at(tokens.span(start, as_words[0]))
             alias = tokens[as_words[0] + 1].text
@@ -120,6 +120,6 @@ def find_unpivoted_columns(tokens: TokenSequence) -> Iterator[TokenRange]:
         closing = tokens.pairs.get(opening)
         if tokens.key(opening) != "(" or closing is None:
             continue
-        for index in tokens.level(opening + 1, closing):
-            if tokens.says(index, "IN", "(") and index + 1 in tokens.pairs:
-                yield from tokens.separated(index + 2, tokens.pairs[index + 1])
+        for index in tokens.walk_level(opening + 1, closing):
+            if tokens.has_keys(index, "IN", "(") and index + 1 in tokens.pairs:
+                yield from tokens.split_at_commas(index + 2, tokens.pairs[index + 1])

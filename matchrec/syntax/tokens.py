@@ -591,16 +591,16 @@ class TokenSequence:
         """Return the key of a token; "" before the first and after the last one."""
         return self.tokens[index].key if 0 <= index < len(self.tokens) else ""
 
-    def says(self, index: int, *keys: str) -> bool:
+    def has_keys(self, index: int, *keys: str) -> bool:
         """Return whether the tokens from `index` on have these keys."""
         return tuple(map(self.key, range(index, index + len(keys)))) == keys
 
-    def past(self, index: int) -> int:
+    def index_after(self, index: int) -> int:
         """Return the index after a token, or after the bracket that closes it if it opens one."""
         return self.pairs.get(index, index) + 1
 
     def can_name(self, index: int) -> bool:
-        """Return whether a name is at `index`, or a string in double quotes, as one."""
+        """Return whether a name is at `index`, or a string in double quotes that can be one."""
         return 0 <= index < len(self.tokens) and self.tokens[index].can_name
 
     def span(self, start: int, end: int) -> Span:
@@ -618,7 +618,7 @@ class TokenSequence:
 
     def call_span(self, index: int) -> Span:
         """Return the characters of the call at `index`, from its name to its closing `)`."""
-        return self.span(index, self.past(index + 1))
+        return self.span(index, self.index_after(index + 1))
 
     def is_subquery(self, index: int) -> bool:
         """Return whether the parenthesis at `index` encloses a query."""
@@ -636,10 +636,10 @@ class TokenSequence:
         text = self.text_at(span)
         return TokenSequence(text, tokens, pair_brackets(tokens), span.start, self.dialect)
 
-    def enclosing(self, index: int) -> int:
-        """Return the end of the innermost parentheses around `index`: their `)`.
+    def find_end_of_parentheses(self, index: int) -> int:
+        """Return the index of the `)` of the innermost parentheses around a token.
 
-        It is the end of the text if none are around it.
+        The number of tokens if there are no parentheses around it.
         """
         if index < len(self.tokens):
             for opening in self.brackets_around(index):
@@ -654,7 +654,7 @@ class TokenSequence:
             yield opening
             opening = self.around[opening]
 
-    def level(self, start: int, end: int) -> Iterator[int]:
+    def walk_level(self, start: int, end: int) -> Iterator[int]:
         """Yield the indices from `start` to `end`, without the insides of brackets.
 
         An opening bracket is yielded, its closing one is not.
@@ -662,11 +662,11 @@ class TokenSequence:
         index = start
         while index < end:
             yield index
-            index = self.past(index)
+            index = self.index_after(index)
 
-    def separated(self, start: int, end: int) -> tuple[TokenRange, ...]:
+    def split_at_commas(self, start: int, end: int) -> tuple[TokenRange, ...]:
         """Return the ranges between the commas of `start .. end` that are in no brackets."""
-        commas = [index for index in self.level(start, end) if self.tokens[index].key == ","]
+        commas = [index for index in self.walk_level(start, end) if self.tokens[index].key == ","]
         return tuple(zip([start, *(comma + 1 for comma in commas)], [*commas, end], strict=True))
 
 

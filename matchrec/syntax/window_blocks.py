@@ -230,7 +230,7 @@ def _read_call(
 
 def _refuse_misspelt_measures(tokens: TokenSequence, window: FoundWindow) -> None:
     """Raise an error if MEASURES is misspelt, so that it is read as part of what precedes it."""
-    for index in tokens.level(window.opening + 1, window.closing):
+    for index in tokens.walk_level(window.opening + 1, window.closing):
         token = tokens[index]
         is_column = tokens.key(index - 1) in ("BY", ",", ".")
         if not is_column and find_nearest(token.key, ["MEASURES"]):

@@ -62,7 +62,7 @@ def read_relation(tokens: TokenSequence, start: int, end: int) -> WrittenRelatio
             continue
         opening = _find_rotation(tokens, index)
         if opening in tokens.pairs:
-            index = tokens.past(opening)
+            index = tokens.index_after(opening)
             name = None
             continue
         alias = find_alias(tokens, index)
@@ -73,7 +73,7 @@ def read_relation(tokens: TokenSequence, start: int, end: int) -> WrittenRelatio
         aliases.append(alias)
         index = alias + 1
         if tokens.key(index) == "(":
-            index = tokens.past(index)
+            index = tokens.index_after(index)
     return WrittenRelation(start, min(index, end), name, tuple(names), tuple(aliases))
 
 
@@ -89,7 +89,11 @@ def relation_names(tokens: TokenSequence, start: int, end: int) -> frozenset[str
 def qualified_names(tokens: TokenSequence, indices: range) -> Iterator[tuple[Token, Span]]:
     """Yield the first name of every path with a dot, such as `t.x`, and the span of the path."""
     for index in indices:
-        if tokens.can_name(index) and tokens.says(index + 1, ".") and tokens.key(index - 1) != ".":
+        if (
+            tokens.can_name(index)
+            and tokens.has_keys(index + 1, ".")
+            and tokens.key(index - 1) != "."
+        ):
             last = index
             while tokens.key(last + 1) == ".":
                 last += 2
@@ -106,7 +110,7 @@ def relations_after(tokens: TokenSequence, index: int, end: int) -> Iterator[Wri
     if not is_from(tokens, index):
         return
     yield read_relation(tokens, index + 1, end)
-    for following in tokens.level(index + 1, min(end, tokens.enclosing(index))):
+    for following in tokens.walk_level(index + 1, min(end, tokens.find_end_of_parentheses(index))):
         if starts_part(tokens, following):
             return
         if tokens.key(following) == ",":
@@ -127,7 +131,7 @@ def is_from(tokens: TokenSequence, index: int) -> bool:
     if words_before in (("IS", "DISTINCT"), ("NOT", "DISTINCT")):
         return False
     opening = tokens.around[index]
-    keys_before = {tokens.key(before) for before in tokens.level(opening + 1, index)}
+    keys_before = {tokens.key(before) for before in tokens.walk_level(opening + 1, index)}
     if tokens.key(index - 1) == "AS" and "SELECT" in keys_before:
         is_alias = tokens.key(index + 1) in ("", ",", ")", "FROM")
         return not is_alias
@@ -169,7 +173,7 @@ def _read_primary(tokens: TokenSequence, start: int, end: int) -> tuple[int, str
     The token is `start` if no relation is there.
     """
     if tokens.key(start) in ("(", "{"):
-        return tokens.past(start), None
+        return tokens.index_after(start), None
     values_end = rows_of_values(tokens, start, end)
     if values_end is not None:
         return values_end, None
@@ -184,7 +188,7 @@ def _read_primary(tokens: TokenSequence, start: int, end: int) -> tuple[int, str
     if is_function:
         # `STREAM(t)` is the exception: it has the name of its table.
         is_stream = tokens.key(index) == "STREAM" and tokens.pairs.get(index + 1) == index + 3
-        return tokens.past(index + 1), tokens[index + 2].name if is_stream else None
+        return tokens.index_after(index + 1), tokens[index + 2].name if is_stream else None
     has_version = tokens.key(index + 1) == "@"  # t@v1, t@20240101000000000
     return index + (3 if has_version else 1), tokens[index].name
 
@@ -223,7 +227,7 @@ def rows_of_values(tokens: TokenSequence, start: int, end: int) -> int | None:
     """Return the token after the last row of the VALUES at `start`; None if VALUES is not there."""
     if tokens.key(start) != "VALUES":
         return None
-    rows = tokens.separated(start + 1, end)
+    rows = tokens.split_at_commas(start + 1, end)
     ends = [_find_row_end(tokens, *row) for row in rows]
     # Every row but the last one must reach up to its comma.
     complete = ends[:-1] == [comma for _, comma in rows[:-1]]
@@ -240,7 +244,7 @@ def _find_row_end(tokens: TokenSequence, start: int, end: int) -> int | None:
     index = start + 1 if tokens.key(start) == "-" else start
     token = tokens[index]
     is_row = token.key == "(" or token.is_constant or token.key in _LITERALS
-    return tokens.past(index) if is_row else None
+    return tokens.index_after(index) if is_row else None
 
 
 def past_sample(tokens: TokenSequence, index: int, end: int) -> int:
@@ -251,16 +255,16 @@ def past_sample(tokens: TokenSequence, index: int, end: int) -> int:
     key = tokens.key(index)
     if key == "TABLESAMPLE" and index + 1 in tokens.pairs:
         after = tokens.pairs[index + 1] + 1
-        return tokens.past(after + 1) if tokens.key(after) == "REPEATABLE" else after
+        return tokens.index_after(after + 1) if tokens.key(after) == "REPEATABLE" else after
     if key == "WITH" and tokens.key(index + 1) == "(":
-        return tokens.past(index + 1)
+        return tokens.index_after(index + 1)
     word = index + 1 if key == "FOR" else index
-    if tokens.key(word) not in _TIME_TRAVEL or not tokens.says(word + 1, "AS", "OF"):
+    if tokens.key(word) not in _TIME_TRAVEL or not tokens.has_keys(word + 1, "AS", "OF"):
         return index
     # The version or the time: a constant is one token, an expression goes on up to an alias.
     first = word + 3
     is_constant = first < end and tokens[first].is_constant
-    for following in tokens.level(first, end):
+    for following in tokens.walk_level(first, end):
         is_after = following > first
         if is_after and (is_constant or tokens.key(following) in ("TABLESAMPLE", "AS")):
             return following

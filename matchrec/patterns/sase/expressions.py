@@ -248,7 +248,7 @@ class EventReader(ScalarReader):
             return Index.ALONE
         start = self.position
         variable = name.text
-        self.position = self.text.past(start)
+        self.position = self.text.index_after(start)
         brackets = "".join(token.text for token in self.tokens[start : self.position])
         indexes = {index.of(variable).upper(): index for index in Index}
         indexes[f"{variable}[..{variable}.LEN]".upper()] = Index.ALL

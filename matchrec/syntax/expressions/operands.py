@@ -321,7 +321,7 @@ class OperandReader(ExpressionCursor):
                 depth -= 1
             self.position += 1
         if self.key == "(":
-            self.position = self.text.past(self.position)
+            self.position = self.text.index_after(self.position)
         while is_interval and self.key in UNITS_OF_TIME | {"TO"}:
             self.position += 1
 
@@ -388,7 +388,7 @@ class OperandReader(ExpressionCursor):
         if after in AFTER_OPERAND and after != "WHEN":
             return self.key_at(start + 2) == "WHEN"
         end = self.text.pairs.get(self.text.around[start], self.end)
-        keys = map(self.key_at, self.text.level(start + 1, end))
+        keys = map(self.key_at, self.text.walk_level(start + 1, end))
         if after == "WHEN" and self.key_at(start - 1) == "CASE":
             # `CASE case WHEN` compares a column, `CASE CASE WHEN ... END WHEN` another CASE.
             return list(keys).count("END") > 1
@@ -547,7 +547,7 @@ class OperandReader(ExpressionCursor):
         values: list[Scalar] = []
         while True:
             is_name = self.position < self.end and self.tokens[self.position].is_name
-            after = self.key_at(self.text.past(self.position))
+            after = self.key_at(self.text.index_after(self.position))
             if after == "->" and (is_name or self.key == "("):
                 is_plain = False
                 values.append(self.lambda_body())

@@ -204,7 +204,10 @@ class ExpressionCursor(Cursor, ABC):
             return syntax_errors.nothing_beside_comma(before.span, part=self.clause)
         if self.position >= self.end or token.key in CLOSING:
             return syntax_errors.unfinished_expression(token.span, where=self.clause)
-        if self.text.says(self.position, "ORDER", "BY") and self.text.around[self.position] >= 0:
+        if (
+            self.text.has_keys(self.position, "ORDER", "BY")
+            and self.text.around[self.position] >= 0
+        ):
             order_by = self.span(self.position, self.position + 2)
             return errors.order_in_call(order_by, clause=self.clause)
         # IF and CASE were read as names: the error is about them, and not about what follows.
@@ -288,7 +291,7 @@ class ExpressionCursor(Cursor, ABC):
         The arguments are as for `make_term`.
         """
         opening = self.position
-        self.position = self.text.past(opening)
+        self.position = self.text.index_after(opening)
         self._refuse_correlation(opening, self.position)
         return self.make_term(start, operations | {"SELECT"}, *parts)
 
@@ -324,7 +327,7 @@ def items_between(tokens: TokenSequence, inside: TokenRange, where: str) -> tupl
     Raises:
         MatchRecognizeParseError: nothing is before a comma, or after the last one.
     """
-    items = tokens.separated(*inside)
+    items = tokens.split_at_commas(*inside)
     for start, end in items:
         if start == end:
             comma = end if end < inside[1] else end - 1

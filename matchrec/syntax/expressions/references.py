@@ -102,7 +102,7 @@ def read_call(reader: ExpressionCursor, start: int) -> Scalar:
         raise errors.reads_rows_of_a_match(span, function=name, clause=reader.clause)
     if reader.caller is not None:
         _refuse_in_call(reader, reader.caller, index)
-    end = reader.text.past(index + 1)
+    end = reader.text.index_after(index + 1)
     reader.position = end
     tree: Scalar
     if function.key in NAVIGATION:
@@ -380,7 +380,7 @@ def _read_suffixes(
                 closing = reader.text.pairs[end + 2]
                 reader.position = end + 3
                 reader.expect("ORDER", "BY")
-                items = reader.text.separated(end + 5, closing)
+                items = reader.text.split_at_commas(end + 5, closing)
                 ordering = tuple(_read_sort_item(reader, index, item) for item in items)
                 aggregate = replace(aggregate, ordering=ordering)
                 end = closing + 1
@@ -399,7 +399,7 @@ def _refuse_kept_nulls(reader: ExpressionCursor, index: int, end: int) -> None:
     if reader.key_at(index) not in COLLECTING:
         return
     for word in range(index, end - 1):
-        if reader.text.says(word, "RESPECT", "NULLS"):
+        if reader.text.has_keys(word, "RESPECT", "NULLS"):
             span = reader.span(word, word + 2)
             raise errors.kept_nulls(span, function=reader.tokens[index].text, clause=reader.clause)
 

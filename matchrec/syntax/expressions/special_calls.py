@@ -46,7 +46,7 @@ def read_with_unit(reader: ExpressionCursor, name: str, start: int) -> Scalar | 
     unit = reader.key
     is_word = reader.kind_at(reader.position) is TokenKind.WORD
     is_unit = is_word and unit in UNITS - {"NANOSECOND"} | {"DAYOFYEAR"}
-    arguments = reader.text.separated(reader.position, reader.text.pairs[start + 1])
+    arguments = reader.text.split_at_commas(reader.position, reader.text.pairs[start + 1])
     if not is_unit or len(arguments) < 3 or reader.key_at(reader.position + 1) != ",":
         return None
     reader.position += 2
@@ -107,7 +107,7 @@ def read_clauses(*keys: str) -> ReadCall:
 
 def _has_word(reader: ExpressionCursor, start: int, word: str) -> bool:
     """Return whether a word is in the parentheses of the call at `start`, and in no others."""
-    level = reader.text.level(start + 2, reader.text.pairs[start + 1])
+    level = reader.text.walk_level(start + 2, reader.text.pairs[start + 1])
     return any(reader.key_at(index) == word for index in level)
 
 
@@ -124,7 +124,7 @@ def read_named_struct(reader: ExpressionCursor, _: str, start: int) -> Scalar | 
 
     The names must be literals without a backslash. Otherwise the call is ordinary.
     """
-    ranges = reader.text.separated(start + 2, reader.text.pairs[start + 1])
+    ranges = reader.text.split_at_commas(start + 2, reader.text.pairs[start + 1])
     names = [
         reader.text.text_at(reader.tokens[first].span)[1:-1]
         for first, last in ranges[::2]
