@@ -398,8 +398,8 @@ def is_needed(folding: Folding, marked: Callable[[Choice], bool]) -> bool:
 def may_map_twice(folding: Folding, waits: tuple[int | None, ...]) -> bool:
     """Return whether two ways may map the same rows to the same variables and both be a match.
 
-    Conditions are unknown here, so any of them may hold. Two ways go on side by side, as a pair of
-    states and whether the ways have differed so far.
+    Conditions are unknown here, so any of them may hold. The search follows two
+    ways at once: it visits pairs of states, each with whether the two ways have differed so far.
 
     Source: Book, Even, Greibach, Ott, "Ambiguity in graphs and expressions", IEEE TC 20(2), 1971.
 

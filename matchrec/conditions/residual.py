@@ -24,7 +24,8 @@ from matchrec.source import Span
 
 NO_SPAN = Span(0, 0)
 
-# The number zero in rewritten functions. It is no column of the query: Spark is not asked its type.
+# The number zero in rewritten functions. It is not a column of the query, so Spark does not have to
+# find out its type.
 ZERO = build_row_column("0", Amount(Fraction(0)))
 
 

@@ -106,7 +106,7 @@ def edit_bounds(clause: MatchRecognize, write: Product) -> Iterator[Edit]:
 def edit_defaults(
     tokens: ClauseTokens, clause: MatchRecognize, read: Product, write: Product
 ) -> Iterator[Edit]:
-    """Yield the edits that write what is left out, and would mean something else elsewhere."""
+    """Yield the edits that write out defaults which the other product has differently."""
     for key in clause.order_by:
         descends = bool(key.descending)
         nulls_first = _puts_nulls_first(read, descends=descends)

@@ -213,7 +213,7 @@ def is_loop(pattern: patterns.RowPattern) -> bool:
 def normalize(operand: Scalar, definition: Definition, plan: MatchPlan) -> tuple[TextPiece, ...]:
     """Return the text of an operand in a form in which equal operands are equal.
 
-    Blanks are made alike, and so are the ways to read a column of the current row.
+    Blanks become single ones, and all ways to read a column of the current row become the same.
     """
     pieces: list[TextPiece] = []
     for piece in operand.pieces:

@@ -155,7 +155,7 @@ def rewrite_time_difference(node: exp.Sub, context: RuleContext) -> exp.Expr:
 
 
 def _is_date(node: exp.Expr) -> bool:
-    """Return whether Oracle's type for it is DATE, whatever Spark's is: SYSDATE or TRUNC(...)."""
+    """Return whether Oracle's type of an expression is DATE, as of SYSDATE or TRUNC(...)."""
     is_sysdate = isinstance(node, exp.CurrentTimestamp) and node.args.get("sysdate")
     return bool(is_sysdate or _is_trunc(node) or isinstance(node, exp.TimestampTrunc))
 

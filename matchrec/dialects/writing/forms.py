@@ -129,7 +129,7 @@ def find_read_variables(plan: MatchPlan) -> set[str | None]:
 
 
 def normalize_window(text: str) -> Shape:
-    """Return the length of a window, whatever its units. A text that is no length stays a text."""
+    """Return the length of a window, equal for equal lengths in other units, or else its text."""
     try:
         return read_positive_duration(text, "within")
     except MatchRecognizeError:
