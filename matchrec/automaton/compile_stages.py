@@ -254,18 +254,22 @@ class _StageCompiler:
             self.unfilled.append((self.made[key], edges))
         return self.made[key]
 
-    def ids_of(self, tests: StageNames) -> tuple[int, ...]:
+    def find_ids(self, tests: StageNames) -> tuple[int, ...]:
         """Return the ids of tests, each once."""
         return tuple(self.ids[test] for test in dict.fromkeys(tests))
 
-    def proceed(self, target: StateId, needs: StageNames = (), forbids: StageNames = ()) -> Edge:
+    def build_proceed_edge(
+        self, target: StateId, needs: StageNames = (), forbids: StageNames = ()
+    ) -> Edge:
         """Return a proceed edge."""
-        return Edge(Action.PROCEED, target, needs=self.ids_of(needs), forbids=self.ids_of(forbids))
+        return Edge(
+            Action.PROCEED, target, needs=self.find_ids(needs), forbids=self.find_ids(forbids)
+        )
 
-    def edges_to_stop(self, tests: StageNames) -> Iterator[Edge]:
+    def build_stop_edges(self, tests: StageNames) -> Iterator[Edge]:
         """Yield an edge to the stop state for each test."""
         for test in tests:
-            yield self.proceed(self.STOP, (test,))
+            yield self.build_proceed_edge(self.STOP, (test,))
 
     def compile_rest(self, rest: Rest | Repeated | None, pending: Pending) -> StateId:
         """Return the state of a run before `rest`."""
@@ -297,29 +301,31 @@ class _StageCompiler:
             pending: what else holds until the next row is mapped.
             rest: the state that follows, or the rest that begins with the NOT.
         """
-        edges = self.edges_of_nots(nots, pending, rest)
+        edges = self.build_edges_of_nots(nots, pending, rest)
         return self.make((nots, pending, rest), nots[0].name, edges)
 
-    def edges_of_nots(self, nots: Nots, pending: Pending, rest: Rest | StateId) -> Iterator[Edge]:
+    def build_edges_of_nots(
+        self, nots: Nots, pending: Pending, rest: Rest | StateId
+    ) -> Iterator[Edge]:
         """Yield the edges of the state of `compile_nots`."""
         tests = tuple(event.test for event in nots)
         target = rest if isinstance(rest, int) else self.compile_rest(rest.tail(), pending)
-        yield self.proceed(target, forbids=tests)
-        yield from self.edges_to_stop(tests)
+        yield self.build_proceed_edge(target, forbids=tests)
+        yield from self.build_stop_edges(tests)
 
     def compile_end(self, pending: Pending) -> StateId:
         """Return the final state, or the one before it if NOTs end the pattern."""
         closing = pending.closing
         if not closing:
             return self.FINAL
-        state = self.make(("end", closing), closing[-1].name, self.edges_of_end(closing))
+        state = self.make(("end", closing), closing[-1].name, self.build_end_edges(closing))
         if closing[-1].only_next:
             return state
         self.pending.add(state)
         next_row_nots = tuple(event for event in closing if event.only_next)
         return self.compile_nots(next_row_nots, pending, state) if next_row_nots else state
 
-    def edges_of_end(self, closing: Nots) -> Iterator[Edge]:
+    def build_end_edges(self, closing: Nots) -> Iterator[Edge]:
         """Yield the edges of a state in which a run waits for the end of the pattern.
 
         A NOT up to the end of the window has no edge to the stop state, because each prefix of a
@@ -327,14 +333,14 @@ class _StageCompiler:
         """
         if closing[-1].only_next:
             tests = tuple(event.test for event in closing)
-            yield Edge(Action.IGNORE, self.FINAL, forbids=self.ids_of(tests))
-            yield from self.edges_to_stop(tests)
+            yield Edge(Action.IGNORE, self.FINAL, forbids=self.find_ids(tests))
+            yield from self.build_stop_edges(tests)
             return
         near_tests = tuple(event.near for event in closing if event.near is not None)
         for test in near_tests:
-            yield Edge(Action.IGNORE, self.FINAL, needs=self.ids_of((test,)))
+            yield Edge(Action.IGNORE, self.FINAL, needs=self.find_ids((test,)))
         tests = (*(event.test for event in closing if not event.only_next), *near_tests)
-        yield Edge(Action.IGNORE, self.made["end", closing], forbids=self.ids_of(tests))
+        yield Edge(Action.IGNORE, self.made["end", closing], forbids=self.find_ids(tests))
 
     def compile_part(self, repeated: Repeated, pending: Pending) -> StateId:
         """Return the state of a run after some repetitions of a part."""
@@ -358,13 +364,13 @@ class _StageCompiler:
         if repeated.may_leave and repeated.contiguity is not Contiguity.STRICT:
             # A companion without proceed edges, so that a run that skips rows follows them once.
             waiting_key = ("companion", *key)
-            self.make(waiting_key, name, self.edges_of_stage(repeated, going_on, waiting_key))
+            self.make(waiting_key, name, self.build_stage_edges(repeated, going_on, waiting_key))
         fresh = going_on.with_stops(*(event.test for event in next_row_nots))
-        edges_out = self.edges_out(repeated, pending) if repeated.may_leave else ()
-        edges = chain(self.edges_of_stage(repeated, fresh, waiting_key), edges_out)
+        build_exit_edges = self.build_exit_edges(repeated, pending) if repeated.may_leave else ()
+        edges = chain(self.build_stage_edges(repeated, fresh, waiting_key), build_exit_edges)
         return self.make(key, name, edges)
 
-    def edges_of_stage(
+    def build_stage_edges(
         self, repeated: Repeated, pending: Pending, waiting_key: object
     ) -> Iterator[Edge]:
         """Yield the edges of a single stage that read a row, and those to the stop state.
@@ -385,28 +391,28 @@ class _StageCompiler:
             Action.TAKE,
             target,
             self.ids[content.name],
-            needs=self.ids_of((content.test,)),
-            forbids=self.ids_of((*until_tests, *kills)),
+            needs=self.find_ids((content.test,)),
+            forbids=self.find_ids((*until_tests, *kills)),
         )
         if repeated.contiguity is not Contiguity.STRICT:
             takeable = (content.test,) if repeated.contiguity is Contiguity.RELAXED else ()
             # While it waits for its first row, a loop ignores the event that would end it.
             ending = until_tests if repeated.count > 0 else ()
-            forbids = self.ids_of((*takeable, *ending, *kills))
+            forbids = self.find_ids((*takeable, *ending, *kills))
             yield Edge(Action.IGNORE, self.made[waiting_key], forbids=forbids)
-        yield from self.edges_to_stop(pending.stops)
+        yield from self.build_stop_edges(pending.stops)
 
-    def edges_out(self, repeated: Repeated, pending: Pending) -> Iterator[Edge]:
+    def build_exit_edges(self, repeated: Repeated, pending: Pending) -> Iterator[Edge]:
         """Yield the edges on which a part is left."""
         part = repeated.part
         exit_state = self.compile_exit(repeated, pending)
         if part.greedy and part.has_choice and part.until is not None:
             # The event that ends a greedy loop may be read by what follows, whatever it satisfies.
             until = (part.until.test,)
-            yield self.proceed(self.compile_rest(repeated.rest.tail(), pending), until)
-            yield self.proceed(exit_state, (), until)
+            yield self.build_proceed_edge(self.compile_rest(repeated.rest.tail(), pending), until)
+            yield self.build_proceed_edge(exit_state, (), until)
         else:
-            yield self.proceed(exit_state)
+            yield self.build_proceed_edge(exit_state)
 
     def compile_exit(self, repeated: Repeated, pending: Pending) -> StateId:
         """Return the state after a part.
@@ -438,16 +444,19 @@ class _StageCompiler:
         if not repeated.may_leave:
             return self.compile_rest(body, inside)
         edges = chain(
-            self.edge_into(body, inside, next_row_nots), self.edges_out(repeated, leaving)
+            self.build_entry_edges(body, inside, next_row_nots),
+            self.build_exit_edges(repeated, leaving),
         )
         return self.make((repeated, leaving), f"({part_name(part)})", edges)
 
-    def edge_into(self, body: Rest, pending: Pending, next_row_nots: Nots) -> Iterator[Edge]:
+    def build_entry_edges(
+        self, body: Rest, pending: Pending, next_row_nots: Nots
+    ) -> Iterator[Edge]:
         """Yield the edge to the first stage of a group."""
         head = self.compile_rest(body, pending)
         if next_row_nots:
             head = self.compile_nots(next_row_nots, pending, head)
-        yield self.proceed(head)
+        yield self.build_proceed_edge(head)
 
 
 # A program of stages, folded: the states in which runs wait, and what a row does in each.
@@ -523,14 +532,14 @@ def fold_stages(program: Program, tests: Composed, nears: StageNames, *, windowe
     folder = _Folder(program, tests, windowed, near_ids)
     starts = [
         replace(waiting, starts=True)
-        for waiting in folder.waiting_states(program.start)
+        for waiting in folder.list_waiting_states(program.start)
         if waiting.state != program.final
     ]
 
     def list_choices(waiting: WaitingState) -> Iterator[tuple[Choice, WaitingState | None]]:
         """Yield the choices, and last a choice whose target is the state after a skipped row."""
-        yield from folder.choices(waiting)
-        yield Choice(0, None, None), folder.state_after_skip(waiting)
+        yield from folder.list_choices(waiting)
+        yield Choice(0, None, None), folder.find_state_after_skip(waiting)
 
     numbered = limit_choices(number_states(starts, list_choices), None)
     waiting_states, choices = zip(*numbered, strict=True)
@@ -539,8 +548,8 @@ def fold_stages(program: Program, tests: Composed, nears: StageNames, *, windowe
         states=tuple(waiting.state for waiting in waiting_states),
         starts=len(starts),
         waits=tuple(state_choices[-1].target for state_choices in choices),
-        ends=tuple(folder.end(waiting) for waiting in waiting_states),
-        near=tuple(folder.near(waiting) for waiting in waiting_states),
+        ends=tuple(folder.find_end(waiting) for waiting in waiting_states),
+        near=tuple(folder.find_near(waiting) for waiting in waiting_states),
     )
 
 
@@ -555,7 +564,7 @@ class _Folder:
     # Tests that say that the row mapped last is too far away, the smallest window first.
     nears: tuple[VariableId, ...]
 
-    def waiting_states(self, state: StateId) -> list[WaitingState]:
+    def list_waiting_states(self, state: StateId) -> list[WaitingState]:
         """Return where a run may wait after a row has led to `state`.
 
         The final state is among them if the run may be a match.
@@ -578,65 +587,67 @@ class _Folder:
                     to_visit.append((edge.target, next_needs, next_forbids))
         return [WaitingState(*item) for item in reached]
 
-    def edges(self, waiting: WaitingState, action: Action) -> list[Edge]:
+    def find_edges(self, waiting: WaitingState, action: Action) -> list[Edge]:
         """Return the edges of a waiting state with an action."""
         return [edge for edge in self.program.states[waiting.state].edges if edge.action is action]
 
-    def reading_edges(self, waiting: WaitingState) -> tuple[Edge | None, Edge | None]:
+    def find_reading_edges(self, waiting: WaitingState) -> tuple[Edge | None, Edge | None]:
         """Return the edge on which a run takes a row, and the one on which it skips a row."""
-        takes = self.edges(waiting, Action.TAKE)
-        ignores = self.edges(waiting, Action.IGNORE)
+        takes = self.find_edges(waiting, Action.TAKE)
+        ignores = self.find_edges(waiting, Action.IGNORE)
         take = takes[0] if takes else None
         ignore = ignores[-1] if ignores and not waiting.starts else None
         return take, ignore
 
-    def stops(self, waiting: WaitingState) -> set[VariableId]:
+    def find_stops(self, waiting: WaitingState) -> set[VariableId]:
         """Return the tests of NOTs that stop a run in a waiting state."""
         return {
             test
-            for edge in self.edges(waiting, Action.PROCEED)
+            for edge in self.find_edges(waiting, Action.PROCEED)
             if edge.target == self.program.stop
             for test in edge.needs
         }
 
-    def choices(self, waiting: WaitingState) -> Iterator[tuple[Choice, WaitingState | None]]:
+    def list_choices(self, waiting: WaitingState) -> Iterator[tuple[Choice, WaitingState | None]]:
         """Yield what a row does to a run, in the order in which it is tried, and where it leads."""
         if waiting.state == self.program.final:
             yield Choice(0, None, None), None
             return
-        for edge in self.edges(waiting, Action.IGNORE):  # completed by time
+        for edge in self.find_edges(waiting, Action.IGNORE):  # completed by time
             for test in edge.needs:
                 yield apply_effect(test, Effect.COMPLETES)
-        ends = self.ends(waiting)
+        ends = self.find_ends(waiting)
         nears = set(self.nears)
         for test in sorted(ends & nears):
             yield apply_effect(test, Effect.TIMES_OUT)
         for test in sorted(ends - nears):
             yield apply_effect(test, Effect.ENDS)
-        for test in sorted(self.stops(waiting) - ends):
+        for test in sorted(self.find_stops(waiting) - ends):
             yield apply_effect(test, Effect.STOPS)
-        take, ignore = self.reading_edges(waiting)
+        take, ignore = self.find_reading_edges(waiting)
         if take is not None:
-            yield from self.taking_choices(take, ignore, ends)
+            yield from self.list_taking_choices(take, ignore, ends)
             return
         assert ignore is not None
         if ignore.target == self.program.final:
             yield Choice(0, None, None, effect=Effect.COMPLETES), None
 
-    def ends(self, waiting: WaitingState) -> set[VariableId]:
+    def find_ends(self, waiting: WaitingState) -> set[VariableId]:
         """Return the tests of rows that end a run, because no edge reads such a row."""
-        forbidden = [set(edge.forbids) for edge in self.reading_edges(waiting) if edge is not None]
+        forbidden = [
+            set(edge.forbids) for edge in self.find_reading_edges(waiting) if edge is not None
+        ]
         ends = set.intersection(*forbidden) | waiting.forbids
-        ends |= self.stops(waiting) & self.tests.direct
+        ends |= self.find_stops(waiting) & self.tests.direct
         ends |= {self.tests.complements[test] for test in waiting.needs}
         if waiting.starts:
             return ends.difference(self.nears)  # no row before that could be too far away
         return ends
 
-    def taking_choices(
+    def list_taking_choices(
         self, take: Edge, ignore: Edge | None, ends: set[VariableId]
     ) -> Iterator[tuple[Choice, WaitingState | None]]:
-        """Yield the choices that map a row, and what keeps the run from going on beside them.
+        """Yield the choices that map a row, and the effects that rule out other choices.
 
         Args:
             take: the edge on which the row is mapped.
@@ -649,7 +660,7 @@ class _Folder:
         blocking = set() if ignore is None else set(ignore.forbids) - ends
         blocks = bool(blocking.intersection(take.needs))
         mapped = Choice(0, take.variable, None, test=test, blocks=blocks)
-        targets = self.waiting_states(take.target)
+        targets = self.list_waiting_states(take.target)
         for target in targets:
             if target.state != self.program.final:
                 yield mapped, target
@@ -661,15 +672,15 @@ class _Folder:
                     yield apply_effect(forbidden_test, Effect.CUTS)
                 yield mapped, WaitingState(target.state)
 
-    def state_after_skip(self, waiting: WaitingState) -> WaitingState | None:
+    def find_state_after_skip(self, waiting: WaitingState) -> WaitingState | None:
         """Return where a run waits after it skips a row; None if it may not skip."""
-        _, ignore = self.reading_edges(waiting)
+        _, ignore = self.find_reading_edges(waiting)
         if ignore is None or ignore.target == self.program.final:
             return None
-        (target,) = self.waiting_states(ignore.target)
+        (target,) = self.list_waiting_states(ignore.target)
         return target
 
-    def end(self, waiting: WaitingState) -> int:
+    def find_end(self, waiting: WaitingState) -> int:
         """Return what becomes of a run whose window or partition ends while it waits here.
 
         See the end of `program.py`.
@@ -678,17 +689,17 @@ class _Folder:
             return A_MATCH
         if waiting.state == self.program.final or waiting.starts:
             return NOTHING
-        near = self.near(waiting)
+        near = self.find_near(waiting)
         if near != NOT_NEAR:
             return FIRST_NEAR + near
         return TIMED_OUT if self.windowed else NOTHING
 
-    def near(self, waiting: WaitingState) -> int:
+    def find_near(self, waiting: WaitingState) -> int:
         """Return the smallest window from the row mapped last that ends a run, or NOT_NEAR."""
         if waiting.state == self.program.final or waiting.starts:
             return NOT_NEAR
-        take, _ = self.reading_edges(waiting)
-        tests = {test for edge in self.edges(waiting, Action.IGNORE) for test in edge.needs}
+        take, _ = self.find_reading_edges(waiting)
+        tests = {test for edge in self.find_edges(waiting, Action.IGNORE) for test in edge.needs}
         if take is not None:
             tests.update(take.forbids)
         for number, test in enumerate(self.nears):
