@@ -42,3 +42,15 @@ def invoke(*arguments: str, given: str | None = None) -> Result:
     """
     runner = CliRunner(env={"COLUMNS": "80"})
     return runner.invoke(main, arguments, input=given, prog_name="matchrec", catch_exceptions=False)
+
+
+def refused(*arguments: str, given: str | None = None, code: int = 2) -> str:
+    """Run the program, check that it fails without a result, and return its message.
+
+    Args:
+        given: the standard input.
+        code: the expected exit code.
+    """
+    result = invoke(*arguments, given=given)
+    assert (result.exit_code, result.stdout) == (code, "")
+    return result.stderr

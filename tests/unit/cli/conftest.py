@@ -33,3 +33,8 @@ def embedded(spark: SparkSession, files: Path) -> Iterator[Path]:
     """The folder of `files`, where commands run in the session of the tests."""
     with commands_in(spark):
         yield files
+
+
+def names_in(folder: Path) -> list[str]:
+    """Return the names of the files in a folder, sorted."""
+    return sorted(path.name for path in folder.iterdir())

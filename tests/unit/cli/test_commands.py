@@ -19,19 +19,12 @@ from matchrec.cli import commands, failures
 from matchrec.cli.arguments import program
 from matchrec.dialects.products import PRODUCTS
 from matchrec.search.strategies import ALGORITHMS
-from tests.quick.embedded import invoke
+from tests.quick.embedded import invoke, refused
 from tests.unit.cli.conftest import STREAKS
 
 pytestmark = pytest.mark.one_of(4)
 
 STOCKS = ("--table", "t=prices.csv")
-
-
-def refused(*arguments: str, given: str | None = None, code: int = 2) -> str:
-    """What the program says where it gives no result."""
-    result = invoke(*arguments, given=given)
-    assert (result.exit_code, result.stdout) == (code, "")
-    return result.stderr
 
 
 def test_a_table_has_twenty_rows_or_as_many_as_asked_for(embedded: Path) -> None:
@@ -232,8 +225,8 @@ OF_PYTHON = re.compile(
 )
 SKIPPING = STREAKS.replace("DEFINE", "SKIP TILL NEXT MATCH DEFINE")
 
-# Mistakes of which the advice for Python names what a shell does not have: the command, the query,
-# and what to write.
+# Mistakes whose advice for Python names things that a shell does not have: the command, the query,
+# and the advice for a shell.
 MISTAKES = [
     ("run", STREAKS.replace("FROM t", "FROM {t}"), "write t without braces, and pass --table t="),
     ("run", STREAKS.replace("FROM t", "FROM prices.csv"), "write the path of a file in quotes"),

@@ -15,15 +15,11 @@ from random import Random
 import pytest
 
 from tests.quick.embedded import invoke
+from tests.unit.cli.conftest import names_in
 
 ONE_ROW = ("run", "-c", "SELECT 1 AS n")
 ROWS = 200_000
 MANY_ROWS = f"SELECT id, repeat('x', 100) AS s FROM range({ROWS})"
-
-
-def names_in(folder: Path) -> list[str]:
-    """Return the names of the files in a folder."""
-    return sorted(path.name for path in folder.iterdir())
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".csv.gz", ".parquet"])

@@ -10,7 +10,7 @@ import pytest
 from matchrec.cli import queries
 from matchrec.cli.queries import read_value
 from matchrec.syntax import locate
-from tests.quick.embedded import invoke
+from tests.quick.embedded import invoke, refused
 
 pytestmark = pytest.mark.one_of(4)
 
@@ -44,12 +44,6 @@ def rows(*arguments: str) -> list[str]:
     result = invoke("run", *arguments, *CSV)
     assert result.exit_code == 0, result.stderr
     return sorted(result.stdout.splitlines()[1:])
-
-
-def refused(*arguments: str, given: str | None = None, code: int = 2) -> str:
-    result = invoke(*arguments, given=given)
-    assert (result.exit_code, result.stdout) == (code, "")
-    return result.stderr
 
 
 def test_sase(clicks: Path) -> None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from tests.quick.embedded import invoke
+from tests.quick.embedded import invoke, refused
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -28,11 +28,9 @@ def rows(path: str, *options: str) -> list[str]:
     return result.stdout.splitlines()
 
 
-def refused(*arguments: str, code: int) -> str:
-    """What the program says where it gives no result."""
-    result = invoke("run", "-c", QUERY, *arguments)
-    assert (result.exit_code, result.stdout) == (code, "")
-    return result.stderr
+def refused_table(*arguments: str, code: int) -> str:
+    """Return the message of a query that cannot read its table."""
+    return refused("run", "-c", QUERY, *arguments, code=code)
 
 
 def write_as(path: Path) -> None:
@@ -100,9 +98,9 @@ def test_a_pattern_of_files(embedded: Path) -> None:
         write_as(embedded / "parts" / name)
     assert rows("parts/p?.parquet") == [PRINTED[0], *(2 * PRINTED[1:2]), *(2 * PRINTED[2:])]
     write_as(embedded / "parts/p3.csv")
-    told = refused("--table", "t=parts/p*", code=2)
+    told = refused_table("--table", "t=parts/p*", code=2)
     assert "the files of `parts/p*` have several formats: csv, parquet" in told
-    assert "`parts/q*` does not exist" in refused("--table", "t=parts/q*", code=2)
+    assert "`parts/q*` does not exist" in refused_table("--table", "t=parts/q*", code=2)
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
@@ -120,7 +118,7 @@ def test_options_of_csv(embedded: Path) -> None:
     ROWS.to_csv(embedded / "x.csv", sep="~", index=False, header=False)
     printed = rows("x.csv", "--delimiter", "~", "--no-header")
     assert printed == ["_c0,_c1,_c2", *PRINTED[1:]]
-    told = refused("--table", "t=x.csv", "--delimiter", "ab", code=2)
+    told = refused_table("--table", "t=x.csv", "--delimiter", "ab", code=2)
     assert (
         "`ab` is not a delimiter [malformed-delimiter]\n  help: write one character, or tab" in told
     )
@@ -129,7 +127,7 @@ def test_options_of_csv(embedded: Path) -> None:
 @pytest.mark.parametrize("name", ["x.csv", "x.json"])
 def test_an_empty_file(name: str, embedded: Path) -> None:
     (embedded / name).write_text("")
-    told = refused("--table", f"t={name}", code=1)
+    told = refused_table("--table", f"t={name}", code=1)
     assert told.startswith(f"matchrec: the file of table `t`, `{name}`, is empty [empty-table]\n")
 
 
@@ -148,7 +146,7 @@ def test_a_file_of_pandas(embedded: Path) -> None:
 
 def test_a_file_that_cannot_be_read_is_named(embedded: Path) -> None:
     (embedded / "x.parquet").write_text("PAR1 and no more PAR1")
-    told = refused("--table", "t=x.parquet", code=1)
+    told = refused_table("--table", "t=x.parquet", code=1)
     assert told.startswith("matchrec: the file of table `t`, `x.parquet`, cannot be read: ")
 
 
@@ -168,14 +166,14 @@ def test_a_file_in_another_encoding(
 ) -> None:
     written = text.encode(encoding)
     (embedded / name).write_bytes(gzip.compress(written) if name.endswith(".gz") else written)
-    told = refused("--table", f"t={name}", code=1)
+    told = refused_table("--table", f"t={name}", code=1)
     assert f"the file of table `t`, `{name}`, is not in UTF-8: see line {line:,}" in told
     assert f"iconv -f {command}" in told
 
 
 def test_a_character_that_the_file_ends_in(embedded: Path) -> None:
     (embedded / "x.csv").write_bytes("k\nä".encode()[:-1])
-    assert "see line 2" in refused("--table", "t=x.csv", code=1)
+    assert "see line 2" in refused_table("--table", "t=x.csv", code=1)
 
 
 def test_csv_with_a_line_of_names_only(embedded: Path) -> None:
@@ -194,7 +192,7 @@ def test_a_first_file_without_a_line(embedded: Path) -> None:
 
 def test_an_empty_folder(files: Path) -> None:
     (files / "nothing").mkdir()
-    told = refused("--table", "t=nothing", code=2)
+    told = refused_table("--table", "t=nothing", code=2)
     assert "the file of table `t`, `nothing`, cannot be read: it is a folder without files" in told
 
 
