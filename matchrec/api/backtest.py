@@ -182,11 +182,12 @@ class Labels:
         count = len(self.keys) if alias == "d" else len(self.names)
         return [f"{alias}.__key_{index}" for index in range(count)]
 
-    def same_partition(self, left: str, right: str) -> str:
-        """Return SQL that is true if the rows with two aliases are in the same partition."""
-        tests = [
-            f"{left}.__key_{index} <=> {right}.__key_{index}" for index in range(len(self.keys))
-        ]
+    def is_in_partition(self, alias: str) -> str:
+        """Return SQL that is true if the row with an alias is in the partition of the label.
+
+        The alias of the label is `d`.
+        """
+        tests = [f"d.__key_{index} <=> {alias}.__key_{index}" for index in range(len(self.keys))]
         return " AND ".join(tests) or "TRUE"
 
 
@@ -342,7 +343,7 @@ class LabelComparison:
     def compare_spans(self) -> DataFrame:
         """Return the ranges of matches, with the number of incidents that each overlaps."""
         labels = self.labels
-        overlap = expr(f"{labels.same_partition('d', 'm')} AND {OVERLAPS}")
+        overlap = expr(f"{labels.is_in_partition('m')} AND {OVERLAPS}")
         incidents = labels.frame.selectExpr(*labels.compared_columns, "TRUE AS __marked")
         joined = self.spans.alias("m").join(incidents.alias("d"), overlap, "left")
         span_columns = [*labels.key_columns("m"), "m.__low", "m.__high", "m.__count"]
@@ -355,7 +356,7 @@ class LabelComparison:
         incidents = labels.frame.selectExpr("struct(*) AS __label", *labels.compared_columns)
         joined = incidents.alias("d")
         for alias, facts in self.find_facts():
-            condition = labels.same_partition("d", alias)
+            condition = labels.is_in_partition(alias)
             if "__begin" in facts.columns:
                 for end in ("__begin", "__end"):
                     condition += f" AND d.{end} <=> {alias}.{end}"
@@ -382,7 +383,7 @@ class LabelComparison:
         """
         labels = self.labels
         incident_columns = [*labels.key_columns("d"), "d.__begin", "d.__end"]
-        overlap = expr(f"{labels.same_partition('d', 'm')} AND {OVERLAPS}")
+        overlap = expr(f"{labels.is_in_partition('m')} AND {OVERLAPS}")
         incidents = labels.frame.selectExpr(*labels.compared_columns).distinct().alias("d")
 
         matches = incidents.join(self.spans.alias("m"), overlap).groupBy(*incident_columns)
