@@ -11,9 +11,7 @@ import re
 
 from matchrec.errors.message import fill_words
 from matchrec.errors.sql.clause import find_look_alike_cure
-from matchrec.errors.sql.refusals import explain_refusal, find_types_cure
-
-_FUNCTIONS = "https://spark.apache.org/docs/latest/api/sql/"
+from matchrec.errors.sql.refusals import SPARK_FUNCTIONS, explain_refusal, find_types_cure
 
 # For sentences of Sail or Spark, as regular expressions: what to write.
 _CURES = {
@@ -34,7 +32,7 @@ _CURES = {
     ),
     r"another number of arguments|a function has no argument|requires \d+ arguments?"
     r"|the functions min and max take one argument|expects? \d+ arguments?": (
-        f"write its arguments as {_FUNCTIONS} lists them"
+        f"write its arguments as {SPARK_FUNCTIONS} lists them"
     ),
     r"condition must be boolean|FILTER_NOT_BOOLEAN|JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE": (
         "compare it with something, such as x > 0"

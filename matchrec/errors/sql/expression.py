@@ -166,7 +166,7 @@ def find_operator_cure(operator: str, left: str, right: str) -> str:
 
 
 def _find_cure_template(operator: str, left: str, right: str) -> str:
-    """Return the same with the fields of `fill_words`."""
+    """Return the advice of `find_operator_cure` as a template for `fill_words`."""
     kinds = {classify_type(left), classify_type(right)}
     without_time_zone = {name.removesuffix("_ntz") for name in kinds}
     for pair in (kinds, without_time_zone):
@@ -232,8 +232,7 @@ _DIFFERENCE = (
     "write the difference of two times: {word.current} - {word.before} > INTERVAL '30' DAY"
 )
 _SECONDS = "write seconds: unix_timestamp({word.later}) - unix_timestamp({word.earlier})"
-# What to write for two kinds of values, in alphabetical order, or for two values of one
-# kind.
+# What to write for two kinds of values, in alphabetical order, or for two values of one kind.
 _CURES = {
     "interval number": "write INTERVAL '30' DAY for a number of days, or compare "
     "datediff({word.later}, {word.earlier})",

@@ -145,7 +145,8 @@ _INTERVAL = re.compile(r"Error parsing '(?P<text>.*?)' to interval")
 _LITERAL = re.compile(r'value of the typed literal "(?P<type>\w+)" is invalid: (?P<text>\'.*?\')')
 _STRUCT_FIELD = re.compile(r"No such struct field `(?P<name>.*?)` in (?P<fields>`.*`)")
 
-_SPARK_FUNCTIONS = "https://spark.apache.org/docs/latest/api/sql/"
+# The page that lists the functions of Spark SQL with their arguments.
+SPARK_FUNCTIONS = "https://spark.apache.org/docs/latest/api/sql/"
 # A valid literal of each type.
 _LITERALS = {
     "DATE": "DATE'2026-01-31'",
@@ -190,7 +191,7 @@ def _explain_argument_count(refusal: re.Match[str]) -> EngineRefusal:
     name = refusal["name"]
     counts = re.findall(r"\d+", refusal["counts"])
     expected = f"{join_alternatives(counts)} argument{'' if counts == ['1'] else 's'}"
-    cure = f"write {name} with {expected}; {_SPARK_FUNCTIONS}#{name.lower()} describes them"
+    cure = f"write {name} with {expected}; {SPARK_FUNCTIONS}#{name.lower()} describes them"
     return EngineRefusal(f"`{name}` takes {expected}, not {refusal['actual']}", cure)
 
 
