@@ -41,6 +41,7 @@ from matchrec.plan.pattern import (
 from matchrec.search.interface import Room
 from matchrec.search.strategies import SearchAlgorithm
 from tests.generators.arithmetic import arithmetic
+from tests.generators.selection import after_match_skips
 from tests.quick.scale import LARGE, examples, some_of
 from tests.tasks.contiguous import (
     Outcome,
@@ -155,14 +156,6 @@ def trees(atoms: st.SearchStrategy[RowPattern]) -> st.SearchStrategy[RowPattern]
     return st.recursive(atoms, grow, max_leaves=6)
 
 
-@st.composite
-def skips(draw: st.DrawFn, names: tuple[str, ...]) -> AfterMatchSkip:
-    to = draw(st.sampled_from(SkipTo))
-    if to in (SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW):
-        return AfterMatchSkip(to)
-    return AfterMatchSkip(to, draw(st.sampled_from(names)))
-
-
 LONGER = st.lists(
     st.sets(st.sampled_from(VARIABLES), min_size=1).map(frozenset), min_size=4, max_size=12
 ).map(tuple)
@@ -181,7 +174,7 @@ def queries(draw: st.DrawFn) -> Query:
     if names:
         subsets["U"] = draw(st.frozensets(st.sampled_from(names), min_size=1))
     targets = (*names, *subsets)
-    skip = draw(skips(targets)) if targets else AfterMatchSkip()
+    skip = draw(after_match_skips(targets)) if targets else AfterMatchSkip()
     return Query(pattern, skip, subsets)
 
 

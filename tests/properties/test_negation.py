@@ -16,6 +16,7 @@ from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
 from matchrec.plan.pattern import Negation, RowPattern, Variable, concatenation, list_negations
 from matchrec.search.strategies import SearchAlgorithm
+from tests.generators.selection import after_match_skips
 from tests.properties.test_engines import (
     LONGER,
     ROWS,
@@ -24,7 +25,6 @@ from tests.properties.test_engines import (
     assert_agreement_in_pieces,
     assert_longest,
     run_dependent_on,
-    skips,
     trees,
     windowed,
 )
@@ -60,7 +60,7 @@ def queries(draw: st.DrawFn) -> Query:
     except MatchRecognizeUnsupportedError:  # it may end with one NOT or with another
         assume(False)
     subsets = {"U": draw(st.frozensets(st.sampled_from(found.variables), min_size=1))}
-    return Query(found.pattern, draw(skips((*found.variables, "U"))), subsets)
+    return Query(found.pattern, draw(after_match_skips((*found.variables, "U"))), subsets)
 
 
 def without(conditions: dict[str, RunExpression], names: set[str]) -> dict[str, RunExpression]:
