@@ -14,6 +14,8 @@ from datetime import date, datetime, timedelta
 from fractions import Fraction
 from random import Random
 
+from tests.references.sql_values import ordered
+
 Number = Fraction | float
 Truth = Callable[[Number, Number], bool]
 
@@ -124,12 +126,6 @@ class BoundedQuery:
         )
 
 
-def key(value: Number) -> tuple[bool, Number]:
-    """By which Spark compares values: NaN is the greatest, and equals itself."""
-    is_nan = isinstance(value, float) and math.isnan(value)
-    return is_nan, 0 if is_nan else value
-
-
 def random_value(random: Random, column: OrderColumn) -> Number | None:
     """A value; many are equal."""
     if random.random() < 0.1:
@@ -155,19 +151,21 @@ def random_conjunct(random: Random, column: OrderColumn, names: list[str]) -> Co
     match form:
         case "difference":
             near, far = difference, length
-            truth: Truth = lambda x, v: compare(key(x - v), key(number))  # noqa: E731
+            truth: Truth = lambda x, v: compare(ordered(x - v), ordered(number))  # noqa: E731
         case "sum":
             near, far = "ts", random.choice((f"{name} + {length}", f"{name} + {length}"))
-            truth = lambda x, v: compare(key(x), key(v + number))  # noqa: E731
+            truth = lambda x, v: compare(ordered(x), ordered(v + number))  # noqa: E731
         case "less":
             near, far = f"ts - {length}", name
-            truth = lambda x, v: compare(key(x - number), key(v))  # noqa: E731
+            truth = lambda x, v: compare(ordered(x - number), ordered(v))  # noqa: E731
         case "between":
             sql = f"{difference} BETWEEN {column.length.format(0)} AND {length}"
-            return Conjunct(sql, ROWS[name], lambda x, v: key(0) <= key(x - v) <= key(number))
+            return Conjunct(
+                sql, ROWS[name], lambda x, v: ordered(0) <= ordered(x - v) <= ordered(number)
+            )
         case _:
             sign, near, far = "<=", name, "ts"
-            truth = lambda x, v: key(v) <= key(x)  # noqa: E731
+            truth = lambda x, v: ordered(v) <= ordered(x)  # noqa: E731
     sql = f"{near} {sign} {far}" if random.random() < 0.7 else f"{far} {MIRRORED[sign]} ({near})"
     return Conjunct(sql, ROWS[name], truth)
 
@@ -199,7 +197,7 @@ def random_gaps(random: Random, column: OrderColumn, variables: list[str]) -> It
         length = column.length.format(int(number))
 
         def near(x: Number, v: Number, number: Number = number) -> bool:
-            return key(x) < key(v + number)
+            return ordered(x) < ordered(v + number)
 
         if between:
             yield RandomGap(f"{length} BETWEEN ROWS", None, None, near)

@@ -30,12 +30,12 @@ from tests.generators.order_bounds import (
     Number,
     OrderColumn,
     RandomGap,
-    key,
     random_query,
     random_value,
 )
 from tests.quick.scale import SEED, examples, some_of
 from tests.references.matcher import find_all
+from tests.references.sql_values import ordered
 from tests.tasks.query_batches import QueryBatch, Run, drafted
 
 NAMES = ("part", "id", "ts", "kind")
@@ -67,7 +67,7 @@ def sorted_events(events: list[Event], order: str) -> list[Event]:
     known = [one for one in events if one[2] is not None]
     unknown = [one for one in events if one[2] is None]
     known.sort(key=lambda one: one[1])
-    known.sort(key=lambda one: key(one[2]), reverse="DESC" in order)  # type: ignore[arg-type]
+    known.sort(key=lambda one: ordered(one[2]), reverse="DESC" in order)  # type: ignore[arg-type]
     first = "LAST" not in order and "DESC" not in order
     return unknown + known if first else known + unknown
 
