@@ -26,7 +26,6 @@ COMPARISONS = {
     ">=": operator.ge,
 }
 ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul, "%": operator.mod}
-INDICES = ("", "[1]", "[i]", "[i-1]", "[a.LEN]", "[..i-1]", "[]")
 
 
 class Tree:
@@ -66,7 +65,7 @@ class Attribute(Tree):
     """An attribute of an event: `b.x`, `a[1].x`."""
 
     variable: str
-    index: str  # one of INDICES, but not a range
+    index: str  # "", "[1]", "[i]", "[i-1]" or "[a.LEN]"
     column: str
 
     def __str__(self) -> str:
