@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 from unittest.mock import patch
 
 import numpy as np
@@ -36,6 +36,7 @@ from matchrec.worker.batches import Piece
 from matchrec.worker.match import Worker
 from tests.quick.scale import copies_of
 
+T = TypeVar("T")
 QUERY = "a digest"
 MARK, NULL = "\N{REFERENCE MARK}", "no key"
 
@@ -185,22 +186,40 @@ def bucket_of(crossed: SentEvents, worker: Any, schema: StructType) -> Any:
     return replace(make_bucket(worker(sends), crossed.arriving), query=QUERY)
 
 
+def build_over_stream(
+    make: Callable[[DataFrame], T], events: DataFrame, time: str
+) -> tuple[T, SentEvents, Any]:
+    """Build a query over a stream of events, without starting it.
+
+    Args:
+        make: returns the result of the query for the events.
+        time: the column that has the watermark.
+
+    Returns:
+        What `make` returns, the events as they are sent, and a bucket of the worker.
+    """
+    kept: list[tuple[SentEvents, Any]] = []
+
+    def keep(crossed: SentEvents, worker: Any, schema: Any, *_: object) -> DataFrame:
+        """Keep what `SentEvents.run` would start, and return an empty result."""
+        kept.append((crossed, bucket_of(crossed, worker, schema)))
+        return events.sparkSession.createDataFrame([], schema)
+
+    with (
+        patch.object(question, "is_streaming", return_value=True),
+        patch.object(SentEvents, "run", keep),
+    ):
+        result = make(events.withMetadata(time, {WATERMARK: 0}))
+    ((crossed, bucket),) = kept
+    return result, crossed, bucket
+
+
 class Streamed(Keys):
     """A query over a stream. make: the query, given a DataFrame. events: its rows."""
 
     def __init__(self, make: Callable[[DataFrame], DataFrame], events: DataFrame, time: str):
-        kept: list[tuple[SentEvents, Bucket]] = []
-
-        def keep(crossed: SentEvents, worker: Any, schema: Any, *_: object) -> DataFrame:
-            kept.append((crossed, bucket_of(crossed, worker, schema)))
-            return events.sparkSession.createDataFrame([], schema)
-
-        with (
-            patch.object(question, "is_streaming", return_value=True),
-            patch.object(SentEvents, "run", keep),
-        ):
-            make(events.withMetadata(time, {WATERMARK: 0}))
-        ((crossed, bucket),) = kept
+        bucket: Bucket
+        _, crossed, bucket = build_over_stream(make, events, time)
         self.executable = bucket.searches[0].executable
         super().__init__(crossed, bucket)
 
@@ -219,18 +238,8 @@ class StreamedRules(Keys):
     """A rule set over a stream. make: the set, given a DataFrame. events: its rows."""
 
     def __init__(self, make: Callable[[DataFrame], RuleMatches], events: DataFrame, time: str):
-        kept: list[tuple[SentEvents, RulesOfBucket]] = []
-
-        def keep(crossed: SentEvents, worker: Any, schema: Any, *_: object) -> DataFrame:
-            kept.append((crossed, bucket_of(crossed, worker, schema)))
-            return events.sparkSession.createDataFrame([], schema)
-
-        with (
-            patch.object(question, "is_streaming", return_value=True),
-            patch.object(SentEvents, "run", keep),
-        ):
-            self.found = make(events.withMetadata(time, {WATERMARK: 0}))
-        ((crossed, self.bucket),) = kept
+        self.bucket: RulesOfBucket
+        self.found, crossed, self.bucket = build_over_stream(make, events, time)
         super().__init__(crossed, self.bucket)
 
     def of(self, rows: DataFrame) -> RuleMatches:
