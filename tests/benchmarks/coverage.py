@@ -12,8 +12,7 @@ from __future__ import annotations
 import argparse
 import statistics
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -21,20 +20,11 @@ from pyspark.sql import SparkSession
 import matchrec
 from tests.benchmarks.compare import written_table
 from tests.benchmarks.markdown import table
-from tests.benchmarks.measure import Taken, Times, run, session
+from tests.benchmarks.measure import Times, run, session, timed
 from tests.benchmarks.options import Options
-from tests.benchmarks.processes import processor_seconds
 from tests.benchmarks.workloads import Workload, workloads
 
 HEAD = ["workload", "query, s", "coverage, s", "ratio", "query, cpu s", "coverage, cpu s", "ratio"]
-
-
-def timed(action: Callable[[], object]) -> Taken:
-    """What an action takes."""
-    began, processor = time.perf_counter(), processor_seconds()
-    action()
-    taken = time.perf_counter() - began
-    return Taken(taken, processor_seconds() - processor)
 
 
 def measured(spark: SparkSession, workload: Workload, rounds: int) -> tuple[Times, Times]:
