@@ -127,7 +127,7 @@ class Query:
         >>> matchrec.query(spark, "SELECT 1 AS one").to_df().collect()
         [Row(one=1)]
         """
-        with self._naming_dialect(), self._read(self.options) as parsed:
+        with self._naming_dialect(), self._parse(self.options) as parsed:
             if not isinstance(parsed, EngineQuery):
                 return self._result(parsed)
         # Outside the `with`, so that the engine's own errors stay as they are.
@@ -253,7 +253,7 @@ class Query:
             check_can_count(self._spark, current_surface().analyze)
         counters = Counters() if analyze else None
         options = replace(self.options, counters=counters)
-        with self._naming_dialect(), self._read(options) as parsed:
+        with self._naming_dialect(), self._parse(options) as parsed:
             if aggregates is None:
                 evaluated = parsed.evaluate()
                 results = [planned.result for planned in evaluated.clauses]
@@ -315,7 +315,7 @@ class Query:
         from matchrec.spark.tracing import Target
 
         order_values = row if row is None or isinstance(row, tuple) else (row,)
-        with self._read(self.options) as parsed:
+        with self._parse(self.options) as parsed:
             return explain_partition(
                 parsed.find_clause(clause), Target(partition, order_values), limit
             )
@@ -355,7 +355,7 @@ class Query:
 
         # `coverage` does not use the algorithm of the query, so other options do not apply.
         options = Options(sort=self.options.sort, max_steps=self.options.max_steps)
-        with self._read(options) as parsed:
+        with self._parse(options) as parsed:
             count = len(parsed.clause_names)
             last_number = find_clause_number(parsed, count if clause is None else clause)
             clauses = parsed.first_clauses(last_number)
@@ -404,7 +404,7 @@ class Query:
         """
         from matchrec.api.backtest import backtest
 
-        with self._read(self.options) as parsed:
+        with self._parse(self.options) as parsed:
             return backtest(parsed.find_clause(clause), labels, key, (start, end))
 
     @check_arguments(**{**ARGUMENTS, "per": PER, "aggregates": AGGREGATES.or_none()})
@@ -455,7 +455,7 @@ class Query:
         from matchrec.api.totals import aggregate
 
         columns = {"matches": "count(*)"} if aggregates is None else aggregates
-        with self._read(self.options) as parsed:
+        with self._parse(self.options) as parsed:
             _, totals = aggregate(parsed.find_clause(clause), columns, per)
             return totals
 
@@ -508,7 +508,7 @@ class Query:
         from matchrec.explain.charts.plot import plot
         from matchrec.explain.charts.series import Charted
 
-        with self._read(self.options) as parsed:
+        with self._parse(self.options) as parsed:
             evaluated = parsed.evaluate()
             if not evaluated.clauses:
                 raise no_clause()
@@ -552,7 +552,7 @@ class Query:
         return nullcontext()
 
     @contextmanager
-    def _reading(self, options: Options) -> Iterator[ParsedQuery]:
+    def _parse_without_session_check(self, options: Options) -> Iterator[ParsedQuery]:
         """Parse the query. Errors raised inside show their location in the text."""
         with translate_stream_errors(self._spark):
             parsed = self._front_end.parse(self.dialect, options)
@@ -560,10 +560,10 @@ class Query:
                 yield parsed
 
     @contextmanager
-    def _read(self, options: Options) -> Iterator[ParsedQuery]:
-        """Like `_reading`, but raises first if the session has been stopped."""
+    def _parse(self, options: Options) -> Iterator[ParsedQuery]:
+        """Parse the query. Raise an error first if the session has been stopped."""
         check_session(self._spark)
-        with self._reading(options) as parsed:
+        with self._parse_without_session_check(options) as parsed:
             yield parsed
 
     def _plan(self, dialect: str) -> DataFrame:

@@ -571,7 +571,10 @@ def build_answer(dialect: DialectName, options: Options) -> Answer:
             frames = convert_frames(session, frames)
         front_end = SqlText(session, query, args, frames)
         lazy_query = Query(query, "SQL", query_dialect, options, front_end)
-        with lazy_query._naming_dialect(), lazy_query._reading(options) as parsed:
+        with (
+            lazy_query._naming_dialect(),
+            lazy_query._parse_without_session_check(options) as parsed,
+        ):
             if not parsed.clause_names:
                 return None
             # Only now is it known that the query is not Spark's, which checks its arguments itself.

@@ -137,7 +137,7 @@ def test_attempts_are_what_coverage_counts(
     rows: DataFrame, query: Any, arguments: dict[str, Any]
 ) -> None:
     asked = matchrec.query(rows.selectExpr("*", "'E' AS event_type"), query, **arguments)
-    with asked._read(asked.options) as parsed:
+    with asked._parse(asked.options) as parsed:
         clause = parsed.find_clause(1)
         plan = backtest.build_plan_of_matches(clause)
         drafted, task, attempts = backtest.attempts_of(clause.build_question(plan, clause.options))
