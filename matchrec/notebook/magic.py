@@ -1,8 +1,8 @@
 """The notebook extension: the magics `%%matchrec` and `%matchrec`, and short errors in cells.
 
 `%%matchrec` runs the query of a cell, with arguments in its first line. `%matchrec` runs a query
-behind its arguments in one line. Once the extension is loaded, `spark.sql` understands the clause,
-too, in every session.
+that follows its arguments in one line. Once the extension is loaded, `spark.sql` understands the
+clause, too, in every session.
 """
 
 from __future__ import annotations
