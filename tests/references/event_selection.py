@@ -242,7 +242,7 @@ class Partition:
                 return True
             case EventSelection.SKIP_TILL_NEXT_MATCH:
                 # A row is skipped if it is not the one that the run waits for. A run in a loop
-                # waits for one more row of the loop: it may skip rows of the variable behind it.
+                # waits for one more row of the loop: it may skip rows of the variable after it.
                 loop = looping(state)
                 awaited = {loop} if loop else {way[0] for way in ways(state) if way}
                 return not any(self.may_take(mapped, row, variable) for variable in awaited)
@@ -300,7 +300,7 @@ class Partition:
         - At the beginning of the pattern: the rows before the match whose window holds all of it.
         - At the end: the rows after the match that are in its window.
         - Otherwise: the rows between the last row of the variables before the absence and the first
-          row of those behind it; none if either has no row.
+          row of those after it; none if either has no row.
         """
         first = mapped[0][0]
         last = mapped[-1][0]
@@ -340,7 +340,7 @@ class Partition:
         return [self.query.variables.index(variable) for _, variable in mapped]
 
     def non_overlapping(self) -> Iterator[Mapped]:
-        """Yield the first match in the order of rows, then the first that starts behind its end."""
+        """Yield the first match in the order of rows, then the first that starts after its end."""
         first = 0
         number = 1
         while matches := replace(self, number=number).by_rows(first):

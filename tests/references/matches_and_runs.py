@@ -226,7 +226,7 @@ class Partition:
 
     @property
     def skips_past_last_row(self) -> bool:
-        """Whether the next search begins behind the match; otherwise at the next row."""
+        """Whether the next search begins after the match; otherwise at the next row."""
         return self.query.skip == "past last row"
 
     def status_of_run(self, end: int) -> str | None:

@@ -36,20 +36,20 @@ Members = dict[str, frozenset[str]]
 
 
 class Last(str):
-    """The variable of the last row of the partition: `$` was matched behind it."""
+    """The variable of the last row of the partition: `$` was matched after it."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True)
 class Onward(Words):
-    """The words that go on behind a window with rows that may be mapped to any variable.
+    """The words that go on after a window with rows that may be mapped to any variable.
 
     The partition may end after any of those rows, so `$` matches there, and no row can follow it.
     `rows` must be large enough for the shortest way to complete the pattern.
     """
 
-    end: int = 0  # the first row behind the window
+    end: int = 0  # the first row after the window
 
     def of(self, node: RowPattern, word: Word) -> Iterator[Word]:
         match node:
@@ -75,11 +75,11 @@ def run_of(words: Words, pattern: RowPattern, end: int) -> Word | None:
 
     Args:
         words: the words of the starting row.
-        end: the first row behind the window.
+        end: the first row after the window.
     """
 
     def may(number: int, start: int, names: tuple[str, ...]) -> bool:
-        """Allow any variable for the rows behind the window."""
+        """Allow any variable for the rows after the window."""
         row = start + len(names) - 1
         return row >= end or words.may(number, start, names)
 
@@ -124,7 +124,7 @@ class Asked:
     """A partition, and the kinds of runs that a query outputs."""
 
     rows: int  # number of rows
-    window_end: tuple[int, ...]  # for each starting row, the first row behind its window
+    window_end: tuple[int, ...]  # for each starting row, the first row after its window
     partial: PartialMatches
 
     def runs(self, left: Iterable[tuple[int, int]], begun: Begun) -> Iterator[Run]:

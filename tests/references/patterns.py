@@ -200,7 +200,7 @@ class Search:
     def complete(self, run: Run) -> Iterator[Match]:
         """Yield the match that a run through the whole pattern is, if it is one."""
         if not self.trailing:
-            # As computed: stages behind a `not_next` that may be empty are passed together with the
+            # As computed: stages after a `not_next` that may be empty are passed together with the
             # event that is just being accepted, whatever comes next. So `not_next` is about it.
             before = replace(run, accepted=run.accepted[:-1])
             if not any(n.direct and self.is_hit(n, before, run.last) for n in run.negated):
@@ -465,7 +465,7 @@ def leading_negated(elements: Sequence[Element]) -> tuple[Not, ...]:
 
 
 def between(behind: Sequence[Not], *, may_leave: bool) -> Iterator[Not]:
-    """Return the negated stages behind a loop that also hold between its repetitions.
+    """Return the negated stages after a loop that also hold between its repetitions.
 
     A `not_next` does so only where the loop may be left.
     """

@@ -12,7 +12,7 @@ nor are the other references. Events are Python dicts; in a match they are posit
 
 The definitions are those of SASE+:
 
-- an event exactly as far behind the first one as WITHIN says is outside of the window;
+- an event exactly as far after the first one as WITHIN says is outside of the window;
 - NULL counts as false, and an event with NULL in an equivalence test belongs to no stream;
 - under skip till next match, an event may be skipped if the component waited for cannot have it;
 - the same events mapped in the same way are one match;

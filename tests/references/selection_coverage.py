@@ -20,8 +20,8 @@ class Run:
 
     start: int
     mapped: Mapped  # its rows, each with the occurrence that it has taken, as text
-    # The row after the one that ended it. If the end of its window has ended it: the row after the
-    # first one behind the window.
+    # The row after the one that ended it. If its window has ended it, that one is the first row
+    # after the window.
     until: int
 
     @property

@@ -200,7 +200,7 @@ def test_what_to_write_for_a_refusal(spark: SparkSession, query: str) -> None:
 def test_a_refusal_without_a_help_of_its_own(
     spark: SparkSession, request: pytest.FixtureRequest
 ) -> None:
-    """The help finds the part that is refused; Spark says more, so its refusals have others."""
+    """Only Sail gives the general help here: Spark's message is enough for a help of its own."""
     with pytest.raises(matchrec.MatchRecognizeError) as refused:
         matchrec.sql(spark, f"SELECT map_filter(s, 1) FROM {CLAUSE}").collect()
     assert refused.value.hint

@@ -1,4 +1,4 @@
-"""What an engine answers to the clause on a session without matchrec: the FAQ has its words."""
+"""The error of an engine for the clause if matchrec is not enabled. The FAQ quotes it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ REST_OF_QUERY = {
 
 
 def test_the_faq_has_the_error_of_the_engine(spark: SparkSession) -> None:
-    """Who searches for the message finds the page. Spark 3 writes no SQLSTATE after the word."""
+    """So that users who search for the message find the FAQ. Spark 3 prints no SQLSTATE."""
     matchrec.disable(spark)
     engine = "Sail" if describe_engine(spark).startswith("Sail") else "Spark"
     rows = [row for row in ROW.finditer(FAQ.read_text("utf-8")) if row["engine"] == engine]

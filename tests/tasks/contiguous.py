@@ -171,7 +171,7 @@ class Rows:
     def part(self, number: int, begin: int, end: int) -> Rows:
         """Return rows `begin` to `end` (exclusive) of one partition.
 
-        A window that ends behind them ends one row behind them, so that it counts as unfinished.
+        A window that ends after them ends one row after them, so that it counts as unfinished.
         """
         offset = self.offsets[number]
         columns = {

@@ -181,7 +181,7 @@ def unmarked(row: dict[str, Any]) -> str:
 
 
 def bucket_of(crossed: SentEvents, worker: Any, schema: StructType) -> Any:
-    """What a worker does with the events of a bucket."""
+    """Return the bucket of a worker, which matches the events that it gets."""
     sends = to_arrow_schema(build_sent_schema(schema))
     return replace(make_bucket(worker(sends), crossed.arriving), query=QUERY)
 
