@@ -129,7 +129,7 @@ no_such_marker = plan_error("""the clause has no marker `:{name}`
     write :{name} in it, or leave {name} out""")
 
 # `:name` in a clause of `sweep` whose grid has no values for it.
-marker_without_values = plan_error("""missing values of parameter `:{name}` has no value
+marker_without_values = plan_error("""missing values of parameter `:{name}`
     code: sweep-parameter-without-values
     note: there are values of: {known}
     near: write :{near}, or add values of {name}

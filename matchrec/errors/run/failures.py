@@ -221,7 +221,7 @@ versions_over_stream = unsupported("""rule(...) of `{name}`, which has several v
         supported over a streaming DataFrame
     code: rule-versions-over-stream
     note: each version is its own view, and Spark would search for each of them
-    write `rows` with foreachBatch, and take of(rows).rule(...) there""")
+    write `rows` with foreachBatch, and take split(rows).rule(...) there""")
 versions_of_other_columns = plan_error("""the versions of rule `{name}` have different columns
     code: rule-versions-differ
     note: {columns[0]}
