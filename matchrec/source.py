@@ -53,7 +53,7 @@ def number_sort_key(keys: str) -> list[tuple[float, str]]:
     Args:
         keys: one text, or several with `, ` between them, which are compared one by one.
 
-    >>> sorted(["10", "9", "x", "-1.5"], key=by_number)
+    >>> sorted(["10", "9", "x", "-1.5"], key=number_sort_key)
     ['-1.5', '9', '10', 'x']
     """
     texts = keys.split(", ")

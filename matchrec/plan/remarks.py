@@ -476,7 +476,7 @@ def last_negations(pattern: patterns.RowPattern) -> Iterator[patterns.Negation]:
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> pattern = parse_row_pattern("A NOT B C (D | E NOT F)")
-    >>> [patterns.show(negation) for negation in last_negations(pattern)]
+    >>> [patterns.show_pattern(negation) for negation in last_negations(pattern)]
     ['NOT F']
     """
     match pattern:
@@ -523,7 +523,7 @@ def last_loops(pattern: patterns.RowPattern) -> Iterator[patterns.Quantified]:
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> pattern = parse_row_pattern("A+ B* (C? | D E{2})")
-    >>> [patterns.show(loop) for loop in last_loops(pattern)]
+    >>> [patterns.show_pattern(loop) for loop in last_loops(pattern)]
     ['C?', 'B*', 'A+']
     """
     match pattern:

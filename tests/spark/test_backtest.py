@@ -140,7 +140,9 @@ def test_attempts_are_what_coverage_counts(
     with asked._parse(asked.options) as parsed:
         clause = parsed.find_clause(1)
         plan = backtest.build_plan_of_matches(clause)
-        drafted, task, attempts = backtest.attempts_of(clause.build_question(plan, clause.options))
+        drafted, task, attempts = backtest.list_attempts(
+            clause.build_question(plan, clause.options)
+        )
         words = backtest.Attempts(drafted, task, attempts, plan)
     found = attempts.toDF("k", "first", "last", *backtest.NOTED).collect()
     noted = [one for one in found if one.remaining is not None]

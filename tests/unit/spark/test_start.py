@@ -166,6 +166,7 @@ def test_how_long_an_idle_session_lives(
 
 INTERRUPTED = """
 import signal, time, matchrec
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 spark = matchrec.session("sail")
 for _ in range(2):
     try:
