@@ -307,7 +307,7 @@ REWRITINGS: Mapping[str, Rewriting | RewritingForm] = {
     "GREATEST": build_extreme(">"),
     "LEAST": build_extreme("<"),
     "BETWEEN": ("AND", (">=", 0, 1), ("<=", 0, 2)),
-    **{f"NOT {name}": ("NOT", name) for name in ("BETWEEN", "IN", "LIKE", "ILIKE")},
+    **{f"NOT {name}": ("NOT", name) for name in ("BETWEEN", "IN", "LIKE")},
     "IN": rewrite_in,
     **{f"IS NOT {name}": ("NOT", f"IS {name}") for name in ("NULL", "UNKNOWN", "TRUE", "FALSE")},
     "IS UNKNOWN": "IS NULL",

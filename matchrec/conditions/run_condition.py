@@ -87,8 +87,8 @@ class Collected:
 
 # What Python computes: functions over one another, and over values of the run.
 #
-# levenshtein(upper(name || '.'), LAST(A.name))
-# LEVENSHTEIN( UPPER( ||(read name, constant) ), read name at A )
+# levenshtein(name || '.', LAST(A.name))
+# LEVENSHTEIN( ||(read name, constant), read name at A )
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ def find_python_arguments(
     """Yield what the kernel must put on the stack before Python computes an expression, with types.
 
     These are the innermost arguments of its functions, in order. For an aggregate it is the number
-    of its list. For example, `upper(name || '.')` has the arguments `name` and `'.'`.
+    of its list. For example, `(name || '.') LIKE B.name` has `name`, `'.'` and `B.name`.
 
     Args:
         expression: the expression.

@@ -13,8 +13,8 @@ from matchrec.source import Span
 not_known_during_the_match = unsupported("""`{what:bare}` in {part[DEFINE]} combines several
         {word.rows} of the match
     code: function-of-several-rows
-    note: values of several rows may be combined there with operators, CASE, LIKE, CAST, and
-        functions of numbers, texts, times and arrays: docs/reference/expressions.md
+    note: values of several rows may be combined there with operators, CASE, LIKE, CAST, and some
+        functions: docs/reference/expressions.md
     call it on each value alone, {word.alone}; or compute it as a column of the input; or make it a
         measure, and filter the matches by that""")
 only_spark_computes = unsupported("""{condition:short} spans several {word.rows}, and only Spark can

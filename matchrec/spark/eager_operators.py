@@ -26,6 +26,9 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan, with_expressions
 from matchrec.plan.operations import FUNCTIONS, is_partial
 
+# Functions of Spark that can raise an error, and that matchrec does not compute itself.
+FAILING_FUNCTIONS = frozenset({"ELEMENT_AT", "SPLIT_PART", "TRY_ELEMENT_AT"})
+
 
 def write_out_eager_operators(plan: MatchPlan) -> MatchPlan:
     """Return the plan without the BETWEEN and NULLIF whose first operand Spark computes too early.
@@ -94,7 +97,7 @@ def calls_known_functions(scalar: Scalar) -> bool:
     if "SELECT" in scalar.operations or "?" in scalar.operations:
         return False
     called = {name.removesuffix("()") for name in scalar.operations if name.endswith("()")}
-    return called - FUNCTIONS <= functions().keys()
+    return called - FUNCTIONS - FAILING_FUNCTIONS <= functions().keys()
 
 
 def find_one_row(scalar: Scalar, variable: str | None) -> Navigation | None:

@@ -130,7 +130,7 @@ class Conditions:
             forms += ["(({0}, {2}) < ({2}, {0}))", "(({0}, {2}) IN (({2}, {0}), ({2}, {2})))"]
         forms += ["({0} NOT IN ({2}, {2}))", "({0} IS DISTINCT FROM {1})"]
         if column == "name":
-            forms += ["({0} LIKE {1} || '%')", "contains({0}, {1})", "startswith({0}, {1})"]
+            forms += ["({0} LIKE {1} || '%')"]
         if column == "b":
             forms += ["({0} IS TRUE)", "({0} IS NOT FALSE)", "({0})"]
         if column == "ts":

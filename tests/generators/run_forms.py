@@ -100,9 +100,7 @@ FORMS: dict[str, list[str]] = {
         "({i} % {i})",
         "abs({i})",
         "-({i})",
-        "length({name})",
         "datediff({day}, {day})",
-        "instr({name}, {name})",
         "levenshtein({name}, {name})",
         "CAST({d} AS INT)",
         "CAST({m} AS INT)",
@@ -115,7 +113,6 @@ FORMS: dict[str, list[str]] = {
         "try_multiply({i}, {i})",
         "try_mod({i}, {i})",
         "size({xs})",
-        "try_element_at({xs}, 1)",
         "round({i}, -1)",
         "decode({i}, {i}, {i}, {i}, {i}, {i})",
     ],
@@ -127,7 +124,6 @@ FORMS: dict[str, list[str]] = {
         "floor({d})",
         "ceil({d})",
         "CAST({i} AS BIGINT)",
-        "CAST({ts} AS BIGINT)",
         "bigint({name})",
         "timestampdiff(HOUR, {ts}, {ts})",
         "(-{l})",
@@ -157,7 +153,6 @@ FORMS: dict[str, list[str]] = {
         "try_divide({i}, {i})",
         "try_divide({d}, {i})",
         "try_add({d}, {d})",
-        "try_element_at({ds}, -1)",
     ],
     "f": [
         "({f} + {f})",
@@ -223,18 +218,11 @@ FORMS: dict[str, list[str]] = {
         "({ts} + ({ts} - {ts}))",
     ],
     "name": [
-        "upper({name})",
-        "lower({name})",
         "({name} || {name})",
         "concat({name}, '-', {name})",
-        "trim({name})",
-        "substr({name}, {i} % 9, 2)",
-        "left({name}, 2)",
-        "replace({name}, {name}, '_')",
         "CAST({i} AS STRING)",
         "CAST({m} AS STRING)",
         "CAST({b} AS STRING)",
-        "split_part({name}, ',', 1)",
         "CAST({l} AS STRING)",
         "CAST({w} AS STRING)",
     ],
@@ -265,17 +253,17 @@ AGGREGATES: dict[str, list[str]] = {
     "w": ["CAST(sum({w}) AS DECIMAL(30, 4))", "CAST(avg({w}) AS DECIMAL(30, 4))"],
     "b": ["bool_and({b})", "bool_or({b})"],
     "name": ["min_by({name}, {i})"],
-    "day": ["try_element_at(collect_list({day}), 1)"],
+    "day": ["max_by({day}, {l})"],
     "e": ["sum({e})"],
     "xs": ["collect_list({i})"],
     "ds": ["collect_list({d})", "max_by({ds}, {i})"],
     "names": ["collect_list({name})"],
-    "p": ["try_element_at(collect_list({p}), 1)", "min_by({p}, {l})"],
+    "p": ["min_by({p}, {l})"],
     "mp": ["max_by({mp}, {i})"],
 }
 OF_ANY = ["min({0})", "max({0})", "first_value({0})", "last_value({0})", "any_value({0})"]
 UNORDERED_OF_ANY = OF_ANY[2:]
-OUTER = ("size(", "CAST(", "try_element_at(")
+OUTER = ("size(", "CAST(")
 """What may be around the aggregate of a form."""
 
 ALIKE = [

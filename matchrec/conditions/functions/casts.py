@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import partial
 
 from matchrec.conditions.functions import numerals
-from matchrec.conditions.functions.calendar import DAY, SECOND, Zone, find_zone
+from matchrec.conditions.functions.calendar import DAY, Zone, find_zone
 from matchrec.conditions.functions.function import Compute, Function, FunctionUse, Value
 from matchrec.conditions.functions.numerals import NoValueError, wrap
 from matchrec.conditions.types import FLOAT, STRING, Family, ValueType, find_type, is_wide_decimal
@@ -176,22 +176,12 @@ def convert_text_to_floating(text: str, cast: Cast) -> float:
     return numerals.read_floating(text, is_single=cast.is_to_single)
 
 
-def convert_instant_to_floating(instant: int, cast: Cast) -> float:
-    """Return the seconds from the beginning of 1970 to an instant."""
-    return convert_floating(float(instant) / SECOND, cast)
-
-
 def convert_to_decimal(number: Decimal, cast: Cast) -> Decimal:
     """Return a decimal as one of the target's precision and scale."""
     try:
         return numerals.rescale(number, cast.target.precision, cast.target.scale)
     except InvalidOperation:
         raise NoValueError from None
-
-
-def convert_seconds_to_instant(seconds: int) -> int:
-    """Return the instant some seconds after 1970 began; beyond 64 bits the first or last one."""
-    return max(-(1 << 63), min((1 << 63) - 1, seconds * SECOND))
 
 
 def read_boolean(text: str) -> bool:
@@ -219,13 +209,11 @@ CONVERTERS: Mapping[tuple[Family, Family], Converter] = {
     (F.DECIMAL, F.INTEGER): convert_decimal_to_integer,
     (F.STRING, F.INTEGER): lambda text, cast: check_integer(numerals.read_whole(text), cast),
     (F.BOOLEAN, F.INTEGER): lambda value, _: int(value),
-    (F.TIMESTAMP, F.INTEGER): lambda instant, cast: check_integer(instant // SECOND, cast),
     (F.INTEGER, F.FLOATING): convert_exact_to_floating,
     (F.FLOATING, F.FLOATING): convert_floating,
     (F.DECIMAL, F.FLOATING): convert_exact_to_floating,
     (F.STRING, F.FLOATING): convert_text_to_floating,
     (F.BOOLEAN, F.FLOATING): lambda value, _: float(value),
-    (F.TIMESTAMP, F.FLOATING): convert_instant_to_floating,
     (F.INTEGER, F.DECIMAL): lambda number, cast: convert_to_decimal(Decimal(number), cast),
     (F.DECIMAL, F.DECIMAL): convert_to_decimal,
     (F.FLOATING, F.DECIMAL): lambda number, cast: numerals.floating_to_decimal(
@@ -240,14 +228,12 @@ CONVERTERS: Mapping[tuple[Family, Family], Converter] = {
     (F.INTEGER, F.STRING): lambda number, _: str(number),
     (F.DECIMAL, F.STRING): lambda number, _: f"{number:f}",
     (F.BOOLEAN, F.STRING): lambda value, _: "true" if value else "false",
-    (F.STRING, F.BINARY): lambda text, _: str.encode(text),
     (F.DATE, F.TIMESTAMP): lambda day, cast: cast.zone.start_of(day),
     (F.DATE, F.TIMESTAMP_NTZ): lambda day, _: day * DAY,
     (F.TIMESTAMP, F.DATE): lambda instant, cast: cast.zone.to_local(instant) // DAY,
     (F.TIMESTAMP_NTZ, F.DATE): lambda local, _: local // DAY,
     (F.TIMESTAMP, F.TIMESTAMP_NTZ): lambda instant, cast: cast.zone.to_local(instant),
     (F.TIMESTAMP_NTZ, F.TIMESTAMP): lambda local, cast: cast.zone.to_instant(local),
-    (F.INTEGER, F.TIMESTAMP): lambda seconds, _: convert_seconds_to_instant(seconds),
 }
 
 CASTS: Mapping[str, Function] = {

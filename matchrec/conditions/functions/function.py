@@ -148,7 +148,7 @@ def function(
 def by_name(table: Mapping[str, Named]) -> dict[str, Named]:
     """Return a table with one entry for each of the names that an entry has.
 
-    >>> by_name({"LENGTH LEN": 1, "UPPER": 2})
-    {'LENGTH': 1, 'LEN': 1, 'UPPER': 2}
+    >>> by_name({"SIZE CARDINALITY": 1, "ARRAY_SIZE": 2})
+    {'SIZE': 1, 'CARDINALITY': 1, 'ARRAY_SIZE': 2}
     """
     return {name: named for names, named in table.items() for name in names.split()}

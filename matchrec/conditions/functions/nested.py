@@ -9,7 +9,6 @@ from matchrec.conditions.functions.function import (
     AnsiError,
     Compute,
     Function,
-    FunctionError,
     FunctionUse,
     Value,
     by_name,
@@ -29,11 +28,6 @@ NestedArray = tuple[Value, ...]
 def find_element_type(use: FunctionUse) -> ValueType | None:
     """Return the type of the elements of the first argument."""
     return use.types[0].element
-
-
-def find_numbered_element_type(use: FunctionUse) -> ValueType | None:
-    """Return the type of the elements, if their number is not a bigint, which Spark rejects."""
-    return find_element_type(use) if use.types[1].bits <= INT.bits else None
 
 
 def find_containment_type(use: FunctionUse) -> ValueType | None:
@@ -70,34 +64,23 @@ def contains(values: Sequence[Value], value: Value) -> bool | None:
     return None if None in values else False
 
 
-def build_element_at(use: FunctionUse) -> Compute:
-    """Return the function that returns an element by its number, from 1, or -1 for the last one.
+def build_subscript(use: FunctionUse) -> Compute:
+    """Return the function that returns an element by its index, from 0.
 
-    Beyond the array it is NULL, or an error in ANSI mode.
+    Beyond the array it is NULL, or an error in ANSI mode. Of a bigint, Java takes the lowest 32
+    bits.
     """
 
     def compute(values: Sequence[Value], number: int) -> Value:
-        """Return the element with this number; raise FunctionError for number 0."""
-        if number == 0:
-            raise FunctionError("INVALID_INDEX_OF_ZERO: elements are counted from 1")
-        index = number - 1 if number > 0 else len(values) + number
-        return find_element(values, index, use.ansi)
+        """Return the element; beyond the array return NULL, or raise AnsiError in ANSI mode."""
+        index = wrap(number, INT.bits)
+        if 0 <= index < len(values):
+            return values[index]
+        if use.ansi:
+            raise AnsiError(f"INVALID_ARRAY_INDEX: an array of {len(values)} elements")
+        return None
 
     return compute
-
-
-def build_subscript(use: FunctionUse) -> Compute:
-    """Return the function for `x[i]`, from 0. Of a bigint, Java takes the lowest 32 bits."""
-    return lambda values, index: find_element(values, wrap(index, INT.bits), use.ansi)
-
-
-def find_element(values: Sequence[Value], index: int, ansi: bool) -> Value:
-    """Return the element with an index from 0. Beyond the array it is NULL, or an error."""
-    if 0 <= index < len(values):
-        return values[index]
-    if ansi:
-        raise AnsiError(f"INVALID_ARRAY_INDEX: an array of {len(values)} elements")
-    return None
 
 
 def intersect(left: NestedArray, right: NestedArray) -> NestedArray:
@@ -114,11 +97,6 @@ def overlap(left: Sequence[Value], right: Sequence[Value]) -> bool | None:
     return None if left and right and (None in left or None in right) else False
 
 
-def build_try_element_at(_: FunctionUse) -> Compute:
-    """Return the function for ELEMENT_AT that is always NULL beyond the array."""
-    return build_element_at(FunctionUse((), ansi=False))
-
-
 def build_size(use: FunctionUse) -> Compute:
     """Return the function that counts elements. `size(NULL)` is -1 unless ANSI mode is on."""
     size_of_null = None if use.ansi else -1
@@ -132,12 +110,6 @@ NESTED_FUNCTIONS: Mapping[str, Function] = by_name(
         "ARRAY_CONTAINS": function((ARRAY, None), find_containment_type, contains),
         "ARRAY_INTERSECT": function((ARRAY, ARRAY), find_common_type, intersect),
         "ARRAYS_OVERLAP": function((ARRAY, ARRAY), find_overlap_type, overlap),
-        "ELEMENT_AT": Function(
-            (ARRAY, INTEGER), find_numbered_element_type, build_element_at, fails=True
-        ),
-        "TRY_ELEMENT_AT": Function(
-            (ARRAY, INTEGER), find_numbered_element_type, build_try_element_at
-        ),
         "[]": Function((ARRAY, INTEGER), find_element_type, build_subscript, fails=True),
     }
 )

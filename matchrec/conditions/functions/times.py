@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from decimal import Decimal
 
 from matchrec.conditions import types
-from matchrec.conditions.functions.calendar import DAY, HOUR, MINUTE, Zone, find_zone, month_of
+from matchrec.conditions.functions.calendar import DAY, Zone, find_zone, month_of
 from matchrec.conditions.functions.casts import build_strict_cast
-from matchrec.conditions.functions.function import Compute, FindType, Function, FunctionUse, by_name
+from matchrec.conditions.functions.function import Compute, FindType, Function, FunctionUse
 from matchrec.conditions.functions.numerals import fits, wrap
 from matchrec.conditions.types import INT, TIMES, Family, ValueType
 from matchrec.plan.text import MICROSECONDS
@@ -106,57 +105,6 @@ def build_days_between(use: FunctionUse) -> Compute:
     return lambda end, start: wrap(cast_end(end) - cast_start(start), INT.bits)
 
 
-# Parts of intervals, as EXTRACT has them.
-
-
-def find_remainder(number: int, divisor: int) -> int:
-    """Return the remainder of a division toward zero. It has the sign of the number."""
-    return number - divide_toward_zero(number, divisor) * divisor
-
-
-# For each part its type, and the function that returns it from an interval in microseconds.
-PARTS: Mapping[str, tuple[ValueType, Compute]] = {
-    "DAY": (INT, lambda interval: divide_toward_zero(interval, DAY)),
-    "HOUR": (
-        types.TINYINT,
-        lambda interval: divide_toward_zero(find_remainder(interval, DAY), HOUR),
-    ),
-    "MINUTE": (
-        types.TINYINT,
-        lambda interval: divide_toward_zero(find_remainder(interval, HOUR), MINUTE),
-    ),
-    "SECOND": (
-        types.build_decimal_type(8, 6),
-        lambda interval: Decimal(find_remainder(interval, MINUTE)).scaleb(-6),
-    ),
-}
-
-# What EXTRACT calls the parts of a day-time interval.
-SPELLINGS = by_name(
-    {
-        "DAY D DAYS": "DAY",
-        "HOUR H HOURS HR HRS": "HOUR",
-        "MINUTE M MIN MINS MINUTES": "MINUTE",
-        "SECOND S SEC SECONDS SECS": "SECOND",
-    }
-)
-
-
-def find_part_type(use: FunctionUse) -> ValueType | None:
-    """Return the type of a part of an interval, or None if there is no such part."""
-    part = SPELLINGS.get(use.words[0]) if use.words else None
-    if part is None or use.types[0].family is not Family.INTERVAL:
-        return None
-    part_type, _ = PARTS[part]
-    return part_type
-
-
-def build_part(use: FunctionUse) -> Compute:
-    """Return EXTRACT of a part of an interval."""
-    _, compute = PARTS[SPELLINGS[use.words[0]]]
-    return compute
-
-
 # Times plus intervals.
 #
 # An instant is moved along the calendar of the session's time zone by whole days, which differ in
@@ -217,7 +165,6 @@ def build_difference(use: FunctionUse) -> Compute:
 TIME_FUNCTIONS: Mapping[str, Function] = {
     "TIMESTAMPDIFF": Function((None, None), find_distance_type, build_distance),
     "DATEDIFF": Function((None, None), require_families(INT, TIMES, TIMES), build_days_between),
-    "EXTRACT": Function((None,), find_part_type, build_part),
     "TIME +": Function((None, None), find_sum_type, build_sum),
     "TIME -": Function((None, None), find_difference_type, build_difference),
 }

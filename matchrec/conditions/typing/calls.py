@@ -25,12 +25,10 @@ from matchrec.conditions.run_condition import (
     RunExpression,
 )
 from matchrec.conditions.types import (
-    BOOLEAN,
     INT,
     INTERVAL,
     NESTED,
     NUMBERS,
-    STRING,
     TIMESTAMP_NTZ,
     VOID,
     Family,
@@ -257,7 +255,8 @@ def type_of_times(typer: Typer, step: TypedOperation) -> TypedStep:
 
 # Arguments: what Spark casts implicitly is cast here, and nowhere else.
 #
-# left(A.s, B.l)     left(A.s, CAST(B.l AS INT)): without ANSI 4294967297 is 1, under ANSI an error
+# levenshtein(A.s, B.s, C.l)    levenshtein(A.s, B.s, CAST(C.l AS INT)): without ANSI mode,
+#                               4294967297 is 1; in ANSI mode it is an error
 #
 # What a function takes is its signature, the `parameters` in `functions`. Source: Spark's rules of
 # implicit casts, `TypeCoercion.implicitCast`; the tests ask Spark which types it takes.
@@ -272,9 +271,6 @@ IMPLICIT: Mapping[Family, frozenset[Family]] = {
     Family.STRING: frozenset(Family) - NESTED - {Family.BINARY, Family.OTHER},
 }
 
-# The type as which Spark takes NULL if a function takes any type of a family.
-TYPES_OF_NULL = {Family.BOOLEAN: BOOLEAN, Family.INTEGER: INT, Family.STRING: STRING}
-
 
 def as_argument(
     typer: Typer, step: TypedOperation, part: TypedStep, parameter: ParameterType
@@ -288,8 +284,8 @@ def as_argument(
         return part
     type_ = part.type
     if isinstance(parameter, Family):
-        if type_ == VOID and parameter in TYPES_OF_NULL:
-            return null(TYPES_OF_NULL[parameter])
+        if type_ == VOID and parameter is Family.INTEGER:
+            return null(INT)
         if type_.family is not parameter:
             raise conditions.does_not_take(step.span, function=step.operator, value=type_.name)
         return part

@@ -480,7 +480,7 @@ def overflows(type_: ValueType) -> bool:
 
 def cast_may_fail(source: ValueType, target: ValueType) -> bool:
     """Return whether a value of one type may have no value of another type."""
-    if source == target or target.family in (Family.STRING, Family.BINARY):
+    if source == target or target.family is Family.STRING:
         return False
     if source.family in NUMBERS and target.family in NUMBERS:
         are_integers = source.family is target.family is Family.INTEGER

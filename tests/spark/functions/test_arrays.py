@@ -48,8 +48,7 @@ def test_arrays(spark: SparkSession, kind: str) -> None:
     rows = some.rows(corners, (several, several, one, some.small), 300)
     cases = [call(name, 0) for name in OF_ONE.split()]
     cases += [call(name, 0, 1) for name in OF_TWO.split()]
-    cases += [call("array_contains", 0, 2), call("element_at", 0, 3)]
-    cases += [Case("[]", "{0}[{3}]", (0, 3)), call("try_element_at", 0, 3)]
+    cases += [call("array_contains", 0, 2), Case("[]", "{0}[{3}]", (0, 3))]
     types = (build_array_type(type_), build_array_type(type_), type_, INT)
     Table(types, rows).check(spark, cases)
 

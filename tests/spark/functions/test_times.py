@@ -6,7 +6,6 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from matchrec.conditions.functions.times import SPELLINGS
 from matchrec.conditions.types import DATE, INTERVAL, TIMESTAMP, TIMESTAMP_NTZ, Family, ValueType
 from tests.quick.scale import some_of
 from tests.spark.functions import arguments as some
@@ -21,12 +20,6 @@ UNITS = (
 TIMES = {"date": DATE, "timestamp": TIMESTAMP, "timestamp_ntz": TIMESTAMP_NTZ}
 CORNERS = {"date": some.DAYS, "timestamp": some.INSTANTS, "timestamp_ntz": some.INSTANTS}
 DRAWS = {"date": some.day, "timestamp": some.instant, "timestamp_ntz": some.instant}
-
-
-def test_parts_of_intervals(spark: SparkSession) -> None:
-    rows = some.rows((some.SPANS,), (some.span,), 200)
-    cases = [Case("EXTRACT", f"extract({field} FROM {{0}})", (0,), (field,)) for field in SPELLINGS]
-    Table((INTERVAL,), rows).check(spark, cases)
 
 
 @pytest.mark.parametrize("zone", ZONES)

@@ -18,8 +18,8 @@ from matchrec.syntax.lower import lower_clause
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "expressions.md"
 WRITTEN = {"[]": "x[i]"}
-SPECIAL = {"x::T", "date_part"}
-"""Other ways to write CAST, EXTRACT and x[i]."""
+SPECIAL = {"x::T"}
+"""Another way to write CAST."""
 OVERLOADS = "TIME "
 
 
@@ -54,12 +54,14 @@ OF_ONE_ROW = """
     dayname monthname array_distinct array_sort btrim bround year quarter month weekofyear day
     dayofmonth dayofweek weekday dayofyear hour minute second last_day unix_timestamp
     to_unix_timestamp unix_seconds unix_millis unix_micros unix_date flatten array array_min
-    array_max sort_array struct
+    array_max sort_array struct length len char_length character_length upper ucase lower lcase
+    trim ltrim rtrim
 """
 OF_TWO = """
     hypot atan2 split array_except map map_contains_key from_utc_timestamp to_utc_timestamp
     concat_ws regexp_extract months_between add_months trunc date_trunc array_position array_join
-    get array_union pmod
+    get array_union pmod substring substr left right instr locate position replace split_part
+    startswith endswith contains element_at try_element_at
 """
 WITH_LAMBDAS = """
     aggregate exists filter forall map_filter map_zip_with reduce transform transform_keys
@@ -68,6 +70,7 @@ WITH_LAMBDAS = """
 CALLS = {
     **dict.fromkeys(OF_ONE_ROW.split(), "{}(A.x || B.y)"),
     **dict.fromkeys(OF_TWO.split(), "{}(A.x, B.y)"),
+    "extract": "{}(DAY FROM B.t - A.t)",
 }
 
 
@@ -79,6 +82,14 @@ def test_a_function_that_spark_alone_computes_is_refused_of_several_rows(name: s
         split_conditions(plan)
     assert caught.value.message.startswith(f"`{name.upper()}` in DEFINE combines several rows")
     assert caught.value.hint.startswith("call it on each value alone")
+
+
+@pytest.mark.parametrize("operator", ["ILIKE", "NOT ILIKE", "RLIKE"])
+def test_an_operator_that_spark_alone_computes_is_refused_of_several_rows(operator: str) -> None:
+    plan = lower_clause(parse_clause(f"PATTERN (A B) DEFINE B AS B.x {operator} A.y"))
+    with pytest.raises(MatchRecognizeUnsupportedError) as caught:
+        split_conditions(plan)
+    assert caught.value.message.startswith(f"`{operator}` in DEFINE combines several rows")
 
 
 @pytest.mark.parametrize("name", WITH_LAMBDAS.split())
