@@ -5,7 +5,7 @@ On the right the operation that they become, with its words:
     CAST(x AS DECIMAL(10, 2))     CAST(x), word DECIMAL(10,2)
     TIMESTAMPDIFF(MINUTE, a, b)   TIMESTAMPDIFF(a, b), word MINUTE
     EXTRACT(HOUR FROM x)          EXTRACT(x), word HOUR
-    TRIM(LEADING 'x' FROM y)      LTRIM('x', y)
+    TRIM(LEADING 'x' FROM y)      TRIM('x', y)
     POSITION(a IN b)              POSITION(a, b)
     SUBSTRING(x FROM 2 FOR 3)     SUBSTRING(x, 2, 3)
     STRUCT(x, 1 AS y)             STRUCT(x, 1), words x and y
@@ -64,19 +64,19 @@ def read_extract(reader: ExpressionCursor, name: str, start: int) -> Scalar | No
         return None
     reader.position += 2
     word = reader.tokens[field].text.strip("'\"").upper()
-    return _close_call(reader, "EXTRACT", start, reader.expression(), words=(word,))
+    function = "EXTRACT" if is_extract else "DATE_PART"
+    return _close_call(reader, function, start, reader.expression(), words=(word,))
 
 
 def read_trim(reader: ExpressionCursor, name: str, start: int) -> Scalar | None:
     """Read `TRIM([BOTH | LEADING | TRAILING] [characters] FROM x)`."""
     if not _has_word(reader, start, "FROM"):
         return None
-    side = TRIMS.get(reader.key)
-    if side is not None:
+    if reader.key in SIDES:
         reader.position += 1
     texts = [] if reader.key == "FROM" else [reader.expression()]
     reader.expect("FROM")
-    return _close_call(reader, side or name, start, *texts, reader.expression())
+    return _close_call(reader, name, start, *texts, reader.expression())
 
 
 def read_position(reader: ExpressionCursor, name: str, start: int) -> Scalar | None:
@@ -136,7 +136,9 @@ def read_named_struct(reader: ExpressionCursor, _: str, start: int) -> Scalar | 
     return _close_call(reader, "STRUCT", start, *values, words=tuple(names))
 
 
-TRIMS = {"BOTH": "TRIM", "LEADING": "LTRIM", "TRAILING": "RTRIM"}
+# The sides at which TRIM removes characters. No stage needs to know the side, because only Spark
+# computes TRIM.
+SIDES = words("BOTH LEADING TRAILING")
 
 # The functions whose first argument is a unit, each with the name of its operation.
 WITH_UNIT = {
