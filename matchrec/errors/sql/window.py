@@ -147,7 +147,9 @@ own_time = unsupported("""each `{key}` has its own time, but PARTITION BY does n
 not_written = unsupported(
     "writing queries for {product} is not supported", code="product-not-written"
 )
-not_in = unsupported("{product} has no {what}", code="not-in-product")
+not_in = unsupported("""{product} has no {what}
+    code: not-in-product
+    {cure}""")
 
 no_within = unsupported("""{product} has no WITHIN
     code: product-without-within
