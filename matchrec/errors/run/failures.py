@@ -37,7 +37,12 @@ stage_is_first = run_error("""the skip to stage `{stage}` goes to the first even
     remove throw_on_miss(), or skip to a later stage""")
 
 # The engine failed to prepare a row; it says what kind of failure it is, but not at which row.
-row_not_computed = run_error("a row of the input cannot be computed: {reason}")
+row_not_computed = run_error("""a row of the input cannot be computed: {reason}
+    {cure}""")
+
+# The same for a value around the clause, or in a query without a clause.
+value_not_computed = run_error("""a value of the query cannot be computed: {reason}
+    {cure}""")
 
 
 # Any other failure of the engine while the command line runs a query, in the engine's words.
