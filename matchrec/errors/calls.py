@@ -250,6 +250,9 @@ field_as_argument = plan_error("""`{name}` is an option, not an argument of {cal
 no_query = plan_error("""a query of SQL does not begin with {word}
     code: not-a-query
     {here.clause[call]}, or write SELECT * FROM t MATCH_RECOGNIZE (...) around a clause""")
+no_pattern_of_sase = plan_error("""missing PATTERN before {word}, with which a text of SASE+ begins
+    code: sase-without-pattern
+    write PATTERN {word}(...); {here.clause[call]}""")
 option_of_others = plan_error(
     "option `{name}` is not allowed in {call}", hint="remove {name}", code="option-not-for-call"
 )
@@ -562,7 +565,7 @@ MEASURE_BY_SPARK = "Spark computes a measure after the match"
 FIRST_MATCHES = "the query returns only the first matches of a partition"
 NOT_ALL_MATCHES = "the query does not return all matches"
 RUNS_THAT_ARE_NO_MATCH = "the query also returns runs that are not matches"
-SKIP_STRATEGY = "a skip strategy leaves some of them out"
+SKIP_STRATEGY = "a skip strategy leaves some matches out"
 ABSENT_ROWS = "the rows that NOT forbids depend on the whole match"
 ABSENCE_BY_LATER_ROW = "the condition of a forbidden row reads a later row of the match"
 ABSENCE_MAY_FAIL = "the condition of a forbidden row may raise, so only matches may evaluate it"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matchrec.errors.message import give_codes, plan_error, refused, run_error
 
 malformed_table = refused("""--table `{argument}` is not NAME=PATH
-    write for example --table stocks=data/stocks.csv""")
+    write --table {example}""")
 file_for_table = refused("""`{path}` is a file, but the name of a table is needed
     write --table labels={path} --labels labels""")
 rows_for_query = refused("""`{path}` is a file of rows, but a query is needed
@@ -17,7 +17,7 @@ colon_before_name = refused("""`{name}` begins with a colon, which is written on
     remove it: --arg {plain}=VALUE""")
 no_name_of_marker = refused("""`{name}` is not a parameter name
     code: malformed-marker-name
-    write --grid days=3,5,8 for :days in the clause""")
+    write the name of a parameter, such as --grid days=3,5,8 for :days in the clause""")
 range_of_values = refused("""a range of values, `{values}`, is not supported
     code: malformed-value-range
     write --grid {name}={written}""")
@@ -44,22 +44,24 @@ not_in_utf8 = refused("""the file of table `{name}`, `{path}`, is not in UTF-8: 
 no_json = refused("""the file of table `{name}`, `{path}`, is not an array of objects: {reason}
     code: malformed-json
     write an object on each line, or all of them in one array""")
-malformed_delimiter = refused("`{argument}` is not a delimiter", hint="write one character, or tab")
-file_exists = refused("`{path}` exists already", hint="add --overwrite, or name another file")
+malformed_delimiter = refused(
+    "the delimiter `{argument}` is not a single character", hint="write one character, or tab"
+)
+file_exists = refused("`{path}` already exists", hint="add --overwrite, or name another file")
 compressed_parquet = refused("""`{path}` would be compressed twice: Parquet compresses by itself
     leave .gz or .bz2 out""")
 malformed_schema = refused("""--schema `{argument}` is not NAME: COLUMNS
-    write for example --schema 'stocks: ticker STRING, ts TIMESTAMP, price DOUBLE'""")
+    write the name of the table, a colon, and the columns with their types: --schema '{example}'""")
 invalid_schema = refused("""the columns of --schema for `{name}` are not SQL: {reason}
-    write for example ticker STRING, ts TIMESTAMP, price DOUBLE""")
+    write a name and a type for each column, such as ticker STRING, price DOUBLE""")
 output_to_stdout = refused("""`--output {path}` is not a file
     leave --output out: rows go to stdout, with --format csv as CSV""")
 output_not_a_file = refused("`{path}` is {what}", hint="name a file")
 output_folder_is_a_file = refused("""`{path}` cannot be written: `{folder}` is a
         file, and not a folder""")
-output_folder_not_writable = refused("""`{path}` cannot be written: its folder takes no new
-        files: {reason}
-    note: a file is written beside `{path}` and renamed when it is complete
+output_folder_not_writable = refused("""`{path}` cannot be written: its folder cannot be written
+        to: {reason}
+    note: the rows go to another file in this folder, which is renamed when it is complete
     name a file in another folder""")
 output_not_writable = refused("`{path}` cannot be written: {reason}")
 output_not_written = run_error("`{path}` cannot be written: {reason}")
@@ -67,15 +69,15 @@ not_one_query = refused("""--output writes the rows of one query, but the text h
     make the other queries views with CREATE TEMPORARY VIEW, or leave them out""")
 cannot_write = refused("the result cannot be written: {reason}", code="result-not-written")
 no_such_folder = refused("the folder of `{path}` does not exist", hint="create it first")
-malformed_setting = refused("""`{argument}` does not have the form NAME=VALUE
-    write a name, = and a value""")
+malformed_setting = refused("""`{argument}` is not NAME=VALUE
+    write {example}""")
 unknown_engine = refused("""unknown engine `{argument}`
     write sail, spark, or the address of a server, sc://HOST:PORT""")
-repeated_column = refused("""two columns of the result are called `{name}`, but {whole} allows each
+repeated_column = refused("""the result has two columns named `{name}`, but {whole} allows each
         name only once
     rename one of them with AS, or write csv""")
 malformed_pattern = refused("""`{where}` does not name a Pattern
-    write FILE.py:NAME, FILE.py for the name `pattern`, or MODULE:NAME""")
+    write {module}.py:NAME for a variable of the file, or {module}:NAME for one of a module""")
 no_such_module = refused("`{module}` cannot be imported", notes=("{reason}",))
 no_such_pattern = refused("""`{name}` is not a Pattern in `{place}`
     note: Patterns there: {known}""")
@@ -123,7 +125,7 @@ wrong_plot = plan_error("""`--plot {given}` of %%matchrec has {names}
     code: wrong-plot-columns
     note: it needs the column of the horizontal axis, the column of the vertical axis and, if there
         are several series, their column
-    write --plot date close ticker""")
+    write --plot X Y, or --plot X Y SERIES, with names of columns""")
 no_events = plan_error("""`--events {name}` of %%matchrec is not the variable of a DataFrame
     code: unknown-dataframe
     note: DataFrames: {known:some}
@@ -131,7 +133,7 @@ no_events = plan_error("""`--events {name}` of %%matchrec is not the variable of
     write %%matchrec --events stocks, where stocks is a DataFrame""")
 no_order_in_cell = plan_error("""missing --order-by for SASE+ or a Pattern in a cell
     code: order-by-missing-in-cell
-    write %%matchrec --events stocks --order-by date""")
+    write %%matchrec --events {events} --order-by COLUMN, with the column that sorts the events""")
 unfit_in_cell = plan_error(
     "`{option}` of %%matchrec is not allowed for {what}",
     hint="remove it",
@@ -139,6 +141,6 @@ unfit_in_cell = plan_error(
 )
 wrong_partition = plan_error("""missing value in `--partition {given}` of %%matchrec
     code: partition-without-value
-    write --partition ticker=AAPL""")
+    write --partition {example}""")
 
 give_codes(globals())

@@ -21,6 +21,7 @@ unexpected_token = parse_error("""`{text}` is not allowed here in {where}
         write count(a[]) for the number of events
     case ~: write RLIKE for a regular expression: a.x RLIKE '^S'
     case !: write NOT before a condition: NOT a.x RLIKE '^S'
+    case SEQ: write PATTERN before it: PATTERN SEQ(...)
     case SELECT: write PATTERN first, and the output last: PATTERN SEQ(...) RETURN a.x
     case GROUP: write an equivalence test for events that belong together: WHERE
         skip_till_next_match { [symbol] }; group the matches in the DataFrame of the result
