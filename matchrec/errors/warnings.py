@@ -135,7 +135,7 @@ class UntunedSessionWarning(MatchRecognizeWarning):
 
 
 no_order = of(NoOrderWarning)("""MATCH_RECOGNIZE has no ORDER BY
-    note: the order of rows, and so the result, may differ each time
+    note: the order of rows, and so the result, can differ from run to run
     add ORDER BY and the column of time""")
 no_conditions = of(NoConditionsWarning)("""MATCH_RECOGNIZE has no DEFINE
     note: every pattern variable is true for every row
@@ -151,10 +151,10 @@ def repetitions_taken(least: int) -> str:
     """Return the predicate of a loop at the end of PATTERN that stops at its lower bound.
 
     >>> repetitions_taken(1), repetitions_taken(3)
-    ('never comes twice', 'comes 3 times, never more')
+    ('never repeats', 'always repeats exactly 3 times')
     """
-    texts = {0: "never takes a row", 1: "never comes twice"}
-    return texts.get(least, f"comes {least:,} times, never more")
+    texts = {0: "never takes a row", 1: "never repeats"}
+    return texts.get(least, f"always repeats exactly {least:,} times")
 
 
 def reluctant_end(
@@ -217,17 +217,17 @@ def false_texts(span: Span | None, quoted: str) -> NeverTrueWarning:
     """
     column = f"write {as_name(quoted[1:-1])} without quotes, if it is a column"
     message = f"a comparison of two texts in {name_part('DEFINE')} is never true"
-    notes = ("quotes make a text, also double quotes",) if quoted else ()
-    hint = column if quoted else "compare a column; if no row is meant, write FALSE"
+    notes = ("text in quotes is a string, also in double quotes",) if quoted else ()
+    hint = column if quoted else "compare a column; if no row should match, write FALSE"
     return NeverTrueWarning(message, span, notes=notes, hint=hint)
 
 
 # PATTERN (A B) SKIP TILL NEXT MATCH DEFINE B AS price > PREV(price).
 skipped_row = of(SkippedRowWarning)("""PREV in {part[DEFINE]} with {selection} may read a row that
         is skipped
-    note: PREV is of the row before in the partition, whether or not the match has it
-    write LAST({argument}, 1) for the row before in the match; if that of the partition is meant,
-        compute lag({argument}) in a subquery before the clause""")
+    note: PREV reads the previous row of the partition, whether or not that row is in the match
+    write LAST({argument}, 1) for the previous row of the match; for that of the partition, compute
+        lag({argument}) in a subquery before the clause""")
 
 # PATTERN (A{3,}) SKIP TILL NEXT MATCH; `written` is the loop.
 end_before_skipped_row = of(EarlyEndWarning)("""`{written}` at the end of PATTERN ends before the
@@ -310,7 +310,7 @@ days_in_hours = of(DaysInHoursWarning)("""this session counts the days of {writt
 # ORDER BY ts, over a pandas frame in which two rows have the same microsecond.
 nanoseconds = of(NanosecondsWarning)("""{count:,} rows of `{frame}` differ from another row only in
         the nanoseconds of `{column}`
-    note: Spark's times have microseconds, so the order of these rows may differ each time
+    note: Spark's times have microseconds, so the order of these rows can differ from run to run
     pass {part}, and write ORDER BY {column:name}, ns""")
 unbounded_state = of(UnboundedStateWarning)("""a match of PATTERN over a stream may wait for any
         number of rows
@@ -337,7 +337,7 @@ def tied_rows(number: int, clause: str, example: str) -> TiesWarning:
 
 
 _tied_rows = of(TiesWarning)("""{rows}
-    note: their order may differ each time, and so may the result
+    note: their order can differ from run to run, and so can the result
     note: for example, two rows have {example}
     add a column to {clause} that tells these rows apart""")
 refused_rule = of(RefusedRuleWarning)("""a rule is left out: {error}""")

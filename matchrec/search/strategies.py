@@ -55,7 +55,7 @@ class Strategy(ABC):
 
     def name(self, task: Task) -> str:
         """Return what `explain` calls the strategy for a task that it accepts."""
-        return self.name_matching(task) + ", then runs of rows without a match" * self.finds_runs
+        return self.name_matching(task) + ", then unfinished runs" * self.finds_runs
 
     def name_matching(self, task: Task) -> str:  # noqa: ARG002 -- other classes look at it
         """Return the name for a task without the part about runs."""
@@ -123,14 +123,14 @@ class ContiguousStrategy(Strategy):
 def why_not_longest(task: Task) -> str | None:
     """Return a reason if a task does not ask for the longest match of consecutive rows."""
     if task.selects or task.output is not MatchOutput.LONGEST:
-        return "the longest match of consecutive rows is not asked for"
+        return "the query does not ask for the longest match of consecutive rows"
     return None
 
 
 def why_not_preferred(task: Task) -> str | None:
     """Return a reason if a task does not ask for the preferred match of consecutive rows."""
     if task.selects or task.output is MatchOutput.LONGEST:
-        return "more than the preferred match of consecutive rows is asked for"
+        return "the query asks for more than the preferred match of consecutive rows"
     return None
 
 
@@ -187,8 +187,8 @@ class LongestByDistances(ByDistances):
 
     matching = "longest"
     fastest_because = (
-        "the longest match is asked for and conditions depend on the data only: how far the "
-        "farthest end of a match is, is found out once for each state and row"
+        "for LONGEST MATCH with conditions that depend on the data only, the distance to the "
+        "farthest end of a match is computed once for each state and row"
     )
 
     def accepts(self, task: Task) -> str | None:
@@ -202,8 +202,8 @@ class LongestOfAllRuns(AllRuns):
 
     matching = "longest"
     fastest_because = (
-        "the longest match is asked for and conditions depend on the run: all runs go on, and "
-        "those with equal computation states merge"
+        "for LONGEST MATCH with conditions that depend on the run, all runs are searched at once, "
+        "and runs with equal computation states merge"
     )
 
     def accepts(self, task: Task) -> str | None:
@@ -217,8 +217,8 @@ class Windowed(ByDistances):
 
     matching = "windowed"
     fastest_because = (
-        "conditions depend on the data only: how far the end of a match is, is found out once "
-        "for each state and row, so that no way is tried in vain"
+        "conditions depend on the data only, so the distance to the end of a match is computed "
+        "once for each state and row, and no failing path is searched"
     )
 
     def accepts(self, task: Task) -> str | None:
@@ -239,13 +239,13 @@ class Memoised(OneRun):
             return reason
         if task.looks_only_at_data or compiled(task).remembers_all:
             return None
-        return "a later condition may look at the run"
+        return "a later condition may read the run"
 
     def reason(self, task: Task) -> str:
         """Return why failures can be remembered."""
         if task.looks_only_at_data:
-            return "conditions depend on the data only: failures are remembered"
-        reason = "where ways meet, no later condition looks at the run: failures are remembered"
+            return "conditions depend on the data only, so failures are remembered"
+        reason = "no condition reads the run after two paths meet, so failures are remembered"
         return f"{reason} until the next match" if compiled(task).rules.forgets else reason
 
 
@@ -255,7 +255,7 @@ class Chained(ContiguousStrategy):
 
     algorithm = BACKTRACKING
     matching = "chained"
-    fastest_because = "conditions depend on the data only: failures are remembered"
+    fastest_because = "conditions depend on the data only, so failures are remembered"
 
     def accepts(self, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
@@ -263,7 +263,7 @@ class Chained(ContiguousStrategy):
             return reason
         if not current_shortcuts().chains:
             return "matches may not share rows"
-        return None if task.shares_rows else "how a match goes on depends on where it started"
+        return None if task.shares_rows else "how a match continues depends on its starting row"
 
     def load(self) -> type[KernelSearch]:
         """Import and return the chained search."""
@@ -290,8 +290,8 @@ class Plain(OneRun):
 
     matching = "plain"
     fastest_because = (
-        "conditions depend on the run, but the ways through the pattern do not multiply: one "
-        "run at a time is fastest"
+        "conditions depend on the run, but the number of paths through the pattern does not grow "
+        "exponentially, so one run at a time is fastest"
     )
 
     def accepts(self, task: Task) -> str | None:
@@ -305,8 +305,8 @@ class Merging(AllRuns):
 
     matching = "merging"
     fastest_because = (
-        "conditions depend on the run and the ways through the pattern can multiply: runs with "
-        "equal computation states merge"
+        "conditions depend on the run, and the number of paths through the pattern can grow "
+        "exponentially, so runs with equal computation states merge"
     )
 
     def accepts(self, task: Task) -> str | None:
@@ -333,12 +333,12 @@ class SelectionStrategy(Strategy):
     def accepts(self, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
         if task.totals is not None:
-            return "aggregates over all matches are asked for, and no matches"
-        return None if task.selects else "neither may rows be skipped nor are all matches asked for"
+            return "the query asks for aggregates over all matches instead of matches"
+        return None if task.selects else "the query has no event selection"
 
     def name_matching(self, task: Task) -> str:
         """Return which matches the task outputs."""
-        return "matches that a skip strategy leaves" if task.skip else NAMES[task.output]
+        return "matches after the skip strategy" if task.skip else NAMES[task.output]
 
     def find_matches(
         self, task: Task, partitions: Partitions, counters: IntArray | None
@@ -356,9 +356,7 @@ class SelectionByOneRun(SelectionStrategy):
     """One run at a time, which finds the preferred match first."""
 
     algorithm = BACKTRACKING
-    fastest_because = (
-        "rows may be skipped and the preferred match is asked for: one run at a time finds it"
-    )
+    fastest_because = "rows may be skipped, and one run at a time finds the preferred match"
 
 
 @dataclass(frozen=True)
@@ -367,8 +365,8 @@ class SelectionByAllRuns(SelectionStrategy):
 
     algorithm = BREADTH_FIRST
     fastest_because = (
-        "all matches are asked for: runs share their rows and merge where their computation "
-        "states are equal"
+        "the query asks for all matches, so runs share their rows, and runs with equal computation "
+        "states merge"
     )
 
 
@@ -379,13 +377,13 @@ class TotalsOfAllRuns(SelectionStrategy):
     algorithm = BREADTH_FIRST
     matching = "aggregates over all matches"
     fastest_because = (
-        "all matches are counted and none is built: runs carry what is added up, and merge "
-        "where their computation states are equal"
+        "runs carry the aggregates instead of their rows, and runs with equal computation states "
+        "merge"
     )
 
     def accepts(self, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
-        return None if task.totals is not None else "matches are asked for"
+        return None if task.totals is not None else "the query asks for matches"
 
     def name_matching(self, task: Task) -> str:  # noqa: ARG002 -- other classes look at it
         """Return the text for aggregates over all matches, which is the same for every task."""
@@ -425,15 +423,13 @@ class SearchAlgorithm:
         """Return None if the algorithm can run a task, otherwise the sentence that says why not."""
         if self.name == BACKTRACKING:
             if task.output is MatchOutput.GRAPH:
-                return (
-                    "the graph of all matches is the shared buffer of the algorithm breadth_first"
-                )
+                return "only breadth_first has the shared buffer that the match graph shows"
             if task.totals is not None:
-                return "what is added up over all matches is carried by all runs at once"
+                return "aggregates over all matches need all runs at once"
             if task.output is MatchOutput.LONGEST and not task.looks_only_at_data:
-                return "the longest match under conditions on the run is found by all runs at once"
+                return "LONGEST MATCH needs all runs at once if conditions depend on the run"
         if task.output is MatchOutput.PREFERRED and (task.absent or task.closing is not None):
-            return "negation is tested on all matches, not on the preferred ones"
+            return "negation needs all matches, and the query asks for the preferred ones"
         return None
 
     def choose(self, task: Task) -> Strategy:
@@ -467,7 +463,7 @@ def choose(task: Task, name: str = "auto") -> tuple[Strategy, str]:
     if obstacle is not None:
         raise algorithm_cannot(name=algorithm.name, reason=obstacle)
     strategy = algorithm.choose(task)
-    return strategy, strategy.reason(task) if name == "auto" else "asked for"
+    return strategy, strategy.reason(task) if name == "auto" else "you chose this algorithm"
 
 
 def find_fastest(task: Task) -> str:
@@ -494,25 +490,28 @@ def classify_time(task: Task, algorithm: str) -> str:
     """
     longest = task.pattern.longest
     if task.windowed:
-        rows = "the rows of a window"
+        rows = "W is the number of rows in a window"
     else:
-        rows = "the rows of a partition" if longest is None else f"at most {longest}"
-    within = f"times W, {rows}"
+        rows = f"W is at most {longest}"
+        if longest is None:
+            rows = "W is the number of rows in a partition"
+    within = f"linear in the number of rows times W; {rows}"
     one_at_a_time = algorithm == BACKTRACKING
     if task.looks_only_at_data:
         merges = one_at_a_time or not task.windowed
         if task.output is MatchOutput.LONGEST:  # values hold for one end of windows only
             merges = one_at_a_time and not task.windowed
-        return "linear in the rows" if merges else f"linear in the rows {within}"
+        return "linear in the number of rows" if merges else within
     if one_at_a_time and compiled(task).remembers_all:
-        again = " for each match, whose number conditions read"
-        again = again if compiled(task).rules.forgets else ""
-        return f"linear in the rows {within}" if task.windowed else f"linear in the rows{again}"
+        if task.windowed:
+            return within
+        again = " for each match, because conditions read MATCH_NUMBER()"
+        return "linear in the number of rows" + (again if compiled(task).rules.forgets else "")
     if task.pattern.is_deterministic:
-        return f"linear in the rows {within}"
+        return within
     explodes = longest is not None or task.pattern.is_exponentially_ambiguous
-    grows = "exponentially" if explodes else "as a power"
-    return f"may grow {grows} with W, {rows}; max_steps ends what takes too long"
+    grows = "exponentially" if explodes else "polynomially"
+    return f"can grow {grows} with W, so max_steps can limit it; {rows}"
 
 
 def compiled(task: Task) -> CompiledTask:
