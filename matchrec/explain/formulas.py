@@ -153,15 +153,16 @@ def sources_in_stages(program: Program, state: StateId) -> Iterator[Branching]:
 
 def selection_lines(plan: MatchPlan) -> Iterator[str]:
     """Say which rows may be skipped and which matches are output, if it is not as in plain SQL."""
+    skip = None if plan.staging is None else plan.staging.skip
     if plan.staging is not None:
-        skip = plan.staging.skip
         yield "each stage has its own rule for skipping events: see the ignore edges"
-        yield "every match, once" if skip is None else after_match(skip)
+        if skip is not None:
+            yield after_match(skip)
         if plan.staging.timeouts is not None:
             yield "runs that time out are output, too"
     elif plan.selects:
         yield f"{plan.selection.words}: {plan.selection.meaning}"
-    if plan.selects or plan.output is not MatchOutput.PREFERRED:
+    if skip is None and (plan.selects or plan.output is not MatchOutput.PREFERRED):
         yield f"{plan.output.words}: {plan.output.meaning}"
     if plan.first_matches is not None:
         yield f"{plan.first_matches.words}: {plan.first_matches.meaning}"
