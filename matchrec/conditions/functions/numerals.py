@@ -374,7 +374,7 @@ def build_whole_decimal(rounding: str) -> Function:
 
 NUMERALS: Mapping[str, Function] = {
     "NEG": function((Family.DECIMAL,), lambda use: use.types[0], EXACT.minus),
-    "ROUND": Function((None,), find_rounded_type, build_rounding, fails=True),
+    "ROUND": Function((None,), find_rounded_type, build_rounding),
     "FLOOR": build_whole_decimal(ROUND_FLOOR),
     "CEIL": build_whole_decimal(ROUND_CEILING),
     **{operator: build_arithmetic(operator) for operator in OPERATIONS},

@@ -92,6 +92,18 @@ def test_an_operator_that_spark_alone_computes_is_refused_of_several_rows(operat
     assert caught.value.message.startswith(f"`{operator}` in DEFINE combines several rows")
 
 
+@pytest.mark.parametrize(
+    "call",
+    ["to_date(A.x || B.y, 'yyyy')", "to_timestamp(A.x || B.y, B.z)", "date_add(A.x, B.y, 1)"],
+)
+def test_a_call_with_further_arguments_is_refused_of_several_rows(call: str) -> None:
+    """With fewer arguments it is a cast, or a sum of days."""
+    plan = lower_clause(parse_clause(f"PATTERN (A B) DEFINE B AS {call} > B.d"))
+    name = call.partition("(")[0]
+    with pytest.raises(MatchRecognizeUnsupportedError, match=f"(?i)^`{name}` in DEFINE combines"):
+        split_conditions(plan)
+
+
 @pytest.mark.parametrize("name", WITH_LAMBDAS.split())
 def test_a_function_that_takes_a_lambda_is_refused_of_several_rows(name: str) -> None:
     plan = lower_clause(
