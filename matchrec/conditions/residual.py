@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from matchrec.conditions.row_column import RowColumn, build_row_column
-from matchrec.conditions.run_condition import RunExpression
+from matchrec.conditions.run_condition import Reduction, RunExpression
 from matchrec.conditions.types import ValueType
 from matchrec.plan.expression import Aggregate, Navigation, Scalar
 from matchrec.plan.operators import OPERATORS, ZERO_FORM, OperatorKind, build_form
@@ -53,8 +53,8 @@ class RunningAggregate:
     computes it. Python also computes sums and averages of values that the engine cannot add.
     """
 
-    # The basic form that the engine updates: count, sum, avg, min or max; None if there is none.
-    function: str | None
+    # The basic form that the engine updates; None if there is none.
+    function: Reduction | None
     # The aggregate as the user wrote it.
     aggregate: Aggregate
     # The argument of the basic form; None if it counts rows.
