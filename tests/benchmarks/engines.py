@@ -5,9 +5,9 @@
         [--write docs]
 
 `compared` and `growth` are of docs/contributing/benchmarks.md, `scale` is of
-docs/explanation/memory.md; `--write docs` puts them there. Needs a PySpark that Sail takes, Sail and
-Java, and Linux, as it reads /proc. `--data` names a folder where the rows stay; without it they
-are made anew: 12 GB at full size. DuckDB is asked for `growth`, by an interpreter that has it.
+docs/explanation/memory.md; `--write docs` puts them there. Needs a PySpark that Sail takes, Sail
+and Java, and Linux, as it reads /proc. `--data` names a folder where the rows stay; without it
+they are made anew: 12 GB at full size. DuckDB is asked for `growth`, by an interpreter that has it.
 """
 
 from __future__ import annotations
