@@ -48,7 +48,7 @@ def test_picture_is_drawn_from_its_page(name: str, spark: SparkSession) -> None:
 
 
 def test_plot_shows_all_the_matches_that_its_page_counts() -> None:
-    page = (DOCS / "how-to" / "notebooks.md").read_text(encoding="utf-8")
+    page = (DOCS / "how-to" / "plots.md").read_text(encoding="utf-8")
     count = re.search(r"<Plot: (\d+) matches in (\d+) series", page)
     assert count is not None
     plot = (IMAGES / "plot.svg").read_text(encoding="utf-8")

@@ -175,7 +175,7 @@ def find_inner_aggregate(read: ReadBasicAggregate | ReadAt) -> tuple[str, str | 
         NotCarriedError: it reads a row at an offset, which may be mapped to another variable.
     """
     if isinstance(read, ReadBasicAggregate):
-        return read.function, read.variable
+        return read.function.value, read.variable
     navigation = read.navigation
     if navigation.logical_offset or navigation.physical_offset:
         raise errors.MustBuildMatchesError(errors.ROW_BESIDE)

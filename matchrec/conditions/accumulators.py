@@ -29,6 +29,7 @@ from matchrec.conditions.functions.function import (
 )
 from matchrec.conditions.functions.numerals import EXACT, divided, fits, wrap
 from matchrec.conditions.types import (
+    ADDED_BY_AVERAGE,
     BIGINT,
     BOOLEAN,
     DOUBLE,
@@ -381,7 +382,7 @@ def average_digits(total: int, count: int, type_: ValueType) -> int | None:
         type_: the type of the decimals.
     """
     result_type = find_average_type(type_)
-    if type_.precision + 4 <= DIGITS_OF_A_DOUBLE:
+    if type_.precision + ADDED_BY_AVERAGE <= DIGITS_OF_A_DOUBLE:
         quotient = Decimal(repr(total / count / 10.0**type_.scale))
         return int(quotient.scaleb(result_type.scale, EXACT).to_integral_value(ROUND_HALF_UP))
     quotient_digits = divided(total * 10 ** (PLACES_OF_A_QUOTIENT - type_.scale), count)
@@ -650,12 +651,6 @@ AGGREGATES: Mapping[str, AggregateFunction] = by_name(
         "percentile": AggregateFunction(find_type_of_part, begin_percentile, constant=1),
     }
 )
-
-# Aggregates that do not compare their first argument, which may therefore contain maps.
-NOT_COMPARING = {
-    *("count", "any_value", "first_value", "last_value", "min_by", "max_by"),
-    *("collect_list", "array_agg", "listagg", "string_agg"),
-}
 
 # What to write instead of some aggregates that conditions do not have: approximate ones, and those
 # that are rarely needed.

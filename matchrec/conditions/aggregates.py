@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from matchrec.conditions.functions.function import by_name
+from matchrec.conditions.aggregate_table import find_entry
 from matchrec.conditions.residual import NO_SPAN, RunningAggregate, Step, read_current_row
 from matchrec.conditions.row_column import Framed, Shifted, build_row_column
 from matchrec.errors.conditions import AS_MEASURE, aggregate_not_grown, not_a_constant
@@ -18,25 +18,13 @@ from matchrec.plan import expression
 from matchrec.plan.text import string_literal
 from matchrec.source import Span
 
-# The basic form of each aggregate that has one.
-BASIC_FORMS = by_name(
-    {
-        "count count_if": "count",
-        "sum": "sum",
-        "avg mean": "avg",
-        "min bool_and every": "min",
-        "max bool_or some any": "max",
-    }
-)
-
-TRUTH_AGGREGATES = frozenset({"bool_and", "every", "bool_or", "some", "any"})
-
 
 def find_basic_form(aggregate: expression.Aggregate) -> RunningAggregate | None:
     """Return the basic form of an aggregate, or None if it has none."""
-    function = BASIC_FORMS.get(aggregate.function)
-    distinct_matters = aggregate.distinct and function not in ("min", "max")
-    if function is None or distinct_matters or len(aggregate.arguments) > 1 or aggregate.ordering:
+    function = find_entry(aggregate.function).basic
+    if function is None or len(aggregate.arguments) > 1 or aggregate.ordering:
+        return None
+    if aggregate.distinct and not function.is_extreme:
         return None
     if not all(expression.looks_at_columns_only(term) for term in expression.list_terms(aggregate)):
         return None
@@ -53,7 +41,7 @@ def write_basic_argument(aggregate: expression.Aggregate) -> str | None:
     text = expression.row_sql(aggregate.arguments[0]) if aggregate.arguments else None
     if aggregate.function == "count_if":
         text = f"IF({text}, 1, NULL)"
-    if aggregate.function in TRUTH_AGGREGATES:
+    if find_entry(aggregate.function).is_truth:
         text = f"NOT (NOT ({text}))"  # so that Spark rejects what is not a truth value
     if aggregate.condition is not None:
         text = f"IF({expression.row_sql(aggregate.condition)}, {text or 1}, NULL)"
@@ -82,8 +70,10 @@ def split_aggregate(
             arguments must be a constant.
     """
     basic_form = find_basic_form(aggregate)
-    if basic_form is not None and basic_form.function not in ("sum", "avg"):
-        return replace(basic_form, span=span)
+    if basic_form is not None:
+        assert basic_form.function is not None
+        if not basic_form.function.adds:
+            return replace(basic_form, span=span)
     check_listed(aggregate, span)
     columns = tuple(
         build_listed_columns(aggregate, variable, split_term, span) for variable in variables

@@ -1,24 +1,23 @@
 """Residual conditions: the part of a condition that remains for the engine, as a tree of steps.
 
 `split` builds the tree before types are known; `typing` gives each step its type. An operation that
-the engine does not have is rewritten with the few basic operations that it has:
+the engine does not have is rewritten with the few basic operations that it has, as the table of
+operators says:
 
     COALESCE(a, b)   →   IF(a IS NOT NULL, a, b)
-
-Source: the semantics of each function as Spark SQL documents it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from matchrec.conditions.row_column import RowColumn, build_row_column
-from matchrec.conditions.run_condition import RunExpression
+from matchrec.conditions.run_condition import Reduction, RunExpression
 from matchrec.conditions.types import ValueType
-from matchrec.plan.expression import COMPARISONS, Aggregate, Navigation, Scalar
+from matchrec.plan.expression import Aggregate, Navigation, Scalar
+from matchrec.plan.operators import OPERATORS, ZERO_FORM, OperatorKind, build_form
 from matchrec.plan.text import Amount
 from matchrec.source import Span
 
@@ -54,8 +53,8 @@ class RunningAggregate:
     computes it. Python also computes sums and averages of values that the engine cannot add.
     """
 
-    # The basic form that the engine updates: count, sum, avg, min or max; None if there is none.
-    function: str | None
+    # The basic form that the engine updates; None if there is none.
+    function: Reduction | None
     # The aggregate as the user wrote it.
     aggregate: Aggregate
     # The argument of the basic form; None if it counts rows.
@@ -161,178 +160,26 @@ class SplitCondition:
     nearby: Nearby | None = None
 
 
-BITS = frozenset({"&", "|", "^", "~", "<<", ">>", "SHIFTRIGHTUNSIGNED"})
-ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "DIV", "NEG"})
-LOGIC = frozenset({"AND", "OR", "NOT"})
-
-# Operations that the engine has, so that they are not rewritten.
-BASIC = COMPARISONS | ARITHMETIC | LOGIC | {"IS NULL", "IF", "DATEDIFF"}
-
-# Operations that are NULL if an operand is NULL.
-NULL_IN_NULL_OUT = (COMPARISONS - {"<=>"}) | ARITHMETIC | BITS | {"NOT", "ABS", "LIKE", "||"}
-
-Operands = tuple[Step, ...]
-Rewriting = Callable[[Operands, Span], Step]
-RewritingForm = Any  # a template: a nested tuple, see `REWRITINGS`
-
-
 def rewrite(step: TypedOperation) -> Step | None:
     """Return an operation rewritten with others, one step closer to the basic ones.
 
     None if the operation is not rewritten.
     """
-    if step.operator in CONVERSIONS and len(step.operands) == 1:
-        return CombinedStep("CAST", step.operands, step.span, (CONVERSIONS[step.operator],))
-    rewriting = REWRITINGS.get(step.operator)
-    if rewriting is None:
+    entry = OPERATORS.get(step.operator)
+    if entry is None:
         return None
-    if callable(rewriting):
-        rewritten: Step = rewriting(step.operands, step.span)
-        return rewritten
-    return fill_form(rewriting, step.operands, step.span)
+    if entry.kind is OperatorKind.CAST:
+        assert isinstance(entry.form, str)
+        return CombinedStep("CAST", step.operands, step.span, (entry.form,))
+    if entry.kind is not OperatorKind.REWRITTEN:
+        return None
+    assert entry.form is not None
 
+    def combine(operator: str, *operands: Step) -> Step:
+        """Return a step for an operation of the form."""
+        if operator == ZERO_FORM:
+            return read_current_row(ZERO, step.span)
+        return CombinedStep(operator, operands, step.span)
 
-def fill_form(form: RewritingForm, operands: Operands, span: Span) -> Step:
-    """Return a form of `REWRITINGS` with these operands.
-
-    `("IF", ("IS NOT NULL", 0), 1, 2)` and the operands a, b, c: `IF(a IS NOT NULL, b, c)`, where
-    "IS NOT NULL" is an operation on a alone.
-    """
-    match form:
-        case int():
-            return operands[form]
-        case "0":
-            return read_current_row(ZERO, span)
-        case str():
-            return CombinedStep(form, operands, span)
-    operator, *forms = form
-    parts = tuple(fill_form(part, operands, span) for part in forms)
-    return CombinedStep(operator, parts, span)
-
-
-def rewrite_coalesce(operands: Operands, span: Span) -> Step:
-    """Return the first operand that is not NULL: COALESCE, NVL and IFNULL.
-
-    `COALESCE(a, b, c)` is `IF(a IS NOT NULL, a, IF(b IS NOT NULL, b, c))`.
-    """
-    *earlier_operands, step = operands
-    for operand in reversed(earlier_operands):
-        is_not_null = CombinedStep("IS NOT NULL", (operand,), span)
-        step = CombinedStep("IF", (is_not_null, operand, step), span)
-    return step
-
-
-def build_extreme(comparison: str) -> Rewriting:
-    """Return the rewriting of GREATEST or LEAST, which leave NULLs out.
-
-    Args:
-        comparison: `>` for GREATEST, `<` for LEAST.
-    """
-    take_second = ("OR", ("IS NULL", 0), (comparison, 1, 0))
-    extreme_of_two = ("IF", ("IS NULL", 1), 0, ("IF", take_second, 1, 0))
-
-    def rewrite_extreme(operands: Operands, span: Span) -> Step:
-        """Return the extreme of the operands, built from the extremes of both halves."""
-        # Each of two operands occurs several times in the form. With halves rather than one operand
-        # after the other, the depth and so the number of repetitions grows slowly.
-        if len(operands) == 1:
-            return operands[0]
-        middle = len(operands) // 2
-        first_half = rewrite_extreme(operands[:middle], span)
-        second_half = rewrite_extreme(operands[middle:], span)
-        return fill_form(extreme_of_two, (first_half, second_half), span)
-
-    return rewrite_extreme
-
-
-def rewrite_in(operands: Operands, span: Span) -> CombinedStep:
-    """Return `x IN (a, b)` as `x = a OR x = b`."""
-    value, *candidates = operands
-    comparisons = [CombinedStep("=", (value, candidate), span) for candidate in candidates]
-    return CombinedStep("OR", tuple(comparisons), span)
-
-
-def rewrite_case(operands: Operands, span: Span) -> CombinedStep:
-    """Return CASE WHEN a THEN x WHEN b THEN y ELSE z END as IF(a, x, IF(b, y, z)).
-
-    Args:
-        operands: a, x, b, y, z. Without ELSE the last IF has no third operand.
-        span: where the CASE was written.
-    """
-    others = operands[2:]
-    if len(others) > 1:
-        others = (rewrite_case(others, span),)
-    return CombinedStep("IF", (*operands[:2], *others), span)
-
-
-def build_compared_case(comparison: str) -> Rewriting:
-    """Return the rewriting of a CASE that compares one value with others.
-
-    Args:
-        comparison: `=` for CASE x WHEN a THEN y ELSE z END; `<=>` for DECODE(x, a, y, z), which
-            also finds NULL. The operands are x, a, y, z, and the conditions become x = a.
-    """
-
-    def rewrite_compared_case(operands: Operands, span: Span) -> CombinedStep:
-        """Return a CASE whose branches are conditions that compare the value."""
-        value, *branches = operands
-        for index in range(0, len(branches) - 1, 2):
-            branches[index] = CombinedStep(comparison, (value, branches[index]), span)
-        return CombinedStep("CASE", tuple(branches), span)
-
-    return rewrite_compared_case
-
-
-# How each operation is rewritten, by a function or by a form. In a form,
-#
-#     a tuple    is an operation: its operator, then the forms of its operands
-#     a number   is the operand with that index
-#     a name     is that operation on all operands
-#     "0"        is the number zero
-REWRITINGS: Mapping[str, Rewriting | RewritingForm] = {
-    "ABS": ("IF", ("<", 0, ("NEG", 0)), ("NEG", 0), 0),  # NULL and NaN stay as they are
-    "NEGATIVE": "NEG",
-    "MOD": "%",
-    "ISNOTNULL": ("NOT", "IS NULL"),
-    "ISNULL": "IS NULL",
-    "COALESCE": rewrite_coalesce,
-    "NVL": rewrite_coalesce,
-    "IFNULL": rewrite_coalesce,
-    "NULLIF": ("IF", ("OR", ("IS NULL", "="), ("NOT", "=")), 0),
-    "NANVL": ("IF", ("ISNAN", 0), 1, 0),
-    "NVL2": ("IF", ("IS NOT NULL", 0), 1, 2),
-    "CASE": rewrite_case,
-    "CASE OF": build_compared_case("="),
-    "DECODE": build_compared_case("<=>"),
-    "GREATEST": build_extreme(">"),
-    "LEAST": build_extreme("<"),
-    "BETWEEN": ("AND", (">=", 0, 1), ("<=", 0, 2)),
-    **{f"NOT {name}": ("NOT", name) for name in ("BETWEEN", "IN", "LIKE")},
-    "IN": rewrite_in,
-    **{f"IS NOT {name}": ("NOT", f"IS {name}") for name in ("NULL", "UNKNOWN", "TRUE", "FALSE")},
-    "IS UNKNOWN": "IS NULL",
-    "IS NOT DISTINCT FROM": "<=>",
-    "IS DISTINCT FROM": ("NOT", "<=>"),
-    "IS TRUE": ("AND", "IS NOT NULL", 0),  # NULL becomes false
-    "IS FALSE": ("AND", "IS NOT NULL", "NOT"),
-    "DATE_DIFF": "DATEDIFF",
-    "DATE_ADD": "+",
-    "DATEADD": "+",
-    "DATE_SUB": "-",
-    "EQUAL_NULL": "<=>",
-    "NULLIFZERO": ("NULLIF", 0, "0"),
-    "ZEROIFNULL": ("COALESCE", 0, "0"),
-}
-
-# Functions that are a cast to one type, with that type.
-CONVERSIONS: Mapping[str, str] = {
-    "TO_DATE": "DATE",
-    "TO_TIMESTAMP": "TIMESTAMP",
-    "TIMESTAMP": "TIMESTAMP_LTZ",  # whatever TIMESTAMP means in the session
-} | {
-    name: name
-    for name in (
-        *("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL"),
-        *("STRING", "BOOLEAN", "DATE"),
-    )
-}
+    rewritten: Step = build_form(entry.form, step.operands, combine)
+    return rewritten

@@ -219,13 +219,23 @@ def find_kind(expression: RunExpression) -> Kind:
 
 
 class Reduction(Enum):
-    """Aggregates."""
+    """Aggregates, the basic forms of `conditions.aggregate_table`."""
 
     COUNT = "count"
     SUM = "sum"
     AVG = "avg"
     MIN = "min"
     MAX = "max"
+
+    @property
+    def adds(self) -> bool:
+        """Return whether it adds up values, which must be numbers."""
+        return self in (Reduction.SUM, Reduction.AVG)
+
+    @property
+    def is_extreme(self) -> bool:
+        """Return whether it is one of the values, whose type must have an order."""
+        return self in (Reduction.MIN, Reduction.MAX)
 
 
 class MathFunction(Enum):

@@ -23,11 +23,6 @@ from typing import NamedTuple
 from matchrec.conditions.aggregates import build_framed, split_aggregate
 from matchrec.conditions.functions import functions
 from matchrec.conditions.residual import (
-    BASIC,
-    CONVERSIONS,
-    LOGIC,
-    NULL_IN_NULL_OUT,
-    REWRITINGS,
     ColumnRead,
     CombinedStep,
     Nearby,
@@ -47,7 +42,6 @@ from matchrec.conditions.row_column import (
 )
 from matchrec.conditions.run_condition import TriedMatchNumber
 from matchrec.conditions.types import BIGINT
-from matchrec.conditions.typing.arithmetic import MATHEMATICAL, TRYING
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError
 from matchrec.errors.conditions import (
     lambda_of_several_rows,
@@ -56,7 +50,6 @@ from matchrec.errors.conditions import (
 )
 from matchrec.plan.expression import (
     COMPARED_CHOICES,
-    COMPARISONS,
     LONG_CHAIN,
     MATCH_NUMBER,
     MOST_NESTED,
@@ -86,6 +79,7 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.operations import NO_OPERATIONS, is_partial, may_fail, takes_long
+from matchrec.plan.operators import BASIC, OPERATORS, OperatorKind, find_names
 from matchrec.plan.pattern import always_precedes
 from matchrec.plan.show import show_scalar
 from matchrec.plan.text import string_literal
@@ -461,12 +455,6 @@ class NearbySplitter(ConditionSplitter):
 
 WriteReference = Callable[[Reference], str]
 
-TEXT_PREDICATES = {
-    *("LIKE", "ILIKE", "RLIKE", "REGEXP_LIKE"),
-    *("CONTAINS", "STARTSWITH", "ENDSWITH"),
-}
-TRUTH_VALUED = COMPARISONS | LOGIC | TEXT_PREDICATES | {"BETWEEN", "IN"}
-
 # Functions that take a lambda.
 LAMBDA_FUNCTIONS = {
     *("AGGREGATE", "EXISTS", "FILTER", "FORALL", "REDUCE", "TRANSFORM", "ZIP_WITH"),
@@ -474,14 +462,15 @@ LAMBDA_FUNCTIONS = {
 }
 
 # Operations of several rows that the worker computes for all rows, before the match.
-COMPUTED_BY_WORKER = BASIC | REWRITINGS.keys() | TRYING.keys()
+COMPUTED_BY_WORKER = BASIC | find_names(OperatorKind.REWRITTEN, OperatorKind.TRY)
 
 
 def is_computed_in_run(operator: str) -> bool:
     """Return whether the search, or Python for it, computes an operation during the match."""
-    if operator in COMPUTED_BY_WORKER or operator in MATHEMATICAL or operator in CONVERSIONS:
-        return True
-    return operator in functions()
+    entry = OPERATORS.get(operator)
+    if entry is None or entry.kind is OperatorKind.FUNCTION:
+        return operator in functions()
+    return True
 
 
 def has_repeated_field(scalar: Scalar) -> bool:
@@ -502,7 +491,8 @@ def is_truth_value(scalar: Scalar) -> bool:
     if scalar.operator in COMPARED_CHOICES | {"CASE", "IF"}:
         _, values = split_branches(scalar)
         return all(is_truth_value(value) for value in values)
-    return scalar.operator in TRUTH_VALUED or scalar.operator.startswith(("IS ", "NOT "))
+    entry = OPERATORS.get(scalar.operator)
+    return entry is not None and entry.is_truth
 
 
 def is_single_reference(scalar: Scalar) -> bool:
@@ -518,7 +508,9 @@ def is_null_without_row(scalar: Scalar) -> bool:
     All references are NULL then. `x + coalesce(x, 1)` is NULL, `coalesce(x, 1)` is not.
     """
     if isinstance(scalar, Operation):
-        return scalar.operator in NULL_IN_NULL_OUT and any(
+        entry = OPERATORS.get(scalar.operator)
+        is_strict = entry is not None and entry.is_strict
+        return is_strict and any(
             operand.references and is_null_without_row(operand) for operand in scalar.operands
         )
     return is_single_reference(scalar)

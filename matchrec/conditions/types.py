@@ -207,17 +207,78 @@ def common_floating(left: ValueType, right: ValueType, ansi: bool) -> ValueType:
     return FLOAT if is_float_with_integer and not ansi else DOUBLE
 
 
+SURE_SCALE = 6  # the digits after the point that Spark keeps in any case
+
+
+def find_arithmetic_type(operator: str, left: ValueType, right: ValueType) -> ValueType:
+    """Return the type of `+`, `-`, `*`, `/` or `%` of two decimals.
+
+    If it would have more than 38 digits, it loses digits after the point, down to six of them.
+
+    >>> price = build_decimal_type(5, 2)
+    >>> find_arithmetic_type("+", price, price).name, find_arithmetic_type("*", price, price).name
+    ('decimal(6,2)', 'decimal(11,4)')
+    """
+    scale = max(left.scale, right.scale)
+    left_whole_digits = left.precision - left.scale
+    right_whole_digits = right.precision - right.scale
+    match operator:
+        case "*":
+            scale = left.scale + right.scale
+            digits = left.precision + right.precision + 1
+        case "/":
+            scale = max(SURE_SCALE, left.scale + right.precision + 1)
+            digits = left_whole_digits + right.scale + scale
+        case "%":
+            digits = min(left_whole_digits, right_whole_digits) + scale
+        case _:
+            digits = max(left_whole_digits, right_whole_digits) + scale + 1
+    if digits > MOST_DIGITS:
+        whole_digits = digits - scale
+        scale = max(MOST_DIGITS - whole_digits, min(scale, SURE_SCALE))
+    return build_decimal_type(digits, scale)
+
+
+# Sums and averages of decimals: how many digits more than the values they have in Spark, the
+# average also after the point.
+ADDED_BY_SUM = 10
+ADDED_BY_AVERAGE = 4
+
+# Spark computes a sum of two decimals, or a quotient, with more digits than the result. If these
+# might not fit 38 digits, it keeps only six after the point. So SQL that adds or divides has all
+# digits of a result with at most so many, or with at most six after the point.
+DIGITS_OF_SUM = 37
+DIGITS_OF_AVERAGE = 28
+
+
+def keeps_digits(precision: int, scale: int, most_digits: int) -> bool:
+    """Return whether SQL computes decimals of this type without losing digits.
+
+    Args:
+        precision: the number of digits of the result.
+        scale: how many of them are after the point.
+        most_digits: DIGITS_OF_SUM or DIGITS_OF_AVERAGE.
+    """
+    return precision <= most_digits or scale <= SURE_SCALE
+
+
+def find_sum_precision(precision: int) -> int:
+    """Return the number of digits of Spark's `sum` of decimals with this number of digits."""
+    return min(MOST_DIGITS, precision + ADDED_BY_SUM)
+
+
 def find_sum_type(type_: ValueType) -> ValueType:
     """Return the type of Spark's `sum` of numbers of a type."""
     if type_.family is Family.DECIMAL:
-        return build_decimal_type(type_.precision + 10, type_.scale)
+        return build_decimal_type(find_sum_precision(type_.precision), type_.scale)
     return DOUBLE if type_.family is Family.FLOATING else BIGINT
 
 
 def find_average_type(type_: ValueType) -> ValueType:
     """Return the type of Spark's `avg` of numbers of a type."""
     if type_.family is Family.DECIMAL:
-        return build_decimal_type(type_.precision + 4, min(MOST_DIGITS, type_.scale + 4))
+        scale = min(MOST_DIGITS, type_.scale + ADDED_BY_AVERAGE)
+        return build_decimal_type(type_.precision + ADDED_BY_AVERAGE, scale)
     return DOUBLE
 
 

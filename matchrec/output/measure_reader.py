@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import assert_never
 
 from matchrec.automaton.program import A_MATCH, FIRST_NEAR, TIMED_OUT
+from matchrec.conditions.aggregate_table import STATISTICS, VALUES_OF_ROWS
 from matchrec.conditions.aggregates import build_framed, find_basic_form
 from matchrec.conditions.functions.function import AggregateUse, SessionSettings
 from matchrec.conditions.residual import RunningAggregate
@@ -28,17 +29,19 @@ from matchrec.conditions.row_column import (
     build_window_columns,
     write_window_length,
 )
+from matchrec.conditions.run_condition import Reduction
 from matchrec.conditions.types import (
     COMPARED_BY_SPARK,
+    DIGITS_OF_AVERAGE,
     NUMBERS,
     TIMES,
     Family,
     ValueType,
     find_average_type,
+    keeps_digits,
 )
 from matchrec.errors import calls as errors
 from matchrec.output.reads import (
-    CHOSEN,
     Read,
     ReadAccumulated,
     ReadAt,
@@ -75,7 +78,7 @@ from matchrec.plan.expression import (
     row_sql,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import SUM_OR_NULL
+from matchrec.plan.text import SUM_OR_NULL, write_decimal_average
 from matchrec.plan.totals import AskedTotal
 from matchrec.shortcuts import current_shortcuts
 
@@ -126,14 +129,6 @@ class RowAggregate:
     # The index of the read with the position of the last row that counts; None if all rows do.
     last: int | None
 
-
-# Aggregates that the workers can add up row by row, but only over numbers.
-STATISTICS = frozenset(
-    {
-        *("std", "stddev", "stddev_pop", "stddev_samp", "var_pop", "var_samp", "variance"),
-        *("median", "regr_slope"),
-    }
-)
 
 # Types of values that are the same in Python and in a column.
 SIMPLE = NUMBERS | {Family.BOOLEAN, Family.STRING, *TIMES}
@@ -247,19 +242,20 @@ class MeasureReader:
         aggregate = form.aggregate
         assert function is not None
         if column is None:
-            return (self.read_basic("count", aggregate),)
+            return (self.read_basic(Reduction.COUNT, aggregate),)
         type_ = self.types[column]
-        if function in ("min", "max") and type_.family in COMPARED_BY_SPARK:
+        if function.is_extreme and type_.family in COMPARED_BY_SPARK:
             return None
-        if function in ("sum", "avg") and type_.family not in NUMBERS:
+        if function.adds and type_.family not in NUMBERS:
             return None
-        if function != "avg" or type_.family is not Family.DECIMAL:
+        if function is not Reduction.AVG or type_.family is not Family.DECIMAL:
             return (self.read_basic(function, aggregate, column),)
-        if not divides_exactly(type_):
+        average_type = find_average_type(type_)
+        if not keeps_digits(average_type.precision, average_type.scale, DIGITS_OF_AVERAGE):
             return None
-        total = self.read_basic("sum", aggregate, column)
-        count = self.read_basic("count", aggregate, column)
-        return decimal_average(total, count, type_)
+        total = self.read_basic(Reduction.SUM, aggregate, column)
+        count = self.read_basic(Reduction.COUNT, aggregate, column)
+        return write_decimal_average(total, count, average_type.name.upper())
 
     def accumulated(self, aggregate: Aggregate) -> Pieces | None:
         """Return the read of an aggregate that workers add up row by row, up to the last row.
@@ -294,7 +290,7 @@ class MeasureReader:
         return (self.read(read),)
 
     def read_basic(
-        self, function: str, aggregate: Aggregate, column: RowColumn | None = None
+        self, function: Reduction, aggregate: Aggregate, column: RowColumn | None = None
     ) -> int:
         """Return the index of the read of a basic aggregate of a column, or of the rows."""
         index = None if column is None else self.place(column)
@@ -416,7 +412,7 @@ def may_accumulate(plan: MatchPlan, aggregate: Aggregate) -> bool:
     return (
         current_shortcuts().accumulators
         and not (plan.rows_per_match.is_one_row or aggregate.ordering)
-        and (is_count or aggregate.function in CHOSEN | STATISTICS)
+        and (is_count or aggregate.function in VALUES_OF_ROWS | STATISTICS)
         and aggregate.distinct is is_count
         and len(aggregate.arguments) > 0
         and all(term.references and looks_at_columns_only(term) for term in list_terms(aggregate))
@@ -432,25 +428,3 @@ def is_collected(aggregate: Aggregate) -> bool:
         and aggregate.condition is None
         and looks_at_columns_only(aggregate.arguments[0])
     )
-
-
-def divides_exactly(type_: ValueType) -> bool:
-    """Return whether a division in Spark has all digits of the average of decimals of a type.
-
-    The sum has ten digits more than a value, the average four digits more after the point. If a
-    quotient might not fit 38 digits, Spark keeps only six after the point.
-    """
-    scale = type_.scale + 4
-    return scale <= 6 or type_.precision + 10 - type_.scale + scale <= 38
-
-
-def decimal_average(total: int, count: int, type_: ValueType) -> Pieces:
-    """Return the SQL of Spark's avg(decimal(p,s)): the sum by the count, as decimal(p+4,s+4).
-
-    Args:
-        total: the index of the read of the sum.
-        count: the index of the read of the count.
-        type_: the type of the values.
-    """
-    divisor = ("CAST(NULLIF(", count, ", 0) AS DECIMAL(20,0))")
-    return ("CAST(", total, " / ", *divisor, f" AS {find_average_type(type_).name.upper()})")

@@ -19,7 +19,9 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import ClassVar
 
+from matchrec.conditions.aggregate_table import find_entry
 from matchrec.conditions.functions.function import AggregateUse
+from matchrec.conditions.run_condition import Reduction
 from matchrec.plan import show
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import Navigation, Semantics
@@ -375,7 +377,7 @@ class ReadPointer(Read):
 class ReadBasicAggregate(Read):
     """A count, sum, average, minimum or maximum of the values that a variable has in a column."""
 
-    function: str  # count, sum, avg (a DOUBLE), min or max
+    function: Reduction
     variable: str | None
     column: int | None  # None for a count of rows
     semantics: Semantics
@@ -383,21 +385,22 @@ class ReadBasicAggregate(Read):
     @property
     def type(self) -> ReadType:
         """Return the type of the aggregate: for most, it depends on the column."""
-        if self.function == "count":
+        if self.function is Reduction.COUNT:
             return NamedType.NUMBER
-        if self.function == "avg":
+        if self.function is Reduction.AVG:
             return NamedType.DOUBLE
         assert self.column is not None, "only rows are counted without a column"
-        return SumType(self.column) if self.function == "sum" else ColumnType(self.column)
+        is_sum = self.function is Reduction.SUM
+        return SumType(self.column) if is_sum else ColumnType(self.column)
 
     def show(self, columns: Sequence[str]) -> str:
         """Return the call of the aggregate with the name of its column."""
         argument = "*" if self.column is None else columns[self.column]
-        return show_aggregate(self.function, self.variable, argument, self.semantics)
+        return show_aggregate(self.function.value, self.variable, argument, self.semantics)
 
     def may_be_null(self, nullability: Nullability) -> bool:
         """Return whether the aggregate is NULL without values: only a count is not."""
-        return self.function != "count"
+        return self.function is not Reduction.COUNT
 
     @property
     def reads_chains(self) -> bool:
@@ -407,7 +410,7 @@ class ReadBasicAggregate(Read):
     @property
     def value_column(self) -> int | None:
         """Return the column that the value comes from if it is an extreme, else None."""
-        return self.column if self.function in ("min", "max") else None
+        return self.column if self.function.is_extreme else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -467,10 +470,6 @@ class ReadMatchedRows(Read):
         return RowList(self.variable, (self.column,), self.semantics)
 
 
-# Aggregates whose value is a value of the first column.
-CHOSEN = frozenset({"any_value", "first_value", "last_value", "max_by", "min_by"})
-
-
 @dataclass(frozen=True, slots=True)
 class ReadAccumulated(Read):
     """An aggregate that Python adds up, row by row: see `conditions.accumulators`."""
@@ -485,9 +484,10 @@ class ReadAccumulated(Read):
     @property
     def type(self) -> ReadType:
         """Return the type of a count, of the column that a value is chosen from, or DOUBLE."""
-        if self.function == "count":
+        if self.is_count:
             return NamedType.NUMBER
-        return ColumnType(self.columns[0]) if self.function in CHOSEN else NamedType.DOUBLE
+        value_column = self.value_column
+        return NamedType.DOUBLE if value_column is None else ColumnType(value_column)
 
     def show(self, columns: Sequence[str]) -> str:
         """Return the call of the aggregate with the names of its columns."""
@@ -496,12 +496,17 @@ class ReadAccumulated(Read):
 
     def may_be_null(self, nullability: Nullability) -> bool:
         """Return whether the aggregate is NULL without values: only a count is not."""
-        return self.function != "count"
+        return not self.is_count
+
+    @property
+    def is_count(self) -> bool:
+        """Return whether values are counted."""
+        return find_entry(self.function).basic is Reduction.COUNT
 
     @property
     def value_column(self) -> int | None:
         """Return the column that the value is chosen from; None if it is computed."""
-        return self.columns[0] if self.function in CHOSEN else None
+        return self.columns[0] if find_entry(self.function).is_value_of_row else None
 
 
 def show_aggregate(function: str, variable: str | None, argument: str, semantics: Semantics) -> str:

@@ -18,6 +18,7 @@ from operator import is_
 
 from matchrec.plan.choices import Dependency, OptionChoice
 from matchrec.plan.operations import NO_OPERATIONS, UNREAD, Operations, operations_of_operator
+from matchrec.plan.operators import OperatorKind, find_names
 from matchrec.plan.text import Amount, join_texts, replace_spans, separate_words
 from matchrec.source import Span
 
@@ -358,7 +359,7 @@ def subexpressions(scalar: Scalar) -> Iterator[Scalar]:
 
 
 # Operators that compare two values. The parsers write `==` as `=` and `!=` as `<>`.
-COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>"})
+COMPARISONS = find_names(OperatorKind.COMPARISON)
 
 # Operators that choose a result by comparing: their operands are the value to compare, then pairs
 # of a value to compare it with and a result, then perhaps the result if no value is equal.

@@ -9,6 +9,13 @@ table lists can fail. A text that was not parsed has an operation that no table 
 
 from __future__ import annotations
 
+from matchrec.plan.operators import (
+    OPERATORS,
+    Failure,
+    OperatorKind,
+    find_names,
+    find_names_that_fail,
+)
 from matchrec.plan.text import words_of
 
 Operations = frozenset[str]
@@ -20,32 +27,6 @@ NO_OPERATIONS: Operations = frozenset()
 UNREAD: Operations = frozenset({"?"})
 
 KEYWORDS = words_of("KEYWORD")
-
-# Operations that fail only if the result is too large for its type.
-SUMS = frozenset({"+", "-", "*", "NEG", "ABS()", "NEGATIVE()", "CEIL()", "CEILING()", "FLOOR()"})
-
-_DIVISIONS = frozenset({"/", "%", "DIV"})
-_LIKENESSES = frozenset({"LIKE", "ILIKE", "RLIKE", "REGEXP"})
-
-_SIGNS = "= == <> != < <= > >= <=> ! | & ^ ~ << >> || . ->"
-_VALUES = "CURRENT_DATE CURRENT_TIMESTAMP CURRENT_TIME LOCALTIMESTAMP SELECT"
-_UNITS = "YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND"
-
-FUNCTIONS = words_of("NEVER FAILING")
-
-# Operations that do not fail in ANSI mode if their operands have the right types. Among them are a
-# division by a literal that is not zero (`/ n`), and LIKE with a literal pattern (`LIKE ''`). Two
-# failures remain possible: a decimal of 38 digits may be too large for the type of the result, and
-# a text that Spark casts to a number may not be one.
-NEVER_FAILING = (
-    (KEYWORDS - _DIVISIONS - _LIKENESSES - {"NEG"})
-    | frozenset(_SIGNS.split())
-    | frozenset(_VALUES.split())
-    | frozenset(f"{unit}{plural}" for unit in _UNITS.split() for plural in ("", "S"))
-    | frozenset(f"{division} n" for division in _DIVISIONS)
-    | frozenset(f"{likeness} ''" for likeness in _LIKENESSES)
-    | frozenset(f"{function}()" for function in FUNCTIONS)
-)
 
 
 def operations_of_operator(operator: str) -> Operations:
@@ -59,6 +40,58 @@ def operations_of_operator(operator: str) -> Operations:
     if operator.isidentifier() and operator not in KEYWORDS:
         return frozenset({f"{operator}()"})
     return frozenset(operator.split())
+
+
+def operations_of_call(function: str) -> Operations:
+    """Return the operations of a call, also of a function whose name is a keyword elsewhere.
+
+    `DATE '2024-01-31'` never fails, `DATE(x)` may.
+
+    >>> operations_of_call("DATE"), operations_of_operator("DATE")
+    (frozenset({'DATE()'}), frozenset({'DATE'}))
+    """
+    return frozenset({f"{function}()"})
+
+
+def _operations_that_fail(failure: Failure) -> Operations:
+    """Return the operations of all operators that can fail in this way, if they are one word."""
+    names = [name for name in find_names_that_fail(failure) if " " not in name]
+    return NO_OPERATIONS.union(*(operations_of_operator(name) for name in names))
+
+
+# Operations that fail only if the result is too large for its type.
+SUMS = _operations_that_fail(Failure.TOO_LARGE)
+
+_DIVISIONS = find_names(OperatorKind.ARITHMETIC) & find_names_that_fail(Failure.DIVISION)
+_LIKENESSES = _operations_that_fail(Failure.PATTERN)
+
+# Signs that never fail and are not operators of the table: other ways to write one, and `x.field`
+# and `x -> y`.
+_SIGNS = frozenset({"==", "!=", "!", ".", "->"})
+_VALUES = "CURRENT_DATE CURRENT_TIMESTAMP CURRENT_TIME LOCALTIMESTAMP SELECT"
+_UNITS = "YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND"
+
+# Functions that never fail.
+FUNCTIONS = words_of("NEVER FAILING") | {
+    name
+    for name in find_names_that_fail(Failure.NEVER)
+    if name.isidentifier() and name not in KEYWORDS
+}
+
+# Operations that do not fail in ANSI mode if their operands have the right types. Among them are a
+# division by a literal that is not zero (`/ n`), and LIKE with a literal pattern (`LIKE ''`). Two
+# failures remain possible: a decimal of 38 digits may be too large for the type of the result, and
+# a text that Spark casts to a number may not be one.
+NEVER_FAILING = (
+    (KEYWORDS - SUMS - _DIVISIONS - _LIKENESSES)
+    | _operations_that_fail(Failure.NEVER)
+    | _SIGNS
+    | frozenset(_VALUES.split())
+    | frozenset(f"{unit}{plural}" for unit in _UNITS.split() for plural in ("", "S"))
+    | frozenset(f"{division} n" for division in _DIVISIONS)
+    | frozenset(f"{likeness} ''" for likeness in _LIKENESSES)
+    | frozenset(f"{function}()" for function in FUNCTIONS)
+)
 
 
 def operation_before(operator: str, written: str = "") -> str:
@@ -94,10 +127,8 @@ def is_partial(operations: Operations) -> bool:
     return may_fail(operations - SUMS)
 
 
-_QUICK_FUNCTIONS = "SIZE CARDINALITY ARRAY_SIZE LENGTH CHAR_LENGTH ISNULL ISNOTNULL ISNAN ABS"
-
 # Functions that take no time worth counting.
-QUICK = frozenset(f"{function}()" for function in _QUICK_FUNCTIONS.split())
+QUICK = frozenset(f"{name}()" for name, entry in OPERATORS.items() if entry.is_quick)
 
 
 def takes_long(operations: Operations) -> bool:

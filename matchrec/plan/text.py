@@ -9,6 +9,9 @@ from typing import Any, TypeVar
 
 from matchrec.source import Span, read_table
 
+# What a text is cut into, besides texts.
+Inner = TypeVar("Inner")
+
 # SQL text with holes for DataFrames.
 
 
@@ -78,6 +81,26 @@ def sum_or_null(left: str, right: str) -> str:
     return f"{SUM_OR_NULL}({left}, {right})"
 
 
+def write_decimal_average(
+    total: Inner, count: Inner, type_name: str, cast: str = "CAST"
+) -> tuple[str | Inner, ...]:
+    """Return the average of decimals as SQL: the sum by the count, as Spark's avg has it.
+
+    It is NULL if the count is 0.
+
+    >>> "".join(write_decimal_average("s", "n", "DECIMAL(9,6)"))
+    'CAST(s / CAST(NULLIF(n, 0) AS DECIMAL(20,0)) AS DECIMAL(9,6))'
+
+    Args:
+        total: the sum of the decimals.
+        count: their number.
+        type_name: the type of the average, see `conditions.types.find_average_type`.
+        cast: CAST, or TRY_CAST for NULL if the type cannot hold the average.
+    """
+    divisor = ("CAST(NULLIF(", count, ", 0) AS DECIMAL(20,0))")
+    return (f"{cast}(", total, " / ", *divisor, f" AS {type_name})")
+
+
 def run_together(left: str, right: str) -> bool:
     """Return whether the last word of one text and the first word of the next would become one.
 
@@ -86,9 +109,6 @@ def run_together(left: str, right: str) -> bool:
     """
     return all(edge.isalnum() or edge == "_" for edge in (left[-1:], right[:1]))
 
-
-# What a text is cut into, besides texts.
-Inner = TypeVar("Inner")
 
 # Spans of a text, each with the pieces that replace it.
 Holes = Iterable[tuple[Span, Iterable[Inner]]]

@@ -8,7 +8,7 @@ A column has the first type of one of these chains that fits all of its values:
 
 It is a STRING if no type fits. In a chain, each type fits every value that the types before it fit.
 So a reader that has seen some rows keeps only the types from the first fitting one on. The page
-docs/how-to/command_line.md has the table for users.
+docs/reference/command_line.md has the table for users.
 """
 
 from __future__ import annotations

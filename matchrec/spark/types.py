@@ -186,7 +186,8 @@ def write_type(type_: DataType) -> str:
 def find_sum_type(type_: spark.DataType) -> spark.DataType:
     """Return the type of Spark's `sum` over numbers of a type."""
     if isinstance(type_, spark.DecimalType):
-        return spark.DecimalType(min(38, type_.precision + 10), type_.scale)
+        precision = types.find_sum_precision(type_.precision)
+        return spark.DecimalType(precision, type_.scale)
     if isinstance(type_, spark.IntegralType):
         return spark.LongType()
     return spark.DoubleType()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from matchrec.conditions.types import find_sum_precision
 from matchrec.search.partitions import BoolArray, FloatArray, IntArray
 from matchrec.worker import arrays
 
@@ -46,7 +47,7 @@ def find_too_large(
 
 def widen_for_sum(decimal_type: pa.DataType) -> pa.DataType:
     """Return the type of Spark's sum of decimals: 10 more digits, at most 38."""
-    return pa.decimal128(min(38, decimal_type.precision + 10), decimal_type.scale)
+    return pa.decimal128(find_sum_precision(decimal_type.precision), decimal_type.scale)
 
 
 def make_decimals(words: IntArray, is_null: BoolArray, decimal_type: pa.DataType) -> pa.Array:

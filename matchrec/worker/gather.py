@@ -26,6 +26,7 @@ import pyarrow as pa
 
 from matchrec import memory
 from matchrec.compile.executable import Executable
+from matchrec.conditions.run_condition import Reduction
 from matchrec.errors.run import failures
 from matchrec.loading import makes_queries
 from matchrec.output.aggregates import AggregateReader, find_links, find_total_rows, sum_values
@@ -401,7 +402,7 @@ def fill_accumulated(gatherer: Gatherer, read: ReadAccumulated) -> pa.Array:
         if reads_result:
             results.append(accumulator.result())
 
-    result_type = pa.int64() if read.function == "count" else pa.float64()
+    result_type = pa.int64() if read.is_count else pa.float64()
     if read.value_column is not None:
         result_type = gatherer.values(read.value_column).type
     result_index = np.append(0, np.cumsum(is_read))[last_mapped + 1]
@@ -433,16 +434,16 @@ class Aggregation:
         counts = self.aggregates.counts(read.semantics)
         last_mapped = find_total_rows(self.aggregates.reader, read.semantics)
         match read.function:
-            case "count":
+            case Reduction.COUNT:
                 return to_arrow(counts)
-            case "sum":
+            case Reduction.SUM:
                 return self.sum_rows(last_mapped, counts == 0)
-            case "avg":
+            case Reduction.AVG:
                 sums = take_or(self.sum_floats(), last_mapped, 0)
                 return to_arrow(sums / np.maximum(counts, 1), counts == 0)
-            case function:
+            case Reduction.MIN | Reduction.MAX as function:
                 keys = arrays.sort_keys(self.values)
-                extremes = self.aggregates.extremes(keys, greatest=function == "max")
+                extremes = self.aggregates.extremes(keys, greatest=function is Reduction.MAX)
                 rows = take_or(extremes, last_mapped, -1)
                 return self.values.take(to_arrow(rows, rows < 0))
 

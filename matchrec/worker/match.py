@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.executable import Executable
+from matchrec.conditions.run_condition import Reduction
 from matchrec.errors.run.failures import partition_without_room, undecided_without_room
 from matchrec.errors.run.place import RowLocation
 from matchrec.output.aggregates import adds_whole_numbers, never_wraps
@@ -63,7 +64,7 @@ def chain_matches(executable: Executable, table: pa.Table, starts: IntArray) -> 
             read, take_column(table, wire.column(read.column)), starts, ansi=executable.ansi
         )
         for read in reads
-        if isinstance(read, ReadBasicAggregate) and read.function in ("sum", "avg")
+        if isinstance(read, ReadBasicAggregate) and read.function.adds
         if read.column is not None
     )
     return replace(task, chained=all_exact)
@@ -81,7 +82,7 @@ def adds_exactly(
     if pa.types.is_floating(values.type):
         return adds_whole_numbers(arrays.as_floats(values), starts)
     integers = arrays.as_integers(values)
-    if read.function == "avg":
+    if read.function is Reduction.AVG:
         return adds_whole_numbers(integers.astype(np.float64), starts)
     return not ansi or never_wraps(integers)
 

@@ -5,9 +5,9 @@
         [--write docs]
 
 `compared` and `growth` are of docs/contributing/benchmarks.md, `scale` is of
-docs/how-to/capacity.md; `--write docs` puts them there. Needs a PySpark that Sail takes, Sail and
-Java, and Linux, as it reads /proc. `--data` names a folder where the rows stay; without it they
-are made anew: 12 GB at full size. DuckDB is asked for `growth`, by an interpreter that has it.
+docs/explanation/memory.md; `--write docs` puts them there. Needs a PySpark that Sail takes, Sail
+and Java, and Linux, as it reads /proc. `--data` names a folder where the rows stay; without it
+they are made anew: 12 GB at full size. DuckDB is asked for `growth`, by an interpreter that has it.
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ def bytes_of(package: str, without: str = "\0") -> int:
 
 PARTS: dict[str, tuple[str, Callable[[Asked], Iterator[str]]]] = {
     "compared": ("contributing/benchmarks.md", compared),
-    "scale": ("how-to/capacity.md", partial(lines, SCALE)),
+    "scale": ("explanation/memory.md", partial(lines, SCALE)),
     "growth": ("contributing/benchmarks.md", growth),
 }
 

@@ -4,7 +4,7 @@ of the loop of a worker alone, of many kinds of queries.
     python -m tests.benchmarks.memory [--write docs]
 
 measures the latter, each kind in a process of its own; `--write docs` puts the table into
-`docs/how-to/capacity.md`. Needs Linux, as it reads /proc.
+`docs/explanation/memory.md`. Needs Linux, as it reads /proc.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def main() -> None:
     found = list(lines_alone())
     print("\n".join(found), flush=True)
     if folder is not None:
-        write_section(folder / "how-to" / "capacity.md", "worker memory", ["", *found, ""])
+        write_section(folder / "explanation" / "memory.md", "worker memory", ["", *found, ""])
 
 
 if __name__ == "__main__":

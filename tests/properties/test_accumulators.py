@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.output.measure_reader import CHOSEN, STATISTICS
+from matchrec.conditions.aggregate_table import STATISTICS, VALUES_OF_ROWS
 from matchrec.shortcuts import ALL, in_force
 from matchrec.spark.session import is_connect
 from tests.quick.scale import SEED, examples
@@ -47,7 +47,7 @@ def table(spark: SparkSession, random: Random, rows: int) -> DataFrame:
 
 def call(random: Random, *, ignores_nulls: bool) -> str:
     """An aggregate over the rows of a variable or of all."""
-    name = random.choice([*sorted(CHOSEN), *sorted(STATISTICS), "count", "count"])
+    name = random.choice([*sorted(VALUES_OF_ROWS), *sorted(STATISTICS), "count", "count"])
     of = random.choice(["", "A.", "B.", "U."])
     column = random.choice(NUMBERS if name in STATISTICS else COLUMNS)
     arguments = f"{of}{column}"

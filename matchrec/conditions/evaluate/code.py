@@ -25,7 +25,6 @@ from matchrec.conditions.run_condition import (
     Aggregated,
     Apply,
     Arithmetic,
-    ArithmeticOperator,
     Basic,
     Call,
     Collected,
@@ -51,8 +50,6 @@ from matchrec.plan.expression import Navigation
 # An operation and its arguments a, b, c and d, see `instructions`.
 Instruction = tuple[int, int, int, int, int]
 
-_OPERATORS = tuple(ArithmeticOperator)
-_MATH_FUNCTIONS = tuple(MathFunction)
 _COMPARE = {Kind.INTEGER: op.COMPARE_INTEGER, Kind.FLOATING: op.COMPARE_FLOAT}
 _NARROW = {Kind.INTEGER: op.NARROW_INTEGER, Kind.FLOATING: op.NARROW}
 _UNARY = {Basic.WIDEN: op.WIDEN, Basic.NOT: op.NOT, Basic.IS_NULL: op.IS_NULL}
@@ -107,7 +104,7 @@ class ConditionCompiler:
 
     def _compute(self, expression: Arithmetic) -> None:
         """Append an arithmetic operation."""
-        function = op.ARITHMETIC + _OPERATORS.index(expression.operator)
+        function = op.ARITHMETIC + op.OPERATORS[expression.operator]
         if expression.tries:
             function += op.TRIES
         elif expression.ansi:
@@ -128,9 +125,10 @@ class ConditionCompiler:
             return self._emit(_UNARY[operator])
         if isinstance(operator, Comparison):
             return self._emit(_COMPARE[kind], op.COMPARISONS[operator])
-        is_function = isinstance(operator, MathFunction)
-        function = _MATH_FUNCTIONS.index(operator) if is_function else _NARROW[kind]
-        return self._emit(op.MATHEMATICS, function, len(parts))
+        if isinstance(operator, MathFunction):
+            return self._emit(op.MATHEMATICS, op.FUNCTIONS[operator], len(parts))
+        assert operator is Basic.NARROW
+        return self._emit(op.MATHEMATICS, _NARROW[kind], len(parts))
 
     def _add_operands(self, parts: tuple[RunExpression, ...]) -> Kind:
         """Append operands, which are all of one kind, and return the kind."""

@@ -4,7 +4,7 @@ All are rows of one int64 array. r[a] is register number a. Registers, columns a
 stack are int64 throughout; a float is held as its bits.
 """
 
-from matchrec.conditions.run_condition import Comparison
+from matchrec.conditions.run_condition import ArithmeticOperator, Comparison, MathFunction
 
 # Steps, applied when `row` is mapped to a variable.
 SET_ROW = 0  # r[a] = row
@@ -47,10 +47,11 @@ MATHEMATICS = 18  # pop b values; push function a of them
 CALL = 19  # pop b values; push what Python computes from them by formula a
 MATCH_NUMBER = 20  # push the number of the match that is tried
 
-# Functions of MATHEMATICS: indices in the enum MathFunction, and these.
+# Functions of MATHEMATICS: those of FUNCTIONS below, and these.
 NARROW = -1  # a float64, rounded to 32 bits
 NARROW_INTEGER = -2  # an int64, as a float rounded to 32 bits
-ARITHMETIC = 1 << 13  # + the operator's index + ANSI, TRIES or neither + BITS * width of integers
+# + the number of the operator + ANSI, TRIES or neither + BITS * the width of integers
+ARITHMETIC = 1 << 13
 ANSI = 16
 TRIES = 32
 BITS = 64
@@ -79,5 +80,12 @@ COMPARISONS = {
     Comparison.NULL_SAFE_EQUAL: NULL_SAFE_EQUAL,
 }
 
-# Indices of operators in the enum `run_condition.ArithmeticOperator`.
-PLUS, MINUS, TIMES, DIVIDE, REMAINDER = range(5)
+# The numbers of arithmetic operators and of mathematical functions in compiled code.
+OPERATORS = {operator: number for number, operator in enumerate(ArithmeticOperator)}
+FUNCTIONS = {function: number for number, function in enumerate(MathFunction)}
+
+PLUS = OPERATORS[ArithmeticOperator.ADD]
+MINUS = OPERATORS[ArithmeticOperator.SUBTRACT]
+TIMES = OPERATORS[ArithmeticOperator.MULTIPLY]
+DIVIDE = OPERATORS[ArithmeticOperator.DIVIDE]
+REMAINDER = OPERATORS[ArithmeticOperator.REMAINDER]

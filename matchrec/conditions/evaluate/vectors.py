@@ -60,9 +60,13 @@ def compare(comparison: Comparison, left: Vector, right: Vector) -> BoolArray:
 
 
 # Operations of floats. Division by zero may give any result.
-OF_FLOATS: Mapping[ArithmeticOperator, np.ufunc] = dict(
-    zip(ArithmeticOperator, (np.add, np.subtract, np.multiply, np.divide, np.fmod), strict=True)
-)
+OF_FLOATS: Mapping[ArithmeticOperator, np.ufunc] = {
+    ArithmeticOperator.ADD: np.add,
+    ArithmeticOperator.SUBTRACT: np.subtract,
+    ArithmeticOperator.MULTIPLY: np.multiply,
+    ArithmeticOperator.DIVIDE: np.divide,
+    ArithmeticOperator.REMAINDER: np.fmod,
+}
 
 
 def connect_truth_values(connect: np.ufunc, left: BoolArray, right: BoolArray) -> BoolArray:

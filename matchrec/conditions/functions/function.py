@@ -95,7 +95,10 @@ ParameterType = ValueType | Family | None
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of Spark."""
+    """A function of Spark.
+
+    Whether it can fail is in `plan.operators` if it has an entry there, else in `words.txt`.
+    """
 
     # The signature. All parameters are positional.
     parameters: tuple[ParameterType, ...]
@@ -110,8 +113,6 @@ class Function:
     takes_nulls: bool = False
     # Whether any number of further arguments may follow, which are like the last one.
     repeats: bool = False
-    # Whether some values are an error in ANSI mode. For casts that depends on their types.
-    fails: bool = False
 
     def parameter(self, index: int) -> ParameterType:
         """Return what the argument with an index must be."""

@@ -112,6 +112,6 @@ NESTED_FUNCTIONS: Mapping[str, Function] = by_name(
         "ARRAY_CONTAINS": function((ARRAY, None), find_containment_type, contains),
         "ARRAY_INTERSECT": function((ARRAY, ARRAY), find_common_type, intersect),
         "ARRAYS_OVERLAP": function((ARRAY, ARRAY), find_overlap_type, overlap),
-        "[]": Function((ARRAY, INTEGER), find_element_type, build_subscript, fails=True),
+        "[]": Function((ARRAY, INTEGER), find_element_type, build_subscript),
     }
 )

@@ -28,7 +28,15 @@ from matchrec.conditions.functions.function import (
     Value,
     function,
 )
-from matchrec.conditions.types import FLOAT, Family, ValueType, as_decimal, build_decimal_type
+from matchrec.conditions.types import (
+    FLOAT,
+    MOST_DIGITS,
+    Family,
+    ValueType,
+    as_decimal,
+    build_decimal_type,
+    find_arithmetic_type,
+)
 
 JAVA_BLANK = "".join(map(chr, range(33)))  # what Java trims
 BLANK = JAVA_BLANK + "\x7f"  # what Spark trims from an integer or a boolean
@@ -220,9 +228,7 @@ def divided(dividend: int, divisor: int) -> int:
 
 EXACT = Context(prec=200, rounding=ROUND_HALF_UP)  # loses no digit of a sum or product
 
-_MOST_DIGITS = 38
-_LEAST_SCALE = 6  # to which the scale of a result is cut, at most
-_SMALLEST = Decimal(1).scaleb(-_MOST_DIGITS)  # to which Spark computes a quotient before it rounds
+_SMALLEST = Decimal(1).scaleb(-MOST_DIGITS)  # to which Spark computes a quotient before it rounds
 
 OPERATIONS: Mapping[str, Callable[[Decimal, Decimal], Decimal]] = {
     "+": EXACT.add,
@@ -231,31 +237,6 @@ OPERATIONS: Mapping[str, Callable[[Decimal, Decimal], Decimal]] = {
     "/": lambda left, right: EXACT.divide(left, right).quantize(_SMALLEST, context=EXACT),
     "%": EXACT.remainder,
 }
-
-
-def type_of_decimals(operator: str, left: ValueType, right: ValueType) -> ValueType:
-    """Return the type of an operation on decimals.
-
-    If it would have more than 38 digits, it loses digits after the point, down to six of them.
-    """
-    scale = max(left.scale, right.scale)
-    left_whole_digits = left.precision - left.scale
-    right_whole_digits = right.precision - right.scale
-    match operator:
-        case "*":
-            scale = left.scale + right.scale
-            digits = left.precision + right.precision + 1
-        case "/":
-            scale = max(_LEAST_SCALE, left.scale + right.precision + 1)
-            digits = left_whole_digits + right.scale + scale
-        case "%":
-            digits = min(left_whole_digits, right_whole_digits) + scale
-        case _:
-            digits = max(left_whole_digits, right_whole_digits) + scale + 1
-    if digits > _MOST_DIGITS:
-        whole_digits = digits - scale
-        scale = max(_MOST_DIGITS - whole_digits, min(scale, _LEAST_SCALE))
-    return build_decimal_type(digits, scale)
 
 
 def build_arithmetic(operator: str) -> Function:
@@ -269,7 +250,7 @@ def build_arithmetic(operator: str) -> Function:
         if not {type_.family for type_ in use.types} <= {Family.DECIMAL, Family.INTEGER}:
             return None
         left, right = use.types
-        return type_of_decimals(operator, as_decimal(left), as_decimal(right))
+        return find_arithmetic_type(operator, as_decimal(left), as_decimal(right))
 
     def build(use: FunctionUse) -> Compute:
         """Return the function that computes the operation for the types of a call."""
@@ -374,7 +355,7 @@ def build_whole_decimal(rounding: str) -> Function:
 
 NUMERALS: Mapping[str, Function] = {
     "NEG": function((Family.DECIMAL,), lambda use: use.types[0], EXACT.minus),
-    "ROUND": Function((None,), find_rounded_type, build_rounding, fails=True),
+    "ROUND": Function((None,), find_rounded_type, build_rounding),
     "FLOOR": build_whole_decimal(ROUND_FLOOR),
     "CEIL": build_whole_decimal(ROUND_CEILING),
     **{operator: build_arithmetic(operator) for operator in OPERATIONS},

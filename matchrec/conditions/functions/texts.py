@@ -84,6 +84,6 @@ TEXTS: Mapping[str, Function] = by_name(
     {
         "|| CONCAT": function((STRING,), STRING, concatenate, repeats=True),
         "LEVENSHTEIN": function((STRING, STRING, INT), INT, levenshtein, least=2),
-        "LIKE": function((STRING, STRING, STRING), BOOLEAN, is_like, least=2, fails=True),
+        "LIKE": function((STRING, STRING, STRING), BOOLEAN, is_like, least=2),
     }
 )

@@ -56,15 +56,7 @@ from matchrec.errors.conditions import (
     not_known_during_the_match,
 )
 from matchrec.plan.expression import COMPARISONS
-
-# Functions that are NULL if their operator would be an error, with the operator.
-TRYING = {
-    "TRY_ADD": "+",
-    "TRY_SUBTRACT": "-",
-    "TRY_MULTIPLY": "*",
-    "TRY_DIVIDE": "/",
-    "TRY_MOD": "%",
-}
+from matchrec.plan.operators import OPERATORS
 
 # Operations whose operands, which may be more than two, Spark brings to one type.
 UNIFIED_OPERATIONS = frozenset({"COALESCE", "GREATEST", "LEAST", "IN", "CASE"})
@@ -144,7 +136,7 @@ def has_exact_decimal(left: ValueType, right: ValueType) -> bool:
 
 
 def type_trying(typer: Typer, step: TypedOperation) -> TypedStep:
-    """Return an operation of `TRYING` on two numbers with its type.
+    """Return TRY_ADD or a similar function of two numbers with its type.
 
     Raises:
         MatchRecognizeUnsupportedError: the operands are not numbers, or the engine cannot compute
@@ -153,7 +145,9 @@ def type_trying(typer: Typer, step: TypedOperation) -> TypedStep:
     left_type, right_type = [part.type for part in step.operands]
     if not {left_type.family, right_type.family} <= NUMBERS:
         raise cannot_combine(step.operator, left_type.name, right_type.name, step.span)
-    operation = replace(step, operator=TRYING[step.operator])
+    operator = OPERATORS[step.operator].form
+    assert isinstance(operator, str)
+    operation = replace(step, operator=operator)
     if has_exact_decimal(left_type, right_type):
         # Python computes it: a result that does not fit an int64 is no error, but a decimal.
         typed = calls.type_call(typer, operation)
@@ -298,13 +292,6 @@ def unify_with_floats(typer: Typer, step: TypedOperation) -> TypedOperation:
 # The engine computes floats, and rounds narrow decimals. Python computes anything else, also ROUND
 # of a float close to the middle between two results.
 
-MATHEMATICS = {function.value: function for function in MathFunction} | {
-    "POW": MathFunction.POWER,
-    "CEILING": MathFunction.CEILING,
-    "SIGNUM": MathFunction.SIGN,
-}
-# The names of mathematical functions of numbers, or of texts that are cast to numbers.
-MATHEMATICAL = MATHEMATICS.keys() | {"ISNAN", "ROUND"}
 TWO_ARGUMENTS = frozenset({MathFunction.POWER, MathFunction.LOG})
 MOST_PLACES = 18  # to which ROUND can round
 
@@ -317,7 +304,8 @@ def type_mathematics(typer: Typer, step: TypedOperation) -> TypedStep:
     """
     if step.operator == "ROUND":
         return type_rounding(typer, step)
-    function = MATHEMATICS.get(step.operator)
+    name = OPERATORS[step.operator].form
+    function = None if name is None else MathFunction(name)
     if function is MathFunction.LOG and len(step.operands) == 1:
         function = MathFunction.LN
     if len(step.operands) != (2 if function in TWO_ARGUMENTS else 1):

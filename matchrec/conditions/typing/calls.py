@@ -13,7 +13,7 @@ from dataclasses import replace
 from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.calendar import has_one_offset, is_known
 from matchrec.conditions.functions.function import FunctionUse, ParameterType
-from matchrec.conditions.residual import BASIC, LOGIC, TypedOperation, TypedStep
+from matchrec.conditions.residual import TypedOperation, TypedStep
 from matchrec.conditions.run_condition import (
     Apply,
     ArithmeticOperator,
@@ -44,9 +44,10 @@ from matchrec.conditions.typing.numbers import common_nested, compute_times, wid
 from matchrec.conditions.typing.typer import Typer, are_columns, cast_may_fail, null
 from matchrec.errors import MatchRecognizeError, conditions
 from matchrec.plan.expression import COMPARISONS
+from matchrec.plan.operators import BASIC, OperatorKind, find_names
 
 # Basic operations that the engine computes for values of any type.
-NEVER_IN_PYTHON = LOGIC | {"DIV", "IF"}
+NEVER_IN_PYTHON = find_names(OperatorKind.LOGIC, OperatorKind.CHOICE) | {"DIV"}
 
 
 def needs_python(typer: Typer, step: TypedOperation) -> bool:

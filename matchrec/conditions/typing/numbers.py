@@ -29,9 +29,9 @@ from matchrec.conditions.types import (
     Kind,
     ValueType,
     as_decimal,
-    build_decimal_type,
     build_nested_type,
     common_type,
+    find_arithmetic_type,
     find_average_type,
     is_wide_decimal,
 )
@@ -130,18 +130,18 @@ def compute_decimals(
 
     None for any other operator: the engine cannot divide decimals as Spark does.
     """
+    if operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER):
+        return None
     left_type = as_decimal(left.type)
     right_type = as_decimal(right.type)
-    match operator:
-        case ArithmeticOperator.ADD | ArithmeticOperator.SUBTRACT:
-            precision = max(left_type.precision, right_type.precision) + 1
-            type_ = build_decimal_type(precision, left_type.scale)
-        case ArithmeticOperator.MULTIPLY:
-            precision = left_type.precision + right_type.precision + 1
-            type_ = build_decimal_type(precision, left_type.scale + right_type.scale)
-        case _:
-            return None
-    return TypedStep(integer_arithmetic(operator, left.expression, right.expression), type_)
+    type_ = find_arithmetic_type(operator.value, left_type, right_type)
+    result = integer_arithmetic(operator, left.expression, right.expression)
+    if operator is ArithmeticOperator.MULTIPLY:
+        lost_digits = left_type.scale + right_type.scale - type_.scale
+        if lost_digits:  # the type has 38 digits, and less after the point than the product
+            unit = Constant(10**lost_digits, Kind.INTEGER)
+            result = integer_arithmetic(ArithmeticOperator.DIVIDE, result, unit)
+    return TypedStep(result, type_)
 
 
 def negate(value: TypedStep, ansi: bool) -> TypedStep:

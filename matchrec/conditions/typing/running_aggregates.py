@@ -6,6 +6,7 @@ aggregates from a list of rows, also sums of wide decimals and of intervals.
 
 from __future__ import annotations
 
+from matchrec.conditions.aggregate_table import find_entry
 from matchrec.conditions.functions.function import AggregateUse
 from matchrec.conditions.residual import ColumnRead, RunningAggregate, Step, TypedStep
 from matchrec.conditions.row_column import RowColumn, build_row_column, cast_column
@@ -41,23 +42,23 @@ def type_running_aggregate(typer: Typer, step: RunningAggregate) -> TypedStep:
         MatchRecognizeUnsupportedError: it does not take arguments of these types.
         MatchRecognizePlanError: its FILTER is not boolean.
     """
-    if step.function is None:
+    function = step.function
+    if function is None:
         return type_list(typer, step)
-    function = Reduction(step.function)
     if function is Reduction.COUNT:
         return TypedStep(type_count(typer, step), BIGINT)
     column = step.column
     if column is None:
-        raise aggregate_cannot_take(step.function, [], step.span)
+        raise aggregate_cannot_take(function.value, [], step.span)
     type_ = typer.types[column]
-    if function in (Reduction.MIN, Reduction.MAX):
+    if function.is_extreme:
         if type_.family is Family.OTHER or not type_.is_ordered:
-            raise aggregate_cannot_take(step.function, [type_.name], step.span)
+            raise aggregate_cannot_take(function.value, [type_.name], step.span)
         return TypedStep(reduce_column(typer, function, step, column, type_), type_)
     if step.columns and (is_wide_decimal(type_) or type_.family in SPANS):
         return type_list(typer, step)
     if type_.family not in NUMBERS:
-        raise aggregate_cannot_take(step.function, [type_.name], step.span)
+        raise aggregate_cannot_take(function.value, [type_.name], step.span)
     if function is Reduction.SUM:
         return TypedStep(reduce_column(typer, function, step, column, type_), find_sum_type(type_))
     if type_.family is Family.DECIMAL:
@@ -108,7 +109,7 @@ def type_list(typer: Typer, step: RunningAggregate) -> TypedStep:
         MatchRecognizeUnsupportedError: it does not take arguments of these types.
         MatchRecognizePlanError: its FILTER is not boolean.
     """
-    from matchrec.conditions.accumulators import AGGREGATES, NOT_COMPARING
+    from matchrec.conditions.accumulators import AGGREGATES
 
     aggregate = step.aggregate
     function = aggregate.function
@@ -122,8 +123,7 @@ def type_list(typer: Typer, step: RunningAggregate) -> TypedStep:
     types = tuple(argument.type for argument in arguments)
     use = AggregateUse(types, aggregate.distinct, aggregate.ignore_nulls, typer.ansi)
     use = use.under(typer.settings)
-    # `NOT_COMPARING` functions do not compare their first argument, unless DISTINCT does.
-    is_value_compared = function not in NOT_COMPARING or aggregate.distinct
+    is_value_compared = find_entry(function).compares or aggregate.distinct
     compared_types = types if is_value_compared else types[1:]
     has_unknown_type = any(type_.family is Family.OTHER and type_ != VOID for type_ in types)
     if has_unknown_type or not all(type_.is_ordered for type_ in compared_types):

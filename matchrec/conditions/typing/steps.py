@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing_extensions import assert_never
 
 from matchrec.conditions.residual import (
-    LOGIC,
     ZERO,
     ColumnRead,
     CombinedStep,
@@ -36,7 +35,8 @@ from matchrec.errors.conditions import (
     operations_nested_too_deep,
     too_many_operations,
 )
-from matchrec.plan.expression import COMPARISONS, MOST_NESTED
+from matchrec.plan.expression import MOST_NESTED
+from matchrec.plan.operators import OPERATORS, OperatorKind
 
 # How many operations of the engine a condition may consist of.
 MOST_OPERATIONS = 200_000
@@ -123,7 +123,9 @@ class StepTyper(typer.Typer):
         Raises:
             MatchRecognizeUnsupportedError: the types do not allow the operation.
         """
-        if step.operator in arithmetic.MATHEMATICAL:
+        entry = OPERATORS.get(step.operator)
+        kind = None if entry is None else entry.kind
+        if kind is OperatorKind.MATHEMATICS:
             return arithmetic.type_mathematics(self, step)
         step = arithmetic.limit_to_38_digits(self, step)
         if needs_python(self, step):
@@ -131,19 +133,21 @@ class StepTyper(typer.Typer):
         rewritten = rewrite(arithmetic.unify_with_floats(self, step))
         if rewritten is not None:
             return self.type_step(rewritten)
-        operator = step.operator
-        if operator in arithmetic.TRYING:
-            return arithmetic.type_trying(self, step)
-        if operator in LOGIC:
-            truth_values = tuple(self.truth(operand) for operand in step.operands)
-            return TypedStep(Operate(Basic(operator), truth_values), BOOLEAN)
-        if operator == "IS NULL":
-            return TypedStep(build_operation(Basic.IS_NULL, step.operands[0].expression), BOOLEAN)
-        if operator == "IF":
-            return self.type_if(step)
-        if operator in COMPARISONS:
-            return self.type_comparison(step)
-        return arithmetic.type_arithmetic(self, step)
+        match kind:
+            case OperatorKind.TRY:
+                return arithmetic.type_trying(self, step)
+            case OperatorKind.LOGIC:
+                truth_values = tuple(self.truth(operand) for operand in step.operands)
+                return TypedStep(Operate(Basic(step.operator), truth_values), BOOLEAN)
+            case OperatorKind.NULL_TEST:
+                value = step.operands[0].expression
+                return TypedStep(build_operation(Basic.IS_NULL, value), BOOLEAN)
+            case OperatorKind.CHOICE:
+                return self.type_if(step)
+            case OperatorKind.COMPARISON:
+                return self.type_comparison(step)
+            case _:
+                return arithmetic.type_arithmetic(self, step)
 
     def type_comparison(self, step: TypedOperation) -> TypedStep:
         """Return a comparison with its type.

@@ -12,11 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from matchrec.conditions.functions import functions
+from typing_extensions import assert_never
+
 from matchrec.conditions.functions.function import SessionSettings
 from matchrec.conditions.residual import (
-    BASIC,
-    CONVERSIONS,
     ColumnRead,
     Step,
     TypedOperation,
@@ -57,7 +56,10 @@ from matchrec.conditions.types import (
 from matchrec.conditions.typing.numbers import common_nested, widen
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.conditions import cannot_combine, not_boolean
+from matchrec.plan import operations
 from matchrec.plan.expression import COMPARISONS, Navigation
+from matchrec.plan.operations import operations_of_operator
+from matchrec.plan.operators import OPERATORS, Failure, OperatorKind
 
 # The settings of sessions on which nothing depends.
 DEFAULT_SETTINGS = SessionSettings()
@@ -437,11 +439,6 @@ def type_deferred(typer: Typer, step: ColumnRead) -> TypedStep | None:
     return typed if typed.fails else None
 
 
-# Operators whose result may be too large for its type; the divisor of a quotient may also be zero.
-SUMS = frozenset({"+", "-", "*", "NEG", "NEGATIVE", "ABS"})
-QUOTIENTS = frozenset({"/", "%", "DIV", "MOD"})
-
-
 def may_fail(step: TypedOperation, type_: ValueType) -> bool:
     """Return whether an operation may have no result, apart from its operands.
 
@@ -449,16 +446,23 @@ def may_fail(step: TypedOperation, type_: ValueType) -> bool:
         step: the operation.
         type_: the type of its result.
     """
-    if step.operator in SUMS:
-        return overflows(type_)
-    if step.operator in QUOTIENTS:
-        return overflows(type_) or not is_nonzero_constant(step.operands[1])
-    if step.operator == "CAST" or step.operator in CONVERSIONS:
-        return cast_may_fail(step.operands[0].type, type_)
-    if step.operator in BASIC:  # without the table of functions, which loads all of them
-        return False
-    function = functions().get(step.operator)
-    return function is not None and function.fails
+    entry = OPERATORS.get(step.operator)
+    if entry is None:
+        return operations.may_fail(operations_of_operator(step.operator))
+    match entry.failure:
+        case Failure.NEVER | Failure.OTHER_CALLS:
+            return False
+        case Failure.TOO_LARGE:
+            # FLOOR and CEIL of a number that is too large return the nearest BIGINT.
+            return entry.kind is not OperatorKind.MATHEMATICS and overflows(type_)
+        case Failure.DIVISION:
+            return overflows(type_) or not is_nonzero_constant(step.operands[1])
+        case Failure.CAST:
+            return cast_may_fail(step.operands[0].type, type_)
+        case Failure.PATTERN | Failure.POSSIBLE:
+            return True
+        case _:
+            assert_never(entry.failure)
 
 
 def is_nonzero_constant(part: TypedStep) -> bool:

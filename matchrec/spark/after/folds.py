@@ -21,7 +21,14 @@ from functools import partial
 
 from pyspark.sql.types import AnsiIntervalType, ArrayType, DataType, DecimalType, StructType
 
-from matchrec.conditions.types import MOST_DIGITS
+from matchrec.conditions.types import (
+    DIGITS_OF_AVERAGE,
+    DIGITS_OF_SUM,
+    MOST_DIGITS,
+    find_sum_precision,
+    keeps_digits,
+)
+from matchrec.plan.text import write_decimal_average
 
 
 @dataclass(frozen=True)
@@ -65,9 +72,7 @@ class Fold:
     row_arguments: int | None = None
     # The arguments that must not be NULL for a row to count; None for all that may differ.
     required: tuple[int, ...] | None = None
-    # The most digits of a decimal result with more than `SURE_SCALE` digits after the point. For
-    # sums and quotients that might not fit 38 digits, Spark gives up all digits after the point
-    # but six.
+    # The most digits of a decimal result, see `conditions.types.keeps_digits`.
     most_digits: int = MOST_DIGITS
 
     def count_row_arguments(self, arguments: int) -> int:
@@ -78,11 +83,7 @@ class Fold:
         """Return whether the fold computes a result of this type without losing digits."""
         if not isinstance(result_type, DecimalType):
             return True
-        return result_type.precision <= self.most_digits or result_type.scale <= SURE_SCALE
-
-
-# The digits after the point that Spark keeps in any case.
-SURE_SCALE = 6
+        return keeps_digits(result_type.precision, result_type.scale, self.most_digits)
 
 
 # Arrays and counts.
@@ -303,14 +304,14 @@ def average(values: Values, *, tries: bool = False, field: str = "") -> str:
         assert isinstance(number_type, StructType)
         numbers = f"transform({values.sql}, x -> x.{field})"
         number_type = number_type[field].dataType
-    number_count = f"NULLIF(size({numbers}), 0)"
     if not isinstance(values.type, DecimalType):
-        return f"{write_sum(numbers, values.type, tries=tries)} / {number_count}"
+        total = write_sum(numbers, values.type, tries=tries)
+        return f"{total} / NULLIF(size({numbers}), 0)"
     assert isinstance(number_type, DecimalType)
-    sum_type = DecimalType(min(MOST_DIGITS, number_type.precision + 10), number_type.scale)
+    sum_type = DecimalType(find_sum_precision(number_type.precision), number_type.scale)
     total = write_sum(numbers, sum_type, tries=tries)
     cast = "TRY_CAST" if tries else "CAST"
-    return f"{cast}({total} / CAST({number_count} AS DECIMAL(20,0)) AS {values.type_name})"
+    return "".join(write_decimal_average(total, f"size({numbers})", values.type_name, cast))
 
 
 # Statistics.
@@ -435,12 +436,6 @@ DETERMINATION = (
     f"ELSE ({CORRELATION}) * ({CORRELATION}) END"
 )
 SLOPE = "s.xy / s.m2"
-
-# The most digits of a decimal sum: the sum of two has one more.
-DIGITS_OF_SUM = 37
-
-# The most digits of a decimal average: its sum has six more, besides all digits of the quotient.
-DIGITS_OF_AVERAGE = 28
 
 # The fold of each aggregate, by the name of Spark's function.
 FOLDS: Mapping[str, Fold] = {

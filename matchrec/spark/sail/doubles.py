@@ -18,10 +18,8 @@ from functools import cached_property
 from pyspark.errors import PySparkException
 
 from matchrec.conditions.types import Family, find_type
-from matchrec.conditions.typing.arithmetic import MATHEMATICAL
 from matchrec.plan import expression
 from matchrec.plan.expression import (
-    COMPARISONS,
     Aggregate,
     Operation,
     Scalar,
@@ -30,28 +28,29 @@ from matchrec.plan.expression import (
     with_operations,
 )
 from matchrec.plan.match_plan import MatchPlan, with_expressions
+from matchrec.plan.operators import Operands, OperatorKind, find_names, find_names_with_operands
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail.probes import compares_as_decimals
 from matchrec.spark.session import SUBQUERY_START, quiet_analysis
 from matchrec.spark.types import is_nested, iterate_types, to_value_type
 
 # Operators that compare their operands with each other.
-COMPARED = COMPARISONS | {"IS DISTINCT FROM", "IS NOT DISTINCT FROM", "EQUAL_NULL", "BETWEEN", "IN"}
+COMPARED = find_names_with_operands(Operands.COMPARED)
 
 # Operators that return the value of one of their branches, see `expression.split_branches`.
-CHOICES = expression.COMPARED_CHOICES | {"IF", "CASE"}
+CHOICES = find_names_with_operands(Operands.BRANCHES)
 
 # Operators that return the value of one of their operands.
-CHOSEN = frozenset({"COALESCE", "IFNULL", "NVL", "GREATEST", "LEAST", "NANVL"})
+CHOSEN = find_names_with_operands(Operands.CHOSEN)
 
 # Operators that compute with their operands.
-COMPUTED = frozenset({"+", "-", "*", "/", "%", "MOD", "PMOD", "NEG", "ABS"})
+COMPUTED = find_names_with_operands(Operands.COMPUTED)
 
 # Operators whose value is floating, a decimal or whole as their operands are.
 OF_THEIR_KIND = (COMPUTED - {"/"}) | CHOSEN | {"NULLIF", "NULLIFZERO"}
 
 # Mathematical functions whose value is floating even for whole numbers.
-OF_FLOATING = MATHEMATICAL - {"FLOOR", "CEIL", "CEILING", "ISNAN", "ROUND"}
+OF_FLOATING = find_names(OperatorKind.MATHEMATICS) - {"FLOOR", "CEIL", "CEILING", "ISNAN", "ROUND"}
 
 # The families of numbers with a fraction.
 FRACTIONS = frozenset({Family.FLOATING, Family.DECIMAL})

@@ -24,7 +24,13 @@ from matchrec.plan.expression import (
     column_term,
     enclose,
 )
-from matchrec.plan.operations import NO_OPERATIONS, UNREAD, operations_of_operator
+from matchrec.plan.operations import (
+    NO_OPERATIONS,
+    UNREAD,
+    operations_of_call,
+    operations_of_operator,
+)
+from matchrec.plan.operators import is_operation
 from matchrec.plan.text import NONDETERMINISTIC, quote_name, separate_words
 from matchrec.syntax.expressions import references
 from matchrec.syntax.expressions.reader import (
@@ -58,18 +64,6 @@ _TYPES_OF_TYPES = words("ARRAY MAP STRUCT")  # such as ARRAY<INT>
 
 # Functions with these names are opaque, because operations have the same names.
 _OPERATORS = words("AND OR NOT NEG IN BETWEEN IS CASE LIKE ILIKE RLIKE REGEXP IDENTIFIER")
-
-# The least and the most number of arguments of functions that later passes understand.
-_NUMBERS_OF_ARGUMENTS: dict[str, tuple[int, int | None]] = {
-    **dict.fromkeys(words("ABS NEGATIVE ISNULL ISNOTNULL ISNAN NULLIFZERO ZEROIFNULL"), (1, 1)),
-    **dict.fromkeys(words("NULLIF NVL IFNULL NANVL MOD PMOD DATEDIFF DATE_DIFF"), (2, 2)),
-    **dict.fromkeys(words("EQUAL_NULL SHIFTLEFT SHIFTRIGHT SHIFTRIGHTUNSIGNED"), (2, 2)),
-    **dict.fromkeys(words("TRY_ADD TRY_SUBTRACT TRY_MULTIPLY TRY_DIVIDE TRY_MOD"), (2, 2)),
-    **dict.fromkeys(words("NVL2 IF"), (3, 3)),
-    **dict.fromkeys(words("GREATEST LEAST"), (2, None)),
-    "DECODE": (3, None),
-}
-
 
 # Functions that name the fields of a struct after their arguments.
 #
@@ -507,7 +501,7 @@ class OperandReader(ExpressionCursor):
         self.functions.append(start)
         self.position += 1
         if self.text.is_subquery(self.position):
-            return self.subquery(start, operations_of_operator(key))
+            return self.subquery(start, operations_of_call(key))
         self.position += 1
         read_special = SPECIAL_CALLS.get(key)
         special = read_special(self, key, start) if read_special else None
@@ -525,11 +519,10 @@ class OperandReader(ExpressionCursor):
         name = self.key_at(start)
         is_plain, values = self.arguments(name)
         self.expect(")")
-        least, most = _NUMBERS_OF_ARGUMENTS.get(name, (1, None))
-        fits = least <= len(values) and (most is None or len(values) <= most)
-        if is_plain and fits and name not in _OPERATORS:
-            return self.make_operation(name, start, *values)
-        return self.make_term(start, operations_of_operator(name), *values)
+        operations = operations_of_call(name)
+        if is_plain and name not in _OPERATORS and is_operation(name, len(values)):
+            return self.make_operation(name, start, *values, operations=operations)
+        return self.make_term(start, operations, *values)
 
     def arguments(self, function: str = "") -> tuple[bool, tuple[Scalar, ...]]:
         """Read the arguments of a call.

@@ -26,7 +26,7 @@ from tests.spark.dialects.documented import (
 pytestmark = pytest.mark.one_of(16)
 
 ALL = list(examples())
-DIALECTS = Path(__file__).parents[3] / "docs" / "how-to" / "dialects.md"
+EXAMPLES_PAGE = Path(__file__).parents[3] / "docs" / "contributing" / "documented_examples.md"
 
 
 @pytest.mark.filterwarnings("ignore::matchrec.warnings.EmptyMatchesWarning")
@@ -61,6 +61,6 @@ def test_each_example_has_a_page_and_a_title_of_its_own() -> None:
 def test_the_documentation_counts_the_examples() -> None:
     counted = Counter(example.product for example in ALL if example.page != RULES)
     rows = re.findall(
-        r"^\| `(\w+)` \| (\d+) \|", DIALECTS.read_text(encoding="utf-8"), re.MULTILINE
+        r"^\| `(\w+)` \| (\d+) \|", EXAMPLES_PAGE.read_text(encoding="utf-8"), re.MULTILINE
     )
     assert {name: int(count) for name, count in rows} == counted

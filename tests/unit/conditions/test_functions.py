@@ -9,10 +9,11 @@ import pytest
 
 from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.comparisons import COMPARISONS
-from matchrec.conditions.residual import ARITHMETIC, BASIC, CONVERSIONS, ColumnRead, CombinedStep
+from matchrec.conditions.residual import ColumnRead, CombinedStep
 from matchrec.conditions.split import split_conditions
 from matchrec.conditions.typing.calls import NEVER_IN_PYTHON
 from matchrec.errors import MatchRecognizeUnsupportedError
+from matchrec.plan.operators import BASIC, OperatorKind, find_names
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
 
@@ -33,10 +34,11 @@ def test_the_page_lists_all_functions() -> None:
     table, _, _ = rest.partition("\n### ")
     names = re.findall(r"`([^`]+)`", table.replace("\\|", "|"))
     listed = {one.lower() for one in names} - {"+", "-", "*", "/"}
+    signs = find_names(OperatorKind.ARITHMETIC) | COMPARISONS.keys()
     known = {
         WRITTEN.get(name, name).lower()
-        for name in (*functions(), *CONVERSIONS)
-        if name not in COMPARISONS.keys() | ARITHMETIC and not name.startswith(OVERLOADS)
+        for name in functions().keys() | find_names(OperatorKind.CAST)
+        if name not in signs and not name.startswith(OVERLOADS)
     }
     assert listed - {one.lower() for one in SPECIAL} == known
 
@@ -90,6 +92,18 @@ def test_an_operator_that_spark_alone_computes_is_refused_of_several_rows(operat
     with pytest.raises(MatchRecognizeUnsupportedError) as caught:
         split_conditions(plan)
     assert caught.value.message.startswith(f"`{operator}` in DEFINE combines several rows")
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["to_date(A.x || B.y, 'yyyy')", "to_timestamp(A.x || B.y, B.z)", "date_add(A.x, B.y, 1)"],
+)
+def test_a_call_with_further_arguments_is_refused_of_several_rows(call: str) -> None:
+    """With fewer arguments it is a cast, or a sum of days."""
+    plan = lower_clause(parse_clause(f"PATTERN (A B) DEFINE B AS {call} > B.d"))
+    name = call.partition("(")[0]
+    with pytest.raises(MatchRecognizeUnsupportedError, match=f"(?i)^`{name}` in DEFINE combines"):
+        split_conditions(plan)
 
 
 @pytest.mark.parametrize("name", WITH_LAMBDAS.split())

@@ -12,6 +12,7 @@ from matchrec.conditions.residual import (
     find_column_reads,
 )
 from matchrec.conditions.row_column import Shifted, show_column
+from matchrec.conditions.run_condition import Reduction
 from matchrec.conditions.split import RowScope, split_conditions
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.plan.expression import ColumnReference, End, Navigation
@@ -290,7 +291,7 @@ def test_conjuncts_go_where_they_are_cheapest() -> None:
     assert isinstance(found.during, CombinedStep)
     grown = found.during.operands[0]
     assert isinstance(grown, RunningAggregate)
-    assert (grown.function, grown.aggregate.variable) == ("avg", "A")
+    assert (grown.function, grown.aggregate.variable) == (Reduction.AVG, "A")
 
 
 def test_the_classifier_of_another_row_is_a_choice_of_constants() -> None:

@@ -1,11 +1,17 @@
-"""Every class of values that measures read has what fills its columns."""
+"""Each class of values that measures read can be filled, and has a type of Spark."""
 
 from __future__ import annotations
 
 import inspect
+import subprocess
+import sys
+
+import pytest
 
 from matchrec.output import reads
-from matchrec.output.reads import Read, ReadFact
+from matchrec.output.reads import POINTER_TYPES, NamedType, PointerField, Read, ReadFact
+from matchrec.spark.types import NAMED_TYPES
+from matchrec.worker import gather
 from matchrec.worker.gather import FILL
 
 
@@ -16,3 +22,31 @@ def test_every_class_of_reads_is_filled() -> None:
         if issubclass(found, Read) and found not in (Read, ReadFact)
     }
     assert classes == FILL.keys()
+
+
+@pytest.mark.parametrize("read_class", FILL, ids=lambda read_class: read_class.__name__)
+def test_a_class_is_filled_by_a_function_of_its_own(read_class: type[Read]) -> None:
+    """The second parameter of the function has the type of the class."""
+    fill = FILL[read_class]
+    annotation = list(inspect.get_annotations(fill).values())[1]
+    assert getattr(gather, annotation) is read_class
+    assert [other for other, function in FILL.items() if function is fill] == [read_class]
+
+
+def test_every_class_of_reads_has_its_own_type() -> None:
+    """A class that inherits a type says so by being a fact."""
+    for read_class in FILL:
+        is_fact = issubclass(read_class, ReadFact)
+        assert ("type" in vars(read_class)) is not is_fact
+        assert not is_fact or isinstance(read_class.fact_type, NamedType)
+
+
+def test_every_named_type_is_one_of_spark() -> None:
+    assert NAMED_TYPES.keys() == {*NamedType}
+    assert POINTER_TYPES.keys() == {*PointerField}
+
+
+def test_filling_columns_loads_no_pyspark() -> None:
+    text = "import sys, matchrec.worker.gather; print('pyspark' in sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", text], check=True, capture_output=True)
+    assert loaded.stdout.decode().strip() == "False"

@@ -1,4 +1,4 @@
-"""A worker keeps to the memory that docs/how-to/capacity.md says, or says by name what does not."""
+"""A worker takes the memory that docs/explanation/memory.md names; errors name what needs more."""
 
 from __future__ import annotations
 

@@ -21,11 +21,22 @@ from matchrec.jit.bits import bits_of, float_of
 from matchrec.jit.callbacks import NO_CALLBACK, pointer_to
 from matchrec.jit.decorators import inner
 
-# The indices of the functions in the enum.
-(
-    _SQRT, _EXP, _LN, _LOG, _LOG2, _LOG10, _POWER, _SIGN, _FLOOR, _CEILING, _RADIANS,
-    _SIN, _COS, _ASIN, _ACOS, _ROUND,
-) = range(len(MathFunction))  # fmt: skip
+# The numbers of the functions.
+_SQRT = op.FUNCTIONS[MathFunction.SQRT]
+_EXP = op.FUNCTIONS[MathFunction.EXP]
+_LN = op.FUNCTIONS[MathFunction.LN]
+_LOG = op.FUNCTIONS[MathFunction.LOG]
+_LOG2 = op.FUNCTIONS[MathFunction.LOG2]
+_LOG10 = op.FUNCTIONS[MathFunction.LOG10]
+_POWER = op.FUNCTIONS[MathFunction.POWER]
+_SIGN = op.FUNCTIONS[MathFunction.SIGN]
+_FLOOR = op.FUNCTIONS[MathFunction.FLOOR]
+_CEILING = op.FUNCTIONS[MathFunction.CEILING]
+_RADIANS = op.FUNCTIONS[MathFunction.RADIANS]
+_SIN = op.FUNCTIONS[MathFunction.SIN]
+_COS = op.FUNCTIONS[MathFunction.COS]
+_ASIN = op.FUNCTIONS[MathFunction.ASIN]
+_ROUND = op.FUNCTIONS[MathFunction.ROUND]
 
 
 def find_mathematics(linked: LinkedConditions) -> Any:

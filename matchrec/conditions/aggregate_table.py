@@ -1,0 +1,85 @@
+"""The table of aggregates: what every stage knows about an aggregate function, in one entry.
+
+An entry has the facts that several stages need. How an aggregate is computed is written for three
+kinds of values:
+
+    kernels        numbers in arrays: `evaluate.kernels.machine` during the search, and
+                   `output.aggregates` over the rows of a match. Only the basic forms.
+    accumulators   objects of Python, row by row: `conditions.accumulators`.
+    the engine     SQL over the rows of a match: `spark.after`. Every aggregate.
+
+All of them follow these rules, which are Spark's:
+
+1. A row does not count if an argument is NULL, or if FILTER is not true. `count(*)` counts all
+   rows. `first_value`, `last_value` and `any_value` may return NULL unless IGNORE NULLS is written.
+2. Without rows that count, a count is 0, an array is empty, and any other aggregate is NULL.
+3. The sum of integers is a BIGINT, of decimals a decimal with ten more digits, of floats a DOUBLE.
+   The average of decimals has four more digits, also after the point; any other is a DOUBLE.
+4. A sum that its type cannot hold is an error in ANSI mode. In other modes an integer wraps around,
+   and a decimal is NULL. In a condition on the run it is an error in every mode if a kernel adds.
+   Sail wraps around in every mode, if it is the engine that adds.
+5. An average is the sum divided by the count, so it never divides by zero: see rule 2. The average
+   of integers adds up doubles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from matchrec.conditions.run_condition import Reduction
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateEntry:
+    """What every stage knows about an aggregate function."""
+
+    # The function, or several that differ in nothing, with commas between them.
+    names: str
+    # The basic form that kernels add up; None if there is none.
+    basic: Reduction | None = None
+    # Whether the value is a truth value.
+    is_truth: bool = False
+    # Whether the value is the first argument on one of the rows.
+    is_value_of_row: bool = False
+    # Whether it is a statistic of numbers, a DOUBLE.
+    is_statistic: bool = False
+    # Whether it compares the values of its first argument, which then cannot contain maps.
+    compares: bool = True
+
+
+ENTRIES = (
+    AggregateEntry("count", Reduction.COUNT, compares=False),
+    AggregateEntry("count_if", Reduction.COUNT),
+    AggregateEntry("sum", Reduction.SUM),
+    AggregateEntry("avg, mean", Reduction.AVG),
+    AggregateEntry("min", Reduction.MIN),
+    AggregateEntry("max", Reduction.MAX),
+    AggregateEntry("bool_and, every", Reduction.MIN, is_truth=True),
+    AggregateEntry("bool_or, some, any", Reduction.MAX, is_truth=True),
+    AggregateEntry("any_value, first_value, last_value", is_value_of_row=True, compares=False),
+    AggregateEntry("min_by, max_by", is_value_of_row=True, compares=False),
+    AggregateEntry("stddev, stddev_samp, std, stddev_pop", is_statistic=True),
+    AggregateEntry("variance, var_samp, var_pop", is_statistic=True),
+    AggregateEntry("regr_slope, median", is_statistic=True),
+    AggregateEntry("collect_list, array_agg, listagg, string_agg", compares=False),
+)
+
+AGGREGATE_ENTRIES: Mapping[str, AggregateEntry] = {
+    name: entry for entry in ENTRIES for name in entry.names.split(", ")
+}
+
+# The entry of any other aggregate.
+OTHER_AGGREGATE = AggregateEntry("")
+
+
+# Aggregates that workers can add up row by row in MEASURES, see `measure_reader.may_accumulate`.
+VALUES_OF_ROWS = frozenset(
+    name for name, entry in AGGREGATE_ENTRIES.items() if entry.is_value_of_row
+)
+STATISTICS = frozenset(name for name, entry in AGGREGATE_ENTRIES.items() if entry.is_statistic)
+
+
+def find_entry(function: str) -> AggregateEntry:
+    """Return what is known about an aggregate function, whose name is in lower case."""
+    return AGGREGATE_ENTRIES.get(function, OTHER_AGGREGATE)

@@ -1,0 +1,105 @@
+"""The table of operators: every name in it is computed somewhere, and its facts agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from matchrec.conditions.evaluate import instructions
+from matchrec.conditions.evaluate.vectors import OF_FLOATS
+from matchrec.conditions.functions import functions
+from matchrec.conditions.functions.numerals import OPERATIONS
+from matchrec.conditions.run_condition import ArithmeticOperator, Basic, Comparison, MathFunction
+from matchrec.conditions.split import is_computed_in_run
+from matchrec.conditions.typing.calls import NEVER_IN_PYTHON
+from matchrec.plan.operations import may_fail, operations_of_call, operations_of_operator
+from matchrec.plan.operators import (
+    BASIC,
+    OPERATORS,
+    ZERO_FORM,
+    Failure,
+    Operands,
+    OperatorEntry,
+    OperatorKind,
+    build_form,
+    find_names,
+)
+from matchrec.plan.text import words_of
+from matchrec.syntax.expressions.expression import BINARY
+
+
+def test_the_facts_of_three_operators() -> None:
+    """By hand: `a % b` divides, `abs` of the least integer is too large, texts always join."""
+    remainder, join, absolute = OPERATORS["%"], OPERATORS["||"], OPERATORS["ABS"]
+    assert remainder.kind is OperatorKind.ARITHMETIC
+    assert remainder.failure is Failure.DIVISION
+    assert join.kind is OperatorKind.FUNCTION
+    assert join.failure is Failure.NEVER
+    assert absolute.kind is OperatorKind.REWRITTEN
+    assert absolute.failure is Failure.TOO_LARGE
+    assert all(entry.is_strict for entry in (remainder, join, absolute))
+    assert OPERATORS["MOD"].operands is remainder.operands is Operands.COMPUTED
+
+
+def list_operators_of_form(entry: OperatorEntry) -> Iterator[str]:
+    """Yield the operators with which an entry is written, for three, four and five operands."""
+    assert entry.form is not None
+    used: list[str] = []
+
+    def combine(operator: str, *operands: str) -> str:
+        used.append(operator)
+        return operator
+
+    for count in (3, 4, 5):
+        build_form(entry.form, ["operand"] * count, combine)
+    yield from used
+
+
+@pytest.mark.parametrize("name", sorted(find_names(OperatorKind.REWRITTEN)))
+def test_a_form_consists_of_other_operators(name: str) -> None:
+    used = {*list_operators_of_form(OPERATORS[name])} - {ZERO_FORM}
+    assert used <= OPERATORS.keys() - {name}
+    assert all(map(is_computed_in_run, used))
+
+
+def test_every_kernel_operation_has_an_entry() -> None:
+    arithmetic = {operator.value for operator in ArithmeticOperator}
+    assert find_names(OperatorKind.ARITHMETIC) == arithmetic | {"DIV", "NEG"}
+    assert find_names(OperatorKind.COMPARISON) == {one.value for one in Comparison}
+    assert find_names(OperatorKind.LOGIC) == {Basic.AND.value, Basic.OR.value, Basic.NOT.value}
+    assert find_names(OperatorKind.NULL_TEST) == {Basic.IS_NULL.value}
+    assert find_names(OperatorKind.CHOICE) == {Basic.CHOOSE.value}
+    compiled = {
+        entry.form for entry in OPERATORS.values() if entry.kind is OperatorKind.MATHEMATICS
+    }
+    assert compiled - {None} == {function.value for function in MathFunction}
+    tried = {entry.form for entry in OPERATORS.values() if entry.kind is OperatorKind.TRY}
+    assert tried == arithmetic
+
+
+def test_kernels_numpy_and_python_have_every_operator() -> None:
+    assert instructions.COMPARISONS.keys() == {*Comparison}
+    assert instructions.OPERATORS.keys() == OF_FLOATS.keys() == {*ArithmeticOperator}
+    assert OPERATIONS.keys() == {operator.value for operator in ArithmeticOperator}
+    assert instructions.FUNCTIONS.keys() == {*MathFunction}
+
+
+def test_python_has_what_the_table_leaves_to_it() -> None:
+    assert functions().keys() >= BASIC - NEVER_IN_PYTHON
+    assert "||" in functions()
+    assert "RLIKE" not in functions()
+
+
+def test_every_binary_operator_of_the_grammar_has_an_entry() -> None:
+    assert {name for _, name in BINARY.values()} - OPERATORS.keys() == {">>>"}
+
+
+def test_whether_a_function_fails_is_said_once() -> None:
+    assert not words_of("NEVER FAILING") & OPERATORS.keys()
+
+
+def test_a_word_before_a_literal_never_fails_but_a_call_may() -> None:
+    for name in ("DATE", "TIMESTAMP"):
+        assert not may_fail(operations_of_operator(name))
+        assert may_fail(operations_of_call(name))
