@@ -18,7 +18,7 @@ from math import isfinite
 from typing import Any, Literal, ParamSpec, TypeGuard, TypeVar
 
 from matchrec.errors.calls import field_as_argument, unknown_word, wrong_argument
-from matchrec.errors.kinds import find_nearest
+from matchrec.errors.misspellings import find_nearest
 
 # The words that an argument may be. Editors complete them, and type checkers know them.
 

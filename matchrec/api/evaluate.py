@@ -25,13 +25,14 @@ from typing_extensions import override
 from matchrec.api.clause import Clause, EvaluatedClause
 from matchrec.api.inputs import Arguments, Frames, find_unbound_parameter, run_outer_query
 from matchrec.api.missing_columns import add_help
+from matchrec.errors import questions as failures
 from matchrec.errors.language import Language
-from matchrec.errors.run import failures
-from matchrec.errors.sql import clause as errors
+from matchrec.errors.sql import query as errors
 from matchrec.errors.streams import another_clause_over_a_stream
+from matchrec.errors.wording import show_count
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import Template
-from matchrec.source import Source, show_count
+from matchrec.source import Source
 from matchrec.spark.execute import ClauseResult
 from matchrec.spark.question import Options, is_streaming
 from matchrec.spark.relation import Relation, Runner

@@ -26,7 +26,8 @@ from matchrec.api.inputs import (
 from matchrec.api.query import FrontEnd, Query, resolve_options
 from matchrec.api.signatures import ARGUMENTS, NAMED, PATTERN_OUTPUT, SASE_OUTPUT
 from matchrec.arguments import DATAFRAME, FLAG, PatternOutput, SaseOutput, check_arguments
-from matchrec.errors.calls import column_is_no_condition, column_refused, unconverted_option
+from matchrec.errors.calls import unconverted_option
+from matchrec.errors.frames import column_is_no_condition, column_refused
 from matchrec.errors.kinds import located_in
 from matchrec.errors.language import PATTERN_CALLS, SASE
 from matchrec.patterns.sase import Streams, compile_sase

@@ -21,11 +21,19 @@ from pyspark.sql import Column, DataFrame, SparkSession
 
 from matchrec.arguments import is_dataframe, is_frame
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors import calls as errors
-from matchrec.errors.kinds import describe_value, find_library, located_in
-from matchrec.errors.run.failures import rule_marker_without_value
+from matchrec.errors import frames as errors
+from matchrec.errors.calls import (
+    no_such_marker,
+    other_number_of_values,
+    unbound_parameter,
+    unused_value,
+)
+from matchrec.errors.kinds import located_in
+from matchrec.errors.machine import stopped_session
+from matchrec.errors.rule_sets import rule_marker_without_value
+from matchrec.errors.wording import describe_value, find_library, show_count
 from matchrec.plan.text import Template, View, join_template, parameter_name, quote_name
-from matchrec.source import Source, Span, show_count
+from matchrec.source import Source, Span
 from matchrec.spark.backends import find_backend, make_runner
 from matchrec.spark.errors.diagnose import find_unbound_name, make_lost_value_error, read_sentence
 from matchrec.spark.frames import (
@@ -346,7 +354,7 @@ def check_frames(spark: SparkSession, query: QueryNode, frames: Frames) -> None:
             if shares_views(spark, frame.sparkSession):
                 continue
             if is_stopped(frame.sparkSession):
-                raise errors.stopped_session()
+                raise stopped_session()
             raise errors.table_of_another_session(span, name=name).located(query.source)
         if span.start in starts_of_inputs:
             raise errors.no_table(span, name=name, value=describe_value(frame)).located(
@@ -372,9 +380,7 @@ def name_values(query: QueryNode, args: Arguments) -> NamedValues:
         else:
             problem = "has no values"
         markers_without_value = query.markers[len(values) :]
-        error = errors.other_number_of_values(
-            problem, len(query.markers), *markers_without_value[:1]
-        )
+        error = other_number_of_values(problem, len(query.markers), *markers_without_value[:1])
         raise error.located(query.source)
     if isinstance(args, list):
         names = [parameter_name(marker) for marker in query.markers]
@@ -413,7 +419,7 @@ def check_marker_names(text: str, names: Iterable[str]) -> None:
     marker_names = {name for name, _ in find_markers(text)}
     for name in names:
         if name not in marker_names:
-            raise errors.no_such_marker(name=name)
+            raise no_such_marker(name=name)
 
 
 def find_possible_markers(text: str) -> tuple[str, ...]:
@@ -437,7 +443,7 @@ def refuse_unused(text: str, values: Mapping[str, object]) -> None:
     possible_names = find_possible_markers(text)
     for name in values:
         if name not in possible_names:
-            raise errors.unused_value(name=name, known=possible_names)
+            raise unused_value(name=name, known=possible_names)
 
 
 def fill_markers(source: Source, values: Mapping[str, str]) -> Source:
@@ -504,4 +510,4 @@ def find_unbound_parameter(
     span = find_first_parameters(query.source.text).get(name)
     if name in value_names:  # Spark has lost the value
         return make_lost_value_error(name, span).located(query.source)
-    return errors.unbound_parameter(span, name=name, known=value_names).located(query.source)
+    return unbound_parameter(span, name=name, known=value_names).located(query.source)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from matchrec.api.clause import EvaluatedClause
-from matchrec.errors.sql import clause as errors
+from matchrec.errors.sql import query as errors
 from matchrec.source import Source
 from matchrec.spark.errors.users_terms import InUsersTerms
 from matchrec.syntax.tokens import read_tokens

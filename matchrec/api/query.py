@@ -24,7 +24,7 @@ from matchrec.arguments import DialectName, Per, WrittenDialect, check_arguments
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import located_in
 from matchrec.errors.language import current_surface
-from matchrec.errors.run.failures import no_clause
+from matchrec.errors.questions import no_clause
 from matchrec.errors.warnings import warn_caller
 from matchrec.source import printable
 from matchrec.spark.environment import check_session, translate_stream_errors

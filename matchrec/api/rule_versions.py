@@ -24,8 +24,8 @@ from pyspark.sql.types import NullType, StringType
 
 from matchrec.arguments import ArgumentKind, instance_of, is_dataframe
 from matchrec.compile.rule_set import Version
-from matchrec.errors.calls import column_refused
-from matchrec.errors.run import failures
+from matchrec.errors import rule_sets as failures
+from matchrec.errors.frames import column_refused
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.plan.text import string_literal
 from matchrec.spark.errors.diagnose import read_sentence

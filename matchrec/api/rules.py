@@ -34,10 +34,10 @@ from matchrec.arguments import (
     one_of,
 )
 from matchrec.errors import MatchRecognizeError
+from matchrec.errors import rule_sets as failures
 from matchrec.errors.calls import no_attribute
 from matchrec.errors.kinds import located_in
 from matchrec.errors.language import PATTERN_CALLS, SASE, reading_language
-from matchrec.errors.run import failures
 from matchrec.errors.streams import cached_stream
 from matchrec.errors.warnings import refused_rule, warn_caller
 from matchrec.explain.explanation import Explanation, explain_rules

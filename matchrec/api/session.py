@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.api.sql import enable
 from matchrec.arguments import COUNT, check_arguments
-from matchrec.errors import calls as errors
+from matchrec.errors import machine as errors
 from matchrec.spark.sail.start import ENGINE, MEMORY_SIZE, start
 
 

@@ -43,6 +43,7 @@ from matchrec.arguments import (
 )
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import located_in
+from matchrec.errors.machine import no_session
 from matchrec.source import Source, Span
 from matchrec.spark.after.expand import explode_rows
 from matchrec.spark.environment import check_session
@@ -109,7 +110,7 @@ def find_running_session() -> SparkSession:
     """
     session = SparkSession.getActiveSession()
     if session is None:
-        raise errors.no_session()
+        raise no_session()
     return session
 
 

@@ -27,7 +27,8 @@ from typing import IO, TYPE_CHECKING, Any
 from matchrec.cli.failures import busy, explain_spark_error, is_spark_error, tell
 from matchrec.cli.rows import cache_rows, check_names, comes_as_arrow, write_rows
 from matchrec.errors import command as errors
-from matchrec.errors.kinds import find_nearest, shorten
+from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.wording import shorten
 from matchrec.plan.text import quote_name
 
 if TYPE_CHECKING:

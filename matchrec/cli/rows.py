@@ -20,7 +20,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TextIO
 
 from matchrec.errors import command as errors
-from matchrec.errors.sql.expression import NUMBER_TYPES
+from matchrec.errors.sql.type_cures import NUMBER_TYPES
 from matchrec.plan.text import quote_name, string_literal
 from matchrec.source import printable
 

@@ -44,9 +44,9 @@ from matchrec.dialects.rules.place import (
 from matchrec.errors import MatchRecognizeParseError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import name_part
 from matchrec.errors.sql import window as errors
-from matchrec.errors.sql.clause import UNFINISHED
 from matchrec.errors.sql.expression import semantics_before
 from matchrec.errors.sql.foreign_names import find_dialect_syntax_cure
+from matchrec.errors.sql.tokens import UNFINISHED
 from matchrec.source import Span
 from matchrec.syntax.expressions.reader import AFTER_OPERAND
 from matchrec.syntax.tokens import SEMANTICS, make_sequence, tokenize_sql

@@ -28,7 +28,7 @@ from matchrec.dialects.rules.place import ClauseKinds, ColumnKinds, TableLookup,
 from matchrec.dialects.spellings import edit_spellings
 from matchrec.errors.kinds import located_in
 from matchrec.errors.sql import window as errors
-from matchrec.errors.sql.clause import unexpected_token, unreadable_text
+from matchrec.errors.sql.tokens import unexpected_token, unreadable_text
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import find_reads_of_earlier_measures
 from matchrec.plan.text import words_of

@@ -15,15 +15,14 @@ from dataclasses import dataclass, field
 from json import dumps
 from typing import TypeVar
 
+from matchrec.errors.wording import join_alternatives
+
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """The words of a language in which patterns are written. The defaults are for SQL.
-
-    Messages use a field as `{word.rows}`, and a part as `{part[DEFINE]}`.
-    """
+    """The words of a language in which patterns are written. The defaults are for SQL."""
 
     # The names of parts of the clause, by their names in SQL; of those that have another name.
     parts: Mapping[str, str] = field(default_factory=dict)
@@ -119,15 +118,6 @@ def name_part(name: str) -> str:
     return current_language().parts.get(name, name)
 
 
-def uncapitalise(sentence: str) -> str:
-    """Return a sentence as a note, which begins with a small letter. A name in capitals stays.
-
-    >>> uncapitalise("Unexpected token"), uncapitalise("TO_DATE needs a format")
-    ('unexpected token', 'TO_DATE needs a format')
-    """
-    return sentence if sentence[1:2].isupper() else sentence[:1].lower() + sentence[1:]
-
-
 # Where the user writes.
 #
 # An argument in Python is an option in a shell and in the first line of a notebook's cell.
@@ -146,8 +136,7 @@ AXES = ("x", "y", "by")
 class Surface:
     """Where the user writes, and how advice is worded for it. The defaults are for Python.
 
-    Messages use a field as `{here.row}`. In a field, `{name}` is the name that the advice is about;
-    a message gives it as `{here.parameter[field]}`.
+    In a field, `{name}` is the name that the advice is about, for `str.format`.
     """
 
     # Whether it is a cell of a notebook.
@@ -345,12 +334,6 @@ def current_surface() -> Surface:
     '--type-column kind'
     """
     return _SURFACE.get()
-
-
-def join_alternatives(texts: Sequence[str]) -> str:
-    """Join alternatives: `a, b or c`."""
-    *others, last = texts
-    return f"{', '.join(others)} or {last}" if others else last
 
 
 def bare(value: str) -> str:

@@ -23,6 +23,7 @@ from matchrec.compile.coverage import (
     show_condition_parts,
 )
 from matchrec.errors.language import Surface, current_surface
+from matchrec.errors.wording import show_count
 from matchrec.explain.clause import join_clauses, join_sections
 from matchrec.explain.formulas import show_stage_condition
 from matchrec.explain.pictures.figures import (
@@ -46,7 +47,7 @@ from matchrec.plan.pattern import (
 from matchrec.plan.show import show_scalar
 from matchrec.plan.stages import Single, Staging
 from matchrec.plan.stages import list_parts as stage_parts
-from matchrec.source import printable, show_count
+from matchrec.source import printable
 
 if TYPE_CHECKING:
     import pandas as pd

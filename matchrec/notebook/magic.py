@@ -33,8 +33,8 @@ from matchrec.dialects.products import PRODUCTS
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
 from matchrec.errors.language import CELL, current_surface, shown_on
+from matchrec.errors.wording import show_count
 from matchrec.explain.pictures.html import paragraph, table
-from matchrec.source import show_count
 from matchrec.spark.actions import Interrupted, cancelled_by_interrupt
 from matchrec.spark.question import NO_OPTIONS
 from matchrec.spark.sail.start import describe_engine, start

@@ -163,7 +163,7 @@ def check_names(outputs: list[OutputColumn], columns: InputColumns) -> None:
         if first is column:
             continue
         if isinstance(first, Measure) and isinstance(column, Measure):
-            raise duplicate_measure((first.span, column.span), name=column.name)
+            raise duplicate_measure(first.span, column.span, name=column.name)
         span = None
         for output in (first, column):
             if isinstance(output, Measure | RowOutput) and output.span:

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from matchrec.errors.sql.expression import changing_measure, doubtful_column
+from matchrec.errors.sql.expression import changing_measure
+from matchrec.errors.sql.unknown_names import doubtful_column
 from matchrec.plan.clauses import Measure, RowExpression
 from matchrec.plan.expression import (
     ColumnReference,

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 
 from matchrec.errors import MatchRecognizePlanError
 from matchrec.errors import rules as errors
-from matchrec.errors.message import Message
 from matchrec.errors.sql import pattern as negation
 from matchrec.errors.sql.expression import unknown_variable
 from matchrec.plan.clauses import (
@@ -141,14 +140,14 @@ def check_definitions_are_unique(plan: MatchPlan) -> None:
 
 def check_unique(
     names: Iterable[tuple[str, Span | None]],
-    error: Message[MatchRecognizePlanError],
+    make_error: Callable[..., MatchRecognizePlanError],
     folded: Callable[[str], str] = str,
 ) -> None:
     """Check that no name is repeated.
 
     Args:
         names: names, each with where it is written.
-        error: makes the error from the spans of both occurrences and the name.
+        make_error: makes the error from the spans of both occurrences and the name.
         folded: returns a name in the form in which names are compared, such as in lower case.
 
     Raises:
@@ -157,7 +156,7 @@ def check_unique(
     spans: dict[str, Span | None] = {}
     for name, span in names:
         if folded(name) in spans:
-            raise error((spans[folded(name)], span), name=name)
+            raise make_error(spans[folded(name)], span, name=name)
         spans[folded(name)] = span
 
 

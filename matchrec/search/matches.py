@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from matchrec.automaton.program import A_MATCH
 from matchrec.errors import MatchRecognizeRunError
-from matchrec.errors.message import Message
+from matchrec.errors.kinds import MakeRunError
 from matchrec.errors.run.place import RowLocation
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.plan.expression import End
@@ -158,23 +158,21 @@ class RunFailure(Exception):  # noqa: N818 -- the worker turns it into an error 
     """A search, or reading its matches, has failed because of the rows.
 
     Args:
-        message: the user's error.
+        make_error: makes the user's error.
         row: position of the row that the error names. For AFTER MATCH SKIP, it is the match's
             starting row; for a condition, the candidate row; for a sum, the last row added.
-        fields: what the message needs, apart from the location of the row.
+        fields: the arguments of `make_error`, apart from the location of the row.
     """
 
-    def __init__(
-        self, message: Message[MatchRecognizeRunError], row: int, fields: Mapping[str, object]
-    ) -> None:
-        super().__init__(message, row, fields)
-        self.message = message
+    def __init__(self, make_error: MakeRunError, row: int, fields: Mapping[str, object]) -> None:
+        super().__init__(make_error, row, fields)
+        self.make_error = make_error
         self.row = row
         self.fields = fields
 
     def error(self, place: RowLocation) -> MatchRecognizeRunError:
         """Return the error for the user. `place` says where `row` is, in the user's terms."""
-        return self.message(place=place, **self.fields)
+        return self.make_error(place=place, **self.fields)
 
 
 def skip_rule(to: SkipTo) -> SkipRule:

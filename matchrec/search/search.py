@@ -36,6 +36,7 @@ from matchrec import memory
 from matchrec.automaton.closure import may_map_twice
 from matchrec.automaton.program import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.conditions.functions.function import AnsiError
+from matchrec.errors.kinds import MakeRunError
 from matchrec.errors.run import failures
 from matchrec.errors.streams import stream_without_room
 from matchrec.jit.decorators import read_only
@@ -57,7 +58,7 @@ LEAST_OUTPUT = 1 << 12  # matches
 BYTES_OF_OUTPUT_ROW = 128  # what a mapped row takes, roughly, until it has left the worker
 STEPS_A_SECOND = 1 << 14  # of Python
 
-_FAILURES = {
+_FAILURES: dict[int, MakeRunError] = {
     layout.SKIP_TO_NO_ROW: failures.skip_to_no_row,
     layout.SKIP_TO_FIRST_ROW: failures.skip_to_first_row,
     layout.OVERFLOW: failures.overflow_in_condition,
@@ -341,8 +342,8 @@ class KernelSearch(ABC):
 
     def raise_failure(self, status: int) -> None:
         """Raise RunFailure if a status of the kernel says that something has failed."""
-        message = _FAILURES.get(status)
-        if message is None:
+        make_error = _FAILURES.get(status)
+        if make_error is None:
             return
         progress = self.progress
         row = progress.row
@@ -358,8 +359,8 @@ class KernelSearch(ABC):
             error = self.arrays.python.failed()
             fields["reason"] = str(error)
             if isinstance(error, AnsiError):
-                message = failures.function_failed_under_ansi
-        raise RunFailure(message, int(row), fields)
+                make_error = failures.function_failed_under_ansi
+        raise RunFailure(make_error, int(row), fields)
 
     def shape_registers(self, runs: int) -> Shapes:
         """Return the registers before the first row of a run, and of `runs` runs after that.

@@ -27,10 +27,11 @@ from pyspark.sql.functions import expr
 
 from matchrec.arguments import ArgumentKind, check_arguments, is_number
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.calls import nothing_counted, nothing_observed
+from matchrec.errors.calls import nothing_counted
+from matchrec.errors.machine import nothing_observed
+from matchrec.errors.wording import show_count
 from matchrec.explain.pictures.html import preformatted, table
 from matchrec.search.kernels import layout
-from matchrec.source import show_count
 from matchrec.spark.backends import find_backend
 from matchrec.spark.sail.probes import can_observe
 from matchrec.spark.types import make_struct_type

@@ -33,7 +33,8 @@ from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import Family, ValueType
 from matchrec.conditions.typing.typer import DEFAULT_SETTINGS
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.calls import no_watermarks, times_without_workers, worker_cannot_sort
+from matchrec.errors.calls import times_without_workers, worker_cannot_sort
+from matchrec.errors.machine import no_watermarks
 from matchrec.errors.run.origins import SqlOrigin, mark_origin, with_comment
 from matchrec.output.measure_reader import SqlPiece, may_accumulate
 from matchrec.output.reads import ReadIsMatched

@@ -29,7 +29,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import steps_of_event_selection
 from matchrec.errors.kinds import located_in
 from matchrec.errors.language import Language
-from matchrec.errors.run.failures import name_rule
+from matchrec.errors.rule_sets import name_rule
 from matchrec.output.schema import PLACEHOLDER_COLUMN
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.resolve import InputColumns, inline_earlier_measures

@@ -18,6 +18,7 @@ from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql import window as window_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
+from matchrec.errors.sql.tokens import unexpected_token
 from matchrec.plan.clauses import (
     CLAUSE_CHOICES,
     AfterMatchSkip,
@@ -224,13 +225,13 @@ def _read_pattern(clause: ClauseTokens, section: Section, end: int) -> RowPatter
     for index in range(opening, closing):
         if clause.key(index) == "DEFINE" and clause.key(index + 2) == "AS":
             spans = clause[opening].span, clause[index].span
-            raise errors.not_closed_before(spans, opening="(", keyword="DEFINE")
+            raise errors.not_closed_before(*spans, opening="(", keyword="DEFINE")
     if end < section.end:
         token = clause[end]
         if token.key in ("PARTITION", "SKIP", "STRICT", "ALL", "NON", "LONGEST", "FIRST"):
             raise errors.malformed_selection(clause.span(end, section.end))
         outside = pattern_outside(clause, opening - 1, end)
-        raise outside or errors.unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)
+        raise outside or unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)
     inside = Span(clause[opening].span.end, clause[closing].span.start)
     return parse_row_pattern(clause.text, inside)
 
@@ -289,7 +290,7 @@ def _read_measure(clause: ClauseTokens, start: int, end: int) -> nodes.NamedExpr
         if clause.key(index) == "AS" and clause.key(index - 1) != "." and index > start:
             # What follows the name belongs to another measure, or to no part of the clause.
             token = clause[index + 2]
-            raise errors.unexpected_token(token.text, "MEASURES", token.span)
+            raise unexpected_token(token.text, "MEASURES", token.span)
     name = _read_name_after_as(clause, (start, end), "measure", "MEASURES")
     expression_end = end - 2
     if name is None:
@@ -475,7 +476,7 @@ def _refuse_second_definition(clause: ClauseTokens, start: int, end: int) -> Non
         if before.key in ("AND", "OR"):
             raise errors.joined_definitions(before.span, word=before.key)
         token = clause[index]
-        raise errors.unexpected_token(token.text, "DEFINE", token.span)
+        raise unexpected_token(token.text, "DEFINE", token.span)
 
 
 def _explain_malformed_definition(

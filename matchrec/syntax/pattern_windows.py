@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from matchrec.errors.sql import window as errors
-from matchrec.errors.sql.clause import unclosed_bracket
+from matchrec.errors.sql.tokens import unclosed_bracket
 from matchrec.syntax import grammar, sections
 from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.nodes import MatchRecognize, WindowCall

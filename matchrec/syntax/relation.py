@@ -10,8 +10,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.kinds import find_nearest
-from matchrec.errors.sql import clause as errors
+from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.sql import query as errors
+from matchrec.errors.sql.clause import (
+    closed_before,
+    last_closes_another,
+    not_closed_before,
+    outside_parentheses,
+    parenthesis_not_closed,
+)
+from matchrec.errors.sql.tokens import strange_sign, unclosed_bracket, unexpected_token
 from matchrec.plan.expression import (
     Operation,
     Scalar,
@@ -116,17 +124,17 @@ def _refuse_unbalanced(tokens: TokenSequence, clause_words: Sequence[int]) -> No
     if not WIDE_PARENTHESES.isdisjoint(tokens.text):
         for token in tokens.tokens[clause_words[0] :]:
             if token.is_strange and not WIDE_PARENTHESES.isdisjoint(token.text):
-                raise errors.strange_sign(token.text, "the query", token.span)
+                raise strange_sign(token.text, "the query", token.span)
     for word in clause_words:
         if word + 1 not in tokens.pairs:
             raise _explain_unclosed(tokens, word)
         _refuse_early_end(tokens, word + 1)
     for closing in tokens.places.get(")", ()):
         if closing not in tokens.openings:
-            raise errors.unexpected_token(")", "the query", tokens[closing].span)
+            raise unexpected_token(")", "the query", tokens[closing].span)
     for opening in tokens.places.get("(", ()):
         if opening not in tokens.pairs:
-            raise errors.unclosed_bracket(tokens[opening].span, opening="(", where="the query")
+            raise unclosed_bracket(tokens[opening].span, opening="(", where="the query")
 
 
 # For the keyword of a part: the distance to a token that follows it in no other place, and that
@@ -201,15 +209,15 @@ def _explain_unclosed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
                 part = part_at(tokens, inner) or _definition_at(tokens, index, inner)
                 if part:
                     spans = tokens[index].span, tokens[inner].span
-                    return errors.not_closed_before(spans, opening=tokens.key(index), keyword=part)
+                    return not_closed_before(*spans, opening=tokens.key(index), keyword=part)
         index += 1
     clause_start = tokens.span(word, word + 2)
     last_closing = max(tokens.openings, default=word)
     opening = tokens.openings.get(last_closing, word)
     if word + 1 < opening < last_closing - 1 and _starts_line(tokens, last_closing):
         # The last `)` is alone at the start of a line, so it was probably meant for the clause.
-        return errors.last_closes_another(tokens[opening].span, clause_start)
-    return errors.parenthesis_not_closed(clause_start, part="MATCH_RECOGNIZE")
+        return last_closes_another(tokens[opening].span, clause_start)
+    return parenthesis_not_closed(clause_start, part="MATCH_RECOGNIZE")
 
 
 def _starts_line(tokens: TokenSequence, index: int) -> bool:
@@ -256,8 +264,8 @@ def _explain_part_outside(
     """
     has_stray_parenthesis = any(other not in tokens.openings for other in tokens.places[")"])
     if has_stray_parenthesis:
-        return errors.closed_before((tokens[closing].span, tokens[index].span), keyword=part)
-    return errors.outside_parentheses(tokens[index].span, part=part)
+        return closed_before(tokens[closing].span, tokens[index].span, keyword=part)
+    return outside_parentheses(tokens[index].span, part=part)
 
 
 # The words of CREATE and ALTER before the one for what is created, such as VIEW.

@@ -22,9 +22,9 @@ from dataclasses import replace
 from matchrec.arguments import is_whole
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import marker_without_value, unbound_parameter
-from matchrec.errors.kinds import describe_value
 from matchrec.errors.sql import clause as clause_errors
 from matchrec.errors.sql import pattern as errors
+from matchrec.errors.wording import describe_value
 from matchrec.plan import pattern as patterns
 from matchrec.plan.text import find_marker, is_reserved, parameter_name
 from matchrec.source import Span
@@ -314,7 +314,7 @@ class _Parser(Cursor):
         if key == ",":
             raise errors.stray_character(span, text=",")
         raise errors.wrong_bracket(
-            (opening.span, span), opening=_PAIRS[closing], found=key, closing=closing
+            opening.span, span, opening=_PAIRS[closing], found=key, closing=closing
         )
 
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.kinds import find_keyword
+from matchrec.errors.misspellings import find_keyword
 from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import window as window_errors
+from matchrec.errors.sql.query import refuse_other_language
 from matchrec.plan.clauses import EventSelection, FirstMatches, MatchOutput
 from matchrec.plan.text import words_of
 from matchrec.source import Span
@@ -125,7 +126,7 @@ def find_sections(clause: ClauseTokens) -> dict[ClausePart, Section]:
         if first.key == "PATTERN":
             raise _explain_missing_parentheses(clause, 0)
         start = first.span.start
-        errors.refuse_other_language(clause.text[start - clause.offset :], start)
+        refuse_other_language(clause.text[start - clause.offset :], start)
         raise errors.unexpected_start(first.text, first.span)
     _check_order(clause, starts)
     ends = [index for _, index in starts[1:]] + [len(clause)]
@@ -329,7 +330,7 @@ def _check_order(clause: ClauseTokens, starts: Sequence[tuple[ClausePart, int]])
         if part is ClausePart.ROWS_PER_MATCH and clause.in_window:
             raise window_errors.not_in_window(keyword, what=names[part])
         if part in keywords:
-            raise errors.written_twice((keywords[part], keyword), part=part.value)
+            raise errors.written_twice(keywords[part], keyword, part=part.value)
         turn = _PARTS_IN_ORDER.index(part)
         for other in keywords:
             if _PARTS_IN_ORDER.index(other) > turn:

@@ -9,9 +9,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from matchrec.errors.kinds import find_nearest
+from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql import window as errors
-from matchrec.errors.sql.clause import clause_in_clause, unexpected_token
+from matchrec.errors.sql.query import clause_in_clause
+from matchrec.errors.sql.tokens import unexpected_token
 from matchrec.plan.match_plan import Use
 from matchrec.plan.text import quote_name
 from matchrec.source import Span

@@ -26,8 +26,7 @@ import pyarrow.compute as pc
 from matchrec.compile.executable import ColumnAspect, Executable
 from matchrec.conditions.functions.comparisons import normalized, rank
 from matchrec.conditions.functions.function import Value
-from matchrec.errors import MatchRecognizeRunError
-from matchrec.errors.message import Message
+from matchrec.errors.kinds import MakeRunError
 from matchrec.errors.run import failures
 from matchrec.plan.clauses import Distance, DistanceForm
 from matchrec.search.matches import RunFailure
@@ -488,15 +487,13 @@ def check_distance(window: Distance, starts: IntArray, order: pa.Array) -> None:
     fail_at_first(np.asarray(wraps & valid, np.bool_), failures.window_wraps, variables=variables)
 
 
-def fail_at_first(
-    is_wrong: BoolArray, message: Message[MatchRecognizeRunError], **fields: object
-) -> None:
+def fail_at_first(is_wrong: BoolArray, make_error: MakeRunError, **fields: object) -> None:
     """Raise RunFailure for the first row that is wrong, if there is one.
 
     Args:
         is_wrong: bool[n], which rows are wrong.
-        message: the error.
-        fields: the fields of the message, without the location of the row.
+        make_error: makes the error.
+        fields: its arguments, without the location of the row.
     """
     if is_wrong.any():
-        raise RunFailure(message, int(np.argmax(is_wrong)), fields)
+        raise RunFailure(make_error, int(np.argmax(is_wrong)), fields)

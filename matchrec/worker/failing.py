@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from matchrec import memory
 from matchrec.errors import MatchRecognizeRunError
-from matchrec.errors.calls import no_room_in_worker, no_room_on_machine
+from matchrec.errors.machine import no_room_in_worker, no_room_on_machine
 from matchrec.errors.run.failures import row_not_computed
 from matchrec.loading import freezing_loaded_modules, without_collector
 

@@ -229,7 +229,7 @@ def search(
 
 def kind_of(failure: RunFailure) -> str:
     """Return the `kind` that the reference gives the same failure: the name of its message."""
-    return next(name for name, message in vars(failures).items() if message is failure.message)
+    return next(name for name, value in vars(failures).items() if value is failure.make_error)
 
 
 def run_algorithm(algorithm: SearchAlgorithm, query: Query, rows: Rows) -> Outcome:

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import re
 
-from matchrec.errors.message import fill_words
-from matchrec.errors.sql.clause import find_look_alike_cure
+from matchrec.errors.language import current_surface
 from matchrec.errors.sql.refusals import SPARK_FUNCTIONS, explain_refusal, find_types_cure
+from matchrec.errors.sql.tokens import find_look_alike_cure
 
-# For sentences of Sail or Spark, as regular expressions: what to write.
+# For sentences of Sail or Spark, as regular expressions: what to write. `{file}` is how the user
+# reads a file.
 _CURES = {
     r"(?:LIMIT|OFFSET) must be >=|Expected (?:LIMIT|OFFSET) to be|INVALID_LIMIT_LIKE_EXPRESSION": (
         "write a whole number of rows, 0 or more"
     ),
     r"TABLESAMPLE with ROWS": "write LIMIT for a number of rows",
     r"(?:unknown table function: |VALUED_FUNCTION\] Could not resolve `)"
-    r"\w*(?i:read|scan|csv|json|parquet)": "{here.file}",
+    r"\w*(?i:read|scan|csv|json|parquet)": "{file}",
     r"unknown table function|UNRESOLVABLE_TABLE_VALUED_FUNCTION": (
         "write the name of a table, a subquery in parentheses, or a table function such as "
         "range(10)"
@@ -94,5 +95,5 @@ def find_refusal_cure(message: str, sentence: str) -> str | None:
         return refusal.cure
     for pattern, cure in _CURES.items():
         if re.search(pattern, message) or re.search(pattern, sentence):
-            return fill_words(cure)
+            return cure.format(file=current_surface().file)
     return find_types_cure(message)

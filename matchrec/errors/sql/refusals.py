@@ -6,11 +6,12 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from matchrec.errors.kinds import MatchRecognizePlanError, find_nearest
-from matchrec.errors.language import join_alternatives
-from matchrec.errors.message import fill_words, give_codes, plan_error
-from matchrec.errors.sql.clause import find_look_alike_cure
-from matchrec.errors.sql.expression import classify_type, find_number_example
+from matchrec.errors.kinds import MatchRecognizePlanError
+from matchrec.errors.language import current_surface, name_part
+from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.sql.tokens import find_look_alike_cure
+from matchrec.errors.sql.type_cures import classify_type, find_number_example
+from matchrec.errors.wording import join_alternatives
 from matchrec.source import Span
 
 
@@ -30,11 +31,13 @@ def refused_by_engine(
     refusal = explain_refusal(sentence)
     if refusal is not None:
         sentence, hint = refusal.sentence, hint or refusal.cure
-    return _refused_by_engine(span, engine=engine, clause=clause, sentence=sentence, cure=hint)
+    return MatchRecognizePlanError(
+        f"{engine} refuses an expression in {name_part(clause)}: {sentence}",
+        span,
+        hint=hint,
+        code="refused-by-engine",
+    )
 
-
-_refused_by_engine = plan_error("""{engine} refuses an expression in {clause:part}: {sentence}
-    {cure}""")
 
 _TEXT_AS_VALUE = re.compile(r"Cannot cast string '(.*)' to value of")
 
@@ -59,13 +62,14 @@ def find_quoted_column_cure(sentence: str, columns: Collection[str]) -> str | No
 
 
 # The help for two types that do not go together, for each sentence of Sail or Spark about them. The
-# keys are regular expressions, and the first one that matches is used.
+# keys are regular expressions, and the first one that matches is used. `{length}` is how the user
+# passes a length of time.
 _TYPES = {
     # A string or a number is added to a time; a string is combined with a length of time.
     r"Timestamp\([^)]*\) [+-] (?:Utf8|Int)|(?:Duration|Interval)\(.*\) \S+ Utf8|"
     r'"INTERVAL"\), not "TIMESTAMP|'
     r'"[(].* [+-] .*\("TIMESTAMP(?:_NTZ)?" and "': "write INTERVAL '10' MINUTE; for a parameter "
-    "{here.length}",
+    "{length}",
     # The difference of two times is combined with a number.
     r'(?:Duration|Interval)\(.*\) \S+ (?:Int|Float)|\("INTERVAL [^"]*" and': "the difference of "
     "two times is a length of time: write INTERVAL '10' MINUTE instead of the number",
@@ -114,7 +118,7 @@ def find_types_cure(sentence: str) -> str | None:
     """
     for pattern, cure in _TYPES.items():
         if re.search(pattern, sentence):
-            return fill_words(cure)
+            return cure.format(length=current_surface().length)
     return None
 
 
@@ -330,6 +334,3 @@ def find_typed_literal_cure(type_name: str) -> str | None:
     """
     is_query = type_name.strip('"').upper() == "SELECT"
     return "give the string a name: SELECT 'a' AS name" if is_query else None
-
-
-give_codes(globals())

@@ -7,11 +7,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from matchrec.errors import command as errors
+from matchrec.errors.wording import show_count
 from matchrec.explain.charts import plot
 from matchrec.explain.charts.series import comparable_type, is_drawn, text_of
 from matchrec.explain.pictures import figures
 from matchrec.plan.text import quote_name
-from matchrec.source import number_sort_key, show_count
+from matchrec.source import number_sort_key
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors import calls as errors
+from matchrec.errors import machine as errors
 from matchrec.explain.pictures.html import preformatted, scrollable
 
 if TYPE_CHECKING:

@@ -425,7 +425,8 @@ class EventReader(ScalarReader):
         for other in self.identifiers:
             if other.events != first.events:
                 raise errors.two_ranges(
-                    (first.span, other.span),
+                    first.span,
+                    other.span,
                     function=function,
                     clause=self.clause,
                     ranges=(first.events, other.events),

@@ -10,7 +10,7 @@ from dataclasses import replace
 from matchrec.errors import sase as errors
 from matchrec.errors.kinds import located_in
 from matchrec.errors.language import SASE
-from matchrec.errors.sql.clause import expression_nested_too_deep
+from matchrec.errors.sql.tokens import expression_nested_too_deep
 from matchrec.patterns.sase.expressions import NAMES, EventReader, in_single_quotes, read_text
 from matchrec.patterns.sase.nodes import Component, Components, SaseQuery, SaseStrategy
 from matchrec.plan.clauses import FirstMatches, Measure, RowExpression

@@ -21,9 +21,11 @@ from pyspark.sql.types import DateType, DoubleType, FloatType, NumericType, Stri
 from matchrec.conditions.row_column import build_end_columns
 from matchrec.conditions.split import is_truth_value
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError, calls, conditions
-from matchrec.errors.sql import expression as errors
+from matchrec.errors.machine import hours_along_dates, nested_zeros
 from matchrec.errors.sql import refusals
+from matchrec.errors.sql import unknown_names as errors
 from matchrec.errors.sql.around import find_refusal_cure
+from matchrec.errors.sql.expression import correlated_subquery, not_sortable
 from matchrec.errors.sql.foreign_names import find_arguments_cure
 from matchrec.plan.clauses import Measure, RowExpression, RowsPerMatch
 from matchrec.plan.expression import (
@@ -281,7 +283,7 @@ class Diagnosis:
             return None
         smallest = min(subquery_spans, key=lambda span: span.end - span.start)
         what = f"column `{name}` of the input"
-        return errors.correlated_subquery(smallest, clause="MEASURES", what=what).under(name)
+        return correlated_subquery(smallest, clause="MEASURES", what=what).under(name)
 
     def make_window_error(self, interval: RowExpression) -> MatchRecognizeError:
         """Return the error of a window that is not a distance along its key."""
@@ -550,7 +552,7 @@ def find_mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecogniz
     for key in plan_keys:
         key_type = relation.type_of(key.text)
         if any(type(part).__name__ in WITHOUT_ORDER for part in iterate_types(key_type)):
-            yield errors.not_sortable(key.clause, key_type.simpleString(), key.span)
+            yield not_sortable(key.clause, key_type.simpleString(), key.span)
 
 
 # Types whose values have no order. By name, because an older PySpark lacks some of them.
@@ -570,13 +572,13 @@ def find_differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecog
             isinstance(part, FloatType | DoubleType) for part in iterate_types(key_type)
         )
         if is_floating and is_nested(key_type) and probes.tells_zeros_apart(spark):
-            yield calls.nested_zeros(key.span, clause=key.clause, type_name=key_type.simpleString())
+            yield nested_zeros(key.span, clause=key.clause, type_name=key_type.simpleString())
     order = plan.order_by[0].expression if plan.order_by else None
     if order is None or not isinstance(relation.type_of(order.text), DateType):
         return
     for interval in plan.lengths:
         if interval.text and probes.drops_hours(spark) and has_hours(interval.text, relation):
-            yield calls.hours_along_dates(interval.span, interval=interval.text)
+            yield hours_along_dates(interval.span, interval=interval.text)
 
 
 def has_hours(interval: str, relation: Relation) -> bool:

@@ -24,7 +24,7 @@ from matchrec.compile.path import Draft
 from matchrec.compile.rule_set import RuleSet, SharedDrafts, join_rules
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.types import COMPARED_BY_SPARK
-from matchrec.errors.run.failures import (
+from matchrec.errors.rule_sets import (
     not_divided_by,
     taken_name,
     versions_of_other_columns,

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from matchrec.errors import calls as errors
+from matchrec.errors import machine as errors
 from matchrec.memory import find_mimalloc_settings, keep_freed
 from matchrec.spark.session import find_application
 

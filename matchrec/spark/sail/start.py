@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.arguments import ArgumentKind
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors import calls as errors
+from matchrec.errors import machine as errors
 from matchrec.spark.environment import tune
 from matchrec.spark.sail import server
 from matchrec.spark.session import find_application, is_connect

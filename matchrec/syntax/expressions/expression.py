@@ -14,7 +14,7 @@ from matchrec.errors import MatchRecognizeParseError
 from matchrec.errors import calls as calls_errors
 from matchrec.errors.kinds import located_in
 from matchrec.errors.language import Language
-from matchrec.errors.sql import clause as errors
+from matchrec.errors.sql import tokens as errors
 from matchrec.errors.sql.expression import constant_key
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.expression import (

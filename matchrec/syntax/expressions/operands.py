@@ -12,9 +12,11 @@ Source: Spark's SqlBaseParser.g4, primaryExpression, nonReserved, strictNonReser
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import find_nearest, misspelling_distance
+from matchrec.errors.misspellings import find_nearest, misspelling_distance
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import expression as errors
+from matchrec.errors.sql.tokens import case_without_end, expression_nested_too_deep
+from matchrec.errors.sql.unknown_names import unknown_function
 from matchrec.plan.expression import (
     ColumnReference,
     Navigation,
@@ -236,7 +238,7 @@ class OperandReader(ExpressionCursor):
                 if any(
                     misspelling_distance(name.key, aggregate, 1) == 1 for aggregate in AGGREGATES
                 ):
-                    raise errors.unknown_function(name.text, self.clause, AGGREGATES, name.span)
+                    raise unknown_function(name.text, self.clause, AGGREGATES, name.span)
             raise errors.bare_star(span, clause=self.clause)
         if self.caller is not None and self.key_at(self.caller) == "COUNT":
             function = self.tokens[self.caller].text
@@ -407,7 +409,7 @@ class OperandReader(ExpressionCursor):
         if self.accept("ELSE"):
             parts.append(self.expression())
         if self.position == self.end:
-            raise syntax_errors.case_without_end(self.tokens[start].span, where=self.clause)
+            raise case_without_end(self.tokens[start].span, where=self.clause)
         self.expect("END")
         return self.make_operation(operator, start, *parts)
 
@@ -427,7 +429,7 @@ class OperandReader(ExpressionCursor):
             inner += 1
         self.position = inner + 1
         if inner - start > MOST_PARENTHESES:
-            raise syntax_errors.expression_nested_too_deep(self.here, where=self.clause)
+            raise expression_nested_too_deep(self.here, where=self.clause)
         names, values = self.fields()
         self.expect(")")
         tree = values[0]

@@ -159,12 +159,12 @@ def _refuse_in_call(reader: ExpressionCursor, function: int, index: int) -> None
             raise errors.called_inside(inner.span, inner=key, function=name, clause=clause)
         case key if key in NAVIGATION and is_in_aggregate:
             raise errors.navigation_in_aggregate(
-                spans, navigation=key, aggregate=name, clause=clause
+                *spans, navigation=key, aggregate=name, clause=clause
             )
         case key if key in NAVIGATION:
-            raise pattern_errors.wrong_nesting(spans, inner=key, outer=name, clause=clause)
+            raise pattern_errors.wrong_nesting(*spans, inner=key, outer=name, clause=clause)
         case _:
-            raise errors.aggregate_in(spans, aggregate=inner.text, outer=name, clause=clause)
+            raise errors.aggregate_in(*spans, aggregate=inner.text, outer=name, clause=clause)
 
 
 # Frames in DEFINE: `avg(x) OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)`.
@@ -346,7 +346,8 @@ def _find_variable(reader: ExpressionCursor, index: int, rows_read_before: int) 
         names = [f"`{name}`" if name else "all variables" for name in first_spans]
         spans = list(first_spans.values())
         raise errors.two_variables(
-            (spans[0], spans[1]),
+            spans[0],
+            spans[1],
             function=reader.tokens[index].text,
             clause=reader.clause,
             first=names[0],

@@ -42,7 +42,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from matchrec import memory
-from matchrec.errors.calls import no_file_for_sorting, no_room_on_disk
+from matchrec.errors.machine import no_file_for_sorting, no_room_on_disk
 from matchrec.search.partitions import IntArray
 from matchrec.shortcuts import current_shortcuts
 from matchrec.worker import wire

@@ -173,7 +173,7 @@ def test_a_condition_that_overflows_names_row_and_variable(algorithm: SearchAlgo
     with pytest.raises(RunFailure) as caught:
         listed(algorithm, Query(parse_row_pattern("A B"), run_conditions=run_conditions), rows)
     failure = pickle.loads(pickle.dumps(caught.value))
-    assert failure.message == failures.overflow_in_condition
+    assert failure.make_error == failures.overflow_in_condition
     assert (failure.row, failure.fields) == (3, {"variable": "B"})
 
 
