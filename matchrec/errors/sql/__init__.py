@@ -9,7 +9,6 @@ unknown_names   columns and functions that do not exist
 window          row pattern windows, and queries of other products
 type_cures      advice on values of two types
 foreign_names   advice on functions of other products
-refusals        advice on expressions that the engine refuses
-around          advice on queries that the engine refuses
+refusals        what an engine's refusal means
 ungrouped       columns outside GROUP BY
 """

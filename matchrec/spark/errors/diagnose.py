@@ -24,9 +24,9 @@ from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError,
 from matchrec.errors.machine import hours_along_dates, nested_zeros
 from matchrec.errors.sql import refusals
 from matchrec.errors.sql import unknown_names as errors
-from matchrec.errors.sql.around import find_refusal_cure
 from matchrec.errors.sql.expression import correlated_subquery, not_sortable
 from matchrec.errors.sql.foreign_names import find_arguments_cure
+from matchrec.errors.sql.refusals import find_refusal_cure
 from matchrec.plan.clauses import Measure, RowExpression, RowsPerMatch
 from matchrec.plan.expression import (
     FUNCTIONS_OF_ENDED_RUNS,

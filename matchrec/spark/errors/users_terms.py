@@ -35,14 +35,15 @@ from matchrec.errors import (
     MatchRecognizeUnsupportedError,
 )
 from matchrec.errors.kinds import Located
-from matchrec.errors.sql.around import FIND_THE_PART, find_refusal_cure
 from matchrec.errors.sql.foreign_names import (
     find_dialect_syntax_cure,
     find_function_cure,
     find_table_cure,
 )
 from matchrec.errors.sql.refusals import (
+    FIND_THE_PART,
     find_literal_cure,
+    find_refusal_cure,
     find_type_name_cure,
     find_typed_literal_cure,
 )
