@@ -43,7 +43,7 @@ from matchrec.arguments import (
 )
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import located_in
-from matchrec.errors.machine import no_session
+from matchrec.errors.machine import missing_session
 from matchrec.source import Source, Span
 from matchrec.spark.after.expand import explode_rows
 from matchrec.spark.environment import check_session
@@ -110,7 +110,7 @@ def find_running_session() -> SparkSession:
     """
     session = SparkSession.getActiveSession()
     if session is None:
-        raise no_session()
+        raise missing_session()
     return session
 
 
@@ -275,7 +275,7 @@ def build_sql_query(  # noqa: PLR0913 -- the arguments of `sql`
     """
     for name in frames:
         if not re.search(rf"{{\s*{re.escape(name)}\b", query):
-            raise errors.unused_name(name, ("args", "dialect", "options"), OPTIONS)
+            raise errors.unknown_argument(name, ("args", "dialect", "options"), OPTIONS)
     front_end = SqlText(spark, query, args, convert_frames(spark, frames))
     return Query(query, "SQL", dialect, resolve_options("sql", options), front_end)
 
@@ -318,7 +318,7 @@ class SqlText(FrontEnd):
             return
         call = "match_sase" if IS_SASE.match(self.text) else "match_recognize"
         span = Span(*beginning.span("word"))
-        error = errors.no_query(span, word=beginning["word"], call=call)
+        error = errors.not_a_query(span, word=beginning["word"], call=call)
         raise error.located(Source(self.text))
 
     def convert(self, dialect: str, write: str, events: str) -> Conversion:

@@ -111,7 +111,7 @@ def sweep(
     options = resolve_options("sweep", options, "transport", "counters")
     points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     if len(points) > MAX_POINTS:
-        raise errors.too_many_points(count=len(points), limit=MAX_POINTS)
+        raise errors.too_many_combinations(count=len(points), limit=MAX_POINTS)
     check_markers(clause, grid)
     first_point = points[0]
     check_rule(df, build_rule(df, clause, first_point, "", dialect), first_point)
@@ -132,7 +132,7 @@ def check_markers(clause: str, grid: Grid) -> None:
     check_marker_names(clause, grid)
     for name, span in find_markers(clause):
         if name not in grid:
-            error = errors.marker_without_values(span, name=name, known=tuple(grid))
+            error = errors.sweep_parameter_without_values(span, name=name, known=tuple(grid))
             raise error.located(Source(clause))
 
 

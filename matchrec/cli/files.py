@@ -240,10 +240,10 @@ class Table:
             try:
                 content = json.load(text)
             except ValueError as error:
-                raise errors.no_json(name=self.name, path=str(file), reason=error) from error
+                raise errors.malformed_json(name=self.name, path=str(file), reason=error) from error
         if not isinstance(content, list) or not all(isinstance(item, dict) for item in content):
             reason = "it is an array of something else"
-            raise errors.no_json(name=self.name, path=str(file), reason=reason)
+            raise errors.malformed_json(name=self.name, path=str(file), reason=reason)
         return content
 
     def find_first_file(self) -> Path:

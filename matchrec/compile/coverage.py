@@ -38,7 +38,7 @@ from matchrec.conditions.row_column import (
     show_column,
 )
 from matchrec.conditions.split import ConditionSplitter, join_steps
-from matchrec.errors import questions as failures
+from matchrec.errors import questions as errors
 from matchrec.output.schema import RowOutput
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.expression import Navigation, Scalar, column_term, compare, join_conditions
@@ -103,9 +103,9 @@ def check_coverable(plan: MatchPlan) -> None:
         MatchRecognizeUnsupportedError: it does not, because of LONGEST MATCH or NOT.
     """
     if plan.output is MatchOutput.LONGEST:
-        raise failures.coverage_of_longest()
+        raise errors.coverage_of_longest_match()
     if list_negations(plan.pattern):
-        raise failures.coverage_of_negation(list_negations(plan.pattern)[0].span)
+        raise errors.coverage_of_not(list_negations(plan.pattern)[0].span)
 
 
 def draft_coverage(draft: Draft) -> CoverageDraft:
@@ -186,7 +186,7 @@ def link_coverage(coverage: CoverageDraft, executable: Executable) -> CoverageTa
     draft = coverage.draft
     task = executable.task
     if task.selects and compile_task(task, len(executable.crossing.integers)).rules.forgets:
-        raise failures.coverage_of_match_number()
+        raise errors.coverage_of_match_number()
     bits = find_test_bits(executable)
     columns = executable.crossing.columns
     partition_columns = [index for _, index in executable.crossing.keys]

@@ -18,7 +18,7 @@ from matchrec.dialects.limits import check_limits, find_repeated_variables, is_o
 from matchrec.dialects.products import SPARK, Nulls, Product
 from matchrec.dialects.rules.place import ColumnKinds, KnownColumns, RuleContext
 from matchrec.errors.sql import window as errors
-from matchrec.errors.sql.window import not_in
+from matchrec.errors.sql.window import not_in_product
 from matchrec.plan import pattern
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, show_name, top_level_parts
@@ -48,7 +48,7 @@ def edit_clause(
     write = fragments.write
     clause = read_clause(tokens)
     if read.name == "azure" and not clause.order_by:
-        raise errors.ordered_by_arrival(clause.span, product=read.title)
+        raise errors.order_of_arrival(clause.span, product=read.title)
     if read.allows_unused_definitions and not write.allows_unused_definitions:
         clause, unused = drop_unused_definitions(tokens, clause)
         yield from (Edit(span, "") for span in unused)
@@ -72,7 +72,7 @@ def edit_clause(
         edits = tuple(edit_exclusive_loops(clause, translate))
         if edits and lacks("SUBSET", write):
             what = "SUBSET, without which a greedy loop gives rows back: write {2} or *?"
-            raise not_in(clause.pattern_span, product=write.title, what=what)
+            raise not_in_product(clause.pattern_span, product=write.title, what=what)
         yield from edits
     fragments.log.notes.extend(note_output_differences(tokens, clause, read, write))
     fragments.log.notes.extend(spellings.note_alternatives(fragments, clause.pattern))
@@ -277,7 +277,7 @@ def edit_exclusive_loops(
     if not exits:
         return
     for span in find_repeated_variables(clause.pattern):
-        raise not_in(span, product="Flink SQL", what="repeated variables in PATTERN")
+        raise not_in_product(span, product="Flink SQL", what="repeated variables in PATTERN")
     subsets = [
         f"{exit_.union} = ({show_name(exit_.loop)}, {show_name(exit_.follower)})" for exit_ in exits
     ]

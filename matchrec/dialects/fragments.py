@@ -44,7 +44,7 @@ from matchrec.dialects.rules.place import (
 from matchrec.errors import MatchRecognizeParseError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import name_part
 from matchrec.errors.sql import window as errors
-from matchrec.errors.sql.expression import semantics_before
+from matchrec.errors.sql.expression import misplaced_running_or_final
 from matchrec.errors.sql.foreign_names import find_dialect_syntax_cure
 from matchrec.errors.sql.tokens import UNFINISHED
 from matchrec.source import Span
@@ -330,11 +330,13 @@ class Fragments:
         except ParseError as error:
             raise self._describe_parse_error(error, masked, span) from error
         except TokenError as error:
-            raise errors.unreadable(span, product=self.read.title, reason=str(error)) from error
+            raise errors.unreadable_in_product(
+                span, product=self.read.title, reason=str(error)
+            ) from error
         except UnsupportedError as error:
             raise self._describe_unsupported(error, span, context) from error
         except ValueError:
-            raise errors.moved(span, product=self.write.title) from None
+            raise errors.translation_reorders_parts(span, product=self.write.title) from None
         yield from edits
 
     def _reject_semantics_before_column(
@@ -356,7 +358,9 @@ class Fragments:
             if token.key in SEMANTICS and is_column and not tokens.is_call(index + 1):
                 both = masked.before(token.span.to(column.span)).shifted(span.start)
                 clause = name_part(context.part.value)
-                raise semantics_before(both, word=token.key, what="a column", clause=clause)
+                raise misplaced_running_or_final(
+                    both, word=token.key, what="a column", clause=clause
+                )
 
     def _describe_parse_error(
         self, error: ParseError, masked: EditedText, span: Span
@@ -372,7 +376,7 @@ class Fragments:
                 reason = find_dialect_syntax_cure(masked.text[: token.end + 1]) or reason
                 span = masked.before(Span(token.start, token.end + 1)).shifted(span.start)
                 break
-        return errors.unreadable(span, product=self.read.title, reason=reason)
+        return errors.unreadable_in_product(span, product=self.read.title, reason=reason)
 
     def _describe_unsupported(
         self, error: UnsupportedError, span: Span, context: RuleContext
@@ -391,7 +395,7 @@ class Fragments:
             try:
                 translate_fragment(text[call.start : call.end], context)
             except UnsupportedError as call_error:
-                return errors.without_equivalent(
+                return errors.no_equivalent_in_product(
                     call.shifted(span.start),
                     product=title,
                     what=f"this {tokens.key(index)}",
@@ -400,7 +404,9 @@ class Fragments:
                 )
             except (ParseError, TokenError):
                 continue
-        return errors.without_equivalent(span, product=title, what="this", reason=error, cure=None)
+        return errors.no_equivalent_in_product(
+            span, product=title, what="this", reason=error, cure=None
+        )
 
 
 def _find_outermost(spans: Iterable[Span]) -> list[Span]:

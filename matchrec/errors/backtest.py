@@ -10,7 +10,9 @@ from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.wording import join_names
 
 
-def no_label_column(*, argument: str, name: str, columns: Sequence[str]) -> MatchRecognizePlanError:
+def unknown_label_column(
+    *, argument: str, name: str, columns: Sequence[str]
+) -> MatchRecognizePlanError:
     """Return the error for an argument of a back-test that names no column of `labels`."""
     surface = current_surface()
     near = find_nearest(name, columns)
@@ -23,7 +25,7 @@ def no_label_column(*, argument: str, name: str, columns: Sequence[str]) -> Matc
     )
 
 
-def no_key_of_labels(*, name: str, columns: Sequence[str]) -> MatchRecognizePlanError:
+def label_key_missing(*, name: str, columns: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for labels without a column of the query's PARTITION BY."""
     surface = current_surface()
     return MatchRecognizePlanError(
@@ -37,7 +39,7 @@ def no_key_of_labels(*, name: str, columns: Sequence[str]) -> MatchRecognizePlan
     )
 
 
-def other_number_of_keys(*, count: int, names: Sequence[str]) -> MatchRecognizePlanError:
+def wrong_number_of_keys(*, count: int, names: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for `key` of a back-test with more or fewer columns than PARTITION BY."""
     return MatchRecognizePlanError(
         f"`key` of `Query.backtest` has {count} columns, but the query partitions its rows by "
@@ -47,7 +49,7 @@ def other_number_of_keys(*, count: int, names: Sequence[str]) -> MatchRecognizeP
     )
 
 
-def labels_do_not_compare(
+def label_type_differs(
     name: str, what: str, kind: str, wanted: str, in_pandas: str
 ) -> MatchRecognizePlanError:
     """Return the error for a column of labels of another type than what it is compared with.
@@ -80,7 +82,7 @@ def label_column_taken(*, name: str) -> MatchRecognizePlanError:
     )
 
 
-def no_order_of_labels() -> MatchRecognizePlanError:
+def labels_without_order() -> MatchRecognizePlanError:
     """Return the error for a back-test of a query without ORDER BY."""
     return MatchRecognizePlanError(
         "missing ORDER BY in the query",

@@ -15,7 +15,7 @@ from matchrec.errors.wording import SHORT, describe_value, find_library, join_na
 from matchrec.source import Span
 
 
-def no_match_graph(*, columns: Sequence[str]) -> MatchRecognizePlanError:
+def not_a_match_graph(*, columns: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for a DataFrame without the columns of a graph of matches."""
     return MatchRecognizePlanError(
         f"this DataFrame is not a match graph: it has {join_names(columns)}",
@@ -24,7 +24,7 @@ def no_match_graph(*, columns: Sequence[str]) -> MatchRecognizePlanError:
     )
 
 
-def no_rows(
+def no_matched_rows(
     column: str | None, columns: Iterable[str], arrays: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for a result without a column that has the rows of a match.
@@ -51,7 +51,7 @@ def no_rows(
     )
 
 
-def several_rows(*, columns: Sequence[str]) -> MatchRecognizePlanError:
+def several_matched_rows(*, columns: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for a result in which several columns have the rows of a match."""
     return MatchRecognizePlanError(
         f"several columns have rows of a match: {join_names(columns)}",
@@ -65,7 +65,7 @@ def _rename_measure(name: str) -> str:
     return f'give the measure another name, such as result.withColumnRenamed("{name}", "last")'
 
 
-def column_of_other_type(*, name: str, of_match: str, of_row: str) -> MatchRecognizePlanError:
+def column_types_differ(*, name: str, of_match: str, of_row: str) -> MatchRecognizePlanError:
     """Return the error for a column that the match and its rows have, with two types."""
     return MatchRecognizePlanError(
         f"column `{name}` is {of_match} of a match and {of_row} of its rows",
@@ -87,7 +87,7 @@ def write_other_value_message(name: str) -> str:
     return f"{error.headline}; {error.hint}"
 
 
-def algorithm_cannot(*, name: str, reason: str) -> MatchRecognizeUnsupportedError:
+def algorithm_not_possible(*, name: str, reason: str) -> MatchRecognizeUnsupportedError:
     """Return the error for an algorithm in the options that cannot run the query."""
     surface = current_surface()
     return MatchRecognizeUnsupportedError(
@@ -97,7 +97,7 @@ def algorithm_cannot(*, name: str, reason: str) -> MatchRecognizeUnsupportedErro
     )
 
 
-def worker_cannot_sort(*, reason: str) -> MatchRecognizeUnsupportedError:
+def worker_cannot_sort_rows(*, reason: str) -> MatchRecognizeUnsupportedError:
     """Return the error for sort="worker" if the workers cannot sort the rows."""
     surface = current_surface()
     return MatchRecognizeUnsupportedError(
@@ -107,7 +107,7 @@ def worker_cannot_sort(*, reason: str) -> MatchRecognizeUnsupportedError:
     )
 
 
-def cannot_cut(*, reason: str) -> MatchRecognizeUnsupportedError:
+def partitions_cannot_be_cut(*, reason: str) -> MatchRecognizeUnsupportedError:
     """Return the error for sort="ranges" if partitions cannot be cut into ranges."""
     surface = current_surface()
     return MatchRecognizeUnsupportedError(
@@ -117,7 +117,7 @@ def cannot_cut(*, reason: str) -> MatchRecognizeUnsupportedError:
     )
 
 
-def times_without_workers(*, reason: str) -> MatchRecognizeUnsupportedError:
+def rule_versions_need_workers(*, reason: str) -> MatchRecognizeUnsupportedError:
     """Return the error for versions of rules with sort="spark"."""
     surface = current_surface()
     return MatchRecognizeUnsupportedError(
@@ -131,7 +131,7 @@ def times_without_workers(*, reason: str) -> MatchRecognizeUnsupportedError:
     )
 
 
-def steps_of_event_selection() -> MatchRecognizeUnsupportedError:
+def max_steps_with_event_selection() -> MatchRecognizeUnsupportedError:
     """Return the error for max_steps in a query with an event selection."""
     surface = current_surface()
     return MatchRecognizeUnsupportedError(
@@ -142,7 +142,7 @@ def steps_of_event_selection() -> MatchRecognizeUnsupportedError:
     )
 
 
-def no_order() -> MatchRecognizePlanError:
+def empty_order_by() -> MatchRecognizePlanError:
     """Return the error for an empty order_by."""
     return MatchRecognizePlanError(
         "order_by is empty",
@@ -151,7 +151,7 @@ def no_order() -> MatchRecognizePlanError:
     )
 
 
-def several_in_one(span: Span, argument: str) -> MatchRecognizePlanError:
+def several_expressions_in_one_text(span: Span, argument: str) -> MatchRecognizePlanError:
     """Return the error for several expressions, with commas between them, in one text."""
     surface = current_surface()
     name = surface.name_of_option(argument)
@@ -164,7 +164,7 @@ def several_in_one(span: Span, argument: str) -> MatchRecognizePlanError:
     )
 
 
-def direction(span: Span, *, word: str, argument: str) -> MatchRecognizePlanError:
+def direction_in_order_by(span: Span, *, word: str, argument: str) -> MatchRecognizePlanError:
     """Return the error for ASC, DESC or NULLS in order_by or partition_by."""
     surface = current_surface()
     return MatchRecognizePlanError(
@@ -176,7 +176,7 @@ def direction(span: Span, *, word: str, argument: str) -> MatchRecognizePlanErro
     )
 
 
-def nothing_counted() -> MatchRecognizePlanError:
+def counters_without_values() -> MatchRecognizePlanError:
     """Return the error for counters that are read before a query has filled them."""
     return MatchRecognizePlanError(
         "the counters have no values, because no action on the result of their query has finished",
@@ -188,7 +188,7 @@ def nothing_counted() -> MatchRecognizePlanError:
     )
 
 
-def altered_by_pandas(*, column: str, type_name: str) -> MatchRecognizeUnsupportedError:
+def column_altered_by_pandas(*, column: str, type_name: str) -> MatchRecognizeUnsupportedError:
     """Return the error for transport="pandas" with a column whose values pandas would change."""
     return MatchRecognizeUnsupportedError(
         f"transport `pandas` would alter column {column} of type {type_name}",
@@ -197,7 +197,7 @@ def altered_by_pandas(*, column: str, type_name: str) -> MatchRecognizeUnsupport
     )
 
 
-def too_many_points(*, count: int, limit: int) -> MatchRecognizeUnsupportedError:
+def too_many_combinations(*, count: int, limit: int) -> MatchRecognizeUnsupportedError:
     """Return the error for a sweep with too many combinations of values."""
     return MatchRecognizeUnsupportedError(
         f"{count:,} combinations of values are too many",
@@ -209,7 +209,7 @@ def too_many_points(*, count: int, limit: int) -> MatchRecognizeUnsupportedError
     )
 
 
-def no_such_marker(*, name: str) -> MatchRecognizePlanError:
+def unknown_marker(*, name: str) -> MatchRecognizePlanError:
     """Return the error for a name in the grid of a sweep that is not in the clause."""
     return MatchRecognizePlanError(
         f"the clause has no marker `:{name}`",
@@ -218,7 +218,7 @@ def no_such_marker(*, name: str) -> MatchRecognizePlanError:
     )
 
 
-def marker_without_values(
+def sweep_parameter_without_values(
     span: Span, *, name: str, known: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for a parameter in the clause of a sweep whose grid has no values for it."""
@@ -267,7 +267,7 @@ def find_public_names(class_: type) -> list[str]:
     return [name for name in dir(class_) if not name.startswith("_")]
 
 
-def unused_name(
+def unknown_argument(
     name: str, arguments: Iterable[str], options: Iterable[str]
 ) -> MatchRecognizePlanError:
     """Return the error for `name=` if the function has no such argument and the query no {name}.
@@ -293,7 +293,7 @@ def unused_name(
     )
 
 
-def field_as_argument(*, name: str, call: str, argument: str) -> MatchRecognizePlanError:
+def option_as_argument(*, name: str, call: str, argument: str) -> MatchRecognizePlanError:
     """Return the error for an option that is passed to a function as an argument.
 
     Args:
@@ -308,7 +308,7 @@ def field_as_argument(*, name: str, call: str, argument: str) -> MatchRecognizeP
     )
 
 
-def no_query(span: Span, *, word: str, call: str) -> MatchRecognizePlanError:
+def not_a_query(span: Span, *, word: str, call: str) -> MatchRecognizePlanError:
     """Return the error for a text that does not begin as a query of SQL.
 
     Args:
@@ -328,7 +328,7 @@ def no_query(span: Span, *, word: str, call: str) -> MatchRecognizePlanError:
     )
 
 
-def option_of_others(*, name: str, call: str) -> MatchRecognizePlanError:
+def option_not_for_call(*, name: str, call: str) -> MatchRecognizePlanError:
     """Return the error for an option that has no meaning for a call."""
     return MatchRecognizePlanError(
         f"option `{name}` is not allowed in {call}",
@@ -337,7 +337,7 @@ def option_of_others(*, name: str, call: str) -> MatchRecognizePlanError:
     )
 
 
-def unconverted_option(*, option: str) -> MatchRecognizeUnsupportedError:
+def option_not_convertible(*, option: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a query with an option that other languages lack."""
     return MatchRecognizeUnsupportedError(
         f"a query with {option} cannot be converted",
@@ -347,7 +347,7 @@ def unconverted_option(*, option: str) -> MatchRecognizeUnsupportedError:
     )
 
 
-def other_number_of_values(
+def wrong_number_of_values(
     args: str, marker_count: int, *first_without_value: Span
 ) -> MatchRecognizePlanError:
     """Return the error for more or fewer values than the query has markers (?).
@@ -401,7 +401,7 @@ def unbound_parameter(
     )
 
 
-def lost_value(span: Span | None, *, parameter: str) -> MatchRecognizePlanError:
+def parameter_value_lost(span: Span | None, *, parameter: str) -> MatchRecognizePlanError:
     """Return the error for a parameter that the session replaces by nothing."""
     surface = current_surface()
     return MatchRecognizePlanError(
@@ -418,7 +418,7 @@ def lost_value(span: Span | None, *, parameter: str) -> MatchRecognizePlanError:
     )
 
 
-def unused_value(*, name: str, known: Sequence[str]) -> MatchRecognizePlanError:
+def unknown_parameter(*, name: str, known: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for a value in args whose name the query does not have."""
     surface = current_surface()
     near = find_nearest(name, known)
@@ -431,7 +431,7 @@ def unused_value(*, name: str, known: Sequence[str]) -> MatchRecognizePlanError:
     )
 
 
-def cannot_write(
+def no_equivalent(
     span: Span | None, *, what: str, cure: str | None
 ) -> MatchRecognizeUnsupportedError:
     """Return the error for a query that cannot be converted to MATCH_RECOGNIZE.
@@ -501,7 +501,7 @@ def wrong_argument(
     )
 
 
-def unknown_word(
+def unknown_option_value(
     call: str, argument: str, value: str, words: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for an argument that is none of the words that it can be.

@@ -75,7 +75,7 @@ def colon_before_name(*, name: str, plain: str) -> MatchRecognizeError:
     )
 
 
-def no_name_of_marker(*, name: str) -> MatchRecognizeError:
+def malformed_marker_name(*, name: str) -> MatchRecognizeError:
     """Return the error for a name in --grid that a parameter cannot have."""
     return MatchRecognizeError(
         f"`{name}` is not a parameter name",
@@ -84,7 +84,7 @@ def no_name_of_marker(*, name: str) -> MatchRecognizeError:
     )
 
 
-def range_of_values(*, values: str, name: str, written: str) -> MatchRecognizeError:
+def malformed_value_range(*, values: str, name: str, written: str) -> MatchRecognizeError:
     """Return the error for a range in --grid, as in --grid days=1..5.
 
     Args:
@@ -199,7 +199,7 @@ def not_in_utf8(  # noqa: PLR0913 -- each is a part of the sentence
     )
 
 
-def no_json(*, name: str, path: str, reason: object) -> MatchRecognizeError:
+def malformed_json(*, name: str, path: str, reason: object) -> MatchRecognizeError:
     """Return the error for a json file that is not an array of objects."""
     return MatchRecognizeError(
         f"the file of table `{name}`, `{path}`, is not an array of objects: {reason}",
@@ -304,7 +304,7 @@ def not_one_query(*, count: int | str) -> MatchRecognizeError:
     )
 
 
-def cannot_write(*, reason: str) -> MatchRecognizeError:
+def result_not_written(*, reason: str) -> MatchRecognizeError:
     """Return the error for a result that cannot be written, such as onto a full disk."""
     return MatchRecognizeError(f"the result cannot be written: {reason}", code="result-not-written")
 
@@ -371,7 +371,9 @@ def no_such_pattern(*, name: str, place: str, known: Sequence[str]) -> MatchReco
 # Errors of `plot`, such as missing columns for the begin and end of matches, and of `%%matchrec`.
 
 
-def no_column(*, argument: str, name: str, known: Sequence[str]) -> MatchRecognizePlanError:
+def unknown_plot_column(
+    *, argument: str, name: str, known: Sequence[str]
+) -> MatchRecognizePlanError:
     """Return the error for an argument of `plot` that names no column, or several."""
     surface = current_surface()
     near = find_nearest(name, known)
@@ -385,7 +387,7 @@ def no_column(*, argument: str, name: str, known: Sequence[str]) -> MatchRecogni
     )
 
 
-def no_axis(*, name: str, kind: str) -> MatchRecognizePlanError:
+def wrong_axis_type(*, name: str, kind: str) -> MatchRecognizePlanError:
     """Return the error for `x` of `plot` with a type that has no axis."""
     surface = current_surface()
     return MatchRecognizePlanError(
@@ -396,7 +398,7 @@ def no_axis(*, name: str, kind: str) -> MatchRecognizePlanError:
     )
 
 
-def no_places(*, x: str, alike: Sequence[str]) -> MatchRecognizePlanError:
+def no_match_columns(*, x: str, alike: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for a result of which `plot` cannot tell where its matches begin and end.
 
     Args:
@@ -415,7 +417,7 @@ def no_places(*, x: str, alike: Sequence[str]) -> MatchRecognizePlanError:
     )
 
 
-def no_series() -> MatchRecognizePlanError:
+def series_column_missing() -> MatchRecognizePlanError:
     """Return the error for `by` of `plot` with a column that the result does not have."""
     return MatchRecognizePlanError(
         "`matches` has no column that `by` of `plot` names",
@@ -424,7 +426,7 @@ def no_series() -> MatchRecognizePlanError:
     )
 
 
-def no_line_of(*, kind: str) -> MatchRecognizePlanError:
+def backtest_not_drawable(*, kind: str) -> MatchRecognizePlanError:
     """Return the error for incidents of a back-test whose order has a type without an axis."""
     return MatchRecognizePlanError(
         f"incidents cannot be drawn along an order of type {kind}",
@@ -433,7 +435,7 @@ def no_line_of(*, kind: str) -> MatchRecognizePlanError:
     )
 
 
-def no_page(*, given: int, pages: int) -> MatchRecognizePlanError:
+def unknown_page(*, given: int, pages: int) -> MatchRecognizePlanError:
     """Return the error for `page` of `plot` with a number that is too small or too large."""
     return MatchRecognizePlanError(
         f"unknown page {given} of `plot`: there are {pages}",
@@ -442,7 +444,7 @@ def no_page(*, given: int, pages: int) -> MatchRecognizePlanError:
     )
 
 
-def wrong_arguments(*, sentence: str) -> MatchRecognizePlanError:
+def wrong_cell_arguments(*, sentence: str) -> MatchRecognizePlanError:
     """Return the error for a first line of a cell that argparse cannot read."""
     return MatchRecognizePlanError(
         f"{sentence} of %%matchrec",
@@ -451,7 +453,7 @@ def wrong_arguments(*, sentence: str) -> MatchRecognizePlanError:
     )
 
 
-def no_text() -> MatchRecognizePlanError:
+def empty_cell() -> MatchRecognizePlanError:
     """Return the error for %%matchrec in a cell without a query."""
     return MatchRecognizePlanError(
         "missing query in %%matchrec",
@@ -469,7 +471,7 @@ def argument_without_other(*, given: str, other: str) -> MatchRecognizePlanError
     )
 
 
-def wrong_plot(*, given: str, names: str) -> MatchRecognizePlanError:
+def wrong_plot_columns(*, given: str, names: str) -> MatchRecognizePlanError:
     """Return the error for --plot of %%matchrec with too few or too many columns."""
     return MatchRecognizePlanError(
         f"`--plot {given}` of %%matchrec has {names}",
@@ -484,7 +486,7 @@ def wrong_plot(*, given: str, names: str) -> MatchRecognizePlanError:
     )
 
 
-def no_events(*, name: str, known: Sequence[str]) -> MatchRecognizePlanError:
+def unknown_dataframe(*, name: str, known: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for --events of %%matchrec with a name that is not a DataFrame."""
     near = find_nearest(name, known)
     hint = "write %%matchrec --events stocks, where stocks is a DataFrame"
@@ -498,7 +500,7 @@ def no_events(*, name: str, known: Sequence[str]) -> MatchRecognizePlanError:
     )
 
 
-def no_order_in_cell() -> MatchRecognizePlanError:
+def order_by_missing_in_cell() -> MatchRecognizePlanError:
     """Return the error for SASE+ or a Pattern in a cell without --order-by."""
     return MatchRecognizePlanError(
         "missing --order-by for SASE+ or a Pattern in a cell",
@@ -507,7 +509,7 @@ def no_order_in_cell() -> MatchRecognizePlanError:
     )
 
 
-def unfit_in_cell(*, option: str, what: str) -> MatchRecognizePlanError:
+def option_not_for_cell(*, option: str, what: str) -> MatchRecognizePlanError:
     """Return the error for an option of %%matchrec that does not apply to this kind of query."""
     return MatchRecognizePlanError(
         f"`{option}` of %%matchrec is not allowed for {what}",
@@ -516,7 +518,7 @@ def unfit_in_cell(*, option: str, what: str) -> MatchRecognizePlanError:
     )
 
 
-def wrong_partition(*, given: str) -> MatchRecognizePlanError:
+def partition_without_value(*, given: str) -> MatchRecognizePlanError:
     """Return the error for --partition of %%matchrec with a name but no value."""
     return MatchRecognizePlanError(
         f"missing value in `--partition {given}` of %%matchrec",

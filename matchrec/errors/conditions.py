@@ -15,7 +15,7 @@ from matchrec.errors.wording import shorten
 from matchrec.source import Span
 
 
-def not_known_during_the_match(span: Span, *, what: str) -> MatchRecognizeUnsupportedError:
+def function_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a function over several rows that a condition cannot have."""
     words = current_language()
     return MatchRecognizeUnsupportedError(
@@ -35,7 +35,7 @@ def not_known_during_the_match(span: Span, *, what: str) -> MatchRecognizeUnsupp
     )
 
 
-def only_spark_computes(span: Span, *, condition: str) -> MatchRecognizeUnsupportedError:
+def only_spark_can_compute(span: Span, *, condition: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a condition over several rows that workers cannot compute."""
     words = current_language()
     surface = current_surface()
@@ -102,7 +102,7 @@ def negated_decimal(span: Span) -> MatchRecognizeUnsupportedError:
     )
 
 
-def does_not_take(span: Span, *, function: str, value: str) -> MatchRecognizeUnsupportedError:
+def wrong_argument_type(span: Span, *, function: str, value: str) -> MatchRecognizeUnsupportedError:
     """Return the error for an argument of a function in a condition with a wrong type."""
     words = current_language()
     return MatchRecognizeUnsupportedError(
@@ -196,7 +196,9 @@ def too_many_operations(span: Span, *, limit: int) -> MatchRecognizeUnsupportedE
     )
 
 
-def aggregate_not_grown(span: Span, *, function: str, cure: str) -> MatchRecognizeUnsupportedError:
+def aggregate_not_supported_in_define(
+    span: Span, *, function: str, cure: str
+) -> MatchRecognizeUnsupportedError:
     """Return the error for an aggregate in a condition that cannot be updated row by row."""
     return MatchRecognizeUnsupportedError(
         f"aggregate `{function}` is not supported in {name_part('DEFINE')}",
@@ -285,7 +287,7 @@ def within_of_other_type(order: str, interval: str, *spans: Span | None) -> Matc
     )
 
 
-def not_measured_by(span: Span | None) -> MatchRecognizeUnsupportedError:
+def within_not_a_distance(span: Span | None) -> MatchRecognizeUnsupportedError:
     """Return the error for WITHIN whose length is not a distance along the key of ORDER BY.
 
     Their types are not known: see `within_of_other_type`.
@@ -307,7 +309,7 @@ def duplicate_output_column(span: Span | None = None, *, name: str) -> MatchReco
     )
 
 
-def two_classifiers(span: Span | None) -> MatchRecognizePlanError:
+def duplicate_classifier_field(span: Span | None) -> MatchRecognizePlanError:
     """Return the error for MATCHED_ROWS over an input with a column `classifier`."""
     return MatchRecognizePlanError(
         "MATCHED_ROWS would have two fields `classifier`: the input has a column of that name",

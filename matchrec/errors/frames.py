@@ -7,7 +7,7 @@ from matchrec.errors.wording import shorten, uncapitalise
 from matchrec.source import Span
 
 
-def no_table(span: Span, *, name: str, value: str) -> MatchRecognizePlanError:
+def not_a_table(span: Span, *, name: str, value: str) -> MatchRecognizePlanError:
     """Return the error for {name} before MATCH_RECOGNIZE if its value is not a table."""
     return MatchRecognizePlanError(
         f"`{{{name}}}` before MATCH_RECOGNIZE is {value}",
@@ -38,7 +38,7 @@ def computed_column(*, argument: str, written: str) -> MatchRecognizePlanError:
     )
 
 
-def no_arrow_tables(*, version: str, name: str) -> MatchRecognizePlanError:
+def arrow_table_not_supported(*, version: str, name: str) -> MatchRecognizePlanError:
     """Return the error for an Arrow table with a PySpark that cannot read it."""
     return MatchRecognizePlanError(
         f"PySpark {version} cannot make a DataFrame of the Arrow table `{name}`",
@@ -84,7 +84,7 @@ def row_too_long(*, row: int, size: int, most: int) -> MatchRecognizePlanError:
     )
 
 
-def no_columns(*, name: str) -> MatchRecognizePlanError:
+def frame_without_columns(*, name: str) -> MatchRecognizePlanError:
     """Return the error for a pandas frame without columns."""
     return MatchRecognizePlanError(
         f"`{name}` is a pandas frame without columns",
@@ -124,7 +124,7 @@ def whole_number_beyond_bigint(
     )
 
 
-def time_would_change(
+def mixed_time_types(
     *, column: str, name: str, row: int, value: str, reason: str
 ) -> MatchRecognizePlanError:
     """Return the error for a column with times that PySpark would convert in different ways."""
@@ -153,7 +153,7 @@ def values_without_common_type(
     )
 
 
-def no_dataframe_of(*, name: str, reason: str) -> MatchRecognizePlanError:
+def cannot_make_dataframe(*, name: str, reason: str) -> MatchRecognizePlanError:
     """Return the error for a frame of another library that PySpark cannot convert."""
     return MatchRecognizePlanError(
         f"PySpark cannot make a DataFrame of `{name}`: {uncapitalise(reason)}",
@@ -162,7 +162,9 @@ def no_dataframe_of(*, name: str, reason: str) -> MatchRecognizePlanError:
     )
 
 
-def column_refused(*, engine: str, column: str, reason: str) -> MatchRecognizePlanError:
+def condition_refused_by_engine(
+    *, engine: str, column: str, reason: str
+) -> MatchRecognizePlanError:
     """Return the error for a Column as a condition that the engine cannot analyse."""
     return MatchRecognizePlanError(
         f"{engine} refuses the condition {shorten(column)}: {reason}",
@@ -175,7 +177,7 @@ def column_refused(*, engine: str, column: str, reason: str) -> MatchRecognizePl
     )
 
 
-def column_is_no_condition(*, column: str, type_name: str) -> MatchRecognizePlanError:
+def condition_not_boolean(*, column: str, type_name: str) -> MatchRecognizePlanError:
     """Return the error for a Column as a condition that is not boolean."""
     return MatchRecognizePlanError(
         f"a condition must be boolean, but {shorten(column)} is {type_name}",

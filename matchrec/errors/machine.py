@@ -32,7 +32,7 @@ def spark_did_not_start(*, reason: str) -> MatchRecognizeError:
     )
 
 
-def worker_cannot(*, worker: str, reason: str, driver: str) -> MatchRecognizeError:
+def incompatible_worker_python(*, worker: str, reason: str, driver: str) -> MatchRecognizeError:
     """Return the error for Python workers that cannot run matchrec.
 
     Args:
@@ -50,7 +50,7 @@ def worker_cannot(*, worker: str, reason: str, driver: str) -> MatchRecognizeErr
     )
 
 
-def no_room_in_worker(*, mebibytes: int) -> MatchRecognizeRunError:
+def worker_out_of_memory(*, mebibytes: int) -> MatchRecognizeRunError:
     """Return the error for a worker that has reached the limit of its memory."""
     return MatchRecognizeRunError(
         f"a Python worker of Spark is out of memory: its limit is {mebibytes} MiB",
@@ -62,7 +62,7 @@ def no_room_in_worker(*, mebibytes: int) -> MatchRecognizeRunError:
     )
 
 
-def no_room_on_machine() -> MatchRecognizeRunError:
+def machine_out_of_memory() -> MatchRecognizeRunError:
     """Return the error for a worker on a machine or in a container without more memory."""
     return MatchRecognizeRunError(
         "a Python worker of Spark is out of memory: its machine or container has no more",
@@ -74,7 +74,7 @@ def no_room_on_machine() -> MatchRecognizeRunError:
     )
 
 
-def no_room_on_disk(*, folder: str) -> MatchRecognizeRunError:
+def disk_full(*, folder: str) -> MatchRecognizeRunError:
     """Return the error for a full disk on which rows are sorted."""
     surface = current_surface()
     return MatchRecognizeRunError(
@@ -87,7 +87,7 @@ def no_room_on_disk(*, folder: str) -> MatchRecognizeRunError:
     )
 
 
-def no_file_for_sorting(*, folder: str, reason: str) -> MatchRecognizeRunError:
+def sort_folder_not_writable(*, folder: str, reason: str) -> MatchRecognizeRunError:
     """Return the error for a folder in which rows cannot be sorted."""
     return MatchRecognizeRunError(
         f"the folder {folder}, where rows are sorted, cannot be written to: {reason}",
@@ -105,7 +105,7 @@ def stopped_session() -> MatchRecognizeError:
     )
 
 
-def nested_zeros(
+def signed_zeros_in_key(
     span: Span | None, *, clause: str, type_name: str
 ) -> MatchRecognizeUnsupportedError:
     """Return the error for a nested key with floating-point numbers in a session with two zeros.
@@ -135,7 +135,7 @@ def hours_along_dates(span: Span | None, *, interval: str) -> MatchRecognizeUnsu
     )
 
 
-def no_session() -> MatchRecognizePlanError:
+def missing_session() -> MatchRecognizePlanError:
     """Return the error for a call that needs a session if none is running."""
     return MatchRecognizePlanError(
         "missing session: no Spark session is running",
@@ -144,7 +144,7 @@ def no_session() -> MatchRecognizePlanError:
     )
 
 
-def session_runs(*, given: Sequence[str]) -> MatchRecognizePlanError:
+def session_already_runs(*, given: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for matchrec.session with arguments while a session is running."""
     return MatchRecognizePlanError(
         f"`{join_names(given)}` is not allowed while a session is running",
@@ -153,7 +153,7 @@ def session_runs(*, given: Sequence[str]) -> MatchRecognizePlanError:
     )
 
 
-def setting_of_spark(*, name: str) -> MatchRecognizeError:
+def unknown_setting(*, name: str) -> MatchRecognizeError:
     """Return the error for a setting that Sail does not have."""
     surface = current_surface()
     return MatchRecognizeError(
@@ -163,7 +163,7 @@ def setting_of_spark(*, name: str) -> MatchRecognizeError:
     )
 
 
-def nothing_observed(*, given: str) -> MatchRecognizeUnsupportedError:
+def counters_not_supported(*, given: str) -> MatchRecognizeUnsupportedError:
     """Return the error for counters on an engine without Observation."""
     surface = current_surface()
     return MatchRecognizeUnsupportedError(
@@ -173,7 +173,7 @@ def nothing_observed(*, given: str) -> MatchRecognizeUnsupportedError:
     )
 
 
-def no_watermarks() -> MatchRecognizeUnsupportedError:
+def streams_not_supported() -> MatchRecognizeUnsupportedError:
     """Return the error for a stream on an engine without watermarks."""
     surface = current_surface()
     return MatchRecognizeUnsupportedError(
@@ -183,7 +183,7 @@ def no_watermarks() -> MatchRecognizeUnsupportedError:
     )
 
 
-def no_server(*, address: str, reason: str) -> MatchRecognizePlanError:
+def server_not_reachable(*, address: str, reason: str) -> MatchRecognizePlanError:
     """Return the error for the address of a server that does not answer."""
     return MatchRecognizePlanError(
         f"no server answers at {address}: {reason}",
@@ -192,7 +192,7 @@ def no_server(*, address: str, reason: str) -> MatchRecognizePlanError:
     )
 
 
-def sail_refuses_client(*, version: str, reason: str) -> MatchRecognizeError:
+def incompatible_pyspark(*, version: str, reason: str) -> MatchRecognizeError:
     """Return the error for a version of PySpark that Sail does not run with."""
     return MatchRecognizeError(
         f"Sail does not run with PySpark {version}",
@@ -205,7 +205,7 @@ def sail_refuses_client(*, version: str, reason: str) -> MatchRecognizeError:
     )
 
 
-def no_matplotlib() -> MatchRecognizeError:
+def missing_matplotlib() -> MatchRecognizeError:
     """Return the error for a chart without matplotlib installed."""
     return MatchRecognizeError(
         "missing matplotlib, which draws the matches",

@@ -11,7 +11,7 @@ from matchrec.errors.wording import describe_value, join_names, show_count
 from matchrec.source import Span
 
 
-def no_literal(*, argument: str, value: object) -> MatchRecognizePlanError:
+def not_a_literal(*, argument: str, value: object) -> MatchRecognizePlanError:
     """Return the error for a value in `partition` or `row` that cannot be written in SQL."""
     return MatchRecognizePlanError(
         f"a value of `{argument}` is {describe_value(value)}",
@@ -23,7 +23,7 @@ def no_literal(*, argument: str, value: object) -> MatchRecognizePlanError:
     )
 
 
-def no_value_of_type(
+def value_of_wrong_type(
     *, argument: str, value: object, name: str, kind: str, example: str
 ) -> MatchRecognizePlanError:
     """Return the error for a value in `partition` or `row` that is not of the type of its column.
@@ -43,7 +43,7 @@ def no_value_of_type(
     )
 
 
-def asked_of_stream(*, asked: str) -> MatchRecognizeUnsupportedError:
+def question_about_stream(*, asked: str) -> MatchRecognizeUnsupportedError:
     """Return the error for `why` or `coverage` of a query over a stream."""
     return MatchRecognizeUnsupportedError(
         f"{asked} is not supported over a stream, whose rows come over time",
@@ -52,7 +52,7 @@ def asked_of_stream(*, asked: str) -> MatchRecognizeUnsupportedError:
     )
 
 
-def no_clause() -> MatchRecognizePlanError:
+def missing_clause() -> MatchRecognizePlanError:
     """Return the error for a query without MATCH_RECOGNIZE where one is needed."""
     return MatchRecognizePlanError(
         "missing MATCH_RECOGNIZE clause in the query",
@@ -139,7 +139,7 @@ def several_partitions(*, some: str, example: str) -> MatchRecognizePlanError:
     )
 
 
-def no_such_partition(*, wanted: str, some: str, example: str) -> MatchRecognizePlanError:
+def unknown_partition(*, wanted: str, some: str, example: str) -> MatchRecognizePlanError:
     """Return the error for a partition that has no rows.
 
     Args:
@@ -155,7 +155,7 @@ def no_such_partition(*, wanted: str, some: str, example: str) -> MatchRecognize
     )
 
 
-def no_rows_at_all() -> MatchRecognizePlanError:
+def no_rows() -> MatchRecognizePlanError:
     """Return the error for a query whose input is empty."""
     return MatchRecognizePlanError("there are no rows", code="no-rows")
 
@@ -201,7 +201,7 @@ def partition_too_large(*, limit: int) -> MatchRecognizeUnsupportedError:
     )
 
 
-def other_number_of_order_values(
+def wrong_number_of_order_values(
     value_count: int, orders: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for `row=` with no values, or with more than ORDER BY has columns.
@@ -226,7 +226,7 @@ def other_number_of_order_values(
     )
 
 
-def no_such_row(*, wanted: str, rows: str) -> MatchRecognizePlanError:
+def unknown_row(*, wanted: str, rows: str) -> MatchRecognizePlanError:
     """Return the error for a row that the partition does not have.
 
     Args:
@@ -252,7 +252,7 @@ def coverage_of_match_number() -> MatchRecognizeUnsupportedError:
     )
 
 
-def coverage_of_longest() -> MatchRecognizeUnsupportedError:
+def coverage_of_longest_match() -> MatchRecognizeUnsupportedError:
     """Return the error for coverage of a clause with LONGEST MATCH."""
     return MatchRecognizeUnsupportedError(
         "coverage is not supported for LONGEST MATCH",
@@ -262,7 +262,7 @@ def coverage_of_longest() -> MatchRecognizeUnsupportedError:
     )
 
 
-def coverage_of_negation(span: Span | None) -> MatchRecognizeUnsupportedError:
+def coverage_of_not(span: Span | None) -> MatchRecognizeUnsupportedError:
     """Return the error for coverage of a clause with NOT in PATTERN."""
     return MatchRecognizeUnsupportedError(
         "coverage is not supported for a query with NOT in PATTERN",

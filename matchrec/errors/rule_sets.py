@@ -35,7 +35,7 @@ def no_rules() -> MatchRecognizePlanError:
     )
 
 
-def no_rule(*, name: str, value: object) -> MatchRecognizePlanError:
+def not_a_rule(*, name: str, value: object) -> MatchRecognizePlanError:
     """Return the error for a value in `rules` that is not a rule."""
     return MatchRecognizePlanError(
         f"rule `{name}` of `match_rules` is {describe_value(value)}",
@@ -50,7 +50,7 @@ def no_rule(*, name: str, value: object) -> MatchRecognizePlanError:
     )
 
 
-def alike_but_for_case(*, first: str, second: str) -> MatchRecognizePlanError:
+def rule_names_differ_in_case(*, first: str, second: str) -> MatchRecognizePlanError:
     """Return the error for two rules whose names differ only in case."""
     return MatchRecognizePlanError(
         f"rules `{first}` and `{second}` differ only in case",
@@ -59,7 +59,7 @@ def alike_but_for_case(*, first: str, second: str) -> MatchRecognizePlanError:
     )
 
 
-def clause_of_its_own(span: Span, *, clause: str, argument: str) -> MatchRecognizePlanError:
+def keys_in_rule(span: Span, *, clause: str, argument: str) -> MatchRecognizePlanError:
     """Return the error for PARTITION BY or ORDER BY in a rule.
 
     Args:
@@ -76,7 +76,7 @@ def clause_of_its_own(span: Span, *, clause: str, argument: str) -> MatchRecogni
     )
 
 
-def taken_name(*, what: str, name: str) -> MatchRecognizePlanError:
+def name_taken(*, what: str, name: str) -> MatchRecognizePlanError:
     """Return the error for a column of the input whose name a column of the result has.
 
     Args:
@@ -90,7 +90,7 @@ def taken_name(*, what: str, name: str) -> MatchRecognizePlanError:
     )
 
 
-def two_columns_of_one_name(*, name: str) -> MatchRecognizePlanError:
+def duplicate_input_column(*, name: str) -> MatchRecognizePlanError:
     """Return the error for an input of a rule set with two columns of the same name."""
     return MatchRecognizePlanError(
         f"the input has two columns `{name}`",
@@ -99,7 +99,7 @@ def two_columns_of_one_name(*, name: str) -> MatchRecognizePlanError:
     )
 
 
-def no_times_of_order(*, order: str, type_name: str) -> MatchRecognizeUnsupportedError:
+def rule_versions_need_time(*, order: str, type_name: str) -> MatchRecognizeUnsupportedError:
     """Return the error for versions of rules over rows that no time or number sorts."""
     return MatchRecognizeUnsupportedError(
         f"times of rules are not supported for rows ordered by {order} of type {type_name}",
@@ -127,7 +127,7 @@ def wrong_valid_from(*, name: str, value: object, wanted: str) -> MatchRecognize
     )
 
 
-def two_versions_at_once(*, name: str, time: str) -> MatchRecognizePlanError:
+def duplicate_rule_version(*, name: str, time: str) -> MatchRecognizePlanError:
     """Return the error for two versions of a rule that begin at the same time."""
     return MatchRecognizePlanError(
         f"rule `{name}` has two versions that are valid from {time}",
@@ -146,7 +146,7 @@ def rules_column_missing(*, name: str, known: Sequence[str]) -> MatchRecognizePl
     )
 
 
-def rules_column_of_type(*, name: str, given: str, wanted: str) -> MatchRecognizePlanError:
+def rules_column_type(*, name: str, given: str, wanted: str) -> MatchRecognizePlanError:
     """Return the error for a column of a table of rules with a wrong type."""
     return MatchRecognizePlanError(
         f"column `{name}` of the table of rules is of type {given}",
@@ -172,7 +172,7 @@ def rule_marker_without_value(
     )
 
 
-def wrong_parameters(*, text: str) -> MatchRecognizePlanError:
+def malformed_rule_parameters(*, text: str) -> MatchRecognizePlanError:
     """Return the error for parameters of a rule that are not a JSON object."""
     return MatchRecognizePlanError(
         f"the parameters are {text!r}, which is not a JSON object of numbers, strings and booleans",
@@ -181,7 +181,7 @@ def wrong_parameters(*, text: str) -> MatchRecognizePlanError:
     )
 
 
-def no_name_in_rules() -> MatchRecognizePlanError:
+def rule_without_name() -> MatchRecognizePlanError:
     """Return the error for a row of a table of rules without a name."""
     return MatchRecognizePlanError(
         "missing name of a rule in a row of the table of rules",
@@ -190,7 +190,7 @@ def no_name_in_rules() -> MatchRecognizePlanError:
     )
 
 
-def versions_over_stream(*, name: str) -> MatchRecognizeUnsupportedError:
+def rule_versions_over_stream(*, name: str) -> MatchRecognizeUnsupportedError:
     """Return the error for the view of a rule with several versions over a stream."""
     return MatchRecognizeUnsupportedError(
         f"rule(...) of `{name}`, which has several versions, is not supported over a streaming "
@@ -201,7 +201,7 @@ def versions_over_stream(*, name: str) -> MatchRecognizeUnsupportedError:
     )
 
 
-def versions_of_other_columns(*, name: str, columns: Sequence[str]) -> MatchRecognizePlanError:
+def rule_versions_differ(*, name: str, columns: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for versions of a rule whose matches have different columns.
 
     Args:
@@ -240,7 +240,7 @@ def unknown_event_column(*, name: str, known: Sequence[str]) -> MatchRecognizePl
     )
 
 
-def not_divided_by(*, column: str, type_name: str) -> MatchRecognizeUnsupportedError:
+def equivalence_test_in_rule_set(*, column: str, type_name: str) -> MatchRecognizeUnsupportedError:
     """Return the error for an equivalence test in a rule set over a type such as an array."""
     return MatchRecognizeUnsupportedError(
         f"an equivalence test over {column} of type {type_name} is not supported in a rule set",
@@ -250,7 +250,7 @@ def not_divided_by(*, column: str, type_name: str) -> MatchRecognizeUnsupportedE
     )
 
 
-def rows_of_something_else(*, missing: Sequence[str]) -> MatchRecognizePlanError:
+def not_rows_of_rule_set(*, missing: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for split() of rows that are not from the rule set.
 
     Args:

@@ -11,7 +11,7 @@ from matchrec.errors.wording import join_names
 from matchrec.source import Span
 
 
-def subset_is_primary(span: Span | None, *, name: str) -> MatchRecognizePlanError:
+def subset_name_taken(span: Span | None, *, name: str) -> MatchRecognizePlanError:
     """Return the error for SUBSET A = (B, C) if A is also in PATTERN."""
     return MatchRecognizePlanError(
         f"union variable `{name}` in SUBSET is also a variable of PATTERN",
@@ -133,7 +133,7 @@ def duplicate_measure(*spans: Span | None, name: str) -> MatchRecognizePlanError
     )
 
 
-def gap_of_one_variable(span: Span | None, *, name: str) -> MatchRecognizePlanError:
+def within_one_variable(span: Span | None, *, name: str) -> MatchRecognizePlanError:
     """Return the error for WITHIN x FROM A TO A, or FROM A TO a union variable that has A."""
     return MatchRecognizePlanError(
         f"WITHIN has the same variable, `{name}`, after FROM and after TO",
@@ -177,7 +177,9 @@ def classifier_of_skipped_row(
     )
 
 
-def longest_that_skips_rows(span: Span | None, *, selection: str) -> MatchRecognizeUnsupportedError:
+def longest_match_skips_rows(
+    span: Span | None, *, selection: str
+) -> MatchRecognizeUnsupportedError:
     """Return the error for LONGEST MATCH with an event selection that skips rows."""
     return MatchRecognizeUnsupportedError(
         f"LONGEST MATCH with {selection} is not supported",
@@ -188,7 +190,7 @@ def longest_that_skips_rows(span: Span | None, *, selection: str) -> MatchRecogn
     )
 
 
-def match_number_of_all_matches(span: Span | None) -> MatchRecognizeUnsupportedError:
+def match_number_with_all_matches(span: Span | None) -> MatchRecognizeUnsupportedError:
     """Return the error for MATCH_NUMBER() in a condition of a clause with ALL MATCHES."""
     return MatchRecognizeUnsupportedError(
         f"MATCH_NUMBER() in {name_part('DEFINE')} is not supported with ALL MATCHES",
@@ -199,7 +201,7 @@ def match_number_of_all_matches(span: Span | None) -> MatchRecognizeUnsupportedE
     )
 
 
-def match_on_each_row(span: Span | None) -> MatchRecognizePlanError:
+def matched_rows_with_all_rows(span: Span | None) -> MatchRecognizePlanError:
     """Return the error for MATCHED_ROWS in MEASURES with ALL ROWS PER MATCH."""
     return MatchRecognizePlanError(
         f"MATCHED_ROWS in {name_part('MEASURES')} is not allowed with ALL ROWS PER MATCH",
@@ -210,7 +212,7 @@ def match_on_each_row(span: Span | None) -> MatchRecognizePlanError:
     )
 
 
-def too_far_back(
+def looks_too_far_back(
     span: Span | None, *, function: str, rows: int, limit: int
 ) -> MatchRecognizeUnsupportedError:
     """Return the error for a navigation in a condition that goes too far back in the match.
@@ -244,7 +246,7 @@ def timeouts_without_within(span: Span | None) -> MatchRecognizePlanError:
     )
 
 
-def partial_within_rows(span: Span | None, *, words: str) -> MatchRecognizeUnsupportedError:
+def timeouts_within_rows(span: Span | None, *, words: str) -> MatchRecognizeUnsupportedError:
     """Return the error for SHOW TIMEOUT or UNFINISHED MATCHES with WITHIN n ROWS."""
     return MatchRecognizeUnsupportedError(
         f"{words} with WITHIN a number of rows is not supported",
@@ -255,7 +257,7 @@ def partial_within_rows(span: Span | None, *, words: str) -> MatchRecognizeUnsup
     )
 
 
-def partial_with_unmatched_rows(span: Span | None, *, words: str) -> MatchRecognizePlanError:
+def timeouts_with_unmatched_rows(span: Span | None, *, words: str) -> MatchRecognizePlanError:
     """Return the error for SHOW TIMEOUT or UNFINISHED MATCHES with WITH UNMATCHED ROWS."""
     return MatchRecognizePlanError(
         f"{words} is not allowed with ALL ROWS PER MATCH WITH UNMATCHED ROWS",
@@ -266,7 +268,7 @@ def partial_with_unmatched_rows(span: Span | None, *, words: str) -> MatchRecogn
     )
 
 
-def partial_of_other_matches(
+def timeouts_with_output(
     span: Span | None, *, words: str, output: str
 ) -> MatchRecognizeUnsupportedError:
     """Return the error for SHOW TIMEOUT or UNFINISHED MATCHES with a choice of matches.
@@ -284,7 +286,7 @@ def partial_of_other_matches(
     )
 
 
-def partial_with_negation(span: Span | None, *, words: str) -> MatchRecognizeUnsupportedError:
+def timeouts_with_not(span: Span | None, *, words: str) -> MatchRecognizeUnsupportedError:
     """Return the error for SHOW TIMEOUT or UNFINISHED MATCHES with NOT in PATTERN."""
     return MatchRecognizeUnsupportedError(
         f"{words} of a pattern with NOT is not supported",
@@ -295,7 +297,7 @@ def partial_with_negation(span: Span | None, *, words: str) -> MatchRecognizeUns
     )
 
 
-def partial_with_gaps(span: Span | None, *, words: str) -> MatchRecognizeUnsupportedError:
+def timeouts_with_gaps(span: Span | None, *, words: str) -> MatchRecognizeUnsupportedError:
     """Return the error for SHOW TIMEOUT or UNFINISHED MATCHES with WITHIN between rows."""
     return MatchRecognizeUnsupportedError(
         f"{words} with WITHIN between rows or variables is not supported",
@@ -306,7 +308,7 @@ def partial_with_gaps(span: Span | None, *, words: str) -> MatchRecognizeUnsuppo
     )
 
 
-def partial_with_first_matches(
+def timeouts_with_first_matches(
     span: Span | None, *, words: str, first: str
 ) -> MatchRecognizeUnsupportedError:
     """Return the error for SHOW TIMEOUT or UNFINISHED MATCHES with FIRST n MATCHES."""
@@ -319,7 +321,7 @@ def partial_with_first_matches(
     )
 
 
-def first_matches_of_form(
+def first_matches_not_supported(
     span: Span | None, *, first: str, form: str
 ) -> MatchRecognizeUnsupportedError:
     """Return the error for FIRST n MATCHES in a query whose result has more than matches.
@@ -340,7 +342,7 @@ def first_matches_of_form(
     )
 
 
-def ending_of_matches_only(span: Span | None, *, function: str) -> MatchRecognizePlanError:
+def status_without_timeouts(span: Span | None, *, function: str) -> MatchRecognizePlanError:
     """Return the error for MATCH_STATUS() or MATCH_TIMEOUT() in a query of matches only."""
     return MatchRecognizePlanError(
         f"{function}() is not allowed without SHOW TIMEOUT MATCHES or SHOW UNFINISHED MATCHES",

@@ -69,7 +69,7 @@ _CURES_OF_WORDS = {
 }
 
 
-def unexpected_end(span: Span, *, where: str, expected: str) -> MatchRecognizeParseError:
+def query_ends_early(span: Span, *, where: str, expected: str) -> MatchRecognizeParseError:
     """Return the error for a query that ends before one of its parts is complete.
 
     Args:
@@ -112,7 +112,7 @@ def nested_sequence(span: Span) -> MatchRecognizeUnsupportedError:
     )
 
 
-def half_kleene(span: Span, *, variable: str, event_type: str) -> MatchRecognizeParseError:
+def half_kleene_plus(span: Span, *, variable: str, event_type: str) -> MatchRecognizeParseError:
     """Return the error for `Stock+ a` or `Stock a[]`: only `Stock+ a[]` is a Kleene plus."""
     return MatchRecognizeParseError(
         f"component `{variable}` in PATTERN has only half of a Kleene plus",
@@ -126,7 +126,7 @@ def half_kleene(span: Span, *, variable: str, event_type: str) -> MatchRecognize
     )
 
 
-def negated_kleene(span: Span, *, variable: str) -> MatchRecognizeUnsupportedError:
+def negated_kleene_plus(span: Span, *, variable: str) -> MatchRecognizeUnsupportedError:
     """Return the error for `~` before a Kleene plus, as in SEQ(A a, ~(B+ b[]))."""
     return MatchRecognizeUnsupportedError(
         f"negated Kleene plus `{variable}[]` in PATTERN is not supported",
@@ -137,7 +137,7 @@ def negated_kleene(span: Span, *, variable: str) -> MatchRecognizeUnsupportedErr
     )
 
 
-def duplicate_variable(*spans: Span | None, name: str) -> MatchRecognizePlanError:
+def duplicate_component_variable(*spans: Span | None, name: str) -> MatchRecognizePlanError:
     """Return the error for two components with the same variable, whatever its case."""
     return MatchRecognizePlanError(
         f"two components in PATTERN have the variable `{name}`",
@@ -148,7 +148,7 @@ def duplicate_variable(*spans: Span | None, name: str) -> MatchRecognizePlanErro
     )
 
 
-def nothing_positive(span: Span) -> MatchRecognizePlanError:
+def only_negated_components(span: Span) -> MatchRecognizePlanError:
     """Return the error for a SEQ in which each component is negated."""
     return MatchRecognizePlanError(
         "PATTERN has only negated components, so a match would have no events",
@@ -158,7 +158,7 @@ def nothing_positive(span: Span) -> MatchRecognizePlanError:
     )
 
 
-def negation_without_window(
+def negated_component_without_window(
     span: Span, *, name: str, end: str, side: str
 ) -> MatchRecognizePlanError:
     """Return the error for `~` at one end of PATTERN in a query without WITHIN.
@@ -219,7 +219,7 @@ def unknown_strategy(span: Span, *, name: str, known: Sequence[str]) -> MatchRec
     )
 
 
-def argument_written_otherwise(
+def strategy_component_differs(
     span: Span, *, name: str, what: str, written: str
 ) -> MatchRecognizePlanError:
     """Return the error for a component that a strategy lists in another form than PATTERN.
@@ -240,7 +240,7 @@ def argument_written_otherwise(
     )
 
 
-def argument_twice(*spans: Span | None, name: str) -> MatchRecognizePlanError:
+def duplicate_strategy_component(*spans: Span | None, name: str) -> MatchRecognizePlanError:
     """Return the error for a strategy that lists a component twice, as in (a, a)."""
     return MatchRecognizePlanError(
         f"component `{name}` is listed twice in the strategy in WHERE",
@@ -250,7 +250,7 @@ def argument_twice(*spans: Span | None, name: str) -> MatchRecognizePlanError:
     )
 
 
-def arguments_missing(
+def strategy_components_missing(
     span: Span, *, strategy: str, missing: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for a strategy that lists some components of PATTERN, but not all."""
@@ -263,7 +263,7 @@ def arguments_missing(
     )
 
 
-def nothing_to_partition_by(span: Span) -> MatchRecognizePlanError:
+def partition_contiguity_without_test(span: Span) -> MatchRecognizePlanError:
     """Return the error for partition_contiguity without an equivalence test."""
     return MatchRecognizePlanError(
         "missing equivalence test for partition_contiguity in WHERE",
@@ -355,7 +355,7 @@ def not_a_number_of_events(span: Span, *, number: str) -> MatchRecognizeParseErr
 # Identifiers
 
 
-def bare_name(span: Span, *, name: str, clause: str) -> MatchRecognizeParseError:
+def attribute_without_variable(span: Span, *, name: str, clause: str) -> MatchRecognizeParseError:
     """Return the error for an attribute without a variable, as in WHERE price > 10."""
     return MatchRecognizeParseError(
         f"missing variable before attribute `{name}` in {clause}",
@@ -511,7 +511,7 @@ def aggregate_of_one_event(span: Span, *, function: str, clause: str) -> MatchRe
     )
 
 
-def two_ranges(
+def aggregate_over_two_ranges(
     *spans: Span, function: str, clause: str, ranges: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for an aggregate over two ranges of events, as in avg(a[].x + c[].x)."""
@@ -523,7 +523,7 @@ def two_ranges(
     )
 
 
-def nested_aggregate(span: Span, *, function: str, clause: str) -> MatchRecognizePlanError:
+def aggregate_in_aggregate(span: Span, *, function: str, clause: str) -> MatchRecognizePlanError:
     """Return the error for an aggregate or a.LEN inside an aggregate."""
     return MatchRecognizePlanError(
         f"{function} is not allowed in an aggregate in {clause}",
@@ -533,7 +533,7 @@ def nested_aggregate(span: Span, *, function: str, clause: str) -> MatchRecogniz
     )
 
 
-def wrong_number_of_arguments(span: Span, *, function: str, given: int) -> MatchRecognizePlanError:
+def one_argument_expected(span: Span, *, function: str, given: int) -> MatchRecognizePlanError:
     """Return the error for an aggregate with no or several arguments, as in max(a[].x, 1)."""
     return MatchRecognizePlanError(
         f"{function} takes one argument, not {given}",
@@ -549,7 +549,7 @@ def wrong_number_of_arguments(span: Span, *, function: str, given: int) -> Match
 # Predicates
 
 
-def element_elsewhere(*spans: Span, name: str) -> MatchRecognizePlanError:
+def predicate_on_later_event(*spans: Span, name: str) -> MatchRecognizePlanError:
     """Return the error for a[i] in a predicate that also reads an event which comes later.
 
     An example is a[i].x < b.x.
@@ -566,7 +566,7 @@ def element_elsewhere(*spans: Span, name: str) -> MatchRecognizePlanError:
     )
 
 
-def two_negated(*spans: Span, names: Sequence[str]) -> MatchRecognizePlanError:
+def predicate_on_two_negated(*spans: Span, names: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for a predicate that reads two negated components."""
     return MatchRecognizePlanError(
         f"a predicate on two negated components, `{names[0]}` and `{names[1]}`, is not allowed in "
@@ -581,7 +581,7 @@ def two_negated(*spans: Span, names: Sequence[str]) -> MatchRecognizePlanError:
 # Equivalence tests
 
 
-def empty_equivalence(span: Span) -> MatchRecognizeParseError:
+def empty_equivalence_test(span: Span) -> MatchRecognizeParseError:
     """Return the error for the equivalence test []."""
     return MatchRecognizeParseError(
         "the equivalence test in WHERE is empty",
@@ -591,7 +591,7 @@ def empty_equivalence(span: Span) -> MatchRecognizeParseError:
     )
 
 
-def equivalence_inside(span: Span, *, clause: str) -> MatchRecognizePlanError:
+def equivalence_test_in_predicate(span: Span, *, clause: str) -> MatchRecognizePlanError:
     """Return the error for an equivalence test in RETURN or within a predicate."""
     return MatchRecognizePlanError(
         f"the equivalence test in {clause} must be a predicate of its own",
@@ -602,7 +602,7 @@ def equivalence_inside(span: Span, *, clause: str) -> MatchRecognizePlanError:
     )
 
 
-def equivalence_of_variable(
+def equivalence_test_on_variable(
     span: Span, *, variable: str, attribute: str
 ) -> MatchRecognizePlanError:
     """Return the error for an equivalence test that names a variable, as in [a.symbol]."""

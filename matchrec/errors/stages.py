@@ -13,7 +13,7 @@ from matchrec.errors.wording import describe_value, join_names
 from matchrec.source import Span
 
 
-def bad_name(*, call: str, name: str) -> MatchRecognizePlanError:
+def bad_stage_name(*, call: str, name: str) -> MatchRecognizePlanError:
     """Return the error for an empty or reserved name of a stage, or one with a colon.
 
     Args:
@@ -28,7 +28,7 @@ def bad_name(*, call: str, name: str) -> MatchRecognizePlanError:
     )
 
 
-def duplicate_name(*, name: str, known: str) -> MatchRecognizePlanError:
+def duplicate_stage(*, name: str, known: str) -> MatchRecognizePlanError:
     """Return the error for a stage whose name another stage has, whatever its case.
 
     Args:
@@ -62,7 +62,7 @@ def empty_group(*, call: str) -> MatchRecognizePlanError:
 # NOT
 
 
-def group_forbidden(*, call: str) -> MatchRecognizeUnsupportedError:
+def not_of_group(*, call: str) -> MatchRecognizeUnsupportedError:
     """Return the error for not_next or not_followed_by of a group."""
     return MatchRecognizeUnsupportedError(
         f"{call} is not supported for a group",
@@ -88,7 +88,7 @@ def not_after_optional(*, call: str, name: str, before: str) -> MatchRecognizeUn
     )
 
 
-def quantified_not(*, call: str, stage: str) -> MatchRecognizePlanError:
+def quantifier_of_not(*, call: str, stage: str) -> MatchRecognizePlanError:
     """Return the error for a quantifier of a NOT."""
     return MatchRecognizePlanError(
         f"{call}() is not allowed for {stage}, which is a NOT",
@@ -98,7 +98,7 @@ def quantified_not(*, call: str, stage: str) -> MatchRecognizePlanError:
     )
 
 
-def open_end(*, stage: str) -> MatchRecognizePlanError:
+def not_at_end_without_window(*, stage: str) -> MatchRecognizePlanError:
     """Return the error for not_followed_by at the end of a pattern without within()."""
     return MatchRecognizePlanError(
         f"the pattern ends with not_followed_by of {stage}, but has no window",
@@ -121,7 +121,7 @@ def condition_of_group(*, call: str, stage: str) -> MatchRecognizeUnsupportedErr
     )
 
 
-def empty_condition(*, call: str, stage: str) -> MatchRecognizePlanError:
+def empty_stage_condition(*, call: str, stage: str) -> MatchRecognizePlanError:
     """Return the error for a condition that is an empty text."""
     return MatchRecognizePlanError(
         f"{call}() of {stage} is empty",
@@ -152,7 +152,7 @@ def until_twice(*, stage: str) -> MatchRecognizePlanError:
 # Quantifiers
 
 
-def two_quantifiers(*, call: str, stage: str) -> MatchRecognizePlanError:
+def two_quantifiers_of_stage(*, call: str, stage: str) -> MatchRecognizePlanError:
     """Return the error for a second quantifier of a stage."""
     return MatchRecognizePlanError(
         f"{call}() is not allowed for {stage}, which already has a quantifier",
@@ -185,7 +185,7 @@ def too_few_times(*, stage: str, least: int, lowest: int) -> MatchRecognizePlanE
     )
 
 
-def most_below_least(*, stage: str, least: int, most: int) -> MatchRecognizePlanError:
+def times_reversed(*, stage: str, least: int, most: int) -> MatchRecognizePlanError:
     """Return the error for times(m, n) with m above n."""
     return MatchRecognizePlanError(
         f"{stage} is repeated at least {least} and at most {most} times",
@@ -194,7 +194,7 @@ def most_below_least(*, stage: str, least: int, most: int) -> MatchRecognizePlan
     )
 
 
-def needs_quantifier(*, call: str, stage: str) -> MatchRecognizePlanError:
+def stage_not_repeated(*, call: str, stage: str) -> MatchRecognizePlanError:
     """Return the error for a call that is only about repeated stages, such as greedy()."""
     return MatchRecognizePlanError(
         f"{call}() is not allowed for {stage}, which is not repeated",
@@ -254,7 +254,7 @@ def two_contiguities(*, call: str, stage: str, before: str) -> MatchRecognizePla
 # Skip strategies
 
 
-def call_of_group(*, call: str, calls: str) -> MatchRecognizePlanError:
+def group_with_pattern_calls(*, call: str, calls: str) -> MatchRecognizePlanError:
     """Return the error for a group that has calls such as within() or skip_to_next().
 
     Args:
@@ -268,7 +268,7 @@ def call_of_group(*, call: str, calls: str) -> MatchRecognizePlanError:
     )
 
 
-def throws_without_stage(*, strategy: str) -> MatchRecognizePlanError:
+def throw_without_stage(*, strategy: str) -> MatchRecognizePlanError:
     """Return the error for throw_on_miss() of a skip strategy that names no stage."""
     return MatchRecognizePlanError(
         f"throw_on_miss() is not allowed for {strategy}, which does not skip to a stage",
@@ -292,7 +292,7 @@ def unknown_skip_target(*, call: str, name: str, known: Sequence[str]) -> MatchR
 # What a condition reads
 
 
-def not_of_an_event(span: Span | None, *, function: str) -> MatchRecognizePlanError:
+def match_function_in_stage(span: Span | None, *, function: str) -> MatchRecognizePlanError:
     """Return the error for CLASSIFIER, MATCH_NUMBER and the like in the condition of a stage."""
     return MatchRecognizePlanError(
         f"{function} is not allowed in a condition of a stage",
@@ -303,7 +303,7 @@ def not_of_an_event(span: Span | None, *, function: str) -> MatchRecognizePlanEr
     )
 
 
-def reads_neighbour(span: Span | None) -> MatchRecognizeUnsupportedError:
+def neighbour_in_stage(span: Span | None) -> MatchRecognizeUnsupportedError:
     """Return the error for PREV or NEXT in the condition of a stage."""
     return MatchRecognizeUnsupportedError(
         "PREV and NEXT are not supported in a condition of a stage",
@@ -314,7 +314,7 @@ def reads_neighbour(span: Span | None) -> MatchRecognizeUnsupportedError:
     )
 
 
-def of_no_stage(span: Span | None, *, function: str) -> MatchRecognizePlanError:
+def aggregate_over_no_stage(span: Span | None, *, function: str) -> MatchRecognizePlanError:
     """Return the error for an aggregate over columns without a stage, as in avg(price)."""
     hint = f"write {function}(stage.x)"
     if function.upper() == "COUNT":
@@ -331,7 +331,7 @@ def of_no_stage(span: Span | None, *, function: str) -> MatchRecognizePlanError:
 # Other languages
 
 
-def not_in_sql(*, what: str, obstacle: str) -> MatchRecognizeUnsupportedError:
+def pattern_not_in_sql(*, what: str, obstacle: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a pattern that is to be written as SQL, which cannot express it.
 
     Args:
@@ -390,7 +390,7 @@ def too_long_duration(
     )
 
 
-def unknown_unit(
+def unknown_duration_unit(
     span: Span | None, *, call: str, name: str, known: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for a unit of time that does not exist, as in within("10 parsecs")."""
@@ -408,7 +408,7 @@ def unknown_unit(
 _NEAR = "it limits the distance from the event before to an event of the stage"
 
 
-def near_of_group(*, stage: str) -> MatchRecognizePlanError:
+def step_window_of_group(*, stage: str) -> MatchRecognizePlanError:
     """Return the error for within(..., "previous_to_current") of a group."""
     return MatchRecognizePlanError(
         f"within previous_to_current is not allowed for {stage}",
@@ -418,7 +418,7 @@ def near_of_group(*, stage: str) -> MatchRecognizePlanError:
     )
 
 
-def near_of_not(*, stage: str) -> MatchRecognizePlanError:
+def step_window_of_not(*, stage: str) -> MatchRecognizePlanError:
     """Return the error for within(..., "previous_to_current") of a NOT."""
     return MatchRecognizePlanError(
         f"within previous_to_current is not allowed for {stage}",
@@ -428,7 +428,7 @@ def near_of_not(*, stage: str) -> MatchRecognizePlanError:
     )
 
 
-def near_exceeds_whole(*, stage: str, near: object, whole: object) -> MatchRecognizePlanError:
+def step_window_too_long(*, stage: str, near: object, whole: object) -> MatchRecognizePlanError:
     """Return the error for a step window that is longer than the window of the whole pattern.
 
     Args:

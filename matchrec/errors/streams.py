@@ -12,7 +12,7 @@ from matchrec.errors.run.place import RowLocation
 from matchrec.source import Span
 
 
-def no_time(span: Span | None) -> MatchRecognizePlanError:
+def stream_without_order(span: Span | None) -> MatchRecognizePlanError:
     """Return the error for a clause without ORDER BY over a stream."""
     return MatchRecognizePlanError(
         "missing ORDER BY in MATCH_RECOGNIZE over a streaming DataFrame",
@@ -23,7 +23,7 @@ def no_time(span: Span | None) -> MatchRecognizePlanError:
     )
 
 
-def backwards_in_time(span: Span | None, *, order: str) -> MatchRecognizePlanError:
+def descending_over_stream(span: Span | None, *, order: str) -> MatchRecognizePlanError:
     """Return the error for ORDER BY ... DESC as the first key over a stream."""
     return MatchRecognizePlanError(
         f"{name_part('ORDER BY')} {order} DESC is not allowed over a streaming DataFrame",
@@ -34,7 +34,7 @@ def backwards_in_time(span: Span | None, *, order: str) -> MatchRecognizePlanErr
     )
 
 
-def no_watermark(span: Span | None, *, order: str) -> MatchRecognizePlanError:
+def missing_watermark(span: Span | None, *, order: str) -> MatchRecognizePlanError:
     """Return the error for a first key of ORDER BY that has no watermark."""
     return MatchRecognizePlanError(
         f"{name_part('ORDER BY')} {order} has no watermark",
@@ -45,7 +45,7 @@ def no_watermark(span: Span | None, *, order: str) -> MatchRecognizePlanError:
     )
 
 
-def another_clause_over_a_stream(span: Span | None) -> MatchRecognizeUnsupportedError:
+def second_clause_over_stream(span: Span | None) -> MatchRecognizeUnsupportedError:
     """Return the error for a clause that reads the result of another one over a stream."""
     return MatchRecognizeUnsupportedError(
         "a second MATCH_RECOGNIZE is not supported over a streaming DataFrame",
@@ -56,7 +56,7 @@ def another_clause_over_a_stream(span: Span | None) -> MatchRecognizeUnsupported
     )
 
 
-def altered_in_stream(*, column: str, type_name: str) -> MatchRecognizeUnsupportedError:
+def column_altered_in_stream(*, column: str, type_name: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a column whose values pandas would change on their way."""
     return MatchRecognizeUnsupportedError(
         f"column {column} of type {type_name} is not supported over a streaming DataFrame",
@@ -69,7 +69,7 @@ def altered_in_stream(*, column: str, type_name: str) -> MatchRecognizeUnsupport
     )
 
 
-def state_of_another_query() -> MatchRecognizeRunError:
+def checkpoint_of_other_query() -> MatchRecognizeRunError:
     """Return the error for a checkpoint that another query has written."""
     return MatchRecognizeRunError(
         "the checkpoint has the state of another query, or of another version of matchrec",
@@ -78,7 +78,7 @@ def state_of_another_query() -> MatchRecognizeRunError:
     )
 
 
-def changed_in_the_past(*, name: str, time: str) -> MatchRecognizeRunError:
+def rule_changed_in_the_past(*, name: str, time: str) -> MatchRecognizeRunError:
     """Return the error for rules that differ from the checkpoint's for rows already read.
 
     Args:
@@ -110,7 +110,7 @@ _LIMIT_OF_WORKER = (
 )
 
 
-def stream_without_room(
+def stream_out_of_memory(
     *, mebibytes: int, limit: int, place: RowLocation
 ) -> MatchRecognizeRunError:
     """Return the error for a search over a stream that needs too much memory.
@@ -133,7 +133,7 @@ def stream_without_room(
     ).at(place)
 
 
-def state_without_room(
+def stream_state_too_large(
     *, mebibytes: int, limit: int, rows: int, keys: int
 ) -> MatchRecognizeRunError:
     """Return the error for a stream whose waiting rows take too much memory.
@@ -153,7 +153,7 @@ def state_without_room(
     )
 
 
-def divided_over_stream(*, column: str) -> MatchRecognizeUnsupportedError:
+def equivalence_test_over_stream(*, column: str) -> MatchRecognizeUnsupportedError:
     """Return the error for an equivalence test in a rule set over a stream."""
     return MatchRecognizeUnsupportedError(
         f"an equivalence test over {column} in a rule set is not supported over a streaming "
@@ -169,7 +169,7 @@ def divided_over_stream(*, column: str) -> MatchRecognizeUnsupportedError:
     )
 
 
-def cached_stream() -> MatchRecognizeUnsupportedError:
+def cache_over_stream() -> MatchRecognizeUnsupportedError:
     """Return the error for cache() of a rule set over a stream."""
     return MatchRecognizeUnsupportedError(
         "cache() of a rule set is not supported over a streaming DataFrame",
@@ -182,7 +182,7 @@ def cached_stream() -> MatchRecognizeUnsupportedError:
 # Parts of a query. The span is where the query has the part.
 
 
-def window_over_stream(span: Span | None) -> MatchRecognizeUnsupportedError:
+def pattern_window_over_stream(span: Span | None) -> MatchRecognizeUnsupportedError:
     """Return the error for PATTERN in OVER or WINDOW over a stream."""
     return MatchRecognizeUnsupportedError(
         "PATTERN in a window is not supported over a streaming DataFrame",
@@ -216,7 +216,7 @@ def row_gap_over_stream(span: Span | None) -> MatchRecognizeUnsupportedError:
     )
 
 
-def partial_over_stream(span: Span | None, *, words: str) -> MatchRecognizeUnsupportedError:
+def timeouts_over_stream(span: Span | None, *, words: str) -> MatchRecognizeUnsupportedError:
     """Return the error for SHOW TIMEOUT MATCHES or SHOW UNFINISHED MATCHES over a stream."""
     return MatchRecognizeUnsupportedError(
         f"{words} is not supported over a streaming DataFrame",
@@ -238,7 +238,7 @@ def end_over_stream(span: Span | None) -> MatchRecognizeUnsupportedError:
     )
 
 
-def negation_over_stream(span: Span | None) -> MatchRecognizeUnsupportedError:
+def not_over_stream(span: Span | None) -> MatchRecognizeUnsupportedError:
     """Return the error for NOT in PATTERN over a stream if the next row is needed to decide it."""
     return MatchRecognizeUnsupportedError(
         "NOT in PATTERN is not supported over a streaming DataFrame",
@@ -349,7 +349,7 @@ def list_over_stream() -> MatchRecognizeUnsupportedError:
     )
 
 
-def rank_over_stream() -> MatchRecognizeUnsupportedError:
+def min_of_strings_over_stream() -> MatchRecognizeUnsupportedError:
     """Return the error for min or max of strings or the like in a condition over a stream."""
     return MatchRecognizeUnsupportedError(
         "min or max of values that are not numbers, in a condition, is not supported over a "
@@ -360,7 +360,7 @@ def rank_over_stream() -> MatchRecognizeUnsupportedError:
     )
 
 
-def skipped_over_stream() -> MatchRecognizeUnsupportedError:
+def skipped_row_over_stream() -> MatchRecognizeUnsupportedError:
     """Return the error for PREV or NEXT of a matched row over a stream if rows may be skipped."""
     return MatchRecognizeUnsupportedError(
         "PREV or NEXT of a row of a match that may skip rows is not supported over a streaming "

@@ -29,7 +29,7 @@ class MustBuildMatchesError(MatchRecognizeUnsupportedError):
         self.reason = reason
 
 
-def no_aggregate(*, text: str, measures: Sequence[str]) -> MatchRecognizePlanError:
+def not_an_aggregate(*, text: str, measures: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for a text that is not an aggregate over matches."""
     return MatchRecognizePlanError(
         f"`{shorten(text)}` is not an aggregate over matches",
@@ -42,7 +42,7 @@ def no_aggregate(*, text: str, measures: Sequence[str]) -> MatchRecognizePlanErr
     )
 
 
-def rounding_cast(*, asked: object, exact: object) -> MatchRecognizePlanError:
+def inexact_cast(*, asked: object, exact: object) -> MatchRecognizePlanError:
     """Return the error for an aggregate over matches in a CAST that would round its value.
 
     Args:
@@ -66,7 +66,7 @@ def unknown_measure(*, name: str, measures: Sequence[str]) -> MatchRecognizePlan
     )
 
 
-def no_column_of_order(*, per: str) -> MatchRecognizePlanError:
+def no_sort_column(*, per: str) -> MatchRecognizePlanError:
     """Return the error for groups of time of a query that is not sorted by a column."""
     surface = current_surface()
     return MatchRecognizePlanError(
@@ -76,7 +76,7 @@ def no_column_of_order(*, per: str) -> MatchRecognizePlanError:
     )
 
 
-def unfinished_groups(*, per: str) -> MatchRecognizeUnsupportedError:
+def unfinished_groups_over_stream(*, per: str) -> MatchRecognizeUnsupportedError:
     """Return the error for groups over a stream that later matches could still change."""
     surface = current_surface()
     return MatchRecognizeUnsupportedError(

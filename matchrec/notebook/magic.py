@@ -131,13 +131,13 @@ class MatchrecMagics(Magics):
         try:
             arguments = parse_argstring(self.matchrec, line)
         except UsageError as error:
-            raise errors.wrong_arguments(sentence=str(error)) from None
+            raise errors.wrong_cell_arguments(sentence=str(error)) from None
         COUNT.check("%%matchrec", "--limit", arguments.limit)
         for name, needed in (("between", "plot"), ("partition", "why"), ("row", "why")):
             if getattr(arguments, name) and not getattr(arguments, needed):
                 raise errors.argument_without_other(given=f"--{name}", other=f"--{needed}")
         if not cell.strip():
-            raise errors.no_text()
+            raise errors.empty_cell()
         assert self.shell is not None, "IPython has registered it"
         variables = self.shell.user_ns
         try:
@@ -184,7 +184,7 @@ def run_cell(
     if arguments.plot:
         if not 2 <= len(arguments.plot) <= 3:
             names = show_count(len(arguments.plot), "name")
-            raise errors.wrong_plot(given=" ".join(arguments.plot), names=names)
+            raise errors.wrong_plot_columns(given=" ".join(arguments.plot), names=names)
         x, y, *by = arguments.plot
         return query.plot(x=x, y=y, by=by[0] if by else None, between=arguments.between)
     limit = arguments.limit
@@ -242,7 +242,7 @@ def build_query(
         source = as_dataframe(spark, arguments.events, source)
         say(f"`{arguments.events}` is sent to the engine: {show_count(source.count(), 'row')}")
     if arguments.events and not is_dataframe(source):
-        raise errors.no_events(name=arguments.events, known=current_surface().frames)
+        raise errors.unknown_dataframe(name=arguments.events, known=current_surface().frames)
 
     query: Any = variables.get(text.strip()) if arguments.events else text
     is_pattern = isinstance(query, matchrec.Pattern)
@@ -290,10 +290,10 @@ def select_options(arguments: Namespace, language: str) -> dict[str, Any]:
         if value is None:
             continue
         if name in UNFIT_OPTIONS[language]:
-            raise errors.unfit_in_cell(option=f"--{name.replace('_', '-')}", what=language)
+            raise errors.option_not_for_cell(option=f"--{name.replace('_', '-')}", what=language)
         options[name] = value
     if language != "SQL" and arguments.order_by is None:
-        raise errors.no_order_in_cell()
+        raise errors.order_by_missing_in_cell()
     return options
 
 
@@ -319,7 +319,7 @@ def read_partition(arguments: Sequence[str] | None) -> dict[str, object] | None:
     texts = [remove_quotes(argument) for argument in arguments or ()]
     for text in texts:
         if "=" not in text:
-            raise errors.wrong_partition(given=text)
+            raise errors.partition_without_value(given=text)
     values = {}
     for text in texts:
         name, _, value = text.partition("=")

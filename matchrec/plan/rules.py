@@ -59,7 +59,7 @@ def check_subset_names(plan: MatchPlan) -> None:
     """Check that no union variable is a primary variable or defined twice."""
     for subset in plan.subsets:
         if subset.name in plan.ids:
-            raise errors.subset_is_primary(subset.span, name=subset.name)
+            raise errors.subset_name_taken(subset.span, name=subset.name)
     names = ((subset.name, subset.span) for subset in plan.subsets)
     check_unique(names, errors.duplicate_subset)
 
@@ -97,7 +97,7 @@ def check_negated_variables(plan: MatchPlan) -> None:
         uses += [(name, "MEASURES", span) for name, span in find_variables_read(measure.value)]
     for name, clause, span in uses:
         if name is not None and name in plan.forbidden:
-            raise negation.negated_variable(span, name=name, clause=clause)
+            raise negation.variable_under_not(span, name=name, clause=clause)
 
 
 def find_variables_read(scalar: Scalar) -> Iterator[tuple[str | None, Span | None]]:
@@ -215,7 +215,7 @@ def check_gaps(plan: MatchPlan) -> None:
                 raise _unknown_variable(name, "WITHIN", gap.span, plan, plan.unions)
         common = plan.members[gap.after] & plan.members[gap.to]
         if gap.to is not None and common:
-            raise errors.gap_of_one_variable(gap.span, name=plan.variables[min(common)])
+            raise errors.within_one_variable(gap.span, name=plan.variables[min(common)])
 
 
 def check_classifiers(plan: MatchPlan) -> None:
@@ -239,7 +239,7 @@ def list_condition_references(plan: MatchPlan) -> Iterator[Reference]:
 def check_longest_matches(plan: MatchPlan) -> None:
     """Check that the longest match is asked for only if no rows may be skipped."""
     if plan.selects:
-        raise errors.longest_that_skips_rows(plan.pattern.span, selection=plan.selection.value)
+        raise errors.longest_match_skips_rows(plan.pattern.span, selection=plan.selection.value)
 
 
 def check_match_number(plan: MatchPlan) -> None:
@@ -250,7 +250,7 @@ def check_match_number(plan: MatchPlan) -> None:
     for definition in plan.definitions:
         for reference in list_all_references(definition.condition):
             if reference == MATCH_NUMBER:
-                raise errors.match_number_of_all_matches(reference.span)
+                raise errors.match_number_with_all_matches(reference.span)
 
 
 def list_all_references(scalar: Scalar) -> Iterator[Reference]:
@@ -264,7 +264,7 @@ def list_all_references(scalar: Scalar) -> Iterator[Reference]:
 def check_matched_rows(plan: MatchPlan) -> None:
     """Check that MATCHED_ROWS is not used if a match has several output rows."""
     for aggregate in plan.matches_as_values:
-        raise errors.match_on_each_row(aggregate.span)
+        raise errors.matched_rows_with_all_rows(aggregate.span)
 
 
 def check_rows_back(plan: MatchPlan) -> None:
@@ -276,7 +276,7 @@ def check_rows_back(plan: MatchPlan) -> None:
         if isinstance(reference, ColumnReference | Classifier):
             function, row_count = count_rows_back(reference)
             if row_count > MOST_ROWS_BACK:
-                raise errors.too_far_back(
+                raise errors.looks_too_far_back(
                     reference.span, function=function, rows=row_count, limit=MOST_ROWS_BACK
                 )
 
@@ -301,19 +301,19 @@ def check_partial_matches(plan: MatchPlan) -> None:
     words = partial.words
     span = partial.span
     if plan.within_rows is not None:
-        raise errors.partial_within_rows(span, words=words)
+        raise errors.timeouts_within_rows(span, words=words)
     if partial.timed_out and plan.within is None:
         raise errors.timeouts_without_within(span)
     if plan.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
-        raise errors.partial_with_unmatched_rows(span, words=words)
+        raise errors.timeouts_with_unmatched_rows(span, words=words)
     is_one_of_row = plan.output in ONE_MATCH_PER_START
     is_timed_out_among_all = plan.output is MatchOutput.ALL and not partial.unfinished
     if not is_one_of_row and not is_timed_out_among_all:
-        raise errors.partial_of_other_matches(span, words=words, output=plan.output.value)
+        raise errors.timeouts_with_output(span, words=words, output=plan.output.value)
     if plan.absences or list_negations(plan.pattern):
-        raise errors.partial_with_negation(span, words=words)
+        raise errors.timeouts_with_not(span, words=words)
     if plan.gaps:
-        raise errors.partial_with_gaps(span, words=words)
+        raise errors.timeouts_with_gaps(span, words=words)
 
 
 def check_first_matches(plan: MatchPlan) -> None:
@@ -322,13 +322,15 @@ def check_first_matches(plan: MatchPlan) -> None:
     assert first_matches is not None, "a plan with first matches"
     words = first_matches.words
     if plan.partial is not None:
-        raise errors.partial_with_first_matches(
+        raise errors.timeouts_with_first_matches(
             plan.partial.span, words=plan.partial.words, first=words
         )
     if plan.output is MatchOutput.GRAPH:
-        raise errors.first_matches_of_form(first_matches.span, first=words, form='output="graph"')
+        raise errors.first_matches_not_supported(
+            first_matches.span, first=words, form='output="graph"'
+        )
     if plan.staging is not None and plan.staging.timeouts is not None:
-        raise errors.first_matches_of_form(None, first="first_matches", form="timeouts=True")
+        raise errors.first_matches_not_supported(None, first="first_matches", form="timeouts=True")
 
 
 def check_match_functions(plan: MatchPlan) -> None:
@@ -339,7 +341,7 @@ def check_match_functions(plan: MatchPlan) -> None:
         for reference in measure.value.references:
             if isinstance(reference, MatchValue) and reference.function in FUNCTIONS_OF_ENDED_RUNS:
                 function = reference.function.value
-                raise errors.ending_of_matches_only(reference.span, function=function)
+                raise errors.status_without_timeouts(reference.span, function=function)
 
 
 NOT_ONE_ROW = tuple(rows for rows in RowsPerMatch if rows is not RowsPerMatch.ONE_ROW)

@@ -38,7 +38,7 @@ from matchrec.automaton.program import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.conditions.functions.function import AnsiError
 from matchrec.errors.kinds import MakeRunError
 from matchrec.errors.run import failures
-from matchrec.errors.streams import stream_without_room
+from matchrec.errors.streams import stream_out_of_memory
 from matchrec.jit.decorators import read_only
 from matchrec.plan.clauses import MatchOutput
 from matchrec.search.interface import Room, Task
@@ -59,7 +59,7 @@ BYTES_OF_OUTPUT_ROW = 128  # what a mapped row takes, roughly, until it has left
 STEPS_A_SECOND = 1 << 14  # of Python
 
 _FAILURES: dict[int, MakeRunError] = {
-    layout.SKIP_TO_NO_ROW: failures.skip_to_no_row,
+    layout.SKIP_TO_NO_ROW: failures.skip_to_missing_row,
     layout.SKIP_TO_FIRST_ROW: failures.skip_to_first_row,
     layout.OVERFLOW: failures.overflow_in_condition,
     layout.DIVISION_BY_ZERO: failures.division_by_zero,
@@ -270,8 +270,8 @@ class KernelSearch(ABC):
             with suppress(MemoryError):
                 return make(shape, dtype)
         builds_all = self.task.output is MatchOutput.ALL and self.task.totals is None
-        message = failures.no_room_for_matches if builds_all else failures.no_room_for_search
-        raise RunFailure(message, int(self.progress.start), {"mebibytes": size >> 20})
+        make_error = failures.no_room_for_matches if builds_all else failures.no_room_for_search
+        raise RunFailure(make_error, int(self.progress.start), {"mebibytes": size >> 20})
 
     def check_most(self, size: int) -> None:
         """Raise RunFailure if a search over a stream may not take `size` bytes."""
@@ -279,7 +279,7 @@ class KernelSearch(ABC):
         if most is not None and not memory.may_take(size, most):
             row = min(int(self.progress.start), int(self.arrays.rows.starts[-1]) - 1)
             fields = {"mebibytes": size >> 20, "limit": most >> 20}
-            raise RunFailure(stream_without_room, row, fields)
+            raise RunFailure(stream_out_of_memory, row, fields)
 
     def grow(self, status: int) -> None:
         """Make at least twice as large what `status` says is full.

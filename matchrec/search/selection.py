@@ -254,8 +254,10 @@ def decide(task: Task, ranked: Matches, position: SearchPosition) -> tuple[IntAr
     missed = mark_kept(matches, position, skip.fails_on_miss, outcome, bounds)
     if missed >= 0:
         is_first_row = target[missed] != NO_ROW  # the target is the match's own first row
-        message = failures.stage_is_first if is_first_row else failures.stage_missed
-        raise RunFailure(message, int(matches.start[missed]), {"stage": skip.variable})
+        make_error = (
+            failures.skip_to_first_event if is_first_row else failures.skip_to_missing_stage
+        )
+        raise RunFailure(make_error, int(matches.start[missed]), {"stage": skip.variable})
     return outcome, bounds[1:]
 
 

@@ -25,7 +25,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from matchrec.errors.calls import algorithm_cannot
+from matchrec.errors.calls import algorithm_not_possible
 from matchrec.plan.clauses import ONE_MATCH_PER_START, MatchOutput
 from matchrec.search.interface import BACKTRACKING, BREADTH_FIRST, Room, Task
 from matchrec.shortcuts import current_shortcuts
@@ -465,7 +465,7 @@ def choose(task: Task, name: str = "auto") -> tuple[Strategy, str]:
     algorithm = ALGORITHMS[find_fastest(task) if name == "auto" else name]
     obstacle = algorithm.supports(task)
     if obstacle is not None:
-        raise algorithm_cannot(name=algorithm.name, reason=obstacle)
+        raise algorithm_not_possible(name=algorithm.name, reason=obstacle)
     strategy = algorithm.choose(task)
     return strategy, strategy.reason(task) if name == "auto" else "asked for"
 

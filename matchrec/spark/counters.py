@@ -27,8 +27,8 @@ from pyspark.sql.functions import expr
 
 from matchrec.arguments import ArgumentKind, check_arguments, is_number
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.calls import nothing_counted
-from matchrec.errors.machine import nothing_observed
+from matchrec.errors.calls import counters_without_values
+from matchrec.errors.machine import counters_not_supported
 from matchrec.errors.wording import show_count
 from matchrec.explain.pictures.html import preformatted, table
 from matchrec.search.kernels import layout
@@ -154,7 +154,7 @@ class Counters:
         1
         """
         if not self._clauses:
-            raise nothing_counted()
+            raise counters_without_values()
         clause_counts = [clause.read_counts(self._result, timeout) for clause in self._clauses]
         selects = any(clause.selects for clause in self._clauses)
         values: dict[str, int | float] = {}
@@ -248,7 +248,7 @@ class ClauseObservation:
             if not observed and result is not None:
                 observed = find_backend(result.sparkSession).read_counts(result, self.name)
             if not observed:
-                raise nothing_counted()
+                raise counters_without_values()
             self.counts = add_up(json.loads(observed[TALLIES] or "[]"))
         return self.counts
 
@@ -292,7 +292,7 @@ def check_can_count(spark: SparkSession, given: str) -> None:
         MatchRecognizeUnsupportedError: the engine has no Observation.
     """
     if not can_observe(spark):
-        raise nothing_observed(given=given)
+        raise counters_not_supported(given=given)
 
 
 def wait_for(observation: Any, timeout: float) -> dict[str, Any]:

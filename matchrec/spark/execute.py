@@ -33,8 +33,8 @@ from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import Family, ValueType
 from matchrec.conditions.typing.typer import DEFAULT_SETTINGS
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.calls import times_without_workers, worker_cannot_sort
-from matchrec.errors.machine import no_watermarks
+from matchrec.errors.calls import rule_versions_need_workers, worker_cannot_sort_rows
+from matchrec.errors.machine import streams_not_supported
 from matchrec.errors.run.origins import SqlOrigin, mark_origin, with_comment
 from matchrec.output.measure_reader import SqlPiece, may_accumulate
 from matchrec.output.reads import ReadIsMatched
@@ -202,7 +202,7 @@ def prepare_stream(
     from matchrec.spark.streaming.prepare import EventPreparation, check_options, check_plan
 
     if not question.backend.has_watermarks:
-        raise no_watermarks()
+        raise streams_not_supported()
     check_options(question.options)
     for rule in question.rules:
         with rule.naming():
@@ -253,9 +253,9 @@ def choose_spark(question: Question, reason: str) -> Sorter:
             because rules are valid for some time only.
     """
     if question.has_versions:
-        raise times_without_workers(reason=reason)
+        raise rule_versions_need_workers(reason=reason)
     if question.workers_must_sort:
-        raise worker_cannot_sort(reason=reason)
+        raise worker_cannot_sort_rows(reason=reason)
     return Sorter(is_worker=False, reason=reason)
 
 

@@ -26,7 +26,7 @@ from matchrec.conditions.padding import Padding
 from matchrec.conditions.row_column import OrderType, check_order
 from matchrec.conditions.split import RowScope
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.calls import steps_of_event_selection
+from matchrec.errors.calls import max_steps_with_event_selection
 from matchrec.errors.kinds import located_in
 from matchrec.errors.language import Language
 from matchrec.errors.rule_sets import name_rule
@@ -240,7 +240,7 @@ class Question:
         plan = rule.plan
         with self.locating_errors(rule):
             if self.options.max_steps is not None and plan.selects:
-                raise steps_of_event_selection()
+                raise max_steps_with_event_selection()
             check_order(plan)
             self.check_sort_expressions(plan)
             self.check_lengths(plan)

@@ -38,7 +38,7 @@ from pyspark.sql.types import DateType, IntegralType, LongType
 
 from matchrec.compile.executable import Executable
 from matchrec.compile.pruning.locality import Shortcut, find_obstacle
-from matchrec.errors.calls import cannot_cut
+from matchrec.errors.calls import partitions_cannot_be_cut
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import MICROSECONDS, Amount, Template, View, join_template
 from matchrec.shortcuts import current_shortcuts
@@ -234,7 +234,7 @@ def check_may_stay_whole(question: Question, reason: str) -> None:
         MatchRecognizeUnsupportedError: the user asked for ranges.
     """
     if question.options.sort == "ranges":
-        raise cannot_cut(reason=reason)
+        raise partitions_cannot_be_cut(reason=reason)
 
 
 def plan_ranges(

@@ -100,7 +100,7 @@ def collect_partition(question: Question, target: Target) -> CollectedPartition:
             the input is a stream.
     """
     if question.is_stream:
-        raise errors.asked_of_stream(asked="`why`")
+        raise errors.question_about_stream(asked="`why`")
     (rule,) = question.rules
     with quiet_analysis(), question.locating_errors(rule):
         draft = question.draft(rule, RowScope.SPARK)
@@ -232,11 +232,11 @@ class PartitionCollector:
         """Return the error for a partition without rows."""
         some_keys = self.find_some_keys()
         if not some_keys:
-            return errors.no_rows_at_all()
+            return errors.no_rows()
         partition = self.target.partition or {}
         target_text = ", ".join(f"{name} = {value}" for name, value in partition.items())
         lines, example = errors.format_rows(some_keys), self.write_example(some_keys[0])
-        return errors.no_such_partition(wanted=target_text, some=lines, example=example)
+        return errors.unknown_partition(wanted=target_text, some=lines, example=example)
 
     def find_some_keys(self) -> list[dict[str, str | None]]:
         """Return the keys of some partitions by name, as texts; none if nothing divides the rows.
@@ -274,7 +274,7 @@ class PartitionCollector:
         if self.target.row is None:
             return (build_row_column("TRUE"), build_row_column("TRUE"))
         if not 1 <= len(self.target.row) <= len(self.orders):
-            raise errors.other_number_of_order_values(len(self.target.row), self.orders)
+            raise errors.wrong_number_of_order_values(len(self.target.row), self.orders)
         comparisons = []
         for text, value in zip(self.orders, self.target.row, strict=False):
             literal_text = self.write_value("row", text, value)
@@ -304,7 +304,7 @@ class PartitionCollector:
             near_places = places[max(0, rows_before - 2) : rows_before + 2]
             near_rows = [dict(zip(self.orders, values, strict=True)) for values in near_places]
             target_values = zip(self.orders, self.target.row, strict=False)
-            raise errors.no_such_row(
+            raise errors.unknown_row(
                 wanted=", ".join(f"{order} = {value}" for order, value in target_values),
                 rows=errors.format_rows(near_rows),
             )
@@ -365,7 +365,7 @@ class PartitionCollector:
         rows = self.question.relation.select(items).where("k AND s IS NOT NULL").limit(1)
         for row in rows.collect():
             if row.c is None:
-                raise errors.no_value_of_type(
+                raise errors.value_of_wrong_type(
                     argument=argument,
                     value=value,
                     name=self.question.columns.find_by_text(text) or text,
@@ -428,7 +428,7 @@ def write_literal(value: object, argument: str) -> str:
         python_value = to_python()
         if not isinstance(python_value, type(value)):
             return write_literal(python_value, argument)
-    raise errors.no_literal(argument=argument, value=value)
+    raise errors.not_a_literal(argument=argument, value=value)
 
 
 def collect_table(rows: DataFrame, most: int = MOST_ROWS) -> pa.Table:

@@ -314,7 +314,7 @@ def _find_passed_frames(
             yield name, span
         elif clause_spans:
             known_names = (*names, *current_surface().frames)
-            raise errors.unknown_frame(span, name=name, frames=known_names)
+            raise errors.missing_dataframe(span, name=name, frames=known_names)
 
 
 def _read_sites(

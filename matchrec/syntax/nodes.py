@@ -96,8 +96,8 @@ def check_windows(windows: tuple[WindowNode, ...]) -> tuple[WindowNode, ...]:
         if first is not window:
             have_same_unit = (first.rows is None) is (window.rows is None)
             if have_same_unit:
-                raise errors.second_window(first.span, window.span)
-            raise errors.window_of_rows_and_time(first.span, window.span)
+                raise errors.duplicate_within(first.span, window.span)
+            raise errors.within_rows_and_time(first.span, window.span)
     return windows
 
 

@@ -13,13 +13,17 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql import query as errors
 from matchrec.errors.sql.clause import (
-    closed_before,
-    last_closes_another,
-    not_closed_before,
-    outside_parentheses,
+    bracket_not_closed,
+    clause_not_closed,
+    closed_too_early,
     parenthesis_not_closed,
+    part_outside_clause,
 )
-from matchrec.errors.sql.tokens import strange_sign, unclosed_bracket, unexpected_token
+from matchrec.errors.sql.tokens import (
+    strange_sign,
+    unclosed_bracket_in_expression,
+    unexpected_token,
+)
 from matchrec.plan.expression import (
     Operation,
     Scalar,
@@ -134,7 +138,9 @@ def _refuse_unbalanced(tokens: TokenSequence, clause_words: Sequence[int]) -> No
             raise unexpected_token(")", "the query", tokens[closing].span)
     for opening in tokens.places.get("(", ()):
         if opening not in tokens.pairs:
-            raise unclosed_bracket(tokens[opening].span, opening="(", where="the query")
+            raise unclosed_bracket_in_expression(
+                tokens[opening].span, opening="(", where="the query"
+            )
 
 
 # For the keyword of a part: the distance to a token that follows it in no other place, and that
@@ -209,14 +215,14 @@ def _explain_unclosed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
                 part = part_at(tokens, inner) or _definition_at(tokens, index, inner)
                 if part:
                     spans = tokens[index].span, tokens[inner].span
-                    return not_closed_before(*spans, opening=tokens.key(index), keyword=part)
+                    return bracket_not_closed(*spans, opening=tokens.key(index), keyword=part)
         index += 1
     clause_start = tokens.span(word, word + 2)
     last_closing = max(tokens.openings, default=word)
     opening = tokens.openings.get(last_closing, word)
     if word + 1 < opening < last_closing - 1 and _starts_line(tokens, last_closing):
         # The last `)` is alone at the start of a line, so it was probably meant for the clause.
-        return last_closes_another(tokens[opening].span, clause_start)
+        return clause_not_closed(tokens[opening].span, clause_start)
     return parenthesis_not_closed(clause_start, part="MATCH_RECOGNIZE")
 
 
@@ -264,8 +270,8 @@ def _explain_part_outside(
     """
     has_stray_parenthesis = any(other not in tokens.openings for other in tokens.places[")"])
     if has_stray_parenthesis:
-        return closed_before(tokens[closing].span, tokens[index].span, keyword=part)
-    return outside_parentheses(tokens[index].span, part=part)
+        return closed_too_early(tokens[closing].span, tokens[index].span, keyword=part)
+    return part_outside_clause(tokens[index].span, part=part)
 
 
 # The words of CREATE and ALTER before the one for what is created, such as VIEW.
@@ -304,11 +310,11 @@ def refuse_stored_text(tokens: TokenSequence, cut: ClauseLocation) -> None:
     modifiers = [tokens.key(before) for before in range(min(index, cut.word))]
     is_temporary = "TEMP" in modifiers or "TEMPORARY" in modifiers
     if tokens.key(index) == "VIEW" and "GLOBAL" in modifiers:
-        raise errors.global_view(tokens.span(0, index + 1))
+        raise errors.clause_in_global_view(tokens.span(0, index + 1))
     if tokens.key(index) == "VIEW" and not is_temporary:
-        raise errors.stored_text(tokens.span(0, index + 1), kind="a permanent view")
+        raise errors.clause_in_stored_text(tokens.span(0, index + 1), kind="a permanent view")
     if tokens.key(index) == "FUNCTION":
-        raise errors.stored_text(tokens.span(0, index + 1), kind="a function")
+        raise errors.clause_in_stored_text(tokens.span(0, index + 1), kind="a function")
 
 
 # Find the relation of a clause: where it starts, and which WITH clauses it sees.
@@ -448,7 +454,7 @@ def _explain_misplaced(tokens: TokenSequence, word: int) -> MatchRecognizeError:
     ):
         return errors.misspelt_from(tokens[word - 2].span, text=tokens[word - 2].text)
     if tokens[word - 1].is_string:
-        return errors.relation_in_quotes(tokens[word - 1].span, name=tokens[word - 1].text)
+        return errors.table_in_quotes(tokens[word - 1].span, name=tokens[word - 1].text)
     return errors.clause_in_wrong_place(tokens[word].span)
 
 
@@ -470,7 +476,7 @@ def find_relation_start(tokens: TokenSequence, cut: ClauseLocation) -> int:
         raise _explain_misplaced(tokens, cut.word)
     start = starts[-1]
     if tokens.key(0) in ("DELETE", "UPDATE") and start == 2:
-        raise errors.changed_relation(tokens[cut.word].span, word=tokens.key(0))
+        raise errors.clause_on_changed_table(tokens[cut.word].span, word=tokens.key(0))
     if tokens.key(start) == "LATERAL" and start + 1 < cut.word and tokens.key(start + 1) != ".":
         raise errors.lateral_relation(tokens[start].span)
     return start

@@ -74,7 +74,7 @@ def _find_star(tokens: TokenSequence, index: int, alias: str | None) -> Span | N
         return None
     if tokens.key(index + 1) in _CHANGES_OF_STAR:
         word = tokens.key(index + 1)
-        raise errors.star_with_changes(tokens.span(index, index + 2), word=word)
+        raise errors.star_with_pattern_window(tokens.span(index, index + 2), word=word)
     if before != ".":
         return tokens[index].span
     qualifier = tokens[index - 2].name.lower()
@@ -226,7 +226,7 @@ def _read_call(
             return WindowCall(f"{measure} OVER {label}", written, name)
     if not measures:
         _refuse_misspelt_measures(tokens, window.location)
-    raise errors.unknown_measure(span, name=name, window=label, known=measures)
+    raise errors.unknown_window_measure(span, name=name, window=label, known=measures)
 
 
 def _refuse_misspelt_measures(tokens: TokenSequence, window: FoundWindow) -> None:

@@ -484,7 +484,9 @@ def check_distance(window: Distance, starts: IntArray, order: pa.Array) -> None:
         least = np.repeat(least, np.diff(starts))
         wraps |= (keys > least) & ((keys - least).view(np.uint64) > greatest)
     variables = " and ".join(window.variables)
-    fail_at_first(np.asarray(wraps & valid, np.bool_), failures.window_wraps, variables=variables)
+    fail_at_first(
+        np.asarray(wraps & valid, np.bool_), failures.window_overflow, variables=variables
+    )
 
 
 def fail_at_first(is_wrong: BoolArray, make_error: MakeRunError, **fields: object) -> None:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from matchrec import memory
 from matchrec.errors import MatchRecognizeRunError
-from matchrec.errors.machine import no_room_in_worker, no_room_on_machine
+from matchrec.errors.machine import machine_out_of_memory, worker_out_of_memory
 from matchrec.errors.run.failures import row_not_computed
 from matchrec.loading import freezing_loaded_modules, without_collector
 
@@ -115,8 +115,8 @@ def memory_error(error: Exception) -> MatchRecognizeRunError:
     if limit is None and not isinstance(error, MemoryError):
         raise error
     if limit is None:
-        return no_room_on_machine()
-    return no_room_in_worker(mebibytes=limit >> 20)
+        return machine_out_of_memory()
+    return worker_out_of_memory(mebibytes=limit >> 20)
 
 
 def find_cause(message: str) -> str:

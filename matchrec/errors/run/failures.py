@@ -6,7 +6,7 @@ from matchrec.errors.kinds import MatchRecognizeRunError
 from matchrec.errors.run.place import RowLocation
 
 
-def skip_to_no_row(*, variable: str, place: RowLocation) -> MatchRecognizeRunError:
+def skip_to_missing_row(*, variable: str, place: RowLocation) -> MatchRecognizeRunError:
     """Return the error for AFTER MATCH SKIP TO a variable that has no row in the match."""
     return MatchRecognizeRunError(
         f"AFTER MATCH SKIP TO `{variable}`: the match has no row of {variable}",
@@ -30,7 +30,7 @@ def skip_to_first_row(*, variable: str, place: RowLocation) -> MatchRecognizeRun
     ).at(place)
 
 
-def stage_missed(*, stage: str, place: RowLocation) -> MatchRecognizeRunError:
+def skip_to_missing_stage(*, stage: str, place: RowLocation) -> MatchRecognizeRunError:
     """Return the error for throw_on_miss() if the match has no event of the stage."""
     return MatchRecognizeRunError(
         f"the skip to stage `{stage}` fails: the match has no event of it",
@@ -40,7 +40,7 @@ def stage_missed(*, stage: str, place: RowLocation) -> MatchRecognizeRunError:
     ).at(place)
 
 
-def stage_is_first(*, stage: str, place: RowLocation) -> MatchRecognizeRunError:
+def skip_to_first_event(*, stage: str, place: RowLocation) -> MatchRecognizeRunError:
     """Return the error for throw_on_miss() if the stage's event is the first of the match."""
     return MatchRecognizeRunError(
         f"the skip to stage `{stage}` goes to the first event of the match, so the search would "
@@ -78,7 +78,7 @@ _QUERY_IS_OLD = (
 _BUILD_AGAIN = "build the query again, by the call that made this DataFrame"
 
 
-def column_of_other_type(*, column: str, arrived: str, planned: str) -> MatchRecognizeRunError:
+def column_type_changed(*, column: str, arrived: str, planned: str) -> MatchRecognizeRunError:
     """Return the error for a column whose type has changed since the query was built.
 
     An example is a view that was replaced by one with other columns.
@@ -116,7 +116,7 @@ def overflow_in_condition(*, variable: str, place: RowLocation) -> MatchRecogniz
     ).at(place)
 
 
-def window_wraps(*, variables: str, place: RowLocation) -> MatchRecognizeRunError:
+def window_overflow(*, variables: str, place: RowLocation) -> MatchRecognizeRunError:
     """Return the error for a distance along ORDER BY that overflows the type of its key."""
     return MatchRecognizeRunError(
         f"the distance in the conditions of {variables} is too large for the type of the order "
@@ -235,7 +235,7 @@ def no_room_for_matches(*, mebibytes: int, place: RowLocation) -> MatchRecognize
     ).at(place)
 
 
-def partition_without_room(
+def partition_out_of_memory(
     *, rows: int, mebibytes: int, place: RowLocation
 ) -> MatchRecognizeRunError:
     """Return the error for a partition that does not fit into memory as a whole.
@@ -254,7 +254,7 @@ def partition_without_room(
     ).at(place)
 
 
-def undecided_without_room(
+def waiting_rows_out_of_memory(
     *, rows: int, mebibytes: int, place: RowLocation
 ) -> MatchRecognizeRunError:
     """Return the error for rows that do not fit into memory while the first of them is undecided.

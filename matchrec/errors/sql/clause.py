@@ -84,7 +84,7 @@ def malformed_selection(span: Span) -> MatchRecognizeParseError:
     )
 
 
-def skip_among_all(span: Span, *, output: str) -> MatchRecognizeParseError:
+def skip_with_all_matches(span: Span, *, output: str) -> MatchRecognizeParseError:
     """Return the error for AFTER MATCH SKIP in a clause that returns other than preferred matches.
 
     An example is ALL MATCHES.
@@ -98,7 +98,7 @@ def skip_among_all(span: Span, *, output: str) -> MatchRecognizeParseError:
     )
 
 
-def pattern_goes_on(span: Span, *, written: str, text: str) -> MatchRecognizeParseError:
+def symbol_outside_pattern(span: Span, *, written: str, text: str) -> MatchRecognizeParseError:
     """Return the error for a symbol after the parentheses of PATTERN, as in PATTERN (A B) $.
 
     Args:
@@ -135,7 +135,7 @@ def parenthesis_not_closed(span: Span, *, part: str) -> MatchRecognizeParseError
     )
 
 
-def last_closes_another(*spans: Span) -> MatchRecognizeParseError:
+def clause_not_closed(*spans: Span) -> MatchRecognizeParseError:
     """Return the error for a clause whose last `)` closes an inner parenthesis."""
     return MatchRecognizeParseError(
         "missing `)` of MATCH_RECOGNIZE: the last `)` closes this `(`",
@@ -146,7 +146,7 @@ def last_closes_another(*spans: Span) -> MatchRecognizeParseError:
     )
 
 
-def not_closed_before(*spans: Span, opening: str, keyword: str) -> MatchRecognizeParseError:
+def bracket_not_closed(*spans: Span, opening: str, keyword: str) -> MatchRecognizeParseError:
     """Return the error for a bracket in the clause that is still open at the next part.
 
     Args:
@@ -162,7 +162,7 @@ def not_closed_before(*spans: Span, opening: str, keyword: str) -> MatchRecogniz
     )
 
 
-def closed_before(*spans: Span, keyword: str) -> MatchRecognizeParseError:
+def closed_too_early(*spans: Span, keyword: str) -> MatchRecognizeParseError:
     """Return the error for a `)` too many, which closes the clause before one of its parts."""
     return MatchRecognizeParseError(
         f"parenthesis of MATCH_RECOGNIZE is closed before {keyword}",
@@ -172,7 +172,7 @@ def closed_before(*spans: Span, keyword: str) -> MatchRecognizeParseError:
     )
 
 
-def outside_parentheses(span: Span, *, part: str) -> MatchRecognizeParseError:
+def part_outside_clause(span: Span, *, part: str) -> MatchRecognizeParseError:
     """Return the error for a part of the clause that is written after its `)`."""
     match part.upper():
         case "PATTERN":
@@ -190,7 +190,7 @@ def outside_parentheses(span: Span, *, part: str) -> MatchRecognizeParseError:
     )
 
 
-def out_of_order(
+def part_out_of_order(
     span: Span, *, earlier: str, later: str, order: Sequence[str]
 ) -> MatchRecognizeParseError:
     """Return the error for a part of the clause that must precede an earlier one.
@@ -209,7 +209,7 @@ def out_of_order(
     )
 
 
-def written_twice(*spans: Span, part: str) -> MatchRecognizeParseError:
+def duplicate_part(*spans: Span, part: str) -> MatchRecognizeParseError:
     """Return the error for a part that the clause has twice."""
     return MatchRecognizeParseError(
         f"{part} is written twice in MATCH_RECOGNIZE",
@@ -219,7 +219,7 @@ def written_twice(*spans: Span, part: str) -> MatchRecognizeParseError:
     )
 
 
-def nothing_in(span: Span, *, part: str) -> MatchRecognizeParseError:
+def empty_part(span: Span, *, part: str) -> MatchRecognizeParseError:
     """Return the error for a part of the clause with nothing after its keyword."""
     hint: str | None
     match part.upper():
@@ -240,7 +240,7 @@ def nothing_in(span: Span, *, part: str) -> MatchRecognizeParseError:
     )
 
 
-def nothing_beside_comma(span: Span, *, part: str) -> MatchRecognizeParseError:
+def extra_comma(span: Span, *, part: str) -> MatchRecognizeParseError:
     """Return the error for a comma with nothing before or after it."""
     return MatchRecognizeParseError(
         f"{part} has a comma too many",
@@ -250,7 +250,7 @@ def nothing_beside_comma(span: Span, *, part: str) -> MatchRecognizeParseError:
     )
 
 
-def second_window(*spans: Span) -> MatchRecognizeParseError:
+def duplicate_within(*spans: Span) -> MatchRecognizeParseError:
     """Return the error for two lengths of WITHIN between the same rows."""
     return MatchRecognizeParseError(
         "WITHIN limits the distance between the same rows twice",
@@ -260,7 +260,7 @@ def second_window(*spans: Span) -> MatchRecognizeParseError:
     )
 
 
-def window_of_rows_and_time(*spans: Span) -> MatchRecognizeParseError:
+def within_rows_and_time(*spans: Span) -> MatchRecognizeParseError:
     """Return the error for WITHIN between the same rows as a time and as a number of rows."""
     return MatchRecognizeParseError(
         "WITHIN limits both the time and the number of rows",
@@ -299,7 +299,7 @@ def not_a_number_of_matches(
     )
 
 
-def distance_without_interval(span: Span, *, text: str) -> MatchRecognizeParseError:
+def missing_interval(span: Span, *, text: str) -> MatchRecognizeParseError:
     """Return the error for WITHIN 30 MINUTES."""
     return MatchRecognizeParseError(
         "missing INTERVAL in WITHIN",
@@ -309,7 +309,7 @@ def distance_without_interval(span: Span, *, text: str) -> MatchRecognizeParseEr
     )
 
 
-def unit_in_number(
+def unit_without_interval(
     span: Span, *, written: str, number: str, type_name: str, unit: str
 ) -> MatchRecognizeParseError:
     """Return the error for WITHIN 30s.
@@ -486,7 +486,7 @@ def malformed_definition(
     )
 
 
-def joined_definitions(span: Span, *, word: str) -> MatchRecognizeParseError:
+def and_between_definitions(span: Span, *, word: str) -> MatchRecognizeParseError:
     """Return the error for AND or OR instead of the comma between two definitions."""
     return MatchRecognizeParseError(
         f"{word} is not allowed between two variables in DEFINE",
@@ -496,7 +496,7 @@ def joined_definitions(span: Span, *, word: str) -> MatchRecognizeParseError:
     )
 
 
-def search_outside_window(span: Span, *, word: str) -> MatchRecognizeUnsupportedError:
+def initial_or_seek_outside_window(span: Span, *, word: str) -> MatchRecognizeUnsupportedError:
     """Return the error for INITIAL or SEEK in the MATCH_RECOGNIZE clause."""
     return MatchRecognizeUnsupportedError(
         f"{word} in MATCH_RECOGNIZE is not supported",

@@ -47,7 +47,7 @@ def unknown_variable(
     )
 
 
-def two_variables(
+def columns_of_two_variables(
     *spans: Span, function: str, clause: str, first: str, second: str
 ) -> MatchRecognizePlanError:
     """Return the error for a call that reads columns of two variables, as in sum(A.x + B.x).
@@ -73,7 +73,9 @@ def two_variables(
     )
 
 
-def aggregate_in(*spans: Span, aggregate: str, outer: str, clause: str) -> MatchRecognizePlanError:
+def aggregate_inside_call(
+    *spans: Span, aggregate: str, outer: str, clause: str
+) -> MatchRecognizePlanError:
     """Return the error for an aggregate in a navigation or another aggregate."""
     return MatchRecognizePlanError(
         f"aggregate {aggregate} is not allowed in {outer} in {clause}",
@@ -106,7 +108,7 @@ def expression_for_variable(span: Span, *, function: str, clause: str) -> MatchR
     )
 
 
-def matched_rows_of_unfinished_match(span: Span, *, clause: str) -> MatchRecognizePlanError:
+def matched_rows_in_define(span: Span, *, clause: str) -> MatchRecognizePlanError:
     """Return the error for MATCHED_ROWS in a condition."""
     return MatchRecognizePlanError(
         f"MATCHED_ROWS is not allowed in {clause}",
@@ -148,7 +150,9 @@ def column_in_double_quotes(span: Span, *, clause: str, text: str) -> MatchRecog
     )
 
 
-def semantics_before(span: Span, *, word: str, what: str, clause: str) -> MatchRecognizePlanError:
+def misplaced_running_or_final(
+    span: Span, *, word: str, what: str, clause: str
+) -> MatchRecognizePlanError:
     """Return the error for RUNNING or FINAL before a column and the like."""
     return MatchRecognizePlanError(
         f"{word} is not allowed before {what} in {clause}",
@@ -186,7 +190,7 @@ def final_in_define(span: Span, *, function: str) -> MatchRecognizePlanError:
     )
 
 
-def nondeterministic(span: Span, *, function: str) -> MatchRecognizePlanError:
+def nondeterministic_condition(span: Span, *, function: str) -> MatchRecognizePlanError:
     """Return the error for rand() and the like in a condition."""
     words = current_language()
     return MatchRecognizePlanError(
@@ -199,7 +203,9 @@ def nondeterministic(span: Span, *, function: str) -> MatchRecognizePlanError:
     )
 
 
-def changing_measure(span: Span | None, *, name: str, function: str) -> MatchRecognizePlanError:
+def nondeterministic_measure(
+    span: Span | None, *, name: str, function: str
+) -> MatchRecognizePlanError:
     """Return the error for a measure that reads another one with rand() or the like in it."""
     return MatchRecognizePlanError(
         f"measure `{name}` is not allowed in another measure",
@@ -210,7 +216,7 @@ def changing_measure(span: Span | None, *, name: str, function: str) -> MatchRec
     )
 
 
-def window(span: Span, *, clause: str) -> MatchRecognizePlanError:
+def over_not_allowed(span: Span, *, clause: str) -> MatchRecognizePlanError:
     """Return the error for OVER in an expression that reads the rows of a match."""
     words = current_language()
     return MatchRecognizePlanError(
@@ -223,7 +229,9 @@ def window(span: Span, *, clause: str) -> MatchRecognizePlanError:
     )
 
 
-def window_function(span: Span, *, function: str, clause: str) -> MatchRecognizePlanError:
+def window_function_not_allowed(
+    span: Span, *, function: str, clause: str
+) -> MatchRecognizePlanError:
     """Return the error for a function that is used only with OVER, such as LAG."""
     words = current_language()
     surface = current_surface()
@@ -266,7 +274,7 @@ def correlated_subquery(span: Span, *, clause: str, what: str) -> MatchRecognize
     )
 
 
-def kept_nulls(span: Span, *, function: str, clause: str) -> MatchRecognizeUnsupportedError:
+def respect_nulls(span: Span, *, function: str, clause: str) -> MatchRecognizeUnsupportedError:
     """Return the error for collect_list(x) RESPECT NULLS."""
     return MatchRecognizeUnsupportedError(
         f"RESPECT NULLS of {function} in {clause} is not supported",
@@ -289,7 +297,7 @@ def identifier_call(span: Span, *, clause: str) -> MatchRecognizeUnsupportedErro
     )
 
 
-def called_inside(
+def call_inside_navigation(
     span: Span, *, inner: str, function: str, clause: str
 ) -> MatchRecognizeUnsupportedError:
     """Return the error for a match function in a call that may not have it.
@@ -315,7 +323,7 @@ def called_inside(
     )
 
 
-def ending_in_define(span: Span, *, function: str) -> MatchRecognizePlanError:
+def status_in_define(span: Span, *, function: str) -> MatchRecognizePlanError:
     """Return the error for MATCH_STATUS() or MATCH_TIMEOUT() in a condition."""
     return MatchRecognizePlanError(
         f"{function}() is not allowed in DEFINE",
@@ -326,7 +334,9 @@ def ending_in_define(span: Span, *, function: str) -> MatchRecognizePlanError:
     )
 
 
-def reads_rows_of_a_match(span: Span, *, function: str, clause: str) -> MatchRecognizePlanError:
+def match_function_before_match(
+    span: Span, *, function: str, clause: str
+) -> MatchRecognizePlanError:
     """Return the error for PREV, CLASSIFIER or OVER in PARTITION BY, ORDER BY or WITHIN."""
     return MatchRecognizePlanError(
         f"{function} is not allowed in {clause}",
@@ -347,7 +357,7 @@ def star_outside_count(span: Span, *, function: str, clause: str) -> MatchRecogn
     )
 
 
-def bare_star(span: Span, *, clause: str) -> MatchRecognizeUnsupportedError:
+def star_outside_navigation(span: Span, *, clause: str) -> MatchRecognizeUnsupportedError:
     """Return the error for `*` that is not in a call."""
     return MatchRecognizeUnsupportedError(
         f"`*`, all columns of a row, is not supported outside a navigation in {clause}",

@@ -59,7 +59,9 @@ def stray_number(span: Span, *, text: str) -> MatchRecognizeParseError:
     )
 
 
-def eaten_quantifier(span: Span, written: str, part: str, braced: str) -> MatchRecognizeParseError:
+def braces_lost_in_pattern(
+    span: Span, written: str, part: str, braced: str
+) -> MatchRecognizeParseError:
     """Return the error for B(3,), which a Python f-string makes of B{3,}.
 
     Args:
@@ -138,7 +140,7 @@ def empty_exclusion(span: Span) -> MatchRecognizeParseError:
     )
 
 
-def unclosed_name(span: Span) -> MatchRecognizeParseError:
+def unclosed_variable_name(span: Span) -> MatchRecognizeParseError:
     """Return the error for a variable in quotes whose second quote is missing."""
     return MatchRecognizeParseError(
         "quoted name in PATTERN is not closed",
@@ -168,7 +170,7 @@ def unclosed_comment(span: Span) -> MatchRecognizeParseError:
     )
 
 
-def empty_name(span: Span) -> MatchRecognizeParseError:
+def empty_variable_name(span: Span) -> MatchRecognizeParseError:
     """Return the error for a variable in quotes without a name, as in PATTERN ("")."""
     return MatchRecognizeParseError(
         "missing name between the quotes in PATTERN",
@@ -289,7 +291,7 @@ def foreign_parameter(span: Span | None, *, name: str) -> MatchRecognizeUnsuppor
     )
 
 
-def value_is_no_number(
+def parameter_not_a_number(
     span: Span | None, *, parameter: str, what: str, value: str, least: int
 ) -> MatchRecognizePlanError:
     """Return the error for a parameter's value that is not a number in a range.
@@ -321,7 +323,7 @@ def empty_permutation_part(span: Span) -> MatchRecognizeParseError:
     )
 
 
-def nested_too_deep(span: Span, *, limit: int) -> MatchRecognizeUnsupportedError:
+def pattern_nested_too_deep(span: Span, *, limit: int) -> MatchRecognizeUnsupportedError:
     """Return the error for groups nested deeper than the limit."""
     return MatchRecognizeUnsupportedError(
         f"PATTERN is nested more than {limit} groups deep",
@@ -348,7 +350,7 @@ def pattern_too_large(span: Span | None, *, limit: int, what: str) -> MatchRecog
     )
 
 
-def nothing_negated(span: Span) -> MatchRecognizeParseError:
+def malformed_not(span: Span) -> MatchRecognizeParseError:
     """Return the error for NOT that no variable follows."""
     return MatchRecognizeParseError(
         "NOT in PATTERN needs one variable, or one of several",
@@ -358,7 +360,7 @@ def nothing_negated(span: Span) -> MatchRecognizeParseError:
     )
 
 
-def negation_repeated(span: Span) -> MatchRecognizeParseError:
+def not_with_quantifier(span: Span) -> MatchRecognizeParseError:
     """Return the error for NOT B+."""
     return MatchRecognizeParseError(
         "a quantifier is not allowed after NOT in PATTERN",
@@ -369,7 +371,7 @@ def negation_repeated(span: Span) -> MatchRecognizeParseError:
     )
 
 
-def negation_at_start(span: Span | None) -> MatchRecognizeUnsupportedError:
+def not_at_start(span: Span | None) -> MatchRecognizeUnsupportedError:
     """Return the error for NOT B A if the rows of a match are consecutive."""
     return MatchRecognizeUnsupportedError(
         "NOT is not supported before the first row of a match in PATTERN",
@@ -382,7 +384,7 @@ def negation_at_start(span: Span | None) -> MatchRecognizeUnsupportedError:
     )
 
 
-def several_ends(span: Span | None) -> MatchRecognizeUnsupportedError:
+def several_nots_at_end(span: Span | None) -> MatchRecognizeUnsupportedError:
     """Return the error for A (NOT B | NOT C) at the end of PATTERN."""
     return MatchRecognizeUnsupportedError(
         "a PATTERN that can end with one of several NOTs is not supported",
@@ -392,7 +394,7 @@ def several_ends(span: Span | None) -> MatchRecognizeUnsupportedError:
     )
 
 
-def preferred_negation(span: Span | None) -> MatchRecognizeUnsupportedError:
+def not_with_preferred_matches(span: Span | None) -> MatchRecognizeUnsupportedError:
     """Return the error for NOT with preferred matches and an event selection that skips rows."""
     return MatchRecognizeUnsupportedError(
         "NOT in PATTERN is not supported for preferred matches that may skip rows",
@@ -402,7 +404,7 @@ def preferred_negation(span: Span | None) -> MatchRecognizeUnsupportedError:
     )
 
 
-def nested_negation(span: Span | None) -> MatchRecognizeUnsupportedError:
+def not_inside_group(span: Span | None) -> MatchRecognizeUnsupportedError:
     """Return the error for (A NOT B)+ C if a match may skip rows."""
     return MatchRecognizeUnsupportedError(
         "NOT inside a group, an exclusion or PERMUTE is not supported for matches that may skip "
@@ -413,7 +415,7 @@ def nested_negation(span: Span | None) -> MatchRecognizeUnsupportedError:
     )
 
 
-def negation_beside_optional(span: Span | None, *, side: str) -> MatchRecognizeUnsupportedError:
+def not_beside_optional(span: Span | None, *, side: str) -> MatchRecognizeUnsupportedError:
     """Return the error for A NOT B C? if a match may skip rows.
 
     Args:
@@ -429,7 +431,7 @@ def negation_beside_optional(span: Span | None, *, side: str) -> MatchRecognizeU
     )
 
 
-def negation_without_window(span: Span | None, *, name: str, end: str) -> MatchRecognizePlanError:
+def not_without_within(span: Span | None, *, name: str, end: str) -> MatchRecognizePlanError:
     """Return the error for A NOT B without WITHIN if a match may skip rows.
 
     Args:
@@ -446,7 +448,7 @@ def negation_without_window(span: Span | None, *, name: str, end: str) -> MatchR
     )
 
 
-def variable_beside_negation(
+def variable_reused_beside_not(
     span: Span | None, *, name: str, places: str
 ) -> MatchRecognizeUnsupportedError:
     """Return the error for A NOT B C A or A NOT B C B if a match may skip rows.
@@ -464,7 +466,7 @@ def variable_beside_negation(
     )
 
 
-def negated_variable(span: Span | None, *, name: str, clause: str) -> MatchRecognizePlanError:
+def variable_under_not(span: Span | None, *, name: str, clause: str) -> MatchRecognizePlanError:
     """Return the error for a clause that reads rows of a variable under NOT."""
     return MatchRecognizePlanError(
         f"`{name}` in {clause} has no rows, because PATTERN has it under NOT",
@@ -474,7 +476,7 @@ def negated_variable(span: Span | None, *, name: str, clause: str) -> MatchRecog
     )
 
 
-def reads_forbidden_row(
+def reads_row_under_not(
     span: Span | None, *, what: str, name: str, hint: str
 ) -> MatchRecognizeUnsupportedError:
     """Return the error for a condition of a variable under NOT that reads what it cannot know.
@@ -493,7 +495,7 @@ def reads_forbidden_row(
     )
 
 
-def no_column(span: Span, *, function: str, clause: str) -> MatchRecognizePlanError:
+def navigation_without_column(span: Span, *, function: str, clause: str) -> MatchRecognizePlanError:
     """Return the error for a navigation whose argument has no column, as in PREV(1)."""
     return MatchRecognizePlanError(
         f"{function} in {clause} reads no column",
@@ -503,7 +505,9 @@ def no_column(span: Span, *, function: str, clause: str) -> MatchRecognizePlanEr
     )
 
 
-def wrong_nesting(*spans: Span, inner: str, outer: str, clause: str) -> MatchRecognizePlanError:
+def wrong_navigation_nesting(
+    *spans: Span, inner: str, outer: str, clause: str
+) -> MatchRecognizePlanError:
     """Return the error for FIRST(PREV(x)) and other navigations in a wrong order."""
     return MatchRecognizePlanError(
         f"{inner} is not allowed in {outer} in {clause}",
@@ -514,7 +518,7 @@ def wrong_nesting(*spans: Span, inner: str, outer: str, clause: str) -> MatchRec
     )
 
 
-def bad_offset(
+def malformed_offset(
     span: Span, *, function: str, clause: str, written: str, default: int
 ) -> MatchRecognizePlanError:
     """Return the error for an offset of a navigation that is not a constant whole number.
@@ -603,7 +607,7 @@ def wrong_number_of_arguments(
     )
 
 
-def modifier_of_navigation(
+def navigation_modifier(
     function: str, modifier: str, clause: str, span: Span
 ) -> MatchRecognizeParseError:
     """Return the error for FILTER, IGNORE NULLS or another modifier of a navigation.
@@ -637,7 +641,7 @@ _CURES_OF_MODIFIERS = {
 }
 
 
-def no_frame(span: Span, *, frame: str) -> MatchRecognizeUnsupportedError:
+def over_without_frame(span: Span, *, frame: str) -> MatchRecognizeUnsupportedError:
     """Return the error for OVER that is not exactly a frame of rows.
 
     Args:

@@ -122,7 +122,7 @@ def misspelt_from(span: Span, *, text: str) -> MatchRecognizeParseError:
     )
 
 
-def relation_in_quotes(span: Span, *, name: str) -> MatchRecognizeParseError:
+def table_in_quotes(span: Span, *, name: str) -> MatchRecognizeParseError:
     """Return the error for FROM 'stocks.csv' MATCH_RECOGNIZE (...), as DuckDB reads a file."""
     surface = current_surface()
     return MatchRecognizeParseError(
@@ -184,7 +184,7 @@ def unpivot_alias(span: Span, *, column: str, alias: str) -> MatchRecognizeUnsup
     )
 
 
-def changed_relation(span: Span, *, word: str) -> MatchRecognizeParseError:
+def clause_on_changed_table(span: Span, *, word: str) -> MatchRecognizeParseError:
     """Return the error for a clause on the table that UPDATE, DELETE or MERGE changes."""
     return MatchRecognizeParseError(
         f"MATCH_RECOGNIZE is not allowed on the table of {word}",
@@ -227,7 +227,7 @@ def recursive_relation(span: Span, *, name: str) -> MatchRecognizeUnsupportedErr
     )
 
 
-def stored_text(span: Span, *, kind: str) -> MatchRecognizeUnsupportedError:
+def clause_in_stored_text(span: Span, *, kind: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a clause in a permanent view or function."""
     return MatchRecognizeUnsupportedError(
         f"MATCH_RECOGNIZE in {kind} is not supported",
@@ -241,7 +241,7 @@ def stored_text(span: Span, *, kind: str) -> MatchRecognizeUnsupportedError:
     )
 
 
-def global_view(span: Span) -> MatchRecognizeUnsupportedError:
+def clause_in_global_view(span: Span) -> MatchRecognizeUnsupportedError:
     """Return the error for a clause in CREATE GLOBAL TEMPORARY VIEW."""
     return MatchRecognizeUnsupportedError(
         "MATCH_RECOGNIZE in the text of a global temporary view is not supported",
@@ -279,7 +279,7 @@ def clause_in_string(span: Span) -> MatchRecognizeUnsupportedError:
     )
 
 
-def unknown_frame(span: Span, *, name: str, frames: Sequence[str]) -> MatchRecognizePlanError:
+def missing_dataframe(span: Span, *, name: str, frames: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for {name} in a query without a DataFrame of that name.
 
     Args:
@@ -310,7 +310,7 @@ def alias_in_double_quotes(span: Span, *, text: str) -> MatchRecognizeParseError
     )
 
 
-def other_number_of_names(
+def wrong_number_of_column_names(
     span: Span, *, given: str, found: str, columns: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for a list of names after the clause that is too short or too long."""

@@ -35,7 +35,7 @@ def advise_backticks(text: str) -> str:
     return f"write {in_backticks(text)} in backticks, or pass {dialects}"
 
 
-def unreadable_text(span: Span) -> MatchRecognizeParseError:
+def unclosed_text(span: Span) -> MatchRecognizeParseError:
     """Return the error for a quote or a comment that is opened and not closed."""
     return MatchRecognizeParseError(
         "a string, a quoted name or a comment is not closed",
@@ -238,7 +238,9 @@ def in_without_parentheses(span: Span, *, where: str, value: str) -> MatchRecogn
     )
 
 
-def unclosed_bracket(span: Span, *, opening: str, where: str) -> MatchRecognizeParseError:
+def unclosed_bracket_in_expression(
+    span: Span, *, opening: str, where: str
+) -> MatchRecognizeParseError:
     """Return the error for a bracket in an expression that is never closed."""
     return MatchRecognizeParseError(
         f"`{opening}` is not closed in {where}",

@@ -262,7 +262,7 @@ def ambiguous_column(span: Span | None, *, name: str, clause: str) -> MatchRecog
     ).under(name)
 
 
-def doubtful_column(span: Span, *, name: str, clause: str) -> MatchRecognizePlanError:
+def column_or_function(span: Span, *, name: str, clause: str) -> MatchRecognizePlanError:
     """Return the error for a bare name such as current_date that the input also has as a column."""
     return MatchRecognizePlanError(
         f"`{name}` in {name_part(clause)} is both a column of the input and a function of Spark",

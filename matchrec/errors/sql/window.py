@@ -19,7 +19,7 @@ _FRAMES = (
 )
 
 
-def window_without_select(span: Span) -> MatchRecognizeUnsupportedError:
+def pattern_window_outside_select(span: Span) -> MatchRecognizeUnsupportedError:
     """Return the error for a window with PATTERN that is in no SELECT."""
     return MatchRecognizeUnsupportedError(
         "PATTERN in a window outside of a SELECT is not supported",
@@ -29,7 +29,7 @@ def window_without_select(span: Span) -> MatchRecognizeUnsupportedError:
     )
 
 
-def window_without_relation(span: Span) -> MatchRecognizeUnsupportedError:
+def pattern_window_without_from(span: Span) -> MatchRecognizeUnsupportedError:
     """Return the error for a window with PATTERN in a SELECT without FROM."""
     return MatchRecognizeUnsupportedError(
         "missing FROM in a SELECT with PATTERN in a window",
@@ -39,7 +39,7 @@ def window_without_relation(span: Span) -> MatchRecognizeUnsupportedError:
     )
 
 
-def joined_rows(span: Span) -> MatchRecognizeUnsupportedError:
+def pattern_window_with_join(span: Span) -> MatchRecognizeUnsupportedError:
     """Return the error for a window with PATTERN over a JOIN, a comma or LATERAL in FROM."""
     return MatchRecognizeUnsupportedError(
         "PATTERN in a window over several relations is not supported",
@@ -49,7 +49,7 @@ def joined_rows(span: Span) -> MatchRecognizeUnsupportedError:
     )
 
 
-def grouped_rows(span: Span, *, word: str) -> MatchRecognizeUnsupportedError:
+def pattern_window_with_grouping(span: Span, *, word: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a window with PATTERN in a SELECT with GROUP BY, HAVING or QUALIFY."""
     hint = "group in a subquery: FROM (SELECT ... GROUP BY ...) AS t"
     if word == "QUALIFY":
@@ -72,7 +72,7 @@ def duplicate_window(span: Span, *, name: str) -> MatchRecognizeParseError:
     )
 
 
-def derived_window(span: Span, *, name: str) -> MatchRecognizeUnsupportedError:
+def derived_from_pattern_window(span: Span, *, name: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a window that extends one with PATTERN."""
     return MatchRecognizeUnsupportedError(
         f"a window derived from `{name}`, which has PATTERN, is not supported",
@@ -83,7 +83,7 @@ def derived_window(span: Span, *, name: str) -> MatchRecognizeUnsupportedError:
     )
 
 
-def unknown_base(span: Span, *, name: str, known: Sequence[str]) -> MatchRecognizePlanError:
+def unknown_window(span: Span, *, name: str, known: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for a window that extends another one which WINDOW does not have."""
     near = find_nearest(name, known)
     hint = f"add WINDOW {name} AS (PARTITION BY ... ORDER BY ...), or write these in OVER"
@@ -98,7 +98,7 @@ def unknown_base(span: Span, *, name: str, known: Sequence[str]) -> MatchRecogni
     )
 
 
-def second_keys(span: Span, *, part: str, name: str) -> MatchRecognizeParseError:
+def derived_window_keys(span: Span, *, part: str, name: str) -> MatchRecognizeParseError:
     """Return the error for keys that a window adds to those of the window that it extends."""
     return MatchRecognizeParseError(
         f"{part} is not allowed in a window derived from `{name}`",
@@ -109,7 +109,7 @@ def second_keys(span: Span, *, part: str, name: str) -> MatchRecognizeParseError
     )
 
 
-def base_with_frame(span: Span, *, name: str) -> MatchRecognizeParseError:
+def window_base_has_frame(span: Span, *, name: str) -> MatchRecognizeParseError:
     """Return the error for a window with PATTERN that extends one with a frame or a PATTERN."""
     return MatchRecognizeParseError(
         f"a window with PATTERN is not allowed to derive from `{name}`, which has a frame",
@@ -119,7 +119,7 @@ def base_with_frame(span: Span, *, name: str) -> MatchRecognizeParseError:
     )
 
 
-def call_in_wrong_place(span: Span) -> MatchRecognizeUnsupportedError:
+def misplaced_pattern_window_call(span: Span) -> MatchRecognizeUnsupportedError:
     """Return the error for a call over a window with PATTERN in WHERE and the like."""
     return MatchRecognizeUnsupportedError(
         "a call over a window with PATTERN is supported only in the SELECT list and in ORDER BY",
@@ -129,7 +129,7 @@ def call_in_wrong_place(span: Span) -> MatchRecognizeUnsupportedError:
     )
 
 
-def star_with_changes(span: Span, *, word: str) -> MatchRecognizeUnsupportedError:
+def star_with_pattern_window(span: Span, *, word: str) -> MatchRecognizeUnsupportedError:
     """Return the error for * EXCEPT (...) and the like beside a window with PATTERN."""
     return MatchRecognizeUnsupportedError(
         f"* {word} in a SELECT with PATTERN in a window is not supported",
@@ -139,7 +139,7 @@ def star_with_changes(span: Span, *, word: str) -> MatchRecognizeUnsupportedErro
     )
 
 
-def window_without_frame(span: Span) -> MatchRecognizeParseError:
+def pattern_window_without_frame(span: Span) -> MatchRecognizeParseError:
     """Return the error for a window with PATTERN and without ROWS BETWEEN."""
     return MatchRecognizeParseError(
         "missing frame in a window with PATTERN",
@@ -150,7 +150,7 @@ def window_without_frame(span: Span) -> MatchRecognizeParseError:
     )
 
 
-def wrong_frame(span: Span, *, text: str) -> MatchRecognizeParseError:
+def wrong_pattern_window_frame(span: Span, *, text: str) -> MatchRecognizeParseError:
     """Return the error for a frame that a window with PATTERN cannot have.
 
     Examples are RANGE, GROUPS, another start than CURRENT ROW, EXCLUDE, and a length such as 1.5 or
@@ -182,7 +182,7 @@ def wrong_frame_length(span: Span | None, *, length: str) -> MatchRecognizePlanE
     )
 
 
-def not_in_window(span: Span | None, *, what: str) -> MatchRecognizeUnsupportedError:
+def not_in_pattern_window(span: Span | None, *, what: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a part of MATCH_RECOGNIZE that a window cannot have."""
     match what.upper():
         case "ONE ROW PER MATCH" | "ALL ROWS PER MATCH":
@@ -213,7 +213,7 @@ def not_with_seek(span: Span | None, *, what: str) -> MatchRecognizeUnsupportedE
     )
 
 
-def frame_in_condition(span: Span | None) -> MatchRecognizeUnsupportedError:
+def over_in_window_define(span: Span | None) -> MatchRecognizeUnsupportedError:
     """Return the error for OVER in a condition of a window with PATTERN."""
     return MatchRecognizeUnsupportedError(
         "OVER in DEFINE of a window with PATTERN is not supported",
@@ -235,7 +235,7 @@ def rows_beyond_frame(span: Span | None, *, function: str) -> MatchRecognizeUnsu
     )
 
 
-def next_in_own_frame(span: Span | None) -> MatchRecognizeUnsupportedError:
+def next_with_varying_frame(span: Span | None) -> MatchRecognizeUnsupportedError:
     """Return the error for NEXT in MEASURES of a window whose frame ends at a varying row."""
     return MatchRecognizeUnsupportedError(
         "NEXT in MEASURES of a window is not supported if the frame's length varies",
@@ -262,7 +262,7 @@ def qualified_measure(span: Span, *, name: str, measure: str) -> MatchRecognizeP
     )
 
 
-def unknown_measure(
+def unknown_window_measure(
     span: Span, *, name: str, window: str, known: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for m OVER w if the window w has PATTERN, but no measure m."""
@@ -288,7 +288,7 @@ def measure_of_plain_window(span: Span, *, name: str) -> MatchRecognizePlanError
     )
 
 
-def not_over_rows(span: Span, *, name: str) -> MatchRecognizeUnsupportedError:
+def call_not_over_pattern_window(span: Span, *, name: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a call that cannot be computed over a match.
 
     Examples are upper(x) OVER w, prev(x) OVER w and first_value(x) IGNORE NULLS OVER w.
@@ -307,7 +307,7 @@ def not_over_rows(span: Span, *, name: str) -> MatchRecognizeUnsupportedError:
     )
 
 
-def needs_order(span: Span) -> MatchRecognizeParseError:
+def pattern_window_without_order(span: Span) -> MatchRecognizeParseError:
     """Return the error for a window with PATTERN and without ORDER BY."""
     return MatchRecognizeParseError(
         "missing ORDER BY in a window with PATTERN",
@@ -317,7 +317,7 @@ def needs_order(span: Span) -> MatchRecognizeParseError:
     )
 
 
-def window_asked_about(*, call: str) -> MatchRecognizeUnsupportedError:
+def question_about_pattern_window(*, call: str) -> MatchRecognizeUnsupportedError:
     """Return the error for `why` and similar calls of a window with PATTERN."""
     return MatchRecognizeUnsupportedError(
         f"{call} of a window with PATTERN is not supported",
@@ -329,7 +329,7 @@ def window_asked_about(*, call: str) -> MatchRecognizeUnsupportedError:
 # Errors and notes about queries of other products.
 
 
-def unreadable(span: Span, *, product: str, reason: str) -> MatchRecognizeParseError:
+def unreadable_in_product(span: Span, *, product: str, reason: str) -> MatchRecognizeParseError:
     """Return the error for a query that is not valid in the product whose SQL it should be.
 
     Args:
@@ -345,7 +345,7 @@ def unreadable(span: Span, *, product: str, reason: str) -> MatchRecognizeParseE
     )
 
 
-def without_equivalent(
+def no_equivalent_in_product(
     span: Span, *, product: str, what: str, reason: object, cure: str | None
 ) -> MatchRecognizeUnsupportedError:
     """Return the error for a part of a query that another product cannot express.
@@ -366,7 +366,7 @@ def without_equivalent(
     )
 
 
-def moved(span: Span, *, product: str) -> MatchRecognizeUnsupportedError:
+def translation_reorders_parts(span: Span, *, product: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a query whose parts sqlglot writes in another order for the product."""
     return MatchRecognizeUnsupportedError(
         f"this cannot be translated to {name_sql(product)} without reordering its parts",
@@ -376,7 +376,7 @@ def moved(span: Span, *, product: str) -> MatchRecognizeUnsupportedError:
     )
 
 
-def unknown_option(span: Span, *, known: str) -> MatchRecognizeUnsupportedError:
+def unknown_clause_option(span: Span, *, known: str) -> MatchRecognizeUnsupportedError:
     """Return the error for an option in OPTIONS (...) of BigQuery that the clause does not have."""
     return MatchRecognizeUnsupportedError(
         "unknown option of MATCH_RECOGNIZE",
@@ -386,7 +386,7 @@ def unknown_option(span: Span, *, known: str) -> MatchRecognizeUnsupportedError:
     )
 
 
-def no_windows(span: Span, *, product: str) -> MatchRecognizeUnsupportedError:
+def product_without_pattern_windows(span: Span, *, product: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a window with PATTERN if one of two products has no such windows."""
     return MatchRecognizeUnsupportedError(
         f"{name_sql(product)} has no PATTERN in windows",
@@ -396,7 +396,7 @@ def no_windows(span: Span, *, product: str) -> MatchRecognizeUnsupportedError:
     )
 
 
-def malformed_duration(span: Span) -> MatchRecognizeParseError:
+def malformed_limit_duration(span: Span) -> MatchRecognizeParseError:
     """Return the error for LIMIT DURATION of Azure Stream Analytics without a unit and a number."""
     return MatchRecognizeParseError(
         "LIMIT DURATION is malformed",
@@ -406,7 +406,7 @@ def malformed_duration(span: Span) -> MatchRecognizeParseError:
     )
 
 
-def ordered_by_arrival(span: Span, *, product: str) -> MatchRecognizeUnsupportedError:
+def order_of_arrival(span: Span, *, product: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a clause without TIMESTAMP BY, which sorts events by their arrival."""
     return MatchRecognizeUnsupportedError(
         f"{product} orders events by their time of arrival, which a table does not have",
@@ -416,7 +416,7 @@ def ordered_by_arrival(span: Span, *, product: str) -> MatchRecognizeUnsupported
     )
 
 
-def own_time(span: Span, *, key: str) -> MatchRecognizeUnsupportedError:
+def time_per_key(span: Span, *, key: str) -> MatchRecognizeUnsupportedError:
     """Return the error for TIMESTAMP BY ... OVER with a key that PARTITION BY does not have."""
     return MatchRecognizeUnsupportedError(
         f"each `{key}` has its own time, but PARTITION BY does not have `{key}`",
@@ -426,19 +426,21 @@ def own_time(span: Span, *, key: str) -> MatchRecognizeUnsupportedError:
     )
 
 
-def not_written(span: Span, *, product: str) -> MatchRecognizeUnsupportedError:
+def product_not_written(span: Span, *, product: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a translation to a product that can only be read."""
     return MatchRecognizeUnsupportedError(
         f"writing queries for {product} is not supported", span, code="product-not-written"
     )
 
 
-def not_in(span: Span, *, product: str, what: str) -> MatchRecognizeUnsupportedError:
+def not_in_product(span: Span, *, product: str, what: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a part of a clause that the product does not have."""
     return MatchRecognizeUnsupportedError(f"{product} has no {what}", span, code="not-in-product")
 
 
-def no_within(span: Span, *, product: str, condition: str) -> MatchRecognizeUnsupportedError:
+def product_without_within(
+    span: Span, *, product: str, condition: str
+) -> MatchRecognizeUnsupportedError:
     """Return the error for WITHIN in a translation to a product that does not have it.
 
     Args:
@@ -454,7 +456,7 @@ def no_within(span: Span, *, product: str, condition: str) -> MatchRecognizeUnsu
     )
 
 
-def name_of_any_row(span: Span) -> MatchRecognizeUnsupportedError:
+def any_row_without_name(span: Span) -> MatchRecognizeUnsupportedError:
     """Return the error for `.` in PATTERN beside Classifier(), of Azure Stream Analytics."""
     return MatchRecognizeUnsupportedError(
         "`.` in PATTERN has no name that Classifier() could give",
@@ -464,7 +466,7 @@ def name_of_any_row(span: Span) -> MatchRecognizeUnsupportedError:
     )
 
 
-def divided_input(span: Span) -> MatchRecognizeUnsupportedError:
+def partitioned_input(span: Span) -> MatchRecognizeUnsupportedError:
     """Return the error for FROM input PARTITION BY key MATCH_RECOGNIZE, of Azure."""
     return MatchRecognizeUnsupportedError(
         "PARTITION BY of an input is not supported",
@@ -474,7 +476,7 @@ def divided_input(span: Span) -> MatchRecognizeUnsupportedError:
     )
 
 
-def time_of_step(span: Span) -> MatchRecognizeUnsupportedError:
+def misplaced_timestamp_by(span: Span) -> MatchRecognizeUnsupportedError:
     """Return the error for TIMESTAMP BY that no clause follows, of Azure Stream Analytics."""
     return MatchRecognizeUnsupportedError(
         "TIMESTAMP BY is not supported without MATCH_RECOGNIZE after it",

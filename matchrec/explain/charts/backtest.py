@@ -257,7 +257,7 @@ class Backtest(figures.PicturedText):
         """
         kind = dict(self.matches.dtypes)["match_start"]
         if not is_drawn(kind):
-            raise errors.no_line_of(kind=kind)
+            raise errors.backtest_not_drawable(kind=kind)
         end_template = "CAST({} AS DOUBLE)" if comparable_type(kind) == "number" else "{}"
 
         def collect_rows(

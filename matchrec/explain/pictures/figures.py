@@ -41,7 +41,7 @@ def check_matplotlib() -> None:
     from importlib.util import find_spec
 
     if find_spec("matplotlib") is None:
-        raise errors.no_matplotlib()
+        raise errors.missing_matplotlib()
 
 
 def new_figure(width: float, height: float) -> Figure:

@@ -21,7 +21,7 @@ from pyspark.sql.types import DateType, DoubleType, FloatType, NumericType, Stri
 from matchrec.conditions.row_column import build_end_columns
 from matchrec.conditions.split import is_truth_value
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError, calls, conditions
-from matchrec.errors.machine import hours_along_dates, nested_zeros
+from matchrec.errors.machine import hours_along_dates, signed_zeros_in_key
 from matchrec.errors.sql import refusals
 from matchrec.errors.sql import unknown_names as errors
 from matchrec.errors.sql.expression import correlated_subquery, not_sortable
@@ -228,7 +228,7 @@ class Diagnosis:
         except MatchRecognizeUnsupportedError as error:
             # The compiler's error about a window does not name the types.
             for interval in self.plan.intervals:
-                expected = conditions.not_measured_by(interval.span)
+                expected = conditions.within_not_a_distance(interval.span)
                 if (error.message, error.span) == (expected.message, expected.span):
                     raise self.make_window_error(interval) from None
             raise error from None
@@ -459,8 +459,8 @@ def make_lost_value_error(name: str, place: Span | None) -> MatchRecognizeError:
     """
     marker = find_marker(name)
     if marker is not None:
-        return calls.lost_value(marker, parameter="a parameter marker (?)")
-    return calls.lost_value(place, parameter=f"parameter `:{name}`").under(f":{name}")
+        return calls.parameter_value_lost(marker, parameter="a parameter marker (?)")
+    return calls.parameter_value_lost(place, parameter=f"parameter `:{name}`").under(f":{name}")
 
 
 def find_function(refusal: PySparkException) -> str:
@@ -572,7 +572,9 @@ def find_differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecog
             isinstance(part, FloatType | DoubleType) for part in iterate_types(key_type)
         )
         if is_floating and is_nested(key_type) and probes.tells_zeros_apart(spark):
-            yield nested_zeros(key.span, clause=key.clause, type_name=key_type.simpleString())
+            yield signed_zeros_in_key(
+                key.span, clause=key.clause, type_name=key_type.simpleString()
+            )
     order = plan.order_by[0].expression if plan.order_by else None
     if order is None or not isinstance(relation.type_of(order.text), DateType):
         return

@@ -25,12 +25,12 @@ from matchrec.compile.rule_set import RuleSet, SharedDrafts, join_rules
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.types import COMPARED_BY_SPARK
 from matchrec.errors.rule_sets import (
-    not_divided_by,
-    taken_name,
-    versions_of_other_columns,
-    versions_over_stream,
+    equivalence_test_in_rule_set,
+    name_taken,
+    rule_versions_differ,
+    rule_versions_over_stream,
 )
-from matchrec.errors.streams import divided_over_stream
+from matchrec.errors.streams import equivalence_test_over_stream
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_name, string_literal
@@ -231,7 +231,7 @@ def check_stream_draft(draft: Draft) -> None:
     """
     check_one_row((*draft.columns(), *draft.row_conditions), draft.plan)
     for column in find_dividing_columns(draft.plan):
-        raise divided_over_stream(column=show_column(column))
+        raise equivalence_test_over_stream(column=show_column(column))
 
 
 def link_rule(prepared: PreparedRules, rule: Rule, crossing: dict[RowColumn, int]) -> Executable:
@@ -251,7 +251,9 @@ def link_rule(prepared: PreparedRules, rule: Rule, crossing: dict[RowColumn, int
         for column in find_dividing_columns(plan):
             column_type = prepared.types[column]
             if column_type.family in COMPARED_BY_SPARK:
-                raise not_divided_by(column=show_column(column), type_name=column_type.name)
+                raise equivalence_test_in_rule_set(
+                    column=show_column(column), type_name=column_type.name
+                )
         executable = prepared.link(rule, crossing)
         # the rows that any of the rules needs are sent for all of them
         return replace(executable, relevant=prepared.demand.caller_draft.relevant)
@@ -396,13 +398,13 @@ def select_result(built: BuiltRuleSet, name: str) -> DataFrame:
     ]
     results = [result_of_rule(built, number) for number in numbers]
     if len(results) > 1 and results[0].isStreaming:
-        raise versions_over_stream(name=name)
+        raise rule_versions_over_stream(name=name)
     if len({str(result.dtypes) for result in results}) > 1:
         column_lists = [
             ", ".join(f"{column} {type_name}" for column, type_name in result.dtypes)
             for result in results
         ]
-        raise versions_of_other_columns(name=name, columns=list(dict.fromkeys(column_lists))[:2])
+        raise rule_versions_differ(name=name, columns=list(dict.fromkeys(column_lists))[:2])
     return reduce(type(results[0]).unionAll, results)
 
 
@@ -442,7 +444,7 @@ def check_names(built: BuiltRuleSet) -> None:
     our_folded_names = {folded(name) for name in our_names}
     for name in key_names(built.shared.plan, built.question):
         if folded(name) in our_folded_names:
-            raise taken_name(what="partition column", name=name)
+            raise name_taken(what="partition column", name=name)
     for name in built.shared.events:
         if folded(name) == folded(VARIABLE):
-            raise taken_name(what="column", name=name)
+            raise name_taken(what="column", name=name)

@@ -160,7 +160,7 @@ def tuned(session: SparkSession, settings: SparkSettings) -> SparkSession:
     """
     for name, value in settings.items():
         if not session.conf.isModifiable(name):
-            raise errors.setting_of_spark(name=name)
+            raise errors.unknown_setting(name=name)
         session.conf.set(name, value)
     tune(session)
     return session

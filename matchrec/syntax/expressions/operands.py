@@ -239,7 +239,7 @@ class OperandReader(ExpressionCursor):
                     misspelling_distance(name.key, aggregate, 1) == 1 for aggregate in AGGREGATES
                 ):
                     raise unknown_function(name.text, self.clause, AGGREGATES, name.span)
-            raise errors.bare_star(span, clause=self.clause)
+            raise errors.star_outside_navigation(span, clause=self.clause)
         if self.caller is not None and self.key_at(self.caller) == "COUNT":
             function = self.tokens[self.caller].text
             raise errors.star_outside_count(span, function=function, clause=self.clause)
@@ -276,8 +276,10 @@ class OperandReader(ExpressionCursor):
             case "OVER" if self.key_at(self.position - 1) in (")", "NULLS"):
                 name = "window function"
                 if self.scope.reads_match:
-                    raise errors.window(self.here, clause=self.clause)
-                raise errors.reads_rows_of_a_match(self.here, function=name, clause=self.clause)
+                    raise errors.over_not_allowed(self.here, clause=self.clause)
+                raise errors.match_function_before_match(
+                    self.here, function=name, clause=self.clause
+                )
         return None
 
     def name(self) -> str:
@@ -495,9 +497,11 @@ class OperandReader(ExpressionCursor):
         if key in FUNCTIONS_OF_MATCH or key in AGGREGATES:
             return references.read_call(self, start)
         if self.scope.reads_match and key in WINDOW_ONLY:
-            raise errors.window_function(token.span, function=token.text, clause=self.clause)
+            raise errors.window_function_not_allowed(
+                token.span, function=token.text, clause=self.clause
+            )
         if self.scope.clause is ClausePart.DEFINE and key in NONDETERMINISTIC:
-            raise errors.nondeterministic(token.span, function=token.text.lower())
+            raise errors.nondeterministic_condition(token.span, function=token.text.lower())
         if key == "IDENTIFIER":  # computes the name of a column, whose row is then not known
             raise errors.identifier_call(self.text.call_span(start), clause=self.clause)
         self.functions.append(start)

@@ -22,8 +22,8 @@ from matchrec.errors.language import (
     reading_language,
     shown_on,
 )
-from matchrec.errors.rule_sets import no_rule
-from matchrec.errors.sql.clause import not_closed_before
+from matchrec.errors.rule_sets import not_a_rule
+from matchrec.errors.sql.clause import bracket_not_closed
 from matchrec.errors.sql.expression import not_sortable, unknown_variable
 from matchrec.source import Span
 from matchrec.spark.errors.users_terms import CODES, OTHER_CODES
@@ -40,7 +40,7 @@ HERE, THERE = Span(1, 2), Span(4, 6)
 
 
 def test_an_error_has_its_texts_and_places() -> None:
-    error = not_closed_before(HERE, THERE, opening="(", keyword="DEFINE")
+    error = bracket_not_closed(HERE, THERE, opening="(", keyword="DEFINE")
     assert error.message == "`(` is not closed before DEFINE in MATCH_RECOGNIZE"
     assert (error.spans, error.notes, error.hint) == ((HERE, THERE), (), "add `)` where it ends")
 
@@ -59,7 +59,7 @@ def test_words_of_the_language() -> None:
 
 
 def test_a_frame_is_one_value() -> None:
-    error = no_rule(name="fall", value=pd.DataFrame({"id": [1]}))
+    error = not_a_rule(name="fall", value=pd.DataFrame({"id": [1]}))
     assert error.message == "rule `fall` of `match_rules` is a pandas DataFrame"
 
 

@@ -146,7 +146,7 @@ def test_more_than_64_row_conditions(algorithm: SearchAlgorithm) -> None:
 @pytest.mark.parametrize(
     ("skip", "text", "expected"),
     [
-        (AfterMatchSkip(SkipTo.LAST, "B"), "A B? C", ("skip_to_no_row", 1, 3)),
+        (AfterMatchSkip(SkipTo.LAST, "B"), "A B? C", ("skip_to_missing_row", 1, 3)),
         (AfterMatchSkip(SkipTo.FIRST, "A"), "A B? C", ("skip_to_first_row", 0, 1)),
         (AfterMatchSkip(SkipTo.LAST, "A"), "A+ B? C", ("skip_to_first_row", 0, 1)),
     ],
