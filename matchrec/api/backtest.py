@@ -154,7 +154,7 @@ class Labels:
                     name=column,
                     what=what,
                     kind=label_types[column],
-                    wanted=query_type,
+                    expected_type=query_type,
                     in_pandas=in_pandas,
                 )
         columns_by_lower_name = {column.lower(): column for column in frame.columns}

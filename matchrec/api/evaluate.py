@@ -111,7 +111,7 @@ def find_clause_number(query: ParsedQuery, clause: int | str | None) -> int:
         lower_name = clause.lower()
         numbers = [n for n, name in enumerate(names, 1) if name.lower() == lower_name]
     if len(numbers) != 1:
-        raise question_errors.unknown_clause(asked=clause, names=list_clauses(query))
+        raise question_errors.unknown_clause(clause=clause, names=list_clauses(query))
     return numbers[0]
 
 
@@ -364,8 +364,8 @@ def check_renames(planned: EvaluatedClause) -> None:
     if names and len(names) != len(planned.columns):
         raise errors.wrong_number_of_column_names(
             names[0].to(names[-1]),
-            given=show_count(len(names), "name"),
-            found=show_count(len(planned.columns), "column"),
+            name_count=show_count(len(names), "name"),
+            column_count=show_count(len(planned.columns), "column"),
             columns=planned.columns,
         )
 

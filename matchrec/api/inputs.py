@@ -443,7 +443,7 @@ def refuse_unused(text: str, values: Mapping[str, object]) -> None:
     possible_names = find_possible_markers(text)
     for name in values:
         if name not in possible_names:
-            raise unknown_parameter(name=name, known=possible_names)
+            raise unknown_parameter(name=name, parameters=possible_names)
 
 
 def fill_markers(source: Source, values: Mapping[str, str]) -> Source:
@@ -462,7 +462,7 @@ def fill_markers(source: Source, values: Mapping[str, str]) -> Source:
         edits = []
         for name, span in find_markers(source.text):
             if name not in values:
-                raise rule_marker_without_value(span, name=name, known=tuple(values))
+                raise rule_marker_without_value(span, name=name, parameters=tuple(values))
             edits.append(Edit(span, values[name]))
         check_marker_names(source.text, values)
     return apply_edits(source.text, edits).source(source) if edits else source
@@ -510,4 +510,4 @@ def find_unbound_parameter(
     span = find_first_parameters(query.source.text).get(name)
     if name in value_names:  # Spark has lost the value
         return make_lost_value_error(name, span).located(query.source)
-    return unbound_parameter(span, name=name, known=value_names).located(query.source)
+    return unbound_parameter(span, name=name, parameters=value_names).located(query.source)

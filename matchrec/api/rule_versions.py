@@ -207,7 +207,7 @@ def read_dict(rules: Mapping[str, Any], times: OrderNumbers) -> Iterator[Version
         for time, content in versions.items():
             since = None if time is None else times.number(time)
             if since is None and time is not None:
-                raise errors.wrong_valid_from(name=name, value=time, wanted=times.counting.wanted)
+                raise errors.wrong_valid_from(name=name, value=time, expected=times.counting.wanted)
             yield VersionRow(name, content, None, since)
 
 
@@ -220,19 +220,19 @@ def read_table(table: DataFrame, times: OrderNumbers) -> list[VersionRow]:
     types = {field.name.lower(): field.dataType for field in table.schema.fields}
     for name in ("rule", "text", "valid_from"):
         if name not in types:
-            raise errors.rules_column_missing(name=name, known=table.columns)
+            raise errors.rules_column_missing(name=name, columns=table.columns)
     types.setdefault(PARAMETERS, NullType())
     for name in ("rule", "text", PARAMETERS):
         if not isinstance(types[name], StringType | NullType):
             expected_type = "string: see to_json" if name == PARAMETERS else "string"
             raise errors.rules_column_type(
-                name=name, given=types[name].simpleString(), wanted=expected_type
+                name=name, type_name=types[name].simpleString(), expected_type=expected_type
             )
     if not times.is_alike(types["valid_from"]):
         raise errors.rules_column_type(
             name="valid_from",
-            given=types["valid_from"].simpleString(),
-            wanted=times.type.simpleString(),
+            type_name=types["valid_from"].simpleString(),
+            expected_type=times.type.simpleString(),
         )
     since = f"{times.number_of_column('valid_from')} AS since"
     parameters = "NULL" if isinstance(types[PARAMETERS], NullType) else PARAMETERS
@@ -259,7 +259,7 @@ def build_versions(rows: Iterable[VersionRow], times: OrderNumbers) -> Iterator[
         versions = versions_by_rule.setdefault(row.rule, {})
         if row.since is not None and not times.holds(row.since):
             expected_value = f"{times.counting.wanted} of {times.type.simpleString().upper()}"
-            raise errors.wrong_valid_from(name=row.rule, value=row.since, wanted=expected_value)
+            raise errors.wrong_valid_from(name=row.rule, value=row.since, expected=expected_value)
         if row.since in versions:
             time = "the beginning" if row.since is None else times.shown(row.since)
             raise errors.duplicate_rule_version(name=row.rule, time=time)

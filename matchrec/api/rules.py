@@ -226,7 +226,7 @@ class RulesReader:
         names = input_names if self.event_columns is None else self.event_columns
         for name in names:
             if name not in input_names:
-                raise errors.unknown_event_column(name=name, known=input_names)
+                raise errors.unknown_event_column(name=name, columns=input_names)
             if input_names.count(name) > 1:
                 raise errors.duplicate_input_column(name=name)
         return tuple(dict.fromkeys(names))
@@ -436,7 +436,7 @@ class RuleMatches:
         +---+
         """
         if name not in self.rules:
-            raise errors.unknown_rule(name=name, known=self.rules)
+            raise errors.unknown_rule(name=name, rules=self.rules)
         if name not in self._results:
             self._results[name] = build.select_result(self._built, name)
         return self._results[name]

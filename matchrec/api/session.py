@@ -47,5 +47,5 @@ def session(
     arguments = {"engine": engine, "cores": cores, "memory": memory}
     passed = [name for name, value in arguments.items() if value is not None]
     if passed:
-        raise errors.session_already_runs(given=passed)
+        raise errors.session_already_runs(arguments=passed)
     return running_session

@@ -132,7 +132,7 @@ def check_markers(clause: str, grid: Grid) -> None:
     check_marker_names(clause, grid)
     for name, span in find_markers(clause):
         if name not in grid:
-            error = errors.sweep_parameter_without_values(span, name=name, known=tuple(grid))
+            error = errors.sweep_parameter_without_values(span, name=name, parameters=tuple(grid))
             raise error.located(Source(clause))
 
 

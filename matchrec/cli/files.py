@@ -361,7 +361,7 @@ def find_format(path: Path) -> str:
     """
     suffix = bare(path).suffix.lower()
     if suffix not in FORMATS:
-        raise errors.unknown_format(path=str(path), known=list(FORMATS))
+        raise errors.unknown_format(path=str(path), endings=list(FORMATS))
     return FORMATS[suffix]
 
 
@@ -479,7 +479,7 @@ def writable(path: str, suffixes: Sequence[str] = ()) -> Path:
         suffixes: the suffixes that its name may have; any if there are none.
     """
     if suffixes and Path(path).suffix.lower() not in suffixes:
-        raise errors.unknown_format(path=path, known=suffixes)
+        raise errors.unknown_format(path=path, endings=suffixes)
     check_target(Path(path))
     return Path(path)
 

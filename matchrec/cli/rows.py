@@ -174,7 +174,7 @@ def check_names(names: Sequence[str], container: str) -> None:
     """
     for index, name in enumerate(names):
         if name in names[:index]:
-            raise errors.repeated_column(name=name, whole=container)
+            raise errors.repeated_column(name=name, file_format=container)
 
 
 def first_texts(frame: DataFrame, limit: int) -> list[RowValues]:

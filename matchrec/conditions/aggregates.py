@@ -97,7 +97,7 @@ def check_listed(aggregate: expression.Aggregate, span: Span) -> None:
         raise aggregate_not_supported_in_define(span, function=name, cure=cure)
     for index, argument in enumerate(aggregate.arguments):
         if index == function.constant and argument.references:
-            raise not_a_constant(argument.span, place=index + 1, function=aggregate.function)
+            raise not_a_constant(argument.span, position=index + 1, function=aggregate.function)
 
 
 def build_listed_columns(

@@ -143,7 +143,7 @@ def _read_longest_match(clause: ClauseTokens, index: int, values: ParameterValue
         text = "".join(token.text for token in clause.tokens[start + 2 : end])
         value = truth_values.get(text, truth_values.get(text.upper()))
         if clause.key(start) != _LONGEST or not isinstance(value, bool):
-            raise errors.unknown_clause_option(clause.span(start, end), known=_LONGEST.lower())
+            raise errors.unknown_clause_option(clause.span(start, end), option=_LONGEST.lower())
         is_longest = value
     words = "LONGEST MATCH" if is_longest else ""
     return ProductPart(clause.span(index, closing + 1), words)

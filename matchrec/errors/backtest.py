@@ -50,7 +50,7 @@ def wrong_number_of_keys(*, count: int, names: Sequence[str]) -> MatchRecognizeP
 
 
 def label_type_differs(
-    name: str, what: str, kind: str, wanted: str, in_pandas: str
+    name: str, what: str, kind: str, expected_type: str, in_pandas: str
 ) -> MatchRecognizePlanError:
     """Return the error for a column of labels of another type than what it is compared with.
 
@@ -58,15 +58,15 @@ def label_type_differs(
         name: the column.
         what: what it is compared with.
         kind: the type of the column.
-        wanted: the type that it must have.
+        expected_type: the type that it must have.
         in_pandas: an expression of pandas that converts the column.
     """
     surface = current_surface()
-    cure = f"{surface.recast.format(name=name)} to {wanted}"
+    cure = f"{surface.recast.format(name=name)} to {expected_type}"
     if surface.is_python:
         cure = f"{cure}, or in pandas labels.assign({name}={in_pandas})"
     return MatchRecognizePlanError(
-        f"`{name}` of `labels` is {kind}, but {what} is {wanted}",
+        f"`{name}` of `labels` is {kind}, but {what} is {expected_type}",
         hint=f"{cure}; in a file write a time as 2026-01-31 12:00:00, and a date as 2026-01-31",
         code="label-type-differs",
     )

@@ -219,17 +219,17 @@ def unknown_marker(*, name: str) -> MatchRecognizePlanError:
 
 
 def sweep_parameter_without_values(
-    span: Span, *, name: str, known: Sequence[str]
+    span: Span, *, name: str, parameters: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for a parameter in the clause of a sweep whose grid has no values for it."""
-    near = find_nearest(name, known)
+    near = find_nearest(name, parameters)
     hint = f"add values of {name} beside those, or write the value itself"
     if near:
         hint = f"write :{near}, or add values of {name}"
     return MatchRecognizePlanError(
         f"missing values of parameter `:{name}`",
         span,
-        notes=(f"there are values of: {join_names(known)}",),
+        notes=(f"there are values of: {join_names(parameters)}",),
         hint=hint,
         code="sweep-parameter-without-values",
     )
@@ -384,18 +384,18 @@ def marker_without_value(span: Span) -> MatchRecognizePlanError:
 
 
 def unbound_parameter(
-    span: Span | None, *, name: str, known: Collection[str]
+    span: Span | None, *, name: str, parameters: Collection[str]
 ) -> MatchRecognizePlanError:
     """Return the error for `:name` in a query whose args have no such name."""
     surface = current_surface()
-    near = find_nearest(name, known)
+    near = find_nearest(name, parameters)
     hint = f"{surface.parameter.format(name=name)}, or write the value itself"
     if near:
         hint = f"write :{near}, or {surface.parameter.format(name=name)}"
     return MatchRecognizePlanError(
         f"parameter `:{name}` has no value",
         span,
-        notes=(f"{surface.values} has: {join_names(known)}",),
+        notes=(f"{surface.values} has: {join_names(parameters)}",),
         hint=hint,
         code="parameter-without-value",
     )
@@ -418,14 +418,14 @@ def parameter_value_lost(span: Span | None, *, parameter: str) -> MatchRecognize
     )
 
 
-def unknown_parameter(*, name: str, known: Sequence[str]) -> MatchRecognizePlanError:
+def unknown_parameter(*, name: str, parameters: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for a value in args whose name the query does not have."""
     surface = current_surface()
-    near = find_nearest(name, known)
+    near = find_nearest(name, parameters)
     hint = surface.parameter.format(name=near) if near else f"leave {name} out of {surface.values}"
     return MatchRecognizePlanError(
         f"the query has no `:{name}`",
-        notes=(f"its parameters are: {join_names(known)}" if known else "",),
+        notes=(f"its parameters are: {join_names(parameters)}" if parameters else "",),
         hint=hint,
         code="unknown-parameter",
     )

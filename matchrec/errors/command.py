@@ -108,11 +108,11 @@ def not_a_text_file(*, path: str) -> MatchRecognizeError:
     )
 
 
-def unknown_format(*, path: str, known: Sequence[str]) -> MatchRecognizeError:
+def unknown_format(*, path: str, endings: Sequence[str]) -> MatchRecognizeError:
     """Return the error for a file whose ending says no format."""
     return MatchRecognizeError(
         f"unknown format of `{path}`",
-        notes=(f"known endings: {join_names(known)}",),
+        notes=(f"known endings: {join_names(endings)}",),
         hint="name a file that ends with one of these",
         code="unknown-format",
     )
@@ -334,10 +334,11 @@ def unknown_engine(*, argument: str) -> MatchRecognizeError:
     )
 
 
-def repeated_column(*, name: str, whole: str) -> MatchRecognizeError:
+def repeated_column(*, name: str, file_format: str) -> MatchRecognizeError:
     """Return the error for two columns of one name in a format that forbids them."""
     return MatchRecognizeError(
-        f"two columns of the result are called `{name}`, but {whole} allows each name only once",
+        f"two columns of the result are called `{name}`, but {file_format} allows each name only "
+        "once",
         hint="rename one of them with AS, or write csv",
         code="repeated-column",
     )
@@ -359,11 +360,11 @@ def no_such_module(*, module: str, reason: str) -> MatchRecognizeError:
     )
 
 
-def no_such_pattern(*, name: str, place: str, known: Sequence[str]) -> MatchRecognizeError:
+def no_such_pattern(*, name: str, module: str, patterns: Sequence[str]) -> MatchRecognizeError:
     """Return the error for a name in a module that is not a Pattern."""
     return MatchRecognizeError(
-        f"`{name}` is not a Pattern in `{place}`",
-        notes=(f"Patterns there: {join_names(known)}",),
+        f"`{name}` is not a Pattern in `{module}`",
+        notes=(f"Patterns there: {join_names(patterns)}",),
         code="no-such-pattern",
     )
 
@@ -372,16 +373,16 @@ def no_such_pattern(*, name: str, place: str, known: Sequence[str]) -> MatchReco
 
 
 def unknown_plot_column(
-    *, argument: str, name: str, known: Sequence[str]
+    *, argument: str, name: str, columns: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for an argument of `plot` that names no column, or several."""
     surface = current_surface()
-    near = find_nearest(name, known)
+    near = find_nearest(name, columns)
     hint = f"write {as_name(near)}" if near else None
     return MatchRecognizePlanError(
         f"`{surface.name_of_option(argument)}` of `plot` is `{name}`, but there is not exactly "
         "one column of that name",
-        notes=(f"columns: {join_names(known)}",),
+        notes=(f"columns: {join_names(columns)}",),
         hint=hint,
         code="unknown-plot-column",
     )
@@ -398,19 +399,19 @@ def wrong_axis_type(*, name: str, kind: str) -> MatchRecognizePlanError:
     )
 
 
-def no_match_columns(*, x: str, alike: Sequence[str]) -> MatchRecognizePlanError:
+def no_match_columns(*, x: str, candidates: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for a result of which `plot` cannot tell where its matches begin and end.
 
     Args:
         x: the column of the horizontal axis.
-        alike: the columns of the same type.
+        candidates: the columns of the same type.
     """
     return MatchRecognizePlanError(
         "no columns of `matches` say where a match begins and ends",
         notes=(
             f"it needs arrays of events with `{x}`, or columns such as first_{x} and last_{x}",
             f"for ALL ROWS PER MATCH it needs `{x}` and match_number",
-            f"columns of the type of `{x}`: {join_names(alike)}",
+            f"columns of the type of `{x}`: {join_names(candidates)}",
         ),
         hint=current_surface().ends,
         code="no-match-columns",
@@ -435,10 +436,10 @@ def backtest_not_drawable(*, kind: str) -> MatchRecognizePlanError:
     )
 
 
-def unknown_page(*, given: int, pages: int) -> MatchRecognizePlanError:
+def unknown_page(*, page: int, pages: int) -> MatchRecognizePlanError:
     """Return the error for `page` of `plot` with a number that is too small or too large."""
     return MatchRecognizePlanError(
-        f"unknown page {given} of `plot`: there are {pages}",
+        f"unknown page {page} of `plot`: there are {pages}",
         hint=f"write page={pages}",
         code="unknown-page",
     )
@@ -462,19 +463,19 @@ def empty_cell() -> MatchRecognizePlanError:
     )
 
 
-def argument_without_other(*, given: str, other: str) -> MatchRecognizePlanError:
+def argument_without_other(*, argument: str, other: str) -> MatchRecognizePlanError:
     """Return the error for an argument of %%matchrec that needs another one."""
     return MatchRecognizePlanError(
-        f"`{given}` of %%matchrec is not allowed without {other}",
-        hint=f"add {other}, or leave {given} out",
+        f"`{argument}` of %%matchrec is not allowed without {other}",
+        hint=f"add {other}, or leave {argument} out",
         code="argument-without-other",
     )
 
 
-def wrong_plot_columns(*, given: str, names: str) -> MatchRecognizePlanError:
+def wrong_plot_columns(*, value: str, names: str) -> MatchRecognizePlanError:
     """Return the error for --plot of %%matchrec with too few or too many columns."""
     return MatchRecognizePlanError(
-        f"`--plot {given}` of %%matchrec has {names}",
+        f"`--plot {value}` of %%matchrec has {names}",
         notes=(
             (
                 "it needs the column of the horizontal axis, the column of the vertical axis and, "
@@ -486,15 +487,15 @@ def wrong_plot_columns(*, given: str, names: str) -> MatchRecognizePlanError:
     )
 
 
-def unknown_dataframe(*, name: str, known: Sequence[str]) -> MatchRecognizePlanError:
+def unknown_dataframe(*, name: str, dataframes: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for --events of %%matchrec with a name that is not a DataFrame."""
-    near = find_nearest(name, known)
+    near = find_nearest(name, dataframes)
     hint = "write %%matchrec --events stocks, where stocks is a DataFrame"
     if near:
         hint = f"write %%matchrec --events {near}"
     return MatchRecognizePlanError(
         f"`--events {name}` of %%matchrec is not the variable of a DataFrame",
-        notes=(f"DataFrames: {join_names(known)}" if known else "",),
+        notes=(f"DataFrames: {join_names(dataframes)}" if dataframes else "",),
         hint=hint,
         code="unknown-dataframe",
     )
@@ -518,10 +519,10 @@ def option_not_for_cell(*, option: str, what: str) -> MatchRecognizePlanError:
     )
 
 
-def partition_without_value(*, given: str) -> MatchRecognizePlanError:
+def partition_without_value(*, value: str) -> MatchRecognizePlanError:
     """Return the error for --partition of %%matchrec with a name but no value."""
     return MatchRecognizePlanError(
-        f"missing value in `--partition {given}` of %%matchrec",
+        f"missing value in `--partition {value}` of %%matchrec",
         hint="write --partition ticker=AAPL",
         code="partition-without-value",
     )

@@ -214,10 +214,10 @@ def aggregate_not_supported_in_define(
     )
 
 
-def not_a_constant(span: Span, *, place: int, function: str) -> MatchRecognizePlanError:
+def not_a_constant(span: Span, *, position: int, function: str) -> MatchRecognizePlanError:
     """Return the error for an argument of an aggregate that must be a constant."""
     return MatchRecognizePlanError(
-        f"argument {place} of `{function}` must be a constant",
+        f"argument {position} of `{function}` must be a constant",
         span,
         hint="write a literal, such as percentile(A.x, 0.9) or listagg(A.x, ', ')",
         code="not-a-constant",

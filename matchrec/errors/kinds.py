@@ -188,10 +188,10 @@ class MatchRecognizeRunError(MatchRecognizeError):
     # All fields as one line of text, for an error that a worker raises; else None.
     _fields: str | None = None
 
-    def at(self, place: RowLocation) -> Self:
+    def at(self, location: RowLocation) -> Self:
         """Return this error with the partition and the number of the row that it is about."""
-        self.partition = place.partition
-        self.row_number = None if place.relevant_only else place.row_number
+        self.partition = location.partition
+        self.row_number = None if location.relevant_only else location.row_number
         return self
 
     def with_fields(self) -> MatchRecognizeRunError:
@@ -279,8 +279,8 @@ class MatchRecognizeRunError(MatchRecognizeError):
         return error if failure.text is None else error.located(Source(failure.text))
 
 
-# Makes an error of a running query. The argument `place` is the location of the row in the user's
-# terms; the other arguments differ.
+# Makes an error of a running query. The argument `location` is the row in the user's terms; the
+# other arguments differ.
 MakeRunError = Callable[..., MatchRecognizeRunError]
 
 # The code of an error that the engine raises in SQL that matchrec made from the user's expressions.

@@ -144,10 +144,10 @@ def missing_session() -> MatchRecognizePlanError:
     )
 
 
-def session_already_runs(*, given: Sequence[str]) -> MatchRecognizePlanError:
+def session_already_runs(*, arguments: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for matchrec.session with arguments while a session is running."""
     return MatchRecognizePlanError(
-        f"`{join_names(given)}` is not allowed while a session is running",
+        f"`{join_names(arguments)}` is not allowed while a session is running",
         hint="remove it, or call stop() on the running session first",
         code="session-already-runs",
     )
@@ -163,12 +163,12 @@ def unknown_setting(*, name: str) -> MatchRecognizeError:
     )
 
 
-def counters_not_supported(*, given: str) -> MatchRecognizeUnsupportedError:
+def counters_not_supported(*, argument: str) -> MatchRecognizeUnsupportedError:
     """Return the error for counters on an engine without Observation."""
     surface = current_surface()
     return MatchRecognizeUnsupportedError(
         "counters are not supported in this session, which has no Observation",
-        hint=f"leave {given} out, or run on Spark: {surface.option('engine', 'spark')}",
+        hint=f"leave {argument} out, or run on Spark: {surface.option('engine', 'spark')}",
         code="counters-not-supported",
     )
 

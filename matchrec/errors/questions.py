@@ -43,10 +43,10 @@ def value_of_wrong_type(
     )
 
 
-def question_about_stream(*, asked: str) -> MatchRecognizeUnsupportedError:
+def question_about_stream(*, call: str) -> MatchRecognizeUnsupportedError:
     """Return the error for `why` or `coverage` of a query over a stream."""
     return MatchRecognizeUnsupportedError(
-        f"{asked} is not supported over a stream, whose rows come over time",
+        f"{call} is not supported over a stream, whose rows come over time",
         hint="read the same rows as a table: spark.read instead of spark.readStream",
         code="question-about-stream",
     )
@@ -77,37 +77,37 @@ def several_clauses(*, count: int, names: str) -> MatchRecognizePlanError:
     )
 
 
-def unknown_clause(*, asked: int | str, names: str) -> MatchRecognizePlanError:
+def unknown_clause(*, clause: int | str, names: str) -> MatchRecognizePlanError:
     """Return the error for a clause that the query does not have.
 
     Args:
-        asked: the clause that the user chose.
+        clause: the clause that the user chose.
         names: a line for each clause, in the order in which they are evaluated.
     """
     surface = current_surface()
     return MatchRecognizePlanError(
-        f"unknown clause {asked!r}",
+        f"unknown clause {clause!r}",
         notes=(f"the query has:{names}" if names else "",),
         hint=f"write the number of one of them, {surface.option('clause', 1)}",
         code="unknown-clause",
     )
 
 
-def unknown_partition_column(*, name: str, known: Mapping[str, str]) -> MatchRecognizePlanError:
+def unknown_partition_column(*, name: str, keys: Mapping[str, str]) -> MatchRecognizePlanError:
     """Return the error for a name in `partition` that PARTITION BY does not have.
 
     Args:
         name: the name.
-        known: the keys as the query writes them, by the names of their columns.
+        keys: the keys as the query writes them, by the names of their columns.
     """
     surface = current_surface()
-    near = find_nearest(name, known)
+    near = find_nearest(name, keys)
     hint = f"write one of these, or leave {surface.name_of_option('partition')} out"
     if near:
         hint = f"write {near}"
     return MatchRecognizePlanError(
         f"unknown column `{name}` in `{surface.name_of_option('partition')}`",
-        notes=(f"PARTITION BY has: {join_names(known.values())}",),
+        notes=(f"PARTITION BY has: {join_names(keys.values())}",),
         hint=hint,
         code="unknown-partition-column",
     )
@@ -139,16 +139,16 @@ def several_partitions(*, some: str, example: str) -> MatchRecognizePlanError:
     )
 
 
-def unknown_partition(*, wanted: str, some: str, example: str) -> MatchRecognizePlanError:
+def unknown_partition(*, partition: str, some: str, example: str) -> MatchRecognizePlanError:
     """Return the error for a partition that has no rows.
 
     Args:
-        wanted: the partition that the user chose.
+        partition: the partition that the user chose.
         some: a line for each of some partitions with rows.
         example: how the user chooses one of them.
     """
     return MatchRecognizePlanError(
-        f"the partition with {wanted} has no rows",
+        f"the partition with {partition} has no rows",
         notes=(f"some of them:{some}",),
         hint=f"write {example}",
         code="unknown-partition",
@@ -226,15 +226,15 @@ def wrong_number_of_order_values(
     )
 
 
-def unknown_row(*, wanted: str, rows: str) -> MatchRecognizePlanError:
+def unknown_row(*, row: str, rows: str) -> MatchRecognizePlanError:
     """Return the error for a row that the partition does not have.
 
     Args:
-        wanted: the row that the user chose.
+        row: the row that the user chose.
         rows: a line for each of the rows nearest to it.
     """
     return MatchRecognizePlanError(
-        f"the partition has no row with {wanted}",
+        f"the partition has no row with {row}",
         notes=(f"the nearest rows:{rows}",),
         hint=current_surface().row,
         code="unknown-row",

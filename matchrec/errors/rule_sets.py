@@ -109,7 +109,7 @@ def rule_versions_need_time(*, order: str, type_name: str) -> MatchRecognizeUnsu
     )
 
 
-def wrong_valid_from(*, name: str, value: object, wanted: str) -> MatchRecognizePlanError:
+def wrong_valid_from(*, name: str, value: object, expected: str) -> MatchRecognizePlanError:
     """Return the error for a version that is valid from something that is not a value of the order.
 
     An example is {"fall": {"monday": "PATTERN ..."}}.
@@ -117,12 +117,12 @@ def wrong_valid_from(*, name: str, value: object, wanted: str) -> MatchRecognize
     Args:
         name: the rule.
         value: the beginning of the version.
-        wanted: the type of the order, in words.
+        expected: the type of the order, in words.
     """
     return MatchRecognizePlanError(
         f"a version of rule `{name}` is valid from {describe_value(value)}, which does not fit "
         "the order",
-        hint=f"write {wanted}, like the values that sort the rows, or None for the beginning",
+        hint=f"write {expected}, like the values that sort the rows, or None for the beginning",
         code="wrong-valid-from",
     )
 
@@ -136,37 +136,37 @@ def duplicate_rule_version(*, name: str, time: str) -> MatchRecognizePlanError:
     )
 
 
-def rules_column_missing(*, name: str, known: Sequence[str]) -> MatchRecognizePlanError:
+def rules_column_missing(*, name: str, columns: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for a table of rules without a column that it needs."""
     return MatchRecognizePlanError(
         f"the table of rules has no column `{name}`",
-        notes=(f"columns: {join_names(known)}",),
+        notes=(f"columns: {join_names(columns)}",),
         hint="name its columns rule, text and valid_from",
         code="rules-column-missing",
     )
 
 
-def rules_column_type(*, name: str, given: str, wanted: str) -> MatchRecognizePlanError:
+def rules_column_type(*, name: str, type_name: str, expected_type: str) -> MatchRecognizePlanError:
     """Return the error for a column of a table of rules with a wrong type."""
     return MatchRecognizePlanError(
-        f"column `{name}` of the table of rules is of type {given}",
-        hint=f"cast it to {wanted}",
+        f"column `{name}` of the table of rules is of type {type_name}",
+        hint=f"cast it to {expected_type}",
         code="rules-column-type",
     )
 
 
 def rule_marker_without_value(
-    span: Span, *, name: str, known: Sequence[str]
+    span: Span, *, name: str, parameters: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for `:name` in a rule whose parameters lack the name."""
-    near = find_nearest(name, known)
+    near = find_nearest(name, parameters)
     hint = "write the value itself, or put it into column `parameters` of a table of rules"
     if near:
         hint = f"write :{near}, or the value itself"
     return MatchRecognizePlanError(
         f"parameter `:{name}` has no value",
         span,
-        notes=(f"the parameters of the rule are: {join_names(known)}",),
+        notes=(f"the parameters of the rule are: {join_names(parameters)}",),
         hint=hint,
         code="parameter-without-value",
     )
@@ -216,25 +216,25 @@ def rule_versions_differ(*, name: str, columns: Sequence[str]) -> MatchRecognize
     )
 
 
-def unknown_rule(*, name: str, known: Sequence[str]) -> MatchRecognizePlanError:
+def unknown_rule(*, name: str, rules: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for rule(...) with a name that no rule has."""
-    near = find_nearest(name, known)
-    hint = f'write rule("{near}")' if near else f'write rule("{known[0]}")'
+    near = find_nearest(name, rules)
+    hint = f'write rule("{near}")' if near else f'write rule("{rules[0]}")'
     return MatchRecognizePlanError(
         f"unknown rule `{name}`",
-        notes=(f"rules: {join_names(known)}",),
+        notes=(f"rules: {join_names(rules)}",),
         hint=hint,
         code="unknown-rule",
     )
 
 
-def unknown_event_column(*, name: str, known: Sequence[str]) -> MatchRecognizePlanError:
+def unknown_event_column(*, name: str, columns: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for event_columns with a name that the input does not have."""
-    near = find_nearest(name, known)
+    near = find_nearest(name, columns)
     hint = f"write {near}" if near else "write one of these"
     return MatchRecognizePlanError(
         f"unknown column `{name}` in event_columns",
-        notes=(f"the input has: {join_names(known)}",),
+        notes=(f"the input has: {join_names(columns)}",),
         hint=hint,
         code="unknown-event-column",
     )

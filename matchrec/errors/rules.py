@@ -68,22 +68,22 @@ def definition_of_union(span: Span | None, *, name: str) -> MatchRecognizePlanEr
 
 
 def definition_not_in_pattern(
-    span: Span | None, *, name: str, known: Sequence[str]
+    span: Span | None, *, name: str, variables: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for a condition of a variable that PATTERN does not have."""
-    near = find_nearest(name, known)
+    near = find_nearest(name, variables)
     hint = f"write {near}, or add {name} to PATTERN" if near else f"add {name} to PATTERN"
     return MatchRecognizePlanError(
         f"DEFINE has `{name}`, which is not in PATTERN",
         span,
-        notes=(f"PATTERN has: {join_names(known)}",),
+        notes=(f"PATTERN has: {join_names(variables)}",),
         hint=hint,
         code="definition-not-in-pattern",
     )
 
 
 def definition_of_eaten(
-    span: Span | None, name: str, known: Iterable[str], count: str
+    span: Span | None, name: str, variables: Iterable[str], count: str
 ) -> MatchRecognizePlanError:
     """Return the error for B in DEFINE and B3 in PATTERN, which a Python f-string makes of B{3}."""
     note = ""
@@ -94,7 +94,7 @@ def definition_of_eaten(
     return MatchRecognizePlanError(
         f"DEFINE has `{name}`, which is not in PATTERN",
         span,
-        notes=(f"PATTERN has: {join_names(known)}", note),
+        notes=(f"PATTERN has: {join_names(variables)}", note),
         hint=hint,
         code="definition-not-in-pattern",
     )

@@ -179,7 +179,7 @@ def negated_component_without_window(
 
 
 def unknown_component(
-    span: Span, *, name: str, clause: str, known: Mapping[str, str]
+    span: Span, *, name: str, clause: str, components: Mapping[str, str]
 ) -> MatchRecognizePlanError:
     """Return the error for a variable that no component of PATTERN has.
 
@@ -187,15 +187,15 @@ def unknown_component(
         span: the location in the text of the query.
         name: the variable.
         clause: WHERE or RETURN.
-        known: the components as the query writes them, by their variables, such as `a[]` by
+        components: the components as the query writes them, by their variables, such as `a[]` by
             `a`.
     """
-    near = find_nearest(name, known)
+    near = find_nearest(name, components)
     hint = f"write {near}, or add {name} to PATTERN" if near else f"add {name} to PATTERN"
     return MatchRecognizePlanError(
         f"unknown variable `{name}` in {clause}",
         span,
-        notes=(f"PATTERN has: {join_names(known.values())}",),
+        notes=(f"PATTERN has: {join_names(components.values())}",),
         hint=hint,
         code="unknown-component",
     )
@@ -204,16 +204,18 @@ def unknown_component(
 # The strategy
 
 
-def unknown_strategy(span: Span, *, name: str, known: Sequence[str]) -> MatchRecognizeParseError:
+def unknown_strategy(
+    span: Span, *, name: str, strategies: Sequence[str]
+) -> MatchRecognizeParseError:
     """Return the error for a word before `{` in WHERE that is not a selection strategy."""
-    near = find_nearest(name, known)
+    near = find_nearest(name, strategies)
     hint = "write the strategy before the predicates: WHERE skip_till_next_match { a.x > 1 }"
     if near:
         hint = f"write {near}"
     return MatchRecognizeParseError(
         f"unknown event selection strategy `{name}` in WHERE",
         span,
-        notes=(f"strategies: {join_names(known)}",),
+        notes=(f"strategies: {join_names(strategies)}",),
         hint=hint,
         code="unknown-strategy",
     )
@@ -277,14 +279,14 @@ def partition_contiguity_without_test(span: Span) -> MatchRecognizePlanError:
 # The window
 
 
-def unknown_unit(span: Span, *, name: str, known: Sequence[str]) -> MatchRecognizeParseError:
+def unknown_unit(span: Span, *, name: str, units: Sequence[str]) -> MatchRecognizeParseError:
     """Return the error for a unit in WITHIN that does not exist, as in WITHIN 12 parsecs."""
-    near = find_nearest(name, known)
+    near = find_nearest(name, units)
     hint = f"write {near}" if near else "write e.g. WITHIN 12 hours"
     return MatchRecognizeParseError(
         f"unknown unit `{name}` in WITHIN",
         span,
-        notes=(f"units: {join_names(known)}",),
+        notes=(f"units: {join_names(units)}",),
         hint=hint,
         code="unknown-unit",
     )
@@ -489,13 +491,13 @@ def range_outside_aggregate(
 
 
 def unknown_aggregate(
-    span: Span, *, function: str, clause: str, known: Sequence[str]
+    span: Span, *, function: str, clause: str, aggregates: Sequence[str]
 ) -> MatchRecognizeUnsupportedError:
     """Return the error for a function over several events that is not an aggregate."""
     return MatchRecognizeUnsupportedError(
         f"`{function}` over events in {clause} is not supported",
         span,
-        notes=(f"aggregates: {join_names(known)}, over a[..i-1] or a[]",),
+        notes=(f"aggregates: {join_names(aggregates)}, over a[..i-1] or a[]",),
         hint="write a[i-1] for the event before, a[1] for the first, a[a.LEN] for the last",
         code="unknown-aggregate",
     )
@@ -533,10 +535,10 @@ def aggregate_in_aggregate(span: Span, *, function: str, clause: str) -> MatchRe
     )
 
 
-def one_argument_expected(span: Span, *, function: str, given: int) -> MatchRecognizePlanError:
+def one_argument_expected(span: Span, *, function: str, count: int) -> MatchRecognizePlanError:
     """Return the error for an aggregate with no or several arguments, as in max(a[].x, 1)."""
     return MatchRecognizePlanError(
-        f"{function} takes one argument, not {given}",
+        f"{function} takes one argument, not {count}",
         span,
         hint=(
             f"write {function}(a[].x); for the smallest or largest of several values write least "

@@ -28,16 +28,16 @@ def bad_stage_name(*, call: str, name: str) -> MatchRecognizePlanError:
     )
 
 
-def duplicate_stage(*, name: str, known: str) -> MatchRecognizePlanError:
+def duplicate_stage(*, name: str, other_name: str) -> MatchRecognizePlanError:
     """Return the error for a stage whose name another stage has, whatever its case.
 
     Args:
         name: the name of the stage that is appended.
-        known: the name of the stage that is in the pattern.
+        other_name: the name of the stage that is in the pattern.
     """
     return MatchRecognizePlanError(
         f"stage `{name}` is in the pattern already",
-        notes=(f"it has `{known}`; stages become columns, whose names ignore case",),
+        notes=(f"it has `{other_name}`; stages become columns, whose names ignore case",),
         hint="give one of them another name",
         code="duplicate-stage",
     )
@@ -277,13 +277,13 @@ def throw_without_stage(*, strategy: str) -> MatchRecognizePlanError:
     )
 
 
-def unknown_skip_target(*, call: str, name: str, known: Sequence[str]) -> MatchRecognizePlanError:
+def unknown_skip_target(*, call: str, name: str, stages: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for a skip to a stage that the pattern does not have."""
-    near = find_nearest(name, known)
-    hint = f"write {call}({near!r})" if near else f"write {call}({known[0]!r})"
+    near = find_nearest(name, stages)
+    hint = f"write {call}({near!r})" if near else f"write {call}({stages[0]!r})"
     return MatchRecognizePlanError(
         f"{call}({name!r}): unknown stage",
-        notes=(f"stages: {join_names(known)}",),
+        notes=(f"stages: {join_names(stages)}",),
         hint=hint,
         code="unknown-skip-target",
     )
@@ -391,15 +391,15 @@ def too_long_duration(
 
 
 def unknown_duration_unit(
-    span: Span | None, *, call: str, name: str, known: Sequence[str]
+    span: Span | None, *, call: str, name: str, units: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for a unit of time that does not exist, as in within("10 parsecs")."""
-    near = find_nearest(name, known)
+    near = find_nearest(name, units)
     hint = f"write {near}" if near else 'write e.g. "10 minutes"'
     return MatchRecognizePlanError(
         f"{call}: unknown unit `{name}`",
         span,
-        notes=(f"units: {join_names(known)}",),
+        notes=(f"units: {join_names(units)}",),
         hint=hint,
         code="unknown-duration-unit",
     )
@@ -428,26 +428,29 @@ def step_window_of_not(*, stage: str) -> MatchRecognizePlanError:
     )
 
 
-def step_window_too_long(*, stage: str, near: object, whole: object) -> MatchRecognizePlanError:
+def step_window_too_long(
+    *, stage: str, step_window: object, match_window: object
+) -> MatchRecognizePlanError:
     """Return the error for a step window that is longer than the window of the whole pattern.
 
     Args:
         stage: the stage with the window.
-        near: the length of its window.
-        whole: the length of the window of the whole pattern.
+        step_window: the length of its window.
+        match_window: the length of the window of the whole pattern.
     """
     return MatchRecognizePlanError(
-        f"within previous_to_current of {stage} is {near}, but the whole pattern has {whole}",
+        f"within previous_to_current of {stage} is {step_window}, but the whole pattern has "
+        f"{match_window}",
         notes=("two consecutive events are never further apart than the first and the last event",),
-        hint=f"write at most {whole}, or remove it",
+        hint=f"write at most {match_window}, or remove it",
         code="step-window-too-long",
     )
 
 
-def mixed_durations(*, one: object, other: object) -> MatchRecognizePlanError:
+def mixed_durations(*, first: object, second: object) -> MatchRecognizePlanError:
     """Return the error for a pattern with one window as a time and another as a number."""
     return MatchRecognizePlanError(
-        f"the pattern has windows of {one} and of {other}",
+        f"the pattern has windows of {first} and of {second}",
         notes=("a number is in the unit of the order column, but a time is not",),
         hint="write all of them as times, or all of them as numbers",
         code="mixed-durations",

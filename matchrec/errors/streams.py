@@ -111,26 +111,26 @@ _LIMIT_OF_WORKER = (
 
 
 def stream_out_of_memory(
-    *, mebibytes: int, limit: int, place: RowLocation
+    *, mebibytes: int, limit: int, location: RowLocation
 ) -> MatchRecognizeRunError:
     """Return the error for a search over a stream that needs too much memory.
 
     Args:
         mebibytes: the memory that the search would take.
         limit: the memory that it may take, in MiB.
-        place: the event that the search has reached.
+        location: the event that the search has reached.
     """
     return MatchRecognizeRunError(
         f"the search over a stream would take {mebibytes:,} MiB at once for the runs of a "
         f"partition, or for the matches that one event completes, and no more than {limit:,} are "
         "allowed",
-        notes=(f"the search has reached an event {place}",),
+        notes=(f"the search has reached an event {location}",),
         hint=(
             f"{_FEWER_RUNS}Numbers of matches and sums over them, by "
             f"`matchrec.query(...).aggregate(...)`, build no match. {_LIMIT_OF_WORKER}"
         ),
         code="stream-out-of-memory",
-    ).at(place)
+    ).at(location)
 
 
 def stream_state_too_large(

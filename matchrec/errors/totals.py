@@ -42,15 +42,15 @@ def not_an_aggregate(*, text: str, measures: Sequence[str]) -> MatchRecognizePla
     )
 
 
-def inexact_cast(*, asked: object, exact: object) -> MatchRecognizePlanError:
+def inexact_cast(*, aggregate: object, exact: object) -> MatchRecognizePlanError:
     """Return the error for an aggregate over matches in a CAST that would round its value.
 
     Args:
-        asked: the aggregate as the user wrote it.
+        aggregate: the aggregate as the user wrote it.
         exact: the aggregate with a CAST that keeps all digits.
     """
     return MatchRecognizePlanError(
-        f"`{asked}` casts to a type that cannot hold all digits of the value",
+        f"`{aggregate}` casts to a type that cannot hold all digits of the value",
         hint=f"write {exact}",
         code="inexact-cast",
     )
@@ -94,15 +94,17 @@ def unfinished_groups_over_stream(*, per: str) -> MatchRecognizeUnsupportedError
 EACH_MATCH_MUST_BE_BUILT = "each match must be built"
 
 
-def total_too_large(*, type_name: str, asked: str, place: RowLocation) -> MatchRecognizeRunError:
+def total_too_large(
+    *, type_name: str, aggregate: str, location: RowLocation
+) -> MatchRecognizeRunError:
     """Return the error for an aggregate over all matches that overflows its type.
 
     Args:
         type_name: the type.
-        asked: the aggregate as the user wrote it.
-        place: the first row of its group.
+        aggregate: the aggregate as the user wrote it.
+        location: the first row of its group.
     """
-    return _make_total_too_large(type_name, (f"it is {asked}", str(place))).at(place)
+    return _make_total_too_large(type_name, (f"it is {aggregate}", str(location))).at(location)
 
 
 def write_total_message(type_name: str, aggregate: str) -> str:

@@ -197,9 +197,9 @@ def reluctant_end(
     """
     greedy, exact = instead
     fixed = f"write {exact}" if exact else "leave it out"
-    said = repetitions_taken(least)
+    predicate = repetitions_taken(least)
     return ReluctantEndWarning(
-        f"`{written}` at the end of PATTERN {said}",
+        f"`{written}` at the end of PATTERN {predicate}",
         span,
         notes=(
             "a reluctant quantifier takes few rows, and nothing after it forces it to take more",
@@ -273,19 +273,19 @@ def compared_with_later(span: Span, *, read: str, other: str, variable: str) -> 
     )
 
 
-def compared_with_own(span: Span, *, read: str, own: str, column: str) -> NeverTrueWarning:
+def compared_with_own(span: Span, *, read: str, stage: str, column: str) -> NeverTrueWarning:
     """Return the warning for Pattern.begin("a").where("a.price > 5").
 
     Args:
         span: the location in the text of the query.
         read: what the condition reads, `a.price`.
-        own: the stage of the condition, `a`.
+        stage: the stage of the condition, `a`.
         column: the column, `price`.
     """
     return NeverTrueWarning(
         f"a comparison with `{read}` in {name_part('DEFINE')} is never true",
         span,
-        notes=(f"{own} has no row yet when its first is tested, so that {read} is NULL",),
+        notes=(f"{stage} has no row yet when its first is tested, so that {read} is NULL",),
         hint=f"write {column} for the row that is tested",
     )
 
@@ -359,9 +359,9 @@ def loop_that_completes_first(written: str, least: int, span: Span | None) -> Ea
         least: the number of repetitions after which the match is complete.
         span: the loop in the text of the query.
     """
-    said = repetitions_taken(least)
+    predicate = repetitions_taken(least)
     return EarlyEndWarning(
-        f"`{written}` at the end of PATTERN {said}",
+        f"`{written}` at the end of PATTERN {predicate}",
         span,
         notes=("NON-OVERLAPPING MATCHES takes the match that is complete first",),
         hint=(
@@ -390,20 +390,20 @@ def not_for_next_row(span: Span | None, *, written: str) -> NextRowWarning:
     )
 
 
-def star_in_like(span: Span, *, operator: str, text: str, meant: str) -> WildcardWarning:
+def star_in_like(span: Span, *, operator: str, text: str, intended: str) -> WildcardWarning:
     """Return the warning for DEFINE A AS kind LIKE 'payment*'.
 
     Args:
         span: the location in the text of the query.
         operator: LIKE or another operator of the same wildcards.
         text: the text with the asterisk.
-        meant: the text with wildcards of LIKE.
+        intended: the text with wildcards of LIKE.
     """
     return WildcardWarning(
         f"`{operator} '{text}'` in {name_part('DEFINE')} looks for an asterisk",
         span,
         notes=("the wildcards of LIKE are % for any characters and _ for one",),
-        hint=f"write {operator} '{meant}'",
+        hint=f"write {operator} '{intended}'",
     )
 
 
@@ -424,20 +424,20 @@ def percent_in_equality(span: Span, *, operator: str, text: str, like: str) -> W
     )
 
 
-def percent_in_function(span: Span, *, function: str, text: str, meant: str) -> WildcardWarning:
+def percent_in_function(span: Span, *, function: str, text: str, intended: str) -> WildcardWarning:
     """Return the warning for DEFINE A AS startswith(kind, 'payment%').
 
     Args:
         span: the location in the text of the query.
         function: the function.
         text: the text with the percent sign.
-        meant: the text without it.
+        intended: the text without it.
     """
     return WildcardWarning(
         f"`{function}` with '{text}' in {name_part('DEFINE')} looks for a percent sign",
         span,
         notes=("% is a wildcard of LIKE only",),
-        hint=f"write '{meant}'",
+        hint=f"write '{intended}'",
     )
 
 

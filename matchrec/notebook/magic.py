@@ -135,7 +135,7 @@ class MatchrecMagics(Magics):
         COUNT.check("%%matchrec", "--limit", arguments.limit)
         for name, needed in (("between", "plot"), ("partition", "why"), ("row", "why")):
             if getattr(arguments, name) and not getattr(arguments, needed):
-                raise errors.argument_without_other(given=f"--{name}", other=f"--{needed}")
+                raise errors.argument_without_other(argument=f"--{name}", other=f"--{needed}")
         if not cell.strip():
             raise errors.empty_cell()
         assert self.shell is not None, "IPython has registered it"
@@ -184,7 +184,7 @@ def run_cell(
     if arguments.plot:
         if not 2 <= len(arguments.plot) <= 3:
             names = show_count(len(arguments.plot), "name")
-            raise errors.wrong_plot_columns(given=" ".join(arguments.plot), names=names)
+            raise errors.wrong_plot_columns(value=" ".join(arguments.plot), names=names)
         x, y, *by = arguments.plot
         return query.plot(x=x, y=y, by=by[0] if by else None, between=arguments.between)
     limit = arguments.limit
@@ -242,7 +242,7 @@ def build_query(
         source = as_dataframe(spark, arguments.events, source)
         say(f"`{arguments.events}` is sent to the engine: {show_count(source.count(), 'row')}")
     if arguments.events and not is_dataframe(source):
-        raise errors.unknown_dataframe(name=arguments.events, known=current_surface().frames)
+        raise errors.unknown_dataframe(name=arguments.events, dataframes=current_surface().frames)
 
     query: Any = variables.get(text.strip()) if arguments.events else text
     is_pattern = isinstance(query, matchrec.Pattern)
@@ -319,7 +319,7 @@ def read_partition(arguments: Sequence[str] | None) -> dict[str, object] | None:
     texts = [remove_quotes(argument) for argument in arguments or ()]
     for text in texts:
         if "=" not in text:
-            raise errors.partition_without_value(given=text)
+            raise errors.partition_without_value(value=text)
     values = {}
     for text in texts:
         name, _, value = text.partition("=")

@@ -114,7 +114,9 @@ def check_defined_variables(plan: MatchPlan) -> None:
             raise errors.definition_of_union(definition.span, name=name)
         if name not in plan.variables:
             check_eaten_braces(definition, plan)
-            raise errors.definition_not_in_pattern(definition.span, name=name, known=plan.variables)
+            raise errors.definition_not_in_pattern(
+                definition.span, name=name, variables=plan.variables
+            )
 
 
 def check_eaten_braces(definition: Definition, plan: MatchPlan) -> None:
@@ -128,7 +130,7 @@ def check_eaten_braces(definition: Definition, plan: MatchPlan) -> None:
         digits = variable.removeprefix(definition.variable)
         if variable not in defined and digits != variable and digits.isdecimal():
             raise errors.definition_of_eaten(
-                definition.span, name=definition.variable, known=plan.variables, count=digits
+                definition.span, name=definition.variable, variables=plan.variables, count=digits
             )
 
 

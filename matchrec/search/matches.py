@@ -170,9 +170,9 @@ class RunFailure(Exception):  # noqa: N818 -- the worker turns it into an error 
         self.row = row
         self.fields = fields
 
-    def error(self, place: RowLocation) -> MatchRecognizeRunError:
-        """Return the error for the user. `place` says where `row` is, in the user's terms."""
-        return self.make_error(place=place, **self.fields)
+    def error(self, location: RowLocation) -> MatchRecognizeRunError:
+        """Return the error for the user. `location` says where `row` is, in the user's terms."""
+        return self.make_error(location=location, **self.fields)
 
 
 def skip_rule(to: SkipTo) -> SkipRule:

@@ -292,7 +292,7 @@ def check_can_count(spark: SparkSession, given: str) -> None:
         MatchRecognizeUnsupportedError: the engine has no Observation.
     """
     if not can_observe(spark):
-        raise counters_not_supported(given=given)
+        raise counters_not_supported(argument=given)
 
 
 def wait_for(observation: Any, timeout: float) -> dict[str, Any]:

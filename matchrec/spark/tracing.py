@@ -100,7 +100,7 @@ def collect_partition(question: Question, target: Target) -> CollectedPartition:
             the input is a stream.
     """
     if question.is_stream:
-        raise errors.question_about_stream(asked="`why`")
+        raise errors.question_about_stream(call="`why`")
     (rule,) = question.rules
     with quiet_analysis(), question.locating_errors(rule):
         draft = question.draft(rule, RowScope.SPARK)
@@ -219,7 +219,7 @@ class PartitionCollector:
         target_names = {key_names.get(folded(name), name): name for name in partition}
         for name, target_name in target_names.items():
             if name not in self.keys:
-                raise errors.unknown_partition_column(name=target_name, known=self.keys)
+                raise errors.unknown_partition_column(name=target_name, keys=self.keys)
         for name in self.keys:
             if name not in target_names:
                 raise errors.partition_column_missing(name, self.keys)
@@ -236,7 +236,7 @@ class PartitionCollector:
         partition = self.target.partition or {}
         target_text = ", ".join(f"{name} = {value}" for name, value in partition.items())
         lines, example = errors.format_rows(some_keys), self.write_example(some_keys[0])
-        return errors.unknown_partition(wanted=target_text, some=lines, example=example)
+        return errors.unknown_partition(partition=target_text, some=lines, example=example)
 
     def find_some_keys(self) -> list[dict[str, str | None]]:
         """Return the keys of some partitions by name, as texts; none if nothing divides the rows.
@@ -305,7 +305,7 @@ class PartitionCollector:
             near_rows = [dict(zip(self.orders, values, strict=True)) for values in near_places]
             target_values = zip(self.orders, self.target.row, strict=False)
             raise errors.unknown_row(
-                wanted=", ".join(f"{order} = {value}" for order, value in target_values),
+                row=", ".join(f"{order} = {value}" for order, value in target_values),
                 rows=errors.format_rows(near_rows),
             )
         return tuple(np.flatnonzero(is_asked).tolist())

@@ -293,7 +293,7 @@ def find_total_type(asked: AskedTotal, measure: DataType | None) -> DataType:
     exact_type = spark.DecimalType(38, find_scale(spark_type))
     exact_cast = None if spark_type == DoubleType() else f"DECIMAL(38, {exact_type.scale})"
     if asked.cast != exact_cast:
-        raise errors.inexact_cast(asked=asked, exact=replace(asked, cast=exact_cast))
+        raise errors.inexact_cast(aggregate=asked, exact=replace(asked, cast=exact_cast))
     return exact_type
 
 

@@ -185,7 +185,7 @@ def find_microseconds(name: str, call: str, span: Span | None) -> int:
     singular = name.upper().removesuffix("S")
     if singular not in MICROSECONDS:
         known_units = [f"{unit_name.lower()}s" for unit_name in MICROSECONDS]
-        raise errors.unknown_duration_unit(span, call=call, name=name, known=known_units)
+        raise errors.unknown_duration_unit(span, call=call, name=name, units=known_units)
     return MICROSECONDS[singular]
 
 

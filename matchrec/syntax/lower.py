@@ -87,7 +87,9 @@ def take_out_negations(
         for name in negation.names:
             if name in names:
                 locations = "under NOT and by itself"
-                raise errors.variable_reused_beside_not(negation.span, name=name, places=locations)
+                raise errors.variable_reused_beside_not(
+                    negation.span, name=name, positions=locations
+                )
     return without_nots, tuple(_find_absences(parts, windowed=windowed))
 
 
@@ -117,7 +119,7 @@ def _find_absences(parts: PatternParts, *, windowed: bool) -> Iterator[Absence]:
         for name in names_before or ():
             if name in all_names_after:
                 locations = "before NOT and after it"
-                raise errors.variable_reused_beside_not(part.span, name=name, places=locations)
+                raise errors.variable_reused_beside_not(part.span, name=name, positions=locations)
         for name in part.names:
             yield Absence(name, names_before, names_after, part.span)
 

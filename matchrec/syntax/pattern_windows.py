@@ -462,7 +462,7 @@ def _find_base(tokens: TokenSequence, window: FoundWindow) -> tuple[TokenRange, 
         return (first, first), first
     definitions = window.select.definitions
     if name.name.lower() not in definitions:
-        raise errors.unknown_window(name.span, name=name.text, known=list(definitions))
+        raise errors.unknown_window(name.span, name=name.text, windows=list(definitions))
     opening, _ = definitions[name.name.lower()]
     base = opening + 1, tokens.pairs[opening]
     _check_base(tokens, base, (first + 1, window.closing), name)

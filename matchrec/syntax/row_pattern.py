@@ -316,7 +316,7 @@ class _Parser(Cursor):
         if key == ",":
             raise errors.stray_character(span, text=",")
         raise errors.wrong_bracket(
-            opening.span, span, opening=_PAIRS[closing], found=key, closing=closing
+            opening.span, span, opening=_PAIRS[closing], closed_by=key, closing=closing
         )
 
 
@@ -473,7 +473,7 @@ def read_value(parameter: patterns.Parameter, values: ParameterValues) -> object
         marker = find_marker(parameter.name)
         if marker is not None:
             raise marker_without_value(marker)
-        raise unbound_parameter(span, name=parameter.name, known=tuple(values))
+        raise unbound_parameter(span, name=parameter.name, parameters=tuple(values))
     return values[parameter.name]
 
 

@@ -226,7 +226,7 @@ def _read_call(
             return WindowCall(f"{measure} OVER {label}", written, name)
     if not measures:
         _refuse_misspelt_measures(tokens, window.location)
-    raise errors.unknown_window_measure(span, name=name, window=label, known=measures)
+    raise errors.unknown_window_measure(span, name=name, window=label, measures=measures)
 
 
 def _refuse_misspelt_measures(tokens: TokenSequence, window: FoundWindow) -> None:

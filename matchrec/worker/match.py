@@ -159,7 +159,7 @@ def name_large_partitions(executable: Executable, pieces: Iterator[Piece]) -> It
     except PartitionWithoutRoom as error:
         message = partition_out_of_memory if error.must_be_whole else waiting_rows_out_of_memory
         location = locate_row(executable, error.last_row, 0, None)
-        raise message(rows=error.rows, mebibytes=error.size >> 20, place=location) from error
+        raise message(rows=error.rows, mebibytes=error.size >> 20, location=location) from error
 
 
 # The search.

@@ -160,7 +160,7 @@ class TotalFiller:
         """
         if is_lost.any():
             columns = [show_column(row_column) for row_column in self.executable.crossing.columns]
-            fields = {"type_name": type_name, "asked": self.read.show(columns)}
+            fields = {"type_name": type_name, "aggregate": self.read.show(columns)}
             raise RunFailure(total_too_large, self.first_row_of_group(is_lost), fields)
 
     def first_row_of_group(self, is_marked: BoolArray) -> int:

@@ -6,17 +6,17 @@ from matchrec.errors.kinds import MatchRecognizeRunError
 from matchrec.errors.run.place import RowLocation
 
 
-def skip_to_missing_row(*, variable: str, place: RowLocation) -> MatchRecognizeRunError:
+def skip_to_missing_row(*, variable: str, location: RowLocation) -> MatchRecognizeRunError:
     """Return the error for AFTER MATCH SKIP TO a variable that has no row in the match."""
     return MatchRecognizeRunError(
         f"AFTER MATCH SKIP TO `{variable}`: the match has no row of {variable}",
-        notes=(f"the match starts {place}",),
+        notes=(f"the match starts {location}",),
         hint=f"make {variable} match at least one row, or write AFTER MATCH SKIP PAST LAST ROW",
         code="skip-to-missing-row",
-    ).at(place)
+    ).at(location)
 
 
-def skip_to_first_row(*, variable: str, place: RowLocation) -> MatchRecognizeRunError:
+def skip_to_first_row(*, variable: str, location: RowLocation) -> MatchRecognizeRunError:
     """Return the error for AFTER MATCH SKIP TO the first row of the match.
 
     The search would find the same match forever.
@@ -24,31 +24,31 @@ def skip_to_first_row(*, variable: str, place: RowLocation) -> MatchRecognizeRun
     return MatchRecognizeRunError(
         f"AFTER MATCH SKIP TO `{variable}` goes to the first row of the match, so the search "
         "would not end",
-        notes=(f"the match starts {place}",),
+        notes=(f"the match starts {location}",),
         hint="skip to a later variable, or write AFTER MATCH SKIP TO NEXT ROW",
         code="skip-to-first-row",
-    ).at(place)
+    ).at(location)
 
 
-def skip_to_missing_stage(*, stage: str, place: RowLocation) -> MatchRecognizeRunError:
+def skip_to_missing_stage(*, stage: str, location: RowLocation) -> MatchRecognizeRunError:
     """Return the error for throw_on_miss() if the match has no event of the stage."""
     return MatchRecognizeRunError(
         f"the skip to stage `{stage}` fails: the match has no event of it",
-        notes=(f"the match starts {place}",),
+        notes=(f"the match starts {location}",),
         hint="remove throw_on_miss(), or make the stage mandatory",
         code="skip-to-missing-stage",
-    ).at(place)
+    ).at(location)
 
 
-def skip_to_first_event(*, stage: str, place: RowLocation) -> MatchRecognizeRunError:
+def skip_to_first_event(*, stage: str, location: RowLocation) -> MatchRecognizeRunError:
     """Return the error for throw_on_miss() if the stage's event is the first of the match."""
     return MatchRecognizeRunError(
         f"the skip to stage `{stage}` goes to the first event of the match, so the search would "
         "not end",
-        notes=(f"the match starts {place}",),
+        notes=(f"the match starts {location}",),
         hint="remove throw_on_miss(), or skip to a later stage",
         code="skip-to-first-event",
-    ).at(place)
+    ).at(location)
 
 
 def row_not_computed(*, reason: str) -> MatchRecognizeRunError:
@@ -106,98 +106,98 @@ def column_has_null(*, column: str) -> MatchRecognizeRunError:
     )
 
 
-def overflow_in_condition(*, variable: str, place: RowLocation) -> MatchRecognizeRunError:
+def overflow_in_condition(*, variable: str, location: RowLocation) -> MatchRecognizeRunError:
     """Return the error for a number in a condition that overflows its type in ANSI mode."""
     return MatchRecognizeRunError(
         f"a number in the condition of `{variable}` is too large for its type",
-        notes=(str(place),),
+        notes=(str(location),),
         hint="cast the operands to a wider type, such as BIGINT or DOUBLE",
         code="overflow-in-condition",
-    ).at(place)
+    ).at(location)
 
 
-def window_overflow(*, variables: str, place: RowLocation) -> MatchRecognizeRunError:
+def window_overflow(*, variables: str, location: RowLocation) -> MatchRecognizeRunError:
     """Return the error for a distance along ORDER BY that overflows the type of its key."""
     return MatchRecognizeRunError(
         f"the distance in the conditions of {variables} is too large for the type of the order "
         "column, and would wrap around",
-        notes=(str(place),),
+        notes=(str(location),),
         hint="order by a wider type, or set spark.sql.ansi.enabled to true",
         code="window-overflow",
-    ).at(place)
+    ).at(location)
 
 
-def window_without_end(*, words: str, place: RowLocation) -> MatchRecognizeRunError:
+def window_without_end(*, words: str, location: RowLocation) -> MatchRecognizeRunError:
     """Return the error for a length of WITHIN that gives no last row at some row.
 
     SQL computes a length that differs from row to row, or that has days and months.
     """
     return MatchRecognizeRunError(
         f"the length of {words} is NULL, negative or too large at this row",
-        notes=(str(place),),
+        notes=(str(location),),
         hint="write a number or an INTERVAL of weeks to microseconds, or order by a wider type",
         code="window-without-end",
-    ).at(place)
+    ).at(location)
 
 
-def division_by_zero(*, variable: str, place: RowLocation) -> MatchRecognizeRunError:
+def division_by_zero(*, variable: str, location: RowLocation) -> MatchRecognizeRunError:
     """Return the error for a condition that divides by zero in ANSI mode."""
     return MatchRecognizeRunError(
         f"the condition of `{variable}` divides by zero",
-        notes=(str(place),),
+        notes=(str(location),),
         hint="write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false",
         code="division-by-zero",
-    ).at(place)
+    ).at(location)
 
 
 _LEAVE_OUT = "add a condition that excludes such rows"
 
 
-def function_failed(*, variable: str, reason: str, place: RowLocation) -> MatchRecognizeRunError:
+def function_failed(*, variable: str, reason: str, location: RowLocation) -> MatchRecognizeRunError:
     """Return the error for a function in a condition that fails for its arguments.
 
     Args:
         variable: the variable of the condition.
         reason: the engine's sentence.
-        place: the row.
+        location: the row.
     """
     return MatchRecognizeRunError(
         f"the condition of `{variable}` cannot be computed: {reason}",
-        notes=(str(place),),
+        notes=(str(location),),
         hint=f"change the arguments of the function, or {_LEAVE_OUT}",
         code="function-failed",
-    ).at(place)
+    ).at(location)
 
 
 def function_failed_under_ansi(
-    *, variable: str, reason: str, place: RowLocation
+    *, variable: str, reason: str, location: RowLocation
 ) -> MatchRecognizeRunError:
     """Return the error for a function that would return NULL if ANSI mode were off.
 
     Args:
         variable: the variable of the condition.
         reason: the engine's sentence.
-        place: the row.
+        location: the row.
     """
     return MatchRecognizeRunError(
         f"the condition of `{variable}` cannot be computed: {reason}",
-        notes=(str(place),),
+        notes=(str(location),),
         hint=f"{_LEAVE_OUT}, or set spark.sql.ansi.enabled to false",
         code="function-failed",
-    ).at(place)
+    ).at(location)
 
 
-def too_many_steps(*, limit: int, place: RowLocation) -> MatchRecognizeRunError:
+def too_many_steps(*, limit: int, location: RowLocation) -> MatchRecognizeRunError:
     """Return the error for a search that has evaluated more conditions than max_steps allows."""
     return MatchRecognizeRunError(
         f"conditions that depend on the run were evaluated more than {limit} times in a partition",
-        notes=(f"the search has reached a match that would begin {place}",),
+        notes=(f"the search has reached a match that would begin {location}",),
         hint=(
             "bound the quantifiers, write WITHIN, or test rows instead of the run; or raise the "
             "limit, max_steps in Options or --max-steps"
         ),
         code="too-many-steps",
-    ).at(place)
+    ).at(location)
 
 
 _MORE_MEMORY = (
@@ -209,89 +209,89 @@ _MORE_MEMORY = (
 _FEWER_RUNS = "bound the quantifiers or write WITHIN, so that fewer runs live at a time, or "
 
 
-def no_room_for_search(*, mebibytes: int, place: RowLocation) -> MatchRecognizeRunError:
+def no_room_for_search(*, mebibytes: int, location: RowLocation) -> MatchRecognizeRunError:
     """Return the error for a search that needs too much memory for its runs."""
     return MatchRecognizeRunError(
         "a Python worker of Spark has too little memory for the runs of a search: they need "
         f"{mebibytes} MiB more",
-        notes=(f"the search has reached a match that would begin {place}",),
+        notes=(f"the search has reached a match that would begin {location}",),
         hint=f"{_FEWER_RUNS}{_MORE_MEMORY}",
         code="search-out-of-memory",
-    ).at(place)
+    ).at(location)
 
 
-def no_room_for_matches(*, mebibytes: int, place: RowLocation) -> MatchRecognizeRunError:
+def no_room_for_matches(*, mebibytes: int, location: RowLocation) -> MatchRecognizeRunError:
     """Return the error for a search that needs too much memory for the matches of one row."""
     return MatchRecognizeRunError(
         "a Python worker of Spark has too little memory for the runs of a search: they need "
         f"{mebibytes} MiB more",
-        notes=(f"the search has reached a match that would begin {place}",),
+        notes=(f"the search has reached a match that would begin {location}",),
         hint=(
             "if counts of matches or sums over them are enough, use "
             "`matchrec.query(...).aggregate(...)` or `matchrec run --aggregate`, which build no "
             f"match; else {_FEWER_RUNS}{_MORE_MEMORY}"
         ),
         code="search-out-of-memory",
-    ).at(place)
+    ).at(location)
 
 
 def partition_out_of_memory(
-    *, rows: int, mebibytes: int, place: RowLocation
+    *, rows: int, mebibytes: int, location: RowLocation
 ) -> MatchRecognizeRunError:
     """Return the error for a partition that does not fit into memory as a whole.
 
     Args:
         mebibytes: the size of its rows so far.
         rows: their number.
-        place: the partition.
+        location: the partition.
     """
     return MatchRecognizeRunError(
         "a Python worker of Spark has too little memory for a partition: this query needs the "
         f"whole partition, and {rows:,} rows of it take {mebibytes:,} MiB",
-        notes=(f"it is {place}",),
+        notes=(f"it is {location}",),
         hint=f"write a finer PARTITION BY, or {_MORE_MEMORY}",
         code="partition-out-of-memory",
-    ).at(place)
+    ).at(location)
 
 
 def waiting_rows_out_of_memory(
-    *, rows: int, mebibytes: int, place: RowLocation
+    *, rows: int, mebibytes: int, location: RowLocation
 ) -> MatchRecognizeRunError:
     """Return the error for rows that do not fit into memory while the first of them is undecided.
 
     Args:
         mebibytes: the size of the rows.
         rows: their number.
-        place: the last of these rows.
+        location: the last of these rows.
     """
     return MatchRecognizeRunError(
         f"a Python worker of Spark has too little memory for a partition: {rows:,} rows of it, "
         f"which take {mebibytes:,} MiB, wait until it is known whether a match begins with the "
         "first",
-        notes=(f"they end {place}",),
+        notes=(f"they end {location}",),
         hint=(
             "write WITHIN or bound the quantifiers, so that matches end sooner, or a finer "
             f"PARTITION BY, or {_MORE_MEMORY}"
         ),
         code="waiting-rows-out-of-memory",
-    ).at(place)
+    ).at(location)
 
 
-def row_too_large(*, mebibytes: int, limit: int, place: RowLocation) -> MatchRecognizeRunError:
+def row_too_large(*, mebibytes: int, limit: int, location: RowLocation) -> MatchRecognizeRunError:
     """Return the error for a row of the result that is too large to be sent to Spark."""
     return MatchRecognizeRunError(
         f"a row of the result would take {mebibytes:,} MiB, but a Python worker can send at most "
         f"{limit:,} MiB to Spark",
-        notes=(str(place),),
+        notes=(str(location),),
         hint=(
             "bound the quantifiers or write WITHIN, so that matches are shorter; or read fewer "
             "columns, in rules with event_columns"
         ),
         code="row-too-large",
-    ).at(place)
+    ).at(location)
 
 
-def rows_too_large(*, mebibytes: int, place: RowLocation) -> MatchRecognizeRunError:
+def rows_too_large(*, mebibytes: int, location: RowLocation) -> MatchRecognizeRunError:
     """Return the error for rows of the result that do not fit into memory together.
 
     An engine in this process returns them together; often each has all rows of its match.
@@ -299,21 +299,21 @@ def rows_too_large(*, mebibytes: int, place: RowLocation) -> MatchRecognizeRunEr
     return MatchRecognizeRunError(
         f"rows of the result that are returned together take {mebibytes:,} MiB, which do not fit "
         "into memory",
-        notes=(str(place), "some measures add all rows of a match to each of its rows"),
+        notes=(str(location), "some measures add all rows of a match to each of its rows"),
         hint=(
             "write ONE ROW PER MATCH and join it with the rows, bound the quantifiers or write "
             "WITHIN, so that matches are shorter, or read fewer columns of long values"
         ),
         code="rows-too-large",
-    ).at(place)
+    ).at(location)
 
 
-def sum_too_large(*, type_name: str, place: RowLocation) -> MatchRecognizeRunError:
+def sum_too_large(*, type_name: str, location: RowLocation) -> MatchRecognizeRunError:
     """Return the error for a sum in MEASURES that overflows its type."""
     wider_types = "DECIMAL(38, 0) or DOUBLE" if type_name == "BIGINT" else "DOUBLE"
     return MatchRecognizeRunError(
         f"a sum in MEASURES is too large for {type_name}",
-        notes=(str(place),),
+        notes=(str(location),),
         hint=f"write a CAST to {wider_types} inside the sum",
         code="sum-too-large",
-    ).at(place)
+    ).at(location)

@@ -200,10 +200,12 @@ def unopened_bracket(span: Span, *, closing: str, opening: str) -> MatchRecogniz
     )
 
 
-def wrong_bracket(*spans: Span, opening: str, found: str, closing: str) -> MatchRecognizeParseError:
+def wrong_bracket(
+    *spans: Span, opening: str, closed_by: str, closing: str
+) -> MatchRecognizeParseError:
     """Return the error for a group that is closed by another kind of bracket."""
     return MatchRecognizeParseError(
-        f"`{opening}` in PATTERN is closed by `{found}`",
+        f"`{opening}` in PATTERN is closed by `{closed_by}`",
         *spans,
         hint=f"close it with `{closing}`, and close inner groups before outer ones",
         code="wrong-bracket",
@@ -449,17 +451,17 @@ def not_without_within(span: Span | None, *, name: str, end: str) -> MatchRecogn
 
 
 def variable_reused_beside_not(
-    span: Span | None, *, name: str, places: str
+    span: Span | None, *, name: str, positions: str
 ) -> MatchRecognizeUnsupportedError:
     """Return the error for A NOT B C A or A NOT B C B if a match may skip rows.
 
     Args:
         span: the location in the text of the query.
         name: the variable that is in two places.
-        places: the places, such as "before NOT and after it".
+        positions: the places, such as "before NOT and after it".
     """
     return MatchRecognizeUnsupportedError(
-        f"`{name}` {places} is not supported for matches that may skip rows",
+        f"`{name}` {positions} is not supported for matches that may skip rows",
         span,
         hint="write another variable with the same condition in one of the two places",
         code="variable-reused-beside-not",
@@ -580,7 +582,7 @@ def negative_offset(
 
 
 def wrong_number_of_arguments(
-    span: Span, *, function: str, clause: str, expected: str, given: int
+    span: Span, *, function: str, clause: str, expected: str, count: int
 ) -> MatchRecognizePlanError:
     """Return the error for a navigation or match function with too few or many arguments."""
     surface = current_surface()
@@ -600,7 +602,7 @@ def wrong_number_of_arguments(
         case _:
             hint = None
     return MatchRecognizePlanError(
-        f"{function} in {clause} takes {expected}, not {given}",
+        f"{function} in {clause} takes {expected}, not {count}",
         span,
         hint=hint,
         code="wrong-number-of-arguments",

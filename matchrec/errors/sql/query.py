@@ -311,11 +311,11 @@ def alias_in_double_quotes(span: Span, *, text: str) -> MatchRecognizeParseError
 
 
 def wrong_number_of_column_names(
-    span: Span, *, given: str, found: str, columns: Sequence[str]
+    span: Span, *, name_count: str, column_count: str, columns: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for a list of names after the clause that is too short or too long."""
     return MatchRecognizePlanError(
-        f"the list after MATCH_RECOGNIZE has {given}, but the clause returns {found}",
+        f"the list after MATCH_RECOGNIZE has {name_count}, but the clause returns {column_count}",
         span,
         notes=(f"the clause returns: {join_names(columns)}",),
         hint="write one name for each of these columns",

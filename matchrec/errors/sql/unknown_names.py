@@ -72,7 +72,7 @@ def unknown_column(
         return _variable_of_table(span, name=name, clause=clause, variable=variable, column=column)
     if qualifier and column in names.columns:
         return _unknown_qualifier(
-            span, name=qualifier, clause=clause, known=names.variables, column=column
+            span, name=qualifier, clause=clause, variables=names.variables, column=column
         )
     note, cure = _explain_name(name, clause, names)
     return MatchRecognizePlanError(
@@ -122,17 +122,17 @@ def _variable_of_table(
 
 
 def _unknown_qualifier(
-    span: Span | None, *, name: str, clause: str, known: Sequence[str], column: str
+    span: Span | None, *, name: str, clause: str, variables: Sequence[str], column: str
 ) -> MatchRecognizePlanError:
     """Return the error for Z.price if `price` is a column, but Z is not a variable."""
-    near = find_nearest(name, known)
+    near = find_nearest(name, variables)
     hint = f"write {column}, or add {name} to {name_part('PATTERN')}"
     if near:
         hint = f"write {near}.{column}"
     return MatchRecognizePlanError(
         f"unknown pattern variable `{name}` in {name_part(clause)}",
         span,
-        notes=(f"{name_part('PATTERN')} has: {join_names(known)}",),
+        notes=(f"{name_part('PATTERN')} has: {join_names(variables)}",),
         hint=hint,
         code="unknown-variable",
     ).under(name)
@@ -228,14 +228,14 @@ def _replace_variable(name: str, names: KnownNames) -> str:
     return cures.get(names.call, argument)
 
 
-def unknown_type_column(*, name: str, known: Sequence[str]) -> MatchRecognizePlanError:
+def unknown_type_column(*, name: str, columns: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for type_column with a name that the input does not have."""
     surface = current_surface()
-    near = find_nearest(name, known)
+    near = find_nearest(name, columns)
     hint = f"write {surface.option('type_column', as_name(near))}" if near else "write one of these"
     return MatchRecognizePlanError(
         f"unknown column `{name}` in type_column",
-        notes=(f"the input has: {join_names(known)}",),
+        notes=(f"the input has: {join_names(columns)}",),
         hint=hint,
         code="unknown-type-column",
     )

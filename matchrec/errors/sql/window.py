@@ -83,16 +83,16 @@ def derived_from_pattern_window(span: Span, *, name: str) -> MatchRecognizeUnsup
     )
 
 
-def unknown_window(span: Span, *, name: str, known: Sequence[str]) -> MatchRecognizePlanError:
+def unknown_window(span: Span, *, name: str, windows: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for a window that extends another one which WINDOW does not have."""
-    near = find_nearest(name, known)
+    near = find_nearest(name, windows)
     hint = f"add WINDOW {name} AS (PARTITION BY ... ORDER BY ...), or write these in OVER"
     if near:
         hint = f"write {near}"
     return MatchRecognizePlanError(
         f"unknown window `{name}`",
         span,
-        notes=(f"WINDOW has: {join_names(known)}",),
+        notes=(f"WINDOW has: {join_names(windows)}",),
         hint=hint,
         code="unknown-window",
     )
@@ -263,15 +263,15 @@ def qualified_measure(span: Span, *, name: str, measure: str) -> MatchRecognizeP
 
 
 def unknown_window_measure(
-    span: Span, *, name: str, window: str, known: Sequence[str]
+    span: Span, *, name: str, window: str, measures: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for m OVER w if the window w has PATTERN, but no measure m."""
-    near = find_nearest(name, known)
+    near = find_nearest(name, measures)
     hint = f"write {near}" if near else f"add it: MEASURES LAST({name}) AS {name}"
     return MatchRecognizePlanError(
         f"unknown measure `{name}` of window {window}",
         span,
-        notes=(f"MEASURES has: {join_names(known)}",),
+        notes=(f"MEASURES has: {join_names(measures)}",),
         hint=hint,
         code="unknown-window-measure",
     )
@@ -376,12 +376,12 @@ def translation_reorders_parts(span: Span, *, product: str) -> MatchRecognizeUns
     )
 
 
-def unknown_clause_option(span: Span, *, known: str) -> MatchRecognizeUnsupportedError:
+def unknown_clause_option(span: Span, *, option: str) -> MatchRecognizeUnsupportedError:
     """Return the error for an option in OPTIONS (...) of BigQuery that the clause does not have."""
     return MatchRecognizeUnsupportedError(
         "unknown option of MATCH_RECOGNIZE",
         span,
-        hint=f"write {known} = TRUE, or remove it",
+        hint=f"write {option} = TRUE, or remove it",
         code="unknown-clause-option",
     )
 

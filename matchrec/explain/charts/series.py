@@ -74,7 +74,7 @@ def find_column(frame: DataFrame, argument: str, name: str) -> str:
     """
     column = find_single_column(frame, name)
     if column is None:
-        raise errors.unknown_plot_column(argument=argument, name=name, known=frame.columns)
+        raise errors.unknown_plot_column(argument=argument, name=name, columns=frame.columns)
     return column
 
 
@@ -301,7 +301,7 @@ class Charted:
             number = number or columns_by_name.get(name.lower())
         x = columns_by_name.get(self.x.lower())
         if number is None or x is None:
-            raise errors.no_match_columns(x=self.x, alike=self.like_x)
+            raise errors.no_match_columns(x=self.x, candidates=self.like_x)
         columns = f"{self.series_of_match()} AS series, {number} AS number"
         rows = f"SELECT {columns}, CAST({x} AS {self.kind}) AS x FROM {{matches}}"
         matches = f"SELECT series, min(x), max(x), collect_list(x) FROM ({rows})"
@@ -328,7 +328,7 @@ class Charted:
         names = self.names(matches) or self.names(rows)
         pages = max(1, -(-len(names) // size))  # rounded up
         if not 1 <= number <= pages:
-            raise errors.unknown_page(given=number, pages=pages)
+            raise errors.unknown_page(page=number, pages=pages)
         chosen = names[(number - 1) * size : number * size]
         spans = list(self.spans(matches, chosen))
         series = self.thinned(rows, chosen)

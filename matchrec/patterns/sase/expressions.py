@@ -362,7 +362,7 @@ class EventReader(ScalarReader):
         if function in OVER_EVENTS:
             return self.read_aggregate(function)
         raise errors.unknown_aggregate(
-            token.span, function=token.text, clause=self.clause, known=OVER_EVENTS
+            token.span, function=token.text, clause=self.clause, aggregates=OVER_EVENTS
         )
 
     def make_length(self, name: Token, span: Span) -> Term:
@@ -395,7 +395,7 @@ class EventReader(ScalarReader):
             raise errors.aggregate_in_aggregate(span, function=function, clause=self.clause)
         arguments = find_arguments(self, start)
         if len(arguments) != 1:
-            raise errors.one_argument_expected(span, function=function, given=len(arguments))
+            raise errors.one_argument_expected(span, function=function, count=len(arguments))
         self.position = start + 2
         self.aggregate = function
         self.identifiers = []

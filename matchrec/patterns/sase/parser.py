@@ -344,7 +344,7 @@ def find_strategy(written: str, span: Span) -> SaseStrategy:
     strategies = {strategy.value: strategy for strategy in SaseStrategy}
     strategy = strategies.get(written.lower().replace("-", "_"))
     if strategy is None:
-        raise errors.unknown_strategy(span, name=written, known=list(strategies))
+        raise errors.unknown_strategy(span, name=written, strategies=list(strategies))
     return strategy
 
 
@@ -401,7 +401,7 @@ def find_unit(number: Token, unit: Token | None) -> str:
         raise errors.mixed_units(unit.span)
     if singular not in MICROSECONDS:
         unit_names = [f"{name.lower()}s" for name in (*MICROSECONDS, "EVENT")]
-        raise errors.unknown_unit(unit.span, name=unit.text, known=unit_names)
+        raise errors.unknown_unit(unit.span, name=unit.text, units=unit_names)
     if not number.text.isdigit() and singular != "SECOND":
         raise errors.fraction_of_unit(number.span.to(unit.span), number=number.text, unit=unit.text)
     return singular

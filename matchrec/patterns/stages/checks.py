@@ -39,7 +39,7 @@ def check_new_name(stages: tuple[Stage, ...], name: str, call: str) -> None:
         raise errors.bad_stage_name(call=call, name=name)
     for stage in named_stages(stages):
         if stage.name.upper() == name.upper():
-            raise errors.duplicate_stage(name=name, known=stage.name)
+            raise errors.duplicate_stage(name=name, other_name=stage.name)
 
 
 def find_last_stage(stages: tuple[Stage, ...]) -> Stage:
@@ -152,7 +152,7 @@ def check_windows(stages: tuple[Stage, ...]) -> None:
         check_comparable(match_window, stage.gap)
         if stage.near is not None and stage.near > match_window:
             raise errors.step_window_too_long(
-                stage=stage.label, near=stage.near, whole=match_window
+                stage=stage.label, step_window=stage.near, match_window=match_window
             )
 
 
@@ -177,7 +177,7 @@ def check_comparable(left: Duration | None, right: Duration | None) -> None:
         MatchRecognizePlanError: one is a time and the other one a number.
     """
     if left is not None and right is not None and left.is_time != right.is_time:
-        raise errors.mixed_durations(one=left, other=right)
+        raise errors.mixed_durations(first=left, second=right)
 
 
 def check_end(stages: tuple[Stage, ...]) -> None:

@@ -293,7 +293,7 @@ def check_skip_target(query: PatternQuery) -> None:
     skip = query.pattern.skip
     if skip.stage is not None and skip.stage not in query.stage_names:
         call = "skip_to_first" if skip.to is clauses.SkipTo.FIRST else "skip_to_last"
-        raise errors.unknown_skip_target(call=call, name=skip.stage, known=query.stage_names)
+        raise errors.unknown_skip_target(call=call, name=skip.stage, stages=query.stage_names)
 
 
 def write_conditions(stages: tuple[tree.Stage, ...]) -> tuple[Source, dict[int, int]]:

@@ -447,7 +447,7 @@ def make_unbound_error(
     marker = find_marker(name)
     if marker is not None:
         return calls.marker_without_value(marker)
-    return calls.unbound_parameter(written.span, name=name, known=known).under(f":{name}")
+    return calls.unbound_parameter(written.span, name=name, parameters=known).under(f":{name}")
 
 
 def make_lost_value_error(name: str, place: Span | None) -> MatchRecognizeError:
@@ -500,10 +500,10 @@ def check_type_column(df: DataFrame, name: str, plan: MatchPlan) -> None:
         try:
             is_column = name in df.columns
             if is_column and not name.replace(".", "_").isidentifier():
-                raise errors.unknown_type_column(name=name, known=df.columns)
+                raise errors.unknown_type_column(name=name, columns=df.columns)
             field = df.schema[name] if is_column else df.selectExpr(name).schema.fields[0]
         except QUERY_ERRORS as error:
-            raise errors.unknown_type_column(name=name, known=df.columns) from error
+            raise errors.unknown_type_column(name=name, columns=df.columns) from error
     if not isinstance(field.dataType, StringType):
         raise errors.type_column_without_texts(type_name=field.dataType.simpleString(), name=name)
 

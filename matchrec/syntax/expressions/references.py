@@ -661,7 +661,7 @@ def _explain_wrong_number(
         function=function,
         clause=reader.clause,
         expected=expected,
-        given=number,
+        count=number,
     )
 
 
