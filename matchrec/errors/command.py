@@ -400,7 +400,7 @@ def wrong_axis_type(*, name: str, kind: str) -> MatchRecognizePlanError:
 
 
 def no_match_columns(*, x: str, candidates: Sequence[str]) -> MatchRecognizePlanError:
-    """Return the error for a result of which `plot` cannot tell where its matches begin and end.
+    """Return the error for a result whose matches have no begin and end that `plot` can find.
 
     Args:
         x: the column of the horizontal axis.

@@ -250,7 +250,7 @@ def not_over_stream(span: Span | None) -> MatchRecognizeUnsupportedError:
 
 
 def preferred_over_stream(span: Span | None) -> MatchRecognizeUnsupportedError:
-    """Return the error for PREV or NEXT of a matched row over a stream with skipped rows."""
+    """Return the error for preferred matches that may skip rows, over a stream."""
     return MatchRecognizeUnsupportedError(
         "preferred matches that may skip rows are not supported over a streaming DataFrame",
         span,

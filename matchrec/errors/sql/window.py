@@ -99,7 +99,7 @@ def unknown_window(span: Span, *, name: str, windows: Sequence[str]) -> MatchRec
 
 
 def derived_window_keys(span: Span, *, part: str, name: str) -> MatchRecognizeParseError:
-    """Return the error for keys that a window adds to those of the window that it extends."""
+    """Return the error for keys that a window adds to the keys of the window that it extends."""
     return MatchRecognizeParseError(
         f"{part} is not allowed in a window derived from `{name}`",
         span,
