@@ -21,7 +21,7 @@ from matchrec.api.clause import Clause
 from matchrec.automaton.closure import UNREACHABLE
 from matchrec.compile.coverage import CoverageDraft, CoverageTask
 from matchrec.errors import MatchRecognizeUnsupportedError
-from matchrec.errors import backtest as errors
+from matchrec.errors import labels as errors
 from matchrec.explain.charts.backtest import ATTEMPT_COLUMNS, MATCH_COLUMNS, Backtest
 from matchrec.explain.charts.series import comparable_type, find_single_column
 from matchrec.explain.coverage import Reason, build_ending, find_states_after, list_condition_parts

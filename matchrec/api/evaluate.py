@@ -25,7 +25,7 @@ from typing_extensions import override
 from matchrec.api.clause import Clause, EvaluatedClause
 from matchrec.api.inputs import Arguments, Frames, find_unbound_parameter, run_outer_query
 from matchrec.api.missing_columns import add_help
-from matchrec.errors import questions as question_errors
+from matchrec.errors import inspection as inspection_errors
 from matchrec.errors.language import Language
 from matchrec.errors.sql import query as errors
 from matchrec.errors.streams import second_clause_over_stream
@@ -100,18 +100,18 @@ def find_clause_number(query: ParsedQuery, clause: int | str | None) -> int:
     """
     names = query.clause_names
     if not names:
-        raise question_errors.missing_clause()
+        raise inspection_errors.missing_clause()
     if clause is None:
         if len(names) == 1:
             return 1
-        raise question_errors.several_clauses(count=len(names), names=list_clauses(query))
+        raise inspection_errors.several_clauses(count=len(names), names=list_clauses(query))
     if isinstance(clause, int):
         numbers = [clause] if 1 <= clause <= len(names) else []
     else:
         lower_name = clause.lower()
         numbers = [n for n, name in enumerate(names, 1) if name.lower() == lower_name]
     if len(numbers) != 1:
-        raise question_errors.unknown_clause(clause=clause, names=list_clauses(query))
+        raise inspection_errors.unknown_clause(clause=clause, names=list_clauses(query))
     return numbers[0]
 
 

@@ -22,9 +22,9 @@ from matchrec.api.remarks import find_clause_remarks, find_session_remarks
 from matchrec.api.signatures import AGGREGATES, ARGUMENTS, DIALECT, FRAME, KEY, NAME, PER
 from matchrec.arguments import DialectName, Per, WrittenDialect, check_arguments
 from matchrec.errors import calls as errors
+from matchrec.errors.inspection import missing_clause
 from matchrec.errors.kinds import located_in
 from matchrec.errors.language import current_surface
-from matchrec.errors.questions import missing_clause
 from matchrec.errors.warnings import warn_caller
 from matchrec.source import printable
 from matchrec.spark.environment import check_session, translate_stream_errors

@@ -18,7 +18,7 @@ from pyspark.sql import types as spark_types
 from pyspark.sql.functions import expr
 
 from matchrec.api.clause import Clause
-from matchrec.errors import totals as errors
+from matchrec.errors import match_totals as errors
 from matchrec.errors.conditions import duplicate_output_column
 from matchrec.plan.clauses import Grouping, Measure, RowsPerMatch
 from matchrec.plan.expression import MATCH_NUMBER, End, Navigation, Semantics, Term, column_term

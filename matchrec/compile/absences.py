@@ -36,7 +36,7 @@ from matchrec.conditions.run_condition import (
     RunExpression,
     walk_expression,
 )
-from matchrec.errors import totals as errors
+from matchrec.errors import match_totals as errors
 from matchrec.plan.clauses import EventSelection
 from matchrec.plan.expression import Navigation
 from matchrec.search.interface import Absent, Task

@@ -38,7 +38,7 @@ from matchrec.conditions.row_column import (
     show_column,
 )
 from matchrec.conditions.split import ConditionSplitter, join_steps
-from matchrec.errors import questions as errors
+from matchrec.errors import inspection as errors
 from matchrec.output.schema import RowOutput
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.expression import Navigation, Scalar, column_term, compare, join_conditions

@@ -27,7 +27,7 @@ from matchrec.compile.executable import ColumnAspect, TotalledColumn
 from matchrec.compile.pruning.locality import Shortcut, find_obstacle
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.types import COMPARED_BY_SPARK, NUMBERS, Family, ValueType, is_wide_decimal
-from matchrec.errors import totals as errors
+from matchrec.errors import match_totals as errors
 from matchrec.output.measure_reader import MeasureReader
 from matchrec.output.reads import ReadAt, ReadBasicAggregate, ReadTotal
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput

@@ -28,8 +28,8 @@ def function_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsuppor
             ),
         ),
         hint=(
-            f"call it on each value alone, {words.alone}; or compute it as a column of the input; "
-            "or make it a measure, and filter the matches by that"
+            f"call it on each value alone, {words.call_on_one_row}; or compute it as a column of "
+            "the input; or make it a measure, and filter the matches by that"
         ),
         code="function-of-several-rows",
     )
@@ -111,7 +111,7 @@ def wrong_argument_type(span: Span, *, function: str, value: str) -> MatchRecogn
         notes=(
             f"here it reads values of several {words.rows} of the match, and takes fewer types",
         ),
-        hint=f"call it on each value alone: {words.alone}",
+        hint=f"call it on each value alone: {words.call_on_one_row}",
         code="wrong-argument-type",
     )
 

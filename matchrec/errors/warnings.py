@@ -229,7 +229,7 @@ def same_value(span: Span) -> SameValueWarning:
     return SameValueWarning(
         f"a comparison in {name_part('DEFINE')} has the same value on both sides",
         span,
-        hint=f"write {words.another}",
+        hint=f"write {words.advice_on_other_rows}",
     )
 
 
@@ -269,7 +269,7 @@ def compared_with_later(span: Span, *, read: str, other: str, variable: str) -> 
         notes=(
             f"{other} has no row yet when a row is tested for {variable}, so that {read} is NULL",
         ),
-        hint=f"write it in the condition of {other}{words.or_after}",
+        hint=f"write it in the condition of {other}{words.advice_on_later_rows}",
     )
 
 

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import types as spark_types
 
 from matchrec.compile import coverage
-from matchrec.errors.questions import question_about_stream
+from matchrec.errors.inspection import question_about_stream
 from matchrec.spark.execute import Demand, ScopeOf, demand_single_rule, prepare
 from matchrec.spark.question import Question
 from matchrec.spark.session import quiet_analysis

@@ -25,7 +25,7 @@ from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import RowColumn, build_row_column
 from matchrec.conditions.split import RowScope
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors import questions as errors
+from matchrec.errors import inspection as errors
 from matchrec.errors.run.place import RowLocation
 from matchrec.output.measures import Reader
 from matchrec.output.rows import OutputRows

@@ -22,7 +22,7 @@ from typing_extensions import assert_never
 from matchrec.compile.executable import Executable
 from matchrec.conditions import types
 from matchrec.conditions.types import VOID, Family, ValueType, build_nested_type, find_type
-from matchrec.errors import totals as errors
+from matchrec.errors import match_totals as errors
 from matchrec.output.reads import (
     ColumnType,
     ListType,

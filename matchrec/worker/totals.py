@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import show_column
+from matchrec.errors.match_totals import total_too_large
 from matchrec.errors.run import failures
-from matchrec.errors.totals import total_too_large
 from matchrec.output.measures import Reader
 from matchrec.output.reads import ReadTotal
 from matchrec.search.interface import Total

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from matchrec.compile.absences import end_runs_at_absent_rows
 from matchrec.compile.totals import find_each_match_once
 from matchrec.conditions.types import Kind
-from matchrec.errors.totals import MustBuildMatchesError
+from matchrec.errors.match_totals import MustBuildMatchesError
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
 from matchrec.search.incremental import SearchCall, new_state
 from matchrec.search.interface import Room, Task, TaskTotals, Total

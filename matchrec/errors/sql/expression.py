@@ -223,7 +223,7 @@ def over_not_allowed(span: Span, *, clause: str) -> MatchRecognizePlanError:
         f"OVER is not allowed in {clause}",
         span,
         notes=(f"the {words.rows} of the match replace the window",),
-        hint=f"write {words.of_rows}, or compute it as a column of the input",
+        hint=f"write {words.calls_on_rows}, or compute it as a column of the input",
         code="over-not-allowed",
         condition="MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION",
     )
@@ -245,7 +245,7 @@ def window_function_not_allowed(
         case "ROW_NUMBER":
             hint = "write count(*) for the number of the row in the match"
         case _:
-            hint = f"write {words.of_rows}, or compute it as a column of the input"
+            hint = f"write {words.calls_on_rows}, or compute it as a column of the input"
     return MatchRecognizePlanError(
         f"window function {function} is not allowed in {clause}",
         span,

@@ -347,7 +347,7 @@ def pattern_too_large(span: Span | None, *, limit: int, what: str) -> MatchRecog
     return MatchRecognizePlanError(
         f"{words.pattern} is too large: its automaton has over {limit:,} {what}",
         span,
-        hint=words.smaller,
+        hint=words.advice_on_size,
         code="pattern-too-large",
     )
 

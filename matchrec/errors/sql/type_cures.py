@@ -43,8 +43,8 @@ def find_operator_cure(operator: str, left: str, right: str) -> str:
     if kinds == {"collated"} or kinds == {"collated", "string"}:
         words = current_language()
         return (
-            f"compare CAST({words.before} AS STRING) with CAST({words.current} AS STRING), "
-            "both in lower(...) if the collation ignores case"
+            f"compare CAST({words.value_before} AS STRING) with CAST({words.current_value} AS "
+            "STRING), both in lower(...) if the collation ignores case"
         )
     if "string" in kinds and not kinds & {"other", "collated"}:
         (other,) = (name for name in (left, right) if classify_type(name) != "string")
@@ -68,16 +68,17 @@ def _find_cure_of_kinds(kinds: str, is_comparison: bool) -> str | None:
         case "interval number":
             return (
                 "write INTERVAL '30' DAY for a number of days, or compare "
-                f"datediff({words.later}, {words.earlier})"
+                f"datediff({words.later_value}, {words.earlier_value})"
             )
         case "interval string":
             return "write INTERVAL '10' MINUTE for the string"
         case "months number":
             return "write INTERVAL '3' MONTH for a number of months"
         case "date number":
-            return f"write a date for the number, or unix_date({words.one}) for days"
+            return f"write a date for the number, or unix_date({words.matched_value}) for days"
         case "number timestamp":
-            return f"write a timestamp for the number, or unix_timestamp({words.one}) for seconds"
+            seconds = f"unix_timestamp({words.matched_value})"
+            return f"write a timestamp for the number, or {seconds} for seconds"
         case "date timestamp":
             return _advise_cast("TIMESTAMP", " for the date")
         case "date timestamp_ntz":
@@ -103,7 +104,7 @@ def _find_computation_cure(kinds: str) -> str | None:
         case "number timestamp":
             return "write INTERVAL '30' DAY for a number of days"
         case "date number":
-            return f"write unix_date({words.one}) for days as a number"
+            return f"write unix_date({words.matched_value}) for days as a number"
         case "date interval":
             return _advise_cast("TIMESTAMP", " for the date")
         case _:
@@ -115,14 +116,17 @@ def _find_cure_of_times(kinds: str) -> str | None:
     words = current_language()
     match kinds:
         case "date interval" | "interval timestamp" | "timestamp":
-            difference = f"{words.current} - {words.before} > INTERVAL '30' DAY"
+            difference = f"{words.current_value} - {words.value_before} > INTERVAL '30' DAY"
             return f"write the difference of two times: {difference}"
         case "date":
-            return f"write the days between them: datediff({words.later}, {words.earlier})"
+            return (
+                f"write the days between them: datediff({words.later_value}, {words.earlier_value})"
+            )
         case "interval":
             return _advise_seconds()
         case "time":
-            return f"write minutes of the day: 60 * hour({words.one}) + minute({words.one})"
+            value = words.matched_value
+            return f"write minutes of the day: 60 * hour({value}) + minute({value})"
         case _:
             return None
 
@@ -130,14 +134,15 @@ def _find_cure_of_times(kinds: str) -> str | None:
 def _advise_seconds() -> str:
     """Return advice to compute with seconds instead of lengths of time."""
     words = current_language()
-    return f"write seconds: unix_timestamp({words.later}) - unix_timestamp({words.earlier})"
+    earlier_seconds = f"unix_timestamp({words.earlier_value})"
+    return f"write seconds: unix_timestamp({words.later_value}) - {earlier_seconds}"
 
 
 def _advise_cast(type_name: str, which_value: str = "") -> str:
     """Return advice to cast one of two values; `which_value` is such as " for the date"."""
     words = current_language()
-    example = f"CAST({words.one} AS {type_name}){which_value}"
-    return f"write a CAST around {words.one_value}, such as {example}"
+    example = f"CAST({words.matched_value} AS {type_name}){which_value}"
+    return f"write a CAST around {words.value_noun}, such as {example}"
 
 
 def find_number_example(type_name: str) -> str | None:

@@ -190,7 +190,7 @@ def _explain_measure(name: str, clause: str, so_far: str) -> tuple[str, str]:
         return note, cure
     if so_far and current_language() is PATTERN_CALLS:
         note = f"`{name}` is a stage, which has one or several events"
-        return note, f"write {current_language().another}"
+        return note, f"write {current_language().advice_on_other_rows}"
     cure = f"test {name} in a query around this one: SELECT * FROM (SELECT ...) WHERE {name} ..."
     if so_far:
         cure = f"write {shorten(so_far)} for its value so far, or {cure}"

@@ -23,7 +23,7 @@ WAYS = {
     "partition_out_of_memory": "spark.executor.memoryOverhead",
     "partition_too_large": "WHERE",
     "pattern_nested_too_deep": "remove groups",
-    "pattern_too_large": SQL.smaller,
+    "pattern_too_large": SQL.advice_on_size,
     "row_too_large": "event_columns",
     "rows_too_large": "ONE ROW PER MATCH",
     "stream_out_of_memory": "spark.executor.pyspark.memory",
