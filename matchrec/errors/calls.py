@@ -468,7 +468,6 @@ _FRAMES = {
     "pandas-on-Spark": "write .to_spark() after it",
 }
 
-
 # For other types that users pass instead of a DataFrame: what to write.
 _NO_FRAMES = {
     **dict.fromkeys(("list", "dict", "ndarray"), "write pandas.DataFrame(...) around it"),

@@ -137,38 +137,16 @@ def _make_total_too_large(type_name: str, notes: tuple[str, ...]) -> MatchRecogn
 
 # Reasons why the matches must be built, for `MustBuildMatchesError`.
 BY_ONE_AT_A_TIME = "the chosen algorithm finds one match at a time"
-
-
 MEASURE_BY_SPARK = "Spark computes a measure after the match"
-
-
 FIRST_MATCHES = "the query returns only the first matches of a partition"
-
-
 NOT_ALL_MATCHES = "the query does not return all matches"
-
-
 RUNS_THAT_ARE_NO_MATCH = "the query also returns runs that are not matches"
-
-
 SKIP_STRATEGY = "a skip strategy leaves some of them out"
-
-
 ABSENT_ROWS = "the rows that NOT forbids depend on the whole match"
-
-
 ABSENCE_BY_LATER_ROW = "the condition of a forbidden row reads a later row of the match"
-
-
 ABSENCE_MAY_FAIL = "the condition of a forbidden row may raise, so only matches may evaluate it"
-
-
 COMPLETE_LATER = "a match that waits for the end of its window is not complete at its last row"
-
-
 MAPPED_TWICE = "PATTERN has several ways to map the same rows to the same variables"
-
-
 ROW_BESIDE = "a measure reads a row that is not the first or last row of a variable"
 
 

@@ -73,8 +73,6 @@ def engine_failed(*, sentence: str) -> MatchRecognizeRunError:
 _QUERY_IS_OLD = (
     "the input has changed since this DataFrame was made, such as a view that was replaced"
 )
-
-
 _BUILD_AGAIN = "build the query again, by the call that made this DataFrame"
 
 
@@ -204,8 +202,6 @@ _MORE_MEMORY = (
     "give workers more memory, by spark.executor.memoryOverhead (spark.executor.pyspark.memory "
     "if it is set) or by fewer tasks at a time on a machine"
 )
-
-
 _FEWER_RUNS = "bound the quantifiers or write WITHIN, so that fewer runs live at a time, or "
 
 

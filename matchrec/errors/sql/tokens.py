@@ -17,8 +17,6 @@ PARTS_IN_ORDER = (
     "WITHIN, SUBSET, DEFINE"
 )
 CLOSING_BRACKETS = {"(": ")", "[": "]", "{": "}"}
-
-
 IN_DOUBLE_QUOTES = (
     "double quotes are for strings in Spark SQL, unless spark.sql.ansi.enabled and "
     "spark.sql.ansi.doubleQuotedIdentifiers are both true"
@@ -93,7 +91,6 @@ def find_cure_of_token(text: str, where: str) -> str | None:
 
 # For the full-width form of each ASCII character: the character.
 _WIDE = {chr(0xFEE0 + code): chr(code) for code in range(ord("!"), ord("~") + 1)}
-
 
 # The signs of SQL to write for typographic and full-width East Asian characters.
 LOOK_ALIKES = {
@@ -183,11 +180,7 @@ def _read_foreign_words() -> dict[str, tuple[str, str]]:
 
 
 _UNITS = frozenset({"SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR"})
-
-
 _NEXT = "write a comma, as in {}, or an operator before it; write a name with a blank in backticks"
-
-
 _NEXT_ITEMS = {
     "PARTITION BY": _NEXT.format("PARTITION BY a, b"),
     "ORDER BY": _NEXT.format("ORDER BY a, b DESC"),
@@ -195,15 +188,12 @@ _NEXT_ITEMS = {
     "DEFINE": _NEXT.format("DEFINE A AS x > 1, B AS x > 2"),
 }
 
-
 # For each part of the clause: what may be missing before a name or a value.
 _CURES_BEFORE_VALUE = {
     **_NEXT_ITEMS,
     "WITHIN": "write one interval or number: WITHIN INTERVAL 1 HOUR",
     "MATCH_RECOGNIZE": "write WITHIN, SUBSET or DEFINE after PATTERN (...)",
 }
-
-
 UNFINISHED = "a value is missing before the end, or between two operators"
 
 

@@ -7,17 +7,9 @@ from matchrec.errors.language import current_language
 _PLAIN = (
     "compare or combine plain values computed from each, such as to_json(x), size(x) or x.field"
 )
-
-
 _ONE_TYPE = "compute columns of one type in the input, and combine these"
-
-
 NUMBER_TYPES = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
-
-
 _TIMES = ("date", "timestamp", "timestamp_ntz")
-
-
 _COMPARISONS = ("=", "<=>", "<>", "!=", "<", "<=", ">", ">=", "IF")
 
 

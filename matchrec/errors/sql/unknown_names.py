@@ -14,17 +14,12 @@ from matchrec.source import Span
 
 BEFORE_THE_MATCH = ("PARTITION BY", "ORDER BY", "WITHIN")
 
-
 # For names that Spark does not read as values: what to write instead.
 _VALUES = {
     "NAN": "isnan(x) for a test, CAST('NaN' AS DOUBLE) for the value",
     **dict.fromkeys(("SYSDATE", "SYSTIMESTAMP"), "current_timestamp()"),
 }
-
-
 _CALLS = ("MATCH_NUMBER", "CLASSIFIER", "MATCH_ROW_NUMBER", "MATCHED_ROWS")
-
-
 _MATCH_FUNCTIONS = (*_CALLS, "PREV", "NEXT", "FIRST", "LAST", "MATCH_STATUS", "MATCH_TIMEOUT")
 
 
