@@ -31,7 +31,7 @@ def find_keyword(word: str) -> str | None:
     return None if first_word is None else parts_by_first_word[first_word]
 
 
-def find_nearest(name: str, known: Iterable[str]) -> str | None:
+def find_nearest(name: str, known_names: Iterable[str]) -> str | None:
     """Return the known name that `name` is probably a misspelling of, or None.
 
     Two names are near if one of these holds, whatever their case, with hyphens as underscores:
@@ -50,7 +50,7 @@ def find_nearest(name: str, known: Iterable[str]) -> str | None:
     upper = name.upper().replace("-", "_")
     most = max(len(name) >= 3, len(name) // 4)
     candidates = []
-    for known_name in known:
+    for known_name in known_names:
         distance = misspelling_distance(upper, known_name.upper(), most)
         if distance <= most or begins(upper, known_name.upper()):
             candidates.append((distance, known_name))
@@ -70,7 +70,7 @@ def begins(left: str, right: str) -> bool:
     return min(len(left), len(right)) >= 3 and (left.startswith(right) or right.startswith(left))
 
 
-def misspelling_distance(written: str, meant: str, most: int) -> int:
+def misspelling_distance(written: str, intended: str, most: int) -> int:
     """Return how many letters are wrong, missing, too many or swapped with the next one.
 
     This is the optimal string alignment distance; `most` + 1 if it is more than `most`.
@@ -80,22 +80,22 @@ def misspelling_distance(written: str, meant: str, most: int) -> int:
     >>> misspelling_distance("x", "price", 2)
     3
     """
-    if abs(len(written) - len(meant)) > most:
+    if abs(len(written) - len(intended)) > most:
         return most + 1
     # Rows of the distances between the beginnings of both texts: row[j] is the one between the
-    # letters of `written` so far and the first j letters of `meant`.
+    # letters of `written` so far and the first j letters of `intended`.
     row_before: list[int] = []
-    row = list(range(len(meant) + 1))
+    row = list(range(len(intended) + 1))
     for i, letter in enumerate(written):
         two_rows_before = row_before
         row_before = row
         row = [i + 1]
-        for j, other in enumerate(meant):
+        for j, other in enumerate(intended):
             replaced = row_before[j] + (letter != other)
             left_out = row_before[j + 1] + 1
             added = row[j] + 1
             distance = min(replaced, left_out, added)
-            if i and j and (letter, other) == (meant[j - 1], written[i - 1]):
+            if i and j and (letter, other) == (intended[j - 1], written[i - 1]):
                 distance = min(distance, two_rows_before[j - 1] + 1)
             row.append(distance)
     return min(row[-1], most + 1)

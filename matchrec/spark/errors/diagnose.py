@@ -229,7 +229,7 @@ class Diagnosis:
             # The compiler's error about a window does not name the types.
             for interval in self.plan.intervals:
                 expected = conditions.within_not_a_distance(interval.span)
-                if (error.message, error.span) == (expected.message, expected.span):
+                if (error.code, error.span) == (expected.code, expected.span):
                     raise self.make_window_error(interval) from None
             raise error from None
 
@@ -433,34 +433,34 @@ def find_unbound_name(refusal: PySparkException) -> str | None:
 
 
 def make_unbound_error(
-    written: WrittenSql, name: str, known: tuple[str, ...]
+    written: WrittenSql, name: str, parameters: tuple[str, ...]
 ) -> MatchRecognizeError:
     """Return the error of a parameter without a value in an expression of the user.
 
     Args:
         written: the expression.
         name: the parameter, or the name that a `?` has in generated SQL.
-        known: the parameters with a value. If `name` is one of them, the session has lost it.
+        parameters: the parameters with a value. If `name` is one of them, the session has lost it.
     """
-    if name in known:
+    if name in parameters:
         return make_lost_value_error(name, written.span)
     marker = find_marker(name)
     if marker is not None:
         return calls.marker_without_value(marker)
-    return calls.unbound_parameter(written.span, name=name, parameters=known).under(f":{name}")
+    return calls.unbound_parameter(written.span, name=name, parameters=parameters).under(f":{name}")
 
 
-def make_lost_value_error(name: str, place: Span | None) -> MatchRecognizeError:
+def make_lost_value_error(name: str, span: Span | None) -> MatchRecognizeError:
     """Return the error of a parameter whose value the session has lost.
 
     Args:
         name: the parameter, or the name that a `?` has in generated SQL.
-        place: where the parameter is written. A `?` knows this itself.
+        span: where the parameter is written. A `?` knows this itself.
     """
     marker = find_marker(name)
     if marker is not None:
         return calls.parameter_value_lost(marker, parameter="a parameter marker (?)")
-    return calls.parameter_value_lost(place, parameter=f"parameter `:{name}`").under(f":{name}")
+    return calls.parameter_value_lost(span, parameter=f"parameter `:{name}`").under(f":{name}")
 
 
 def find_function(refusal: PySparkException) -> str:
