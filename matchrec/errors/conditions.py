@@ -14,7 +14,7 @@ not_known_during_the_match = unsupported("""`{what:bare}` in {part[DEFINE]} comb
         {word.rows} of the match
     code: function-of-several-rows
     note: values of several rows may be combined there with operators, CASE, LIKE, CAST, and some
-        functions: docs/reference/expressions.md
+        functions: docs/reference/functions.md
     call it on each value alone, {word.alone}; or compute it as a column of the input; or make it a
         measure, and filter the matches by that""")
 only_spark_computes = unsupported("""{condition:short} spans several {word.rows}, and only Spark can
@@ -87,7 +87,7 @@ too_many_operations = unsupported("""{word.condition} that depends on the run ha
 aggregate_not_grown = unsupported("""aggregate `{function}` is not supported in {part[DEFINE]}
     code: aggregate-not-supported-in-define
     note: {part[DEFINE]} takes count, sum, avg, min, max and others that
-        docs/reference/expressions.md lists
+        docs/reference/aggregate_functions.md lists
     {cure}""")
 not_a_constant = plan_error("""argument {place} of `{function}` must be a constant
     write a literal, such as percentile(A.x, 0.9) or listagg(A.x, ', ')""")
