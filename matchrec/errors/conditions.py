@@ -24,7 +24,7 @@ def function_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsuppor
         notes=(
             (
                 "values of several rows may be combined there with operators, CASE, LIKE, CAST, "
-                "and some functions: docs/reference/expressions.md"
+                "and some functions: docs/reference/functions.md"
             ),
         ),
         hint=(
@@ -206,7 +206,7 @@ def aggregate_not_supported_in_define(
         notes=(
             (
                 f"{name_part('DEFINE')} takes count, sum, avg, min, max and others that "
-                "docs/reference/expressions.md lists"
+                "docs/reference/aggregate_functions.md lists"
             ),
         ),
         hint=cure,

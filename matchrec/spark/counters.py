@@ -102,22 +102,14 @@ TIMEOUT = ArgumentKind(
 
 
 class Counters:
-    """Counters of the work of a search: events, runs, forks, merges, buffer nodes, matches,
-    seconds.
+    """Counters of the work of a search, such as rows, runs, matches and seconds.
 
     Pass a new object as `Options(counters=...)`. It has values once the first action on the result
     has finished, and counts what that action has read. Actions such as `show` and `take` may stop
-    early. If Spark runs a task several times, it counts once. Over Connect, the values of `sql` are
-    available after `collect`, `toPandas` or `toArrow` of the result.
+    early. If Spark runs a task several times, the task counts once. Over Connect, the values of
+    `sql` are available after `collect`, `toPandas` or `toArrow` of the result.
 
-    Events are the rows that reach the search. `explain` says which rows do not. The largest number
-    of live runs is counted in one task at one time. The algorithm backtracking has a single run, so
-    there this counter is the largest number of rows in it, each of which may have postponed
-    another run. All other values, also the seconds, are sums over tasks. Only queries with event
-    selection count runs and the buffer.
-
-    Seconds are those of the Python workers: waiting for rows from Spark, with sorting if the
-    workers sort; making arrays; matching; gathering the results.
+    It prints as a table. Sail does not have counters.
 
     >>> counters = matchrec.Counters()
     >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")

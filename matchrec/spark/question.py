@@ -73,16 +73,11 @@ class Options:
     Attributes:
         algorithm: how the search looks for matches. "auto" chooses the algorithm that is expected
             to be fastest.
-        sort: who sorts each partition: "spark", the Python "worker", or "auto", which chooses the
-            worker if it can sort. `explain` says who sorts, and why. With "ranges" the workers
-            sort, and large partitions are cut into ranges of their order for several tasks,
-            without rows that cannot be in a match. This needs a window such as WITHIN that limits
-            matches, and an input that returns the same rows each time, because it is read three
-            times. "auto" also cuts a large table without PARTITION BY into ranges.
+        sort: who sorts each partition: "spark", or the Python "worker". "ranges" also cuts large
+            partitions into ranges for several tasks. "auto" chooses the worker if it can sort.
         transport: how rows reach the Python workers.
         max_steps: how often the search may test conditions that depend on the run in one
-            partition before the query ends with an error, or None for no limit. The cost of all
-            other conditions is bounded, as `explain` says.
+            partition before the query ends with an error. None means no limit.
         counters: an object that counts the work of the search. See `Counters`.
 
     Raises:
