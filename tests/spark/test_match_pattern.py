@@ -199,7 +199,7 @@ def test_conditions_that_are_columns_are_checked(events: DataFrame) -> None:
             )
         return str(caught.value)
 
-    assert "must be boolean, Column<'second'> is " in refused(col("second"))
+    assert "must be boolean, but Column<'second'> is " in refused(col("second"))
     assert "Spark refuses the condition" in refused(col("nosuch") > 1)
     assert "`nosuch`" in refused(col("nosuch") > 1)
     assert "Spark refuses the condition" in refused(count("second") > 1)
