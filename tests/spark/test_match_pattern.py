@@ -205,7 +205,7 @@ def test_conditions_that_are_columns_are_checked(events: DataFrame) -> None:
     assert "Spark refuses the condition" in refused(count("second") > 1)
     text = udf(lambda second, least: str(second > least))
     of_texts = refused(text("second", col("second") + 1))
-    assert of_texts.startswith("a condition must be boolean, Column<'<lambda>(")
+    assert of_texts.startswith("a condition must be boolean, but Column<'<lambda>(")
     assert of_texts.endswith('declare the type of your own function: udf(f, "boolean")')
     unknown = refused(text("nosuch", "second"))
     assert "refuses the condition Column<'<lambda>(" in unknown
