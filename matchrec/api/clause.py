@@ -39,7 +39,7 @@ class Clause:
     def build_question(self, plan: MatchPlan, options: Options, use: Use = EVERYTHING) -> Question:
         """Return a question about the same rows with another plan, rewritten for the session."""
         columns = find_input_columns(self.relation, self.alias)
-        return Question((Rule("", plan),), self.relation, columns, options, use).resolve()
+        return Question((Rule("", plan),), self.relation, columns, options, use).rewrite_rules()
 
     def plan_searched(self, call: str) -> MatchPlan:
         """Return the plan that `why`, `coverage` and the like explain.

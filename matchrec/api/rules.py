@@ -192,7 +192,7 @@ class RulesReader:
         columns = find_input_columns(relation, names=self.events.df.columns)
         question = Question(rules, relation, columns, self.options, on_error=self.on_error)
         event_columns = self.choose_event_columns()
-        return RuleMatches(build.build_rule_set(question.resolve(), event_columns))
+        return RuleMatches(build.build_rule_set(question.rewrite_rules(), event_columns))
 
     def match_valid_rules(self, written_rules: Sequence[WrittenRule]) -> RuleMatches:
         """Return the matches of all rules that have no mistake. Warn about each of the others.

@@ -119,7 +119,7 @@ def sweep(
     rules, args = build_rules(df, clause, points_by_name, dialect)
     relation = build_relation(df, args)
     question = Question(rules, relation, find_input_columns(relation), options)
-    built = build_rule_set(question.resolve(), ())
+    built = build_rule_set(question.rewrite_rules(), ())
     return Sweep(tuple(grid), tuple(count_matches(select_matches(built), points_by_name)))
 
 

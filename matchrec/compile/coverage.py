@@ -68,6 +68,20 @@ class CoverageDraft:
     # Whether a row equals the one before it in all ORDER BY columns; None without ORDER BY.
     tie: RowTest | None
 
+    @property
+    def rule_drafts(self) -> tuple[Draft, ...]:
+        """Return the draft of the query, which is a single rule: see `DraftedRules`."""
+        return (self.draft,)
+
+    @property
+    def joint_draft(self) -> Draft:
+        """Return the draft of the query: see `DraftedRules`."""
+        return self.draft
+
+    def columns(self) -> tuple[RowColumn, ...]:
+        """Return the columns of the query whose types are needed: see `DraftedRules`."""
+        return self.draft.columns()
+
 
 @dataclass(frozen=True, slots=True)
 class CoverageTask:

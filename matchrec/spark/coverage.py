@@ -11,7 +11,8 @@ from pyspark.sql import types as spark_types
 
 from matchrec.compile import coverage
 from matchrec.errors.inspection import question_about_stream
-from matchrec.spark.execute import Demand, ScopeOf, demand_single_rule, prepare
+from matchrec.spark.execute import take_only_draft
+from matchrec.spark.prepare import prepare
 from matchrec.spark.question import Question
 from matchrec.spark.session import quiet_analysis
 from matchrec.spark.types import make_struct_type, write_text
@@ -113,15 +114,12 @@ def follow_starting_rows(
     (rule,) = question.rules
     coverage.check_coverable(rule.plan)
 
-    def make_demand(scope: ScopeOf) -> Demand[coverage.CoverageDraft]:
-        """Return what the coverage of the rule needs from the input."""
-        draft = coverage.draft_coverage(question.draft(rule, scope(rule.plan)))
-        return demand_single_rule(question, draft, draft.draft)
-
     with quiet_analysis(), question.locating_errors(rule):
-        prepared = prepare(question, make_demand)
-        draft = prepared.demand.caller_draft
-        executable = prepared.link(rule)
+        prepared = prepare(
+            question, lambda drafts: coverage.draft_coverage(take_only_draft(drafts))
+        )
+        draft = prepared.drafts
+        executable = prepared.link()
         task = coverage.link_coverage(draft, executable)
         sent = prepared.send(executable.crossing.columns)
         name = f"match_recognize_coverage[PATTERN ({executable.pattern})]"

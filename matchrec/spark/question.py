@@ -1,8 +1,8 @@
 """A question: rules to match over a relation, and the options with which they run.
 
 A query is a question with one rule that has no name. The question knows the names and types of the
-input's columns and the settings of the session, and drafts each rule with them. `spark.execute`
-runs it.
+input's columns and the settings of the session, and resolves each rule with them. `spark.prepare`
+chooses who sorts its rows, and `spark.execute` runs it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StringType
 
 from matchrec import arguments
-from matchrec.compile.path import Draft, draft_query
+from matchrec.compile.path import Draft, ResolvedQuery, resolve_query, split_query
 from matchrec.compile.rule_set import Version
 from matchrec.conditions.functions.calendar import has_one_offset
 from matchrec.conditions.functions.function import SessionSettings
@@ -158,7 +158,7 @@ class Question:
     # What happens if a rule fails in a partition.
     on_error: arguments.OnError = "raise"
 
-    def resolve(self) -> Question:
+    def rewrite_rules(self) -> Question:
         """Return the question with its rules rewritten for the session.
 
         Earlier measures are inlined, CHAR values are padded, and what the engine computes
@@ -222,12 +222,8 @@ class Question:
         with rule.naming(), Diagnosis(rule.plan, self.relation, self.columns).explain():
             yield
 
-    def draft(self, rule: Rule, scope: RowScope) -> Draft:
-        """Return the draft of a rule.
-
-        Args:
-            rule: the rule.
-            scope: who reads neighbouring rows for the conditions.
+    def resolve_rule(self, rule: Rule) -> ResolvedQuery:
+        """Return a rule with its names resolved and its row pattern compiled.
 
         Raises:
             MatchRecognizeError: the rule is wrong, whatever the types of its columns are.
@@ -239,10 +235,24 @@ class Question:
             check_order(plan)
             self.check_sort_expressions(plan)
             self.check_lengths(plan)
-            draft = draft_query(
-                plan, self.columns, self.relation.name_of, scope, self.type_of_order, self.use
+            return resolve_query(
+                plan, self.columns, self.relation.name_of, self.type_of_order, self.use
             )
-            if self.needs_all_rows(draft, plan):
+
+    def split_rule(self, rule: Rule, query: ResolvedQuery, scope: RowScope) -> Draft:
+        """Return the draft of a rule.
+
+        Args:
+            rule: the rule.
+            query: the rule, resolved.
+            scope: who reads neighbouring rows for the conditions.
+
+        Raises:
+            MatchRecognizeError: the rule is wrong, whatever the types of its columns are.
+        """
+        with self.locating_errors(rule):
+            draft = split_query(query, scope)
+            if self.needs_all_rows(draft, rule.plan):
                 return replace(draft, sends_all_rows=True, relevant=())
             return draft
 
@@ -288,7 +298,7 @@ class Question:
         Raises:
             MatchRecognizeError: the rule is wrong.
         """
-        names = [output.name for output in self.draft(rule, RowScope.SEARCH).outputs]
+        names = [output.name for output in self.resolve_rule(rule).outputs]
         return tuple(name for name in names if name != PLACEHOLDER_COLUMN)
 
     @cached_property

@@ -35,8 +35,10 @@ from matchrec.search.matches import Matches
 from matchrec.search.partitions import BoolArray, Partitions
 from matchrec.source import number_sort_key
 from matchrec.spark import types
+from matchrec.spark.columns import Preparation
 from matchrec.spark.environment import use_own_interpreter
-from matchrec.spark.execute import Demand, analyse_demand, project, type_rules
+from matchrec.spark.execute import project
+from matchrec.spark.prepare import complete
 from matchrec.spark.question import Question
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import quiet_analysis
@@ -103,7 +105,7 @@ def collect_partition(question: Question, target: Target) -> CollectedPartition:
         raise errors.question_about_stream(call="`why`")
     (rule,) = question.rules
     with quiet_analysis(), question.locating_errors(rule):
-        draft = question.draft(rule, RowScope.SPARK)
+        draft = question.split_rule(rule, question.resolve_rule(rule), RowScope.SPARK)
         return PartitionCollector(question, draft, target).collect()
 
 
@@ -143,11 +145,10 @@ class PartitionCollector:
         ORDER BY items, the two `row_tests`, and the filters. A relevant row passes a filter.
         """
         question = self.question
-        (rule,) = question.rules
         draft = replace(self.draft, relevant=())  # so that all rows of the partition are sent
-        demand = Demand(draft, {rule.name: draft}, draft, draft.columns(), self.key_tests)
-        prepared = type_rules(analyse_demand(question, demand, Sorter(is_worker=False)))
-        executable = prepared.link(rule)
+        sorted_rows = Preparation(question.relation, draft, self.key_tests, Sorter(is_worker=False))
+        prepared = complete(question, draft, sorted_rows)
+        executable = prepared.link()
         search_columns = executable.crossing.columns
         order_texts = [build_row_column(self.as_text(text)) for text in self.orders]
         tests = (*self.row_tests(), *self.draft.relevant)

@@ -16,7 +16,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import draft_query
 from matchrec.conditions.types import BIGINT
 from matchrec.patterns.sase import Streams, compile_sase
 from matchrec.plan.clauses import MatchOutput
@@ -28,7 +27,7 @@ from matchrec.search.partitions import Partitions, find_ends_after
 from matchrec.search.records import SearchInput, prepare_input
 from matchrec.search.selection import RunsSearch, number_chunks, sort_matches
 from matchrec.search.strategies import ALGORITHMS as PRODUCT
-from tests.tasks.linking import link
+from tests.tasks.linking import draft_query, link
 
 SYMBOLS = 2
 WINDOWS = 200  # the length of the stream of a symbol, in windows
