@@ -35,6 +35,7 @@ from matchrec.dialects.rules.place import (
     KnownColumns,
     RewriteRule,
     RuleContext,
+    RuleFindings,
     TableLookup,
     find_node_types,
     find_pattern_function,
@@ -90,17 +91,29 @@ def tokenize(text: str, product: Product) -> list[Token]:
     return tokenize_sql(type(SqlglotDialect.get_or_raise(product.sqlglot)), text)
 
 
-def translate_fragment(text: str, context: RuleContext) -> str | None:
-    """Return a fragment as the product that is written reads it; None if it can stay as it is.
+def translate_fragment(text: str, place: RuleContext) -> tuple[str | None, RuleFindings]:
+    """Return a fragment as the product that is written reads it.
 
     Args:
         text: the fragment, with names instead of its holes.
-        context: where it is, and the two products. Rules add their remarks to it.
+        place: where it is, and the two products.
+
+    Returns:
+        The fragment, None if it can stay as it is; and what rules have found out about it.
 
     Raises:
         ParseError: the product that is read has no such syntax.
         TokenError: its tokens cannot be read.
         UnsupportedError: the product that is written has nothing that means the same.
+    """
+    context = replace(place, findings=RuleFindings())
+    return _rewrite_fragment(text, context), context.findings
+
+
+def _rewrite_fragment(text: str, context: RuleContext) -> str | None:
+    """Return a fragment as the product that is written reads it; None if it can stay as it is.
+
+    The arguments and errors are those of `translate_fragment`.
     """
     read, write = context.read, context.write
     in_clause = context.clause is not None
@@ -321,9 +334,9 @@ class Fragments:
         old = masked.text
         tokenizers = partial(tokenize, product=self.read), partial(tokenize, product=self.write)
         try:
-            new = translate_fragment(old, context)
-            self.log.notes.extend(replace(remark, span=span) for remark in context.remarks)
-            self.log.missed.extend(context.columns.missed)
+            new, findings = translate_fragment(old, context)
+            self.log.notes.extend(replace(remark, span=span) for remark in findings.remarks)
+            self.log.missed.extend(findings.missed)
             if new is None:
                 return
             edits = list(find_edits(old, new, tokenizers, frozenset(names)))
