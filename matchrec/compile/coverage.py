@@ -363,3 +363,5 @@ class CountedCoverage:
     counts: Counts
     # None if no starting row was without a match.
     nearest: NearestStart | None
+    # Whether the user asked for ranges, which partitions are not cut into: each row is needed.
+    asked_for_ranges: bool

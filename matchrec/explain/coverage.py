@@ -144,6 +144,8 @@ class ClauseCoverage:
     # Whether rows may be skipped, or all matches are needed. Then `figures.matches` counts the rows
     # that begin a match.
     selects: bool = False
+    # Whether the user asked for ranges, which partitions are not cut into.
+    asked_for_ranges: bool = False
 
     @property
     def tried(self) -> int:
@@ -205,6 +207,8 @@ def row_lines(clause: ClauseCoverage) -> Iterator[str]:
     if figures.ties:
         ties = f"{show_count(figures.ties, 'tie')} in ORDER BY, so the result may differ each time"
         yield f"{ties}: add a column that tells these rows apart"
+    if clause.asked_for_ranges:
+        yield "partitions were not cut into ranges, because each row is a starting row"
     if figures.rows_held >= MANY_ROWS_HELD:
         advice = "bound it by WITHIN or by a quantifier such as {1,100}"
         held = f"{figures.rows_held:,} were held by a worker at once"
@@ -500,6 +504,7 @@ def summarise(counted_coverage: CountedCoverage) -> ClauseCoverage:
         ),
         nearest=counted_coverage.nearest,
         selects=counted_coverage.task.selects,
+        asked_for_ranges=counted_coverage.asked_for_ranges,
     )
 
 

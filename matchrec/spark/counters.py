@@ -91,6 +91,9 @@ COLLECT_TALLIES = (
 # The names of the counters that workers count in nanoseconds.
 SECONDS = ("waiting", "encoding", "seconds", "gathering")
 
+# What is printed if partitions would be cut into ranges without counters.
+KEPT_WHOLE = "partitions were not cut into ranges, because all rows are counted"
+
 # How many seconds `repr` and a notebook wait for the end of an action.
 REPR_TIMEOUT = 0.5
 
@@ -160,6 +163,8 @@ class Counters:
         lines = [f"{name:<21}{value:>15}" for name, value in format_values(values)]
         if len(values) < len(COUNTERS):
             lines.append("without event selection, runs and buffer are not counted")
+        if any(clause.kept_whole for clause in self._clauses):
+            lines.append(KEPT_WHOLE)
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -173,16 +178,20 @@ class Counters:
     def _repr_html_(self) -> str:
         """Return the counters as an HTML table, or the error that prevents it."""
         try:
-            return table(("counter", "value"), list(format_values(self.values(REPR_TIMEOUT))))
+            counted = table(("counter", "value"), list(format_values(self.values(REPR_TIMEOUT))))
         except MatchRecognizeError as error:
             return preformatted(str(error))
+        if any(clause.kept_whole for clause in self._clauses):
+            return counted + preformatted(KEPT_WHOLE)
+        return counted
 
-    def observe(self, frame: DataFrame, *, selects: bool) -> DataFrame:
+    def observe(self, frame: DataFrame, *, selects: bool, kept_whole: bool) -> DataFrame:
         """Return the output rows of the workers, which are counted when an action reads them.
 
         Args:
             frame: the output of the workers, with the column of tallies.
             selects: whether the query has event selection, so that runs are counted.
+            kept_whole: whether partitions would be cut into ranges if nothing was counted.
 
         Raises:
             MatchRecognizeUnsupportedError: the session cannot count.
@@ -191,7 +200,7 @@ class Counters:
         name = f"matchrec_{uuid4().hex}"
         observation = find_backend(frame.sparkSession).make_observation(name)
         observed_frame = frame.observe(observation, expr(COLLECT_TALLIES))
-        self._clauses.append(ClauseObservation(observation, name, selects))
+        self._clauses.append(ClauseObservation(observation, name, selects, kept_whole))
         return observed_frame.filter(f"size({wire.COUNTERS}) = 0").drop(wire.COUNTERS)
 
     def run(self, result: DataFrame) -> None:
@@ -223,6 +232,7 @@ class ClauseObservation:
     observation: Any  # an Observation of Classic or of Connect
     name: str
     selects: bool  # whether the clause has event selection, so that runs are counted
+    kept_whole: bool  # whether partitions would be cut into ranges if nothing was counted
     counts: dict[str, int] | None = None  # the counters by name, once an action has finished
 
     def read_counts(self, result: DataFrame | None, timeout: float) -> dict[str, int]:

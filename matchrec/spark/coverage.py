@@ -46,7 +46,8 @@ def count_starting_rows(question: Question) -> coverage.CountedCoverage:
     task_rows = rows.selectExpr(*count_columns, *naming_texts).collect()
     figures, counts = add_up(task, (row[0] for row in task_rows))
     nearest = find_nearest_start(question, draft, task, task_rows)
-    return coverage.CountedCoverage(draft, task, figures, counts, nearest)
+    asked_for_ranges = question.options.sort == "ranges"
+    return coverage.CountedCoverage(draft, task, figures, counts, nearest, asked_for_ranges)
 
 
 def find_nearest_start(

@@ -264,7 +264,9 @@ def match_rows(
     from matchrec.spark.counters import with_counters
 
     rows = sent.run(make_worker, with_counters(schema), name, pandas_executable)
-    return options.counters.observe(rows, selects=executable.task.selects)
+    return options.counters.observe(
+        rows, selects=executable.task.selects, kept_whole=prepared.preparation.is_whole_for_counters
+    )
 
 
 def project(

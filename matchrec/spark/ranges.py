@@ -195,6 +195,14 @@ class WholePartitions:
     """Partitions that are not cut: one task has all rows of a partition."""
 
     reason: str = ""  # why they are not cut; empty if nobody would expect that they are
+    # Whether the only reason is that the query has counters, which count all rows.
+    because_counted: bool = False
+
+
+# Partitions that are not cut because the query has counters.
+COUNTED = WholePartitions(
+    "counters count all rows; without counters, it is cut into ranges", because_counted=True
+)
 
 
 def find_ranges(
@@ -210,8 +218,6 @@ def find_ranges(
         return WholePartitions("the workers were asked to sort it")
     if not current_shortcuts().ranges:
         return WholePartitions("no partition is to be cut")
-    if options.counters is not None:
-        return WholePartitions("all rows are counted")
     ranges = plan_ranges(question, plan, executable)
     if isinstance(ranges, WholePartitions):
         check_may_stay_whole(question, ranges.reason)
@@ -220,7 +226,7 @@ def find_ranges(
         cost = next(find_costs(question, plan, executable), None)
         if cost is not None:
             return WholePartitions(cost)
-    return ranges
+    return ranges if options.counters is None else COUNTED
 
 
 def check_may_stay_whole(question: Question, reason: str) -> None:
