@@ -6,7 +6,7 @@ once, whoever reads it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from functools import partial
 
@@ -72,8 +72,8 @@ def find_dividing_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
 def build_crossing(
     plan: MatchPlan,
     types: Mapping[RowColumn, ValueType],
-    sent: Sequence[RowColumn],
-    of_measures: Sequence[RowColumn],
+    sent: Mapping[RowColumn, int],
+    of_measures: Iterable[RowColumn],
     run: RunColumns,
 ) -> Crossing:
     """Return the columns that are sent, each once, and what each of them is for.
@@ -81,7 +81,8 @@ def build_crossing(
     Args:
         plan: the plan of the query.
         types: the types of the columns.
-        sent: the columns that are sent for other rules and for the measures of this query.
+        sent: the columns that are sent for other rules and for the measures of this query, with
+            their indices.
         of_measures: those of them that the measures of this query read.
         run: the columns that conditions on the run read.
 
@@ -95,15 +96,16 @@ def build_crossing(
     used = tuple(
         dict.fromkeys((*of_measures, *run.integers, *run.floats, *window, *gap, *ends, *keys))
     )
-    columns = tuple(dict.fromkeys((*sent, *used)))
-    indices = {column: index for index, column in enumerate(columns)}
+    indices = dict(sent)
+    for column in used:
+        indices.setdefault(column, len(indices))
 
     def find_indices(columns: Iterable[RowColumn]) -> tuple[int, ...]:
         """Return the indices of columns among the columns that are sent."""
         return tuple(indices[column] for column in columns)
 
     return Crossing(
-        columns=columns,
+        columns=tuple(indices),
         used=find_indices(used),
         integers=find_indices(run.integers),
         floats=find_indices(run.floats),

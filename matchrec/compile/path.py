@@ -352,10 +352,6 @@ class RowBits:
     # The bit of each condition that a worker computes. They follow Spark's bits.
     nearby: Mapping[NearbyKey, int]
 
-    def find_spark_bit(self, condition: SplitCondition | None) -> int | None:
-        """Return the bit of what Spark computes of a condition; None if it needs no bit."""
-        return find_spark_bit(condition, self.spark)
-
 
 def number_bits(drafted: DraftedRules) -> RowBits:
     """Number the row conditions of rules: those of Spark first, then those of the workers."""
@@ -461,7 +457,7 @@ def type_nearby_tests(draft: Draft, typer: Typer, bits: RowBits) -> tuple[Nearby
     conditions: dict[int, NearbyCondition] = {}
     for test in draft.find_nearby_tests():
         column = test.nearby.column
-        spark_bit = bits.find_spark_bit(test.condition)
+        spark_bit = find_spark_bit(test.condition, bits.spark)
         bit = bits.nearby[dividing_columns, spark_bit, column]
         if bit not in conditions:
             conditions[bit] = NearbyCondition(
@@ -533,8 +529,8 @@ def link_draft(
     crossing = build_crossing(
         plan=plan,
         types=conditions.types,
-        sent=tuple(measures.crossing),
-        of_measures=tuple(measures.columns),
+        sent=measures.crossing,
+        of_measures=measures.columns,
         run=conditions.columns,
     )
     spark_bits = conditions.bits.spark
@@ -649,7 +645,7 @@ def find_condition_bits(draft: Draft, conditions: TypedConditions) -> Mapping[st
     }
     bits = {}
     for condition in draft.conditions:
-        bit = conditions.bits.find_spark_bit(condition)
+        bit = find_spark_bit(condition, conditions.bits.spark)
         if condition.nearby is not None:
             bit = nearby_bits[bit, condition.nearby.column]
         bits[condition.variable] = bit
@@ -680,7 +676,7 @@ def find_needed_bits(draft: Draft, bits: RowBits) -> tuple[int, ...]:
     """
     follow = draft.pattern.follow
     bits_by_name = {
-        condition.variable: bits.find_spark_bit(condition) for condition in draft.conditions
+        condition.variable: find_spark_bit(condition, bits.spark) for condition in draft.conditions
     }
     all_bits = {bit for bit in bits_by_name.values() if bit is not None}
     if not all_bits or not current_shortcuts().partitions:

@@ -11,8 +11,7 @@ from pyspark.sql import types as spark_types
 
 from matchrec.compile import coverage
 from matchrec.errors.inspection import question_about_stream
-from matchrec.spark.execute import take_only_draft
-from matchrec.spark.prepare import prepare
+from matchrec.spark.prepare import prepare, take_only_draft
 from matchrec.spark.question import Question
 from matchrec.spark.session import quiet_analysis
 from matchrec.spark.types import make_struct_type, write_text

@@ -37,7 +37,7 @@ from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.columns import UnsortedPreparation
 from matchrec.spark.errors.second_look import watch_matches
-from matchrec.spark.prepare import PreparedInput, prepare
+from matchrec.spark.prepare import PreparedInput, prepare, take_only_draft
 from matchrec.spark.question import Question
 from matchrec.spark.ranges import (
     NO_WINDOW,
@@ -87,12 +87,6 @@ def execute(question: Question) -> ClauseResult:
             check_outputs(narrow(prepared, unused))
             prepared = narrow(prepared, used)
         return execute_prepared(prepared)
-
-
-def take_only_draft(drafts: tuple[Draft, ...]) -> Draft:
-    """Return the draft of the only rule of a question."""
-    (draft,) = drafts
-    return draft
 
 
 def divide_outputs(

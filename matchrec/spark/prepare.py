@@ -5,12 +5,13 @@ code, so that Spark only shuffles the rows and computes no window. Whoever sorts
 compute the conditions that read neighbouring rows. Two things must hold:
 
 - The worker orders and compares values of the types of keys and order exactly as Spark does. If
-  not, Spark sorts: see `choose_sorter`.
-- No value of several rows is needed that only Spark can compute. If one is, Spark computes all
-  values of neighbouring rows, over the window by which it sorts: see `prepare_for_workers`.
+  not, Spark sorts.
+- No value of several rows is needed that only Spark can compute. If one is, Spark sorts, and
+  computes all values of neighbouring rows over the window by which it sorts.
 
-The options, the types of keys and order, the form of the conditions, and the types of their parts
-decide this, in this order, before anything is linked.
+`choose_sorter` decides by the options, the form of the conditions and the types of keys and order.
+Only the types of the parts of conditions, which Spark has to be asked for, can overrule it: see
+`type_for_workers`. All of this happens before anything is linked.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class PreparedInput(Generic[DraftsT]):
     drafts: DraftsT
     # Computes the columns and bits of `drafts.joint_draft` in Spark.
     preparation: Preparation
-    # The fields of `drafts.columns()`.
+    # The fields of `drafts.columns()`, in the order of these columns.
     fields: Mapping[RowColumn, StructField]
     # The rows with these columns first; None if other rows were prepared since.
     rows: DataFrame | None
@@ -102,7 +103,7 @@ class PreparedInput(Generic[DraftsT]):
 
     def send(self, columns: tuple[RowColumn, ...]) -> SentRows:
         """Return the rows with these columns. Raises as `Preparation.send`."""
-        rows = self.rows if columns == self.drafts.columns() else None
+        rows = self.rows if columns == tuple(self.fields) else None
         sent = self.preparation.send(columns, self.fields, rows)
         relation = self.question.relation
         token = self.question.backend.watch_rows(sent.rows, relation, self.drafts.rule_drafts)
@@ -122,13 +123,6 @@ class PreparedInput(Generic[DraftsT]):
         return replace(sent, incoming=incoming)
 
 
-@dataclass(frozen=True, slots=True)
-class SparkMustCompute:
-    """Why only Spark can compute the conditions of a question that read neighbouring rows."""
-
-    reason: str
-
-
 def prepare(question: Question, combine: CombineDrafts[DraftsT]) -> PreparedInput[DraftsT]:
     """Prepare the rows of a question, and decide who sorts them.
 
@@ -142,69 +136,25 @@ def prepare(question: Question, combine: CombineDrafts[DraftsT]) -> PreparedInpu
     if question.is_stream:
         return prepare_stream(question, combine)
     queries = [question.resolve_rule(rule) for rule in question.rules]
-    prepared = prepare_for_workers(question, queries, combine)
-    if isinstance(prepared, SparkMustCompute):
-        return prepare_for_spark(question, queries, combine, prepared.reason)
-    return prepared
-
-
-def prepare_for_workers(
-    question: Question, queries: list[ResolvedQuery], combine: CombineDrafts[DraftsT]
-) -> PreparedInput[DraftsT] | SparkMustCompute:
-    """Prepare the rows so that the workers compute all conditions that read neighbouring rows.
-
-    Args:
-        question: the rules and their relation.
-        queries: the rules, resolved.
-        combine: see `prepare`.
-
-    Returns:
-        The prepared rows; or why only Spark can compute such a condition. In that case nothing of
-        this preparation is used.
-
-    Raises:
-        MatchRecognizeError: a rule is wrong, or the workers must sort and cannot.
-    """
-    if question.options.transport == "pandas":
-        # Pandas would alter some columns that only these conditions read.
-        return SparkMustCompute("only Spark sorts rows that cross in pandas")
     scope = RowScope.WORKER if current_shortcuts().neighbours else RowScope.SEARCH
-    drafts = combine(split_rules(question, queries, [scope] * len(queries)))
-    reason = find_value_of_several_rows(drafts)
-    if reason is not None:
-        return SparkMustCompute(reason)
+    drafts = combine(split_rules(question, queries, scope))
     sorter = choose_sorter(question, drafts)
-    preparation = build_preparation(question, drafts, sorter)
-    fields, rows = analyse_columns(question, drafts, preparation)
-    try:
-        conditions = type_rules(question, drafts, fields)
-    except MatchRecognizeUnsupportedError as error:
-        # The workers cannot compute with these types, but perhaps Spark can. With versions of
-        # rules it may not, and `choose_spark` says so.
-        if question.workers_must_sort and not question.has_versions:
-            raise
-        return SparkMustCompute(error.message)
-    check_types(question, drafts)
-    return PreparedInput(question, drafts, preparation, fields, rows, conditions)
+    if not sorter.reads_neighbours:
+        preparation = build_preparation(question, drafts, sorter)
+        fields, rows = analyse_columns(question, drafts, preparation)
+        conditions = type_for_workers(question, drafts, fields)
+        if not isinstance(conditions, SparkMustCompute):
+            check_types(question, drafts)
+            return PreparedInput(question, drafts, preparation, fields, rows, conditions)
+        sorter = choose_spark_for_neighbours(question, conditions.reason)
+    drafts = combine(split_rules(question, queries, RowScope.SPARK))
+    return complete(question, drafts, build_preparation(question, drafts, sorter))
 
 
-def prepare_for_spark(
-    question: Question, queries: list[ResolvedQuery], combine: CombineDrafts[DraftsT], reason: str
-) -> PreparedInput[DraftsT]:
-    """Prepare the rows so that Spark sorts them, and computes all values of neighbouring rows.
-
-    Args:
-        question: the rules and their relation.
-        queries: the rules, resolved.
-        combine: see `prepare`.
-        reason: why the workers do not do it.
-
-    Raises:
-        MatchRecognizeError: a rule is wrong, or the workers must sort.
-    """
-    drafts = combine(split_rules(question, queries, [RowScope.SPARK] * len(queries)))
-    preparation = build_preparation(question, drafts, choose_spark(question, reason))
-    return complete(question, drafts, preparation)
+def take_only_draft(drafts: tuple[Draft, ...]) -> Draft:
+    """Return the draft of the only rule of a question."""
+    (draft,) = drafts
+    return draft
 
 
 def prepare_stream(question: Question, combine: CombineDrafts[DraftsT]) -> PreparedInput[DraftsT]:
@@ -224,8 +174,11 @@ def prepare_stream(question: Question, combine: CombineDrafts[DraftsT]) -> Prepa
     queries = [question.resolve_rule(rule) for rule in question.rules]
     # If matches are contiguous, the search reads the neighbouring rows. With event selection nobody
     # can: `streaming.prepare.check_one_row` rejects the columns of several rows that SPARK makes.
-    scopes = [RowScope.SPARK if query.plan.selects else RowScope.SEARCH for query in queries]
-    drafts = combine(split_rules(question, queries, scopes))
+    rule_drafts = []
+    for rule, query in zip(question.rules, queries, strict=True):
+        scope = RowScope.SPARK if query.plan.selects else RowScope.SEARCH
+        rule_drafts.append(question.split_rule(rule, query, scope))
+    drafts = combine(tuple(rule_drafts))
     preparation = EventPreparation(question.relation, drafts.joint_draft)
     return complete(question, drafts, preparation)
 
@@ -248,16 +201,24 @@ def complete(
 
 
 def choose_sorter(question: Question, drafts: DraftedRules) -> Sorter:
-    """Choose who sorts rows whose neighbours the workers read: the workers if they can, or Spark.
+    """Choose who sorts the rows, and who computes conditions that read neighbouring rows.
 
     Args:
         question: the rules and their relation, which is no stream.
-        drafts: the drafts of the rules.
+        drafts: the drafts of the rules, for workers that compute these conditions.
 
     Raises:
         MatchRecognizeError: the workers must sort and cannot.
     """
-    if question.options.sort == "spark":
+    options = question.options
+    if options.transport == "pandas":
+        # Pandas would alter some columns that only conditions on neighbouring rows read.
+        return choose_spark_for_neighbours(question, "only Spark sorts rows that cross in pandas")
+    for draft in drafts.rule_drafts:
+        reason = draft.reason_for_spark_sort
+        if reason is not None:
+            return choose_spark_for_neighbours(question, reason)
+    if options.sort == "spark":
         return choose_spark(question, "it was asked to")
     sorted_by = [expression.text for expression in drafts.joint_draft.plan.sorted_by]
     for text, sort_field in zip(sorted_by, question.relation.fields(sorted_by), strict=True):
@@ -281,34 +242,67 @@ def choose_spark(question: Question, reason: str) -> Sorter:
     return Sorter(is_worker=False, reason=reason)
 
 
-def find_value_of_several_rows(drafts: DraftedRules) -> str | None:
-    """Return why Spark must compute conditions on neighbouring rows, judged by their form.
+def choose_spark_for_neighbours(question: Question, reason: str) -> Sorter:
+    """Choose Spark to sort the rows and to compute conditions that read neighbouring rows.
 
-    None if nothing but the types of columns can prevent the workers from computing them.
+    Raises as `choose_spark`.
     """
-    reasons = (draft.reason_for_spark_sort for draft in drafts.rule_drafts)
-    return next((reason for reason in reasons if reason is not None), None)
+    return replace(choose_spark(question, reason), reads_neighbours=True)
+
+
+@dataclass(frozen=True, slots=True)
+class SparkMustCompute:
+    """Why the types of conditions on neighbouring rows leave them to Spark."""
+
+    reason: str
+
+
+def type_for_workers(
+    question: Question, drafts: DraftedRules, fields: Mapping[RowColumn, StructField]
+) -> tuple[TypedConditions, ...] | SparkMustCompute:
+    """Type the conditions of all rules as the workers would compute them.
+
+    Args:
+        question: the rules and their relation.
+        drafts: the drafts of the rules, for workers that compute conditions on neighbouring rows.
+        fields: the fields of `drafts.columns()`.
+
+    Returns:
+        The typed conditions of each rule; or why only Spark may be able to compute one of them.
+
+    Raises:
+        MatchRecognizePlanError: a condition is not boolean.
+        MatchRecognizeUnsupportedError: the workers cannot compute a condition, and Spark may not,
+            because the user asked for the workers to sort.
+    """
+    try:
+        return type_rules(question, drafts, fields)
+    except MatchRecognizeUnsupportedError as error:
+        # With versions of rules, Spark may not sort either, and `choose_spark` says so.
+        if question.workers_must_sort and not question.has_versions:
+            raise
+        return SparkMustCompute(error.message)
 
 
 # The steps of every preparation.
 
 
 def split_rules(
-    question: Question, queries: list[ResolvedQuery], scopes: list[RowScope]
+    question: Question, queries: list[ResolvedQuery], scope: RowScope
 ) -> tuple[Draft, ...]:
     """Return the drafts of the rules.
 
     Args:
         question: the rules and their relation.
         queries: the rules, resolved.
-        scopes: for each rule, who reads neighbouring rows for its conditions.
+        scope: who reads neighbouring rows for the conditions.
 
     Raises:
         MatchRecognizeError: a rule is wrong, whatever the types of its columns are.
     """
     return tuple(
         question.split_rule(rule, query, scope)
-        for rule, query, scope in zip(question.rules, queries, scopes, strict=True)
+        for rule, query in zip(question.rules, queries, strict=True)
     )
 
 

@@ -347,7 +347,7 @@ MESSAGES: dict[str, tuple[Any, dict[str, Any], str]] = {
         "rules with times are not supported if Spark sorts the rows: ",
     ),
     "what only Spark computes with these types": (
-        {"fall": {3: "PATTERN (A) DEFINE A AS exp(PREV(price)) > 1"}},
+        {"fall": {3: "PATTERN (A) DEFINE A AS array(price) > PREV(array(price))"}},
         {},
         "rules with times are not supported if Spark sorts the rows: rule `fall, valid from 3`: ",
     ),

@@ -223,7 +223,9 @@ def link_rules(prepared: PreparedRules) -> tuple[Executable, ...]:
         MatchRecognizeError: workers cannot divide partitions by a column of a rule, or the options
             or a stream do not allow the rule.
     """
-    question, shared = prepared.question, prepared.drafts
+    question = prepared.question
+    shared = prepared.drafts
+    relevant = shared.relevant
     executables: list[Executable] = []
     for number, (rule, draft) in enumerate(zip(question.rules, shared.rule_drafts, strict=True)):
         sent = executables[-1].crossing.columns if executables else shared.match_columns
@@ -231,7 +233,7 @@ def link_rules(prepared: PreparedRules) -> tuple[Executable, ...]:
             check_dividing_columns(prepared, draft)
             executable = prepared.link(number, sent)
         # the rows that any of the rules needs are sent for all of them
-        executables.append(replace(executable, relevant=shared.relevant))
+        executables.append(replace(executable, relevant=relevant))
     return tuple(executables)
 
 
