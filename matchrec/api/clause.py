@@ -70,9 +70,3 @@ class EvaluatedClause:
     clause: Clause
     result: ClauseResult
     site: Site | None = None  # where the clause is in a SQL query; None for a clause by itself
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of all columns of the clause, also those that the query does not read."""
-        question = self.result.prepared.question
-        return question.columns_of(question.rules[0])

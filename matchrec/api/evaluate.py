@@ -361,12 +361,12 @@ def check_renames(planned: EvaluatedClause) -> None:
     """Raise MatchRecognizePlanError if `AS m (a, b)` has more or fewer names than columns."""
     assert planned.site is not None
     names = planned.site.renames
-    if names and len(names) != len(planned.columns):
+    if names and len(names) != len(planned.result.columns):
         raise errors.wrong_number_of_column_names(
             names[0].to(names[-1]),
             name_count=show_count(len(names), "name"),
-            column_count=show_count(len(planned.columns), "column"),
-            columns=planned.columns,
+            column_count=show_count(len(planned.result.columns), "column"),
+            columns=planned.result.columns,
         )
 
 

@@ -31,7 +31,7 @@ from matchrec.conditions.row_column import show_column
 from matchrec.errors.run.origins import SqlOrigin, mark_origin, with_comment
 from matchrec.output.measure_reader import SqlPiece
 from matchrec.output.reads import ReadIsMatched
-from matchrec.output.schema import OutputColumn
+from matchrec.output.schema import PLACEHOLDER_COLUMN, OutputColumn
 from matchrec.plan.text import quote_name
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.after.aggregates import aggregate_matches
@@ -63,6 +63,8 @@ class ClauseResult:
     dataframe: DataFrame
     executable: Executable
     prepared: PreparedInput[Draft]
+    # The names of all columns of the clause, also of those that the query around it does not use.
+    columns: tuple[str, ...]
     # Why every match is built although only aggregates over all matches are needed. Empty if no
     # match is built, or if matches are needed.
     built: str = ""
@@ -82,11 +84,18 @@ def execute(question: Question) -> ClauseResult:
     (rule,) = question.rules
     with quiet_analysis(), question.locating_errors(rule):
         prepared = prepare(question, take_only_draft)
+        columns = list_columns(prepared.drafts)
         used, unused = divide_outputs(prepared)
         if unused:
             check_outputs(narrow(prepared, unused))
             prepared = narrow(prepared, used)
-        return execute_prepared(prepared)
+        return execute_prepared(prepared, columns)
+
+
+def list_columns(draft: Draft) -> tuple[str, ...]:
+    """Return the names of the columns of a clause; none if its rows are only counted."""
+    names = [output.name for output in draft.outputs]
+    return tuple(name for name in names if name != PLACEHOLDER_COLUMN)
 
 
 def divide_outputs(
@@ -132,8 +141,12 @@ def check_outputs(prepared: PreparedInput[Draft]) -> None:
     analyse_result(question, executable, project(question.relation, executable, no_rows), schema)
 
 
-def execute_prepared(prepared: PreparedInput[Draft]) -> ClauseResult:
+def execute_prepared(prepared: PreparedInput[Draft], columns: tuple[str, ...]) -> ClauseResult:
     """Return the result of a query whose rows are prepared.
+
+    Args:
+        prepared: the rows, for the columns that the query around the clause uses.
+        columns: the names of all columns of the clause.
 
     Raises one of Spark's `QUERY_ERRORS`.
     """
@@ -149,7 +162,7 @@ def execute_prepared(prepared: PreparedInput[Draft]) -> ClauseResult:
     dataframe = project(question.relation, executable, matched, token)
     if computes_in_spark(executable):
         dataframe = analyse_result(question, executable, dataframe, schema)
-    return ClauseResult(dataframe, executable, prepared)
+    return ClauseResult(dataframe, executable, prepared, columns)
 
 
 def analyse_result(

@@ -30,7 +30,6 @@ from matchrec.errors.calls import max_steps_with_event_selection
 from matchrec.errors.kinds import located_in
 from matchrec.errors.language import Language
 from matchrec.errors.rule_sets import name_rule
-from matchrec.output.schema import PLACEHOLDER_COLUMN
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.resolve import InputColumns, inline_earlier_measures
 from matchrec.source import Source
@@ -291,15 +290,6 @@ class Question:
             check_constant_lengths(constants, order, self.runner)
         if plan.frame_length is not None:
             check_frame_length(plan.frame_length, self.runner)
-
-    def columns_of(self, rule: Rule) -> tuple[str, ...]:
-        """Return the names of a rule's output columns, including those that the query does not use.
-
-        Raises:
-            MatchRecognizeError: the rule is wrong.
-        """
-        names = [output.name for output in self.resolve_rule(rule).outputs]
-        return tuple(name for name in names if name != PLACEHOLDER_COLUMN)
 
     @cached_property
     def type_of_order(self) -> Callable[[str], OrderType]:
