@@ -68,7 +68,8 @@ class PreparedInput(Generic[DraftsT]):
     drafts: DraftsT
     # Computes the columns and bits of `drafts.joint_draft` in Spark.
     preparation: Preparation
-    # The fields of `drafts.columns()`, in the order of these columns.
+    # The fields of the columns that Spark has analysed, in their order: `drafts.columns()`, before
+    # outputs were dropped that nobody uses.
     fields: Mapping[RowColumn, StructField]
     # The rows with these columns first; None if other rows were prepared since.
     rows: DataFrame | None
@@ -80,19 +81,19 @@ class PreparedInput(Generic[DraftsT]):
         """Return the types of the columns of the drafts."""
         return find_types(self.fields)
 
-    def link(self, rule: int = 0, sent: tuple[RowColumn, ...] = ()) -> Executable:
+    def link(self, number: int = 0, sent: tuple[RowColumn, ...] = ()) -> Executable:
         """Return the executable of one rule.
 
         Args:
-            rule: the index of the rule.
+            number: the index of the rule.
             sent: the columns that are sent for other rules, see `compile.path.link_draft`.
 
         Raises:
             MatchRecognizeError: the options or a stream do not allow this rule.
         """
         options = self.question.options
-        draft = self.drafts.rule_drafts[rule]
-        executable = link_draft(draft, self.conditions[rule], options.algorithm, sent)
+        draft = self.drafts.rule_drafts[number]
+        executable = link_draft(draft, self.conditions[number], options.algorithm, sent)
         if self.question.is_stream:
             from matchrec.spark.streaming.prepare import check_executable
 
