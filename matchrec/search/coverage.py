@@ -1,9 +1,9 @@
 """Find matches, and count how far the starting rows came that begin none.
 
-This is a search of its own, whichever algorithm would run the query: it uses the depth-first
-kernels, which count on the way. Without event selection it returns the preferred matches. If rows
-may be skipped or all matches are asked for, every row is a starting row, whatever AFTER MATCH says,
-and one match of it is enough.
+This is a search of its own, whichever algorithm would run the query. Its depth-first kernels count
+on the way: `kernels.coverage` and, for event selection, `kernels.selection_coverage`. Without event
+selection it returns the preferred matches. If rows may be skipped or all matches are asked for,
+every row is a starting row, whatever AFTER MATCH says, and one match of it is enough.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ import numpy as np
 from matchrec.automaton.closure import UNREACHABLE
 from matchrec.automaton.occurrences import Occurrences
 from matchrec.search.interface import Condition, Room, Staged, Task
-from matchrec.search.kernels import counting, depth_first, layout
+from matchrec.search.kernels import counting, coverage, layout, selection_coverage
 from matchrec.search.kernels.counting import END_SIZE, KNOWN_TRAIL, RunCounts
-from matchrec.search.kernels.skipping import search_matches
 from matchrec.search.matches import Matches
 from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.records import SearchInput, build_negation_arrays, find_bit, prepare_input
@@ -114,7 +113,7 @@ class CoverageSearch(PathSearch):
         task = coverable.task
         # A run that times out is not a match.
         task = replace(task, partial=None, stages=task.stages and Staged())
-        self.kernel = search_matches if task.selects else depth_first.search
+        self.kernel = selection_coverage.search if task.selects else coverage.search
         arrays = prepare_input(task, partitions, selects=task.selects)
         self.trail_words = -(-max(1, len(coverable.occurrences.variables)) // WORD)
         self.counting = build_run_counts(coverable, counts, arrays)

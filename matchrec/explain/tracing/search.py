@@ -273,12 +273,12 @@ class Tracer(PathSearch):
         forget(start, progress)
         recorder = Recorder(rules, progress, self.most)
         end = int(rows.window_end[start])
-        hooks = self.arrays.negation, None, recorder  # negation, counting, tracing
         status = layout.DONE
         with np.errstate(all="ignore"):  # sums wrap
             for first in range(rules.starts):
                 if status == layout.DONE:
-                    status = search_from(first, end, rules, rows, self.work, *hooks)
+                    negation = self.arrays.negation
+                    status = search_from(first, end, rules, rows, self.work, negation, recorder)
         self.raise_failure(status)
         matches = tuple(recorder.matches)
         if matches and self.task.output is MatchOutput.LONGEST:

@@ -18,5 +18,8 @@ fit or fails. Its status then says what must grow; called again, it goes on wher
     matches        what is done with a finished match
     order          the order of matches, and skip strategies
     totals         aggregates over all matches
+
     counting       how far starting rows come that begin no match
+    coverage            its search for the preferred match of consecutive rows
+    selection_coverage  its search if rows may be skipped or all matches are asked for
 """

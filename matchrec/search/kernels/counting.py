@@ -7,8 +7,9 @@ the fewest rows more; of several the one with the most rows; of several the most
 
     row 0: the nearest run is A0 B1; it needs 2 rows more, and ended because C was false on row 2
 
-The kernel that counts is a depth-first search. It keeps the nearest run from each row of its path
-on. When it goes back a row, it compares that run, with the row put before it, with the nearest one
+The kernels that count are depth-first searches, `coverage` and `selection_coverage`. They call the
+functions here. They keep the nearest run from each row of its path
+on. When they go back a row, they compare that run, with the row put before it, with the nearest one
 from the row before.
 
     ends[d]    the nearest run after d rows: its state; how far it came; the choice of its last row,

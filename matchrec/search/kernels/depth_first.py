@@ -1,8 +1,7 @@
 """Depth-first search in preferment order: the first run that accepts is the match.
 
-It is used for the preferred match of consecutive rows, by the strategies `Memoised` and `Plain`,
-and to count how far starting rows come. If conditions depend on the data only and there are
-windows, `distances` is used instead.
+It is used for the preferred match of consecutive rows, by the strategies `Memoised` and `Plain`. If
+conditions depend on the data only and there are windows, `distances` is used instead.
 
 1. Try the choices of the state in preferment order. The first one by which the row can be mapped
    takes the run to the next row.
@@ -21,13 +20,10 @@ A pair of a state and a row whose choices have all been tried has failed. It fai
 starting row, unless what follows depends on the registers. If the pair can be reached again, the
 failure is remembered; with windows, it is remembered for starting rows whose windows end together.
 
-With `counting`, the search also tells how far each starting row came that begins no match. Without
-it, nothing of that is compiled. If the ways through the pattern multiply and no failure can be
-remembered, because conditions depend on the run, it keeps the computation states that a starting
-row has reached: equal ones have the same future.
+`coverage` has the same loop, which also finds how far each starting row came.
 
 Cost: rows x choices if conditions depend on the data only; exponential at worst if they depend on
-the run. Counting: that, times the words of a trail.
+the run.
 
 Sources: SASE+, "Backtracking algorithm" and "Merging equivalent runs"; failures are remembered as
 in RE2's BitState.
@@ -38,22 +34,12 @@ import numpy as np
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import spliced
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.counting import (
-    ANCHORED,
-    begin_nearest,
-    count_match,
-    count_start,
-    keep_nearer,
-    recall_nearest,
-    remember_nearest,
-)
 from matchrec.search.kernels.layout import Hook, RowArrays, Rules, Work
 from matchrec.search.kernels.mapping import (
     has_failed,
     holds_at,
     is_anchored,
     note_failure,
-    note_state,
     on_run_of,
     remember_failure,
     takes_too_many_steps,
@@ -71,35 +57,25 @@ from matchrec.search.kernels.starts import (
 
 
 @spliced
-def search_start(rules: Rules, rows: RowArrays, work: Work, registers: Hook, counting: Hook) -> int:
+def search_start(rules: Rules, rows: RowArrays, work: Work, registers: Hook, _totals: None) -> int:
     """Write out the match at progress.start, and set the next starting row; return a status."""
     progress = work.progress
     bound = begin_start(rows.window_end, progress)
-    length = find_match(bound, rules, rows, work, registers, counting)
-    if counting is not None:
-        if length == NO_MATCH:
-            count_start(ANCHORED, bound, rules, rows, progress, counting)
+    length = find_match(bound, rules, rows, work, registers)
     if length < 0:
         return go_on_without(length, progress)
-    status = write_path(length, rules, work)
-    if counting is not None:
-        if status == layout.DONE:
-            count_match(length, work.path, counting)
-    return status
+    return write_path(length, rules, work)
 
 
 search = searching(search_start)
 
 
 @spliced
-def find_match(
-    bound: int, rules: Rules, rows: RowArrays, work: Work, registers: Hook, counting: Hook
-) -> int:
+def find_match(bound: int, rules: Rules, rows: RowArrays, work: Work, registers: Hook) -> int:
     """Return the length of the preferred match at progress.start, NO_MATCH, or NO_MATCH - status.
 
     `bound` is the row before which a match ends. All is one loop over choices, forward and back, so
-    that its variables stay in machine registers. Where there are two nested `if` instead of an
-    `and`, the first one leaves out code that is not needed without counting.
+    that its variables stay in machine registers.
     """
     first, program, satisfied = rules.first, rules.program, rows.satisfied
     path, memo, progress = work.path, work.memo, work.progress
@@ -108,10 +84,6 @@ def find_match(
     state = np.int64(0)
     choice = first[0]
     tried_further = False  # whether the search has been beyond this pair of state and row
-    if counting is not None:
-        begin_nearest(np.int64(0), state, row, row, row + 1, counting)
-        progress.stamp += 1
-        progress.runs = 0
     while True:
         end_of_choices = first[state + 1]
         while choice < end_of_choices:
@@ -124,23 +96,14 @@ def find_match(
                 mask = program[choice, layout.MASK]
                 if row < bound and satisfied[row, program[choice, layout.WORD]] & mask == mask:
                     bit = program[choice, layout.MEMO]
-                    failed = bit >= 0 and has_failed(memo, progress, bit, row + 1)
-                    is_evaluated = not failed
-                    if counting is not None:
-                        is_evaluated = True  # a run that fails may still come nearer from here
-                    if is_evaluated:
+                    if bit < 0 or not has_failed(memo, progress, bit, row + 1):
                         answer = np.int64(HOLDS)
                         if registers is not None:
-                            answer = np.int64(
-                                evaluate_choice(choice, row, failed, rules, rows, work, counting)
-                            )
+                            answer = np.int64(evaluate_choice(choice, row, rules, rows, work))
                             if answer < 0:
                                 return int(answer)
-                        if answer == HOLDS and not failed:
+                        if answer == HOLDS:
                             break
-                        if counting is not None:
-                            if answer == HOLDS:
-                                recall_nearest(row - start, choice, bit, row + 1, counting)
             choice += 1
         if choice < end_of_choices:
             if row - start == path.shape[0]:
@@ -150,8 +113,6 @@ def find_match(
             state = program[choice, layout.TARGET]
             choice = first[state]
             tried_further = False
-            if counting is not None:
-                begin_nearest(row - start, state, row, row, row + 1, counting)
             continue
         if row == start:
             return NO_MATCH
@@ -161,26 +122,17 @@ def find_match(
         if tried_further and bit >= 0:
             if not remember_failure(memo, progress, bit, row + 1):
                 return NO_ROOM
-            if counting is not None:
-                remember_nearest(row + 1 - start, bit, row + 1, counting)
-        if counting is not None:
-            keep_nearer(row - start, choice, counting)
         state = program[choice, layout.SOURCE]
         choice += 1
         tried_further = True
 
 
 @spliced
-def evaluate_choice(
-    choice: int, row: int, failed: bool, rules: Rules, rows: RowArrays, work: Work, counting: Hook
-) -> int:
+def evaluate_choice(choice: int, row: int, rules: Rules, rows: RowArrays, work: Work) -> int:
     """Return whether the condition on the run lets a choice map a row.
 
-    If `failed`, it is known that no match follows, and an error does not count.
-
     Returns:
-        HOLDS, HOLDS_NOT or NO_MATCH - status. HOLDS_NOT as well if a run with the same future came
-        before.
+        HOLDS, HOLDS_NOT or NO_MATCH - status.
     """
     progress, program = work.progress, rules.program
     depth = row - progress.start
@@ -191,11 +143,6 @@ def evaluate_choice(
     on_run = on_run_of(rules, rows, work)
     update_copy(choice, depth, depth + 1, row, program, on_run)
     answer = holds_at(choice, depth + 1, row, program, on_run)
-    if answer != HOLDS and answer != HOLDS_NOT and not failed:
+    if answer != HOLDS and answer != HOLDS_NOT:
         answer = NO_MATCH - note_failure(answer, choice, row, progress)
-    if counting is not None:
-        if answer == HOLDS and program[choice, layout.MEMO] < 0:
-            answer = note_state(choice, row, depth, rules, work)
-            if answer < 0:
-                answer = NO_MATCH + answer
     return int(answer)

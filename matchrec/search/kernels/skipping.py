@@ -1,7 +1,7 @@
 """One run at a time, if rows may be skipped or all matches are asked for.
 
-It is used by the strategy `SelectionByOneRun`, for live runs (`partial`), to count how far starting
-rows come (`coverage`), and, run by Python, for traces.
+It is used by the strategy `SelectionByOneRun`, for live runs (`partial`) and, run by Python, for
+traces. `selection_coverage` has the same loop, which also finds how far each starting row came.
 
 From each starting row the search goes depth first. In a state at a row, it
 
@@ -20,8 +20,7 @@ From each starting row the search goes depth first. In a state at a row, it
 rows. If what follows depends on the data only, a pair of a state and a row that has led to no match
 is remembered.
 
-The two kernels at the end go from starting row to starting row. Code that only `counting` needs is
-compiled only with it.
+The two kernels at the end go from starting row to starting row.
 
 Cost: exponential at worst; rows are read again by each run that comes past them. If computation
 states are kept, it is the number of different states.
@@ -36,20 +35,7 @@ import numpy as np
 from matchrec.automaton.program import A_MATCH, NOTHING, UNFINISHED
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import spliced
-from matchrec.search.kernels import counting as counted
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.counting import (
-    END_STATE,
-    END_UNTIL,
-    UNKNOWN,
-    begin_nearest,
-    count_match,
-    count_start,
-    ends_here,
-    is_nearer,
-    keep_nearer,
-    note_reason,
-)
 from matchrec.search.kernels.layout import Hook, RowArrays, Rules, RunStarts, Work
 from matchrec.search.kernels.mapping import (
     forget,
@@ -61,14 +47,7 @@ from matchrec.search.kernels.mapping import (
     remember_failure,
     takes_too_many_steps,
 )
-from matchrec.search.kernels.matches import (
-    FORBIDDEN,
-    is_match,
-    keep_match,
-    lacks_absent,
-    write_completed,
-    write_path,
-)
+from matchrec.search.kernels.matches import is_match, keep_match, write_completed, write_path
 from matchrec.search.kernels.starts import begin_at, begin_start, searching, skip_match
 from matchrec.search.partitions import IntArray
 
@@ -79,24 +58,16 @@ ACCEPTED = -1  # `search_from` returns it if the search is over
 
 @spliced
 def search_from(
-    first: int,
-    end: int,
-    rules: Rules,
-    rows: RowArrays,
-    work: Work,
-    negation: Hook,
-    counting: Hook,
-    tracing: Hook,
+    first: int, end: int, rules: Rules, rows: RowArrays, work: Work, negation: Hook, tracing: Hook
 ) -> int:
     """Search from progress.start in state `first`; `end` is the row before which runs end.
 
-    The search is over at the preferred match; with `counting`, at any match. Then
-    progress.best_length is how many rows the path has. If there is no match, `counting` has the
-    nearest run. With `tracing`, each test is recorded, and no match is written out.
+    The search is over at the preferred match. Then progress.best_length is how many rows the path
+    has. With `tracing`, each test is recorded, and no match is written out.
 
     All is one loop over choices, forward, over skipped rows, and back, so that its variables stay
     in machine registers. Where there are two nested `if` instead of an `and`, the first one leaves
-    out code that is not needed without counting or tracing.
+    out code that is not needed without tracing.
 
     Returns:
         DONE; ACCEPTED if the search is over; or another status.
@@ -108,9 +79,6 @@ def search_from(
     choice = states[first]
     blocked = matches = reads = forks = deepest = np.int64(0)
     status = np.int64(layout.DONE)
-    if counting is not None:
-        if first == 0 or is_nearer(depth, state, depth, counting):
-            begin_nearest(depth, state, row, depth, np.int64(UNKNOWN), counting)
     while True:
         end_of_choices, kind = states[state + 1], ends[state]
         if last_live.shape[0] > 0:
@@ -120,7 +88,7 @@ def search_from(
             # A match that is complete earlier is better; with the same start, earlier positions.
             end = min(end, progress.best_end + int(best == start))
         position = Position(row, end, state, choice, depth, blocked, matches)
-        result = try_choices(position, rules, rows, work, negation, counting, tracing)
+        result = try_choices(position, rules, rows, work, negation, tracing)
         choice, blocked, matches, status = result
         if tracing is not None:
             if tracing.is_full:
@@ -136,8 +104,6 @@ def search_from(
             if depth > deepest:
                 deepest = depth
             state = program[choice, layout.TARGET]
-            if counting is not None:
-                begin_nearest(depth, state, row, depth, np.int64(UNKNOWN), counting)
             blocked = np.int64(0 if goes_on[state] else BLOCKED)
             choice = states[state]
             continue
@@ -148,7 +114,7 @@ def search_from(
             choice = states[state]
             continue
         if depth > 0 and row >= end and kind != 0:
-            if counting is not None or rules.output == layout.PREFERRED:
+            if rules.output == layout.PREFERRED:
                 progress.best_length = depth
                 status = np.int64(ACCEPTED)
                 break
@@ -157,16 +123,11 @@ def search_from(
             elif write_completed(kind, row, depth, work) != layout.DONE:
                 return layout.OUTPUT_FULL
             matches += 1
-        if counting is not None:
-            if ends_here(depth, counting):
-                counting.ends[depth, END_UNTIL] = min(row, end) + 1
         if depth == 0:
             break
         depth -= 1
         row, choice = path[layout.PATH_ROWS, depth], path[layout.PATH_CHOICES, depth]
         marks = path[layout.PATH_MARKS, depth]
-        if counting is not None:
-            keep_nearer(depth, choice, counting)
         bit = program[choice, layout.MEMO]
         if marks >> 2 == matches and bit >= 0:
             if not remember_failure(work.memo, progress, bit, row + 1):
@@ -196,20 +157,13 @@ class Position(NamedTuple):
 
 @spliced
 def try_choices(
-    position: Position,
-    rules: Rules,
-    rows: RowArrays,
-    work: Work,
-    negation: Hook,
-    counting: Hook,
-    tracing: Hook,
+    position: Position, rules: Rules, rows: RowArrays, work: Work, negation: Hook, tracing: Hook
 ) -> tuple[int, int, int, int]:
     """Try the choices of a state from one on, until one maps the row; it is in the path then.
 
     Returns:
         The choice that maps the row, or the index after the last choice; the new values of
-        `blocked`
-        and `matches`; and DONE, ACCEPTED if the search is over, or another status.
+        `blocked` and `matches`; and DONE, ACCEPTED if the search is over, or another status.
     """
     program, path = rules.program, work.path
     row, end, depth, choice = position.row, position.end, position.depth, position.choice
@@ -226,7 +180,7 @@ def try_choices(
             if tracing is not None:
                 tracing.note_acceptance(answer, choice, row, depth)
             if answer == HOLDS:
-                if counting is not None or rules.output == layout.PREFERRED:
+                if rules.output == layout.PREFERRED:
                     status = np.int64(ACCEPTED)
                     break
                 if tracing is not None:
@@ -237,9 +191,6 @@ def try_choices(
                 else:
                     status = np.int64(layout.OUTPUT_FULL)
                     break
-            if counting is not None:
-                if answer == FORBIDDEN:
-                    note_reason(counted.FORBIDDEN, depth, counting)
         elif row < end and (blocked != STOPPED or target < 0 or not rules.goes_on[target]):
             answer = evaluate_choice(choice, row, depth, rules, rows, work)
             if answer < 0:
@@ -250,7 +201,7 @@ def try_choices(
             if answer == HOLDS and target >= 0:
                 blocked = max(blocked, program[choice, layout.BLOCKS])
                 push(choice, row, depth, 4 * matches + blocked, path)
-                answer = is_worth_following(choice, row, depth, rules, rows, work, counting)
+                answer = is_worth_following(choice, row, depth, rules, work)
                 if answer < 0:
                     status = np.int64(-answer)
                     break
@@ -260,25 +211,16 @@ def try_choices(
                 if answer == HOLDS:
                     break
             elif answer == HOLDS:
-                if counting is not None:
-                    if target == layout.COMPLETES_HERE:
-                        status = np.int64(ACCEPTED)
+                outcome = np.int64(kind if target == layout.TIMES_OUT else 0)
+                if target == layout.COMPLETES_HERE:
+                    outcome = np.int64(A_MATCH)
+                if outcome != 0:
+                    if tracing is not None:
+                        tracing.note_end(outcome, row, depth)
+                    elif write_completed(outcome, row, depth, work) != layout.DONE:
+                        status = np.int64(layout.OUTPUT_FULL)
                         break
-                    if target == layout.TIMES_OUT:
-                        note_reason(counted.OUT_OF_WINDOW, depth, counting)
-                    if target == layout.ENDS or target == layout.STOPS:
-                        note_reason(counted.FORBIDDEN, depth, counting)
-                else:
-                    outcome = np.int64(kind if target == layout.TIMES_OUT else 0)
-                    if target == layout.COMPLETES_HERE:
-                        outcome = np.int64(A_MATCH)
-                    if outcome != 0:
-                        if tracing is not None:
-                            tracing.note_end(outcome, row, depth)
-                        elif write_completed(outcome, row, depth, work) != layout.DONE:
-                            status = np.int64(layout.OUTPUT_FULL)
-                            break
-                        matches += 1
+                    matches += 1
                 if target != layout.CUTS:
                     blocked = STOPPED if target == layout.STOPS else max(blocked, BLOCKED)
                 if target == layout.ENDS or target == layout.TIMES_OUT or target == layout.CUTS:
@@ -297,7 +239,7 @@ def evaluate_choice(
 ) -> int:
     """Return whether a run of `depth` rows may map a row by a choice: HOLDS, HOLDS_NOT or -status.
 
-    The number of evaluations is limited if starting rows are counted, and for live runs.
+    The number of evaluations is limited for live runs.
     """
     progress = work.progress
     answer = np.int64(HOLDS)
@@ -314,23 +256,16 @@ def evaluate_choice(
 
 
 @spliced
-def is_worth_following(
-    choice: int, row: int, depth: int, rules: Rules, rows: RowArrays, work: Work, counting: Hook
-) -> int:
+def is_worth_following(choice: int, row: int, depth: int, rules: Rules, work: Work) -> int:
     """Return whether a run that has mapped a row must be followed: HOLDS, HOLDS_NOT or -status.
 
-    It need not be if it is known to fail, if a negation already forbids it, or if a run with the
-    same future has come there. The row is the one in the path after `depth` others.
+    It need not be if it is known to fail, or if a run with the same future has come there. The row
+    is the one in the path after `depth` others.
     """
     progress, bit = work.progress, rules.program[choice, layout.MEMO]
     answer = np.int64(HOLDS)
     if bit >= 0 and has_failed(work.memo, progress, bit, row + 1):
         answer = np.int64(HOLDS_NOT)
-    if counting is not None:
-        length = depth + 1  # negations, as far as they are decided by these rows
-        if lacks_absent(0, length, length, counting.between, rules, rows, work) != HOLDS:
-            note_reason(counted.FORBIDDEN, depth, counting)
-            answer = np.int64(HOLDS_NOT)
     if answer == HOLDS and bit < 0:
         answer = np.int64(note_state(choice, row, depth, rules, work))
     return int(answer)
@@ -346,13 +281,7 @@ def push(choice: int, row: int, depth: int, marks: int, path: IntArray) -> None:
 
 # The kernels that go from starting row to starting row.
 #
-# `search_matches` without counting: the matches that are asked for.
-#
-# `search_matches` with counting: for each starting row whether it begins a match, and otherwise how
-# far its nearest run came. The first match ends the search of its starting row. Without one, the
-# nearest run is counted. The computation states that a starting row has reached are kept, because
-# equal ones have the same future. Cost: for each starting row, the rows of its window or partition,
-# times the number of different computation states.
+# `search_matches`: the matches that are asked for.
 #
 # `search_live_runs`: for a starting row without a match, the most preferred run that is live where
 # its window ends. By its rules no other run is a match, and the search is over with the first run
@@ -364,7 +293,7 @@ def push(choice: int, row: int, depth: int, marks: int, path: IntArray) -> None:
 
 
 @spliced
-def search_start(rules: Rules, rows: RowArrays, work: Work, negation: Hook, counting: Hook) -> int:
+def search_start(rules: Rules, rows: RowArrays, work: Work, negation: Hook, _totals: None) -> int:
     """Write out what is sought from progress.start on, and set the next starting row.
 
     Returns:
@@ -373,29 +302,16 @@ def search_start(rules: Rules, rows: RowArrays, work: Work, negation: Hook, coun
     progress = work.progress
     start, end = progress.start, begin_start(rows.window_end, progress)
     matches, mapped = progress.matches, progress.mapped
-    if counting is not None:
-        progress.stamp += 1
-        progress.runs = 0
     status = np.int64(layout.DONE)
     for first in range(rules.starts):
         if status == layout.DONE:
-            status = np.int64(search_from(first, end, rules, rows, work, negation, counting, None))
-    if counting is not None:
-        if status == layout.DONE:
-            remaining = counting.remaining[counting.ends[0, END_STATE]]
-            otherwise = counted.ANCHORED if remaining > 0 else counted.FORBIDDEN
-            count_start(otherwise, end, rules, rows, progress, counting)
+            status = np.int64(search_from(first, end, rules, rows, work, negation, None))
     if status == ACCEPTED:
         length = progress.best_length
         status = np.int64(write_path(layout.PATH_ROWS, length, work))
-        if counting is not None:
-            if status == layout.DONE and length > 0:
-                count_match(length, work.path[layout.PATH_CHOICES], counting)
-        elif status == layout.DONE:
-            path_choices, path_rows = (
-                work.path[layout.PATH_CHOICES, :length],
-                work.path[layout.PATH_ROWS],
-            )
+        if status == layout.DONE:
+            path_choices = work.path[layout.PATH_CHOICES, :length]
+            path_rows = work.path[layout.PATH_ROWS]
             status = np.int64(skip_match(path_choices, start, path_rows, rules, progress))
     if status == layout.DONE and progress.start == start:
         status = np.int64(go_on_after(start, work))
@@ -449,7 +365,7 @@ def find_live_run(
         progress.completed, progress.match_kind = end, kind
         progress.stamp += 1
         progress.runs = 0
-        status = np.int64(search_from(0, end, rules, rows, work, negation, None, None))
+        status = np.int64(search_from(0, end, rules, rows, work, negation, None))
         if status == ACCEPTED:
             status = np.int64(write_path(layout.PATH_ROWS, progress.best_length, work))
             if status == layout.DONE and kind == UNFINISHED:
