@@ -26,7 +26,7 @@ from matchrec.search.kernels.layout import SkipRule
 from matchrec.search.partitions import BoolArray, IntArray, list_positions
 
 # Of the three words of a number in `Matches.totals`, the one with the bits of a double: see
-# `kernels.totals`. A number of matches or ways is zero only if this word is.
+# `kernels.ways`. A number of matches or ways is zero only if this word is.
 DOUBLE_WORD = 2
 
 
@@ -84,7 +84,7 @@ class Matches:
     # lengths of matches. Only a task that asks for chains gets them.
     chains: Chains | None = None
     # int64[m, w], the aggregates over all matches of each group, which counts as a match of one
-    # row: see `kernels.totals`.
+    # row: see `kernels.ways`.
     totals: IntArray | None = None
 
     @property

@@ -1,8 +1,8 @@
 """Depth-first search that also counts how far each starting row came that begins no match.
 
 `coverage` runs it for the preferred match of consecutive rows, whichever strategy runs the query.
-It is the loop of `depth_first`, written out with what is counted, so that searches which count
-nothing have nothing of it:
+It is the loop of `memoised` and `plain`, written out with what is counted, so that searches which
+count nothing have nothing of it:
 
 1. When the search enters a state at a row, the nearest run from there on ends there.
 2. When it goes back a row, it compares the nearest run from the next row on with the one from this
@@ -20,13 +20,15 @@ same future.
     row 0 A: needs 2 rows more; row 1 B: 1 row more; row 2 B: 1 row more, and longer
     back to row 0: the nearest run is A0 B1 B2, it needs 1 row more; C was false on row 3
 
-Cost: that of `depth_first`, times the words of a trail.
+Cost: that of `memoised` or `plain`, times the words of a trail.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import spliced
+from matchrec.jit.decorators import kernel, spliced
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.counting import (
     ANCHORED,
@@ -38,14 +40,24 @@ from matchrec.search.kernels.counting import (
     recall_nearest,
     remember_nearest,
 )
-from matchrec.search.kernels.layout import Hook, RowArrays, Rules, Work
+from matchrec.search.kernels.layout import (
+    ByteArray,
+    ChoiceArray,
+    OutputArrays,
+    ReachedStates,
+    RememberedRows,
+    RowArrays,
+    Rules,
+    RunConditions,
+)
 from matchrec.search.kernels.mapping import (
+    begin_states,
+    forget,
     has_failed,
     holds_at,
     is_anchored,
     note_failure,
     note_state,
-    on_run_of,
     remember_failure,
     takes_too_many_steps,
     update_copy,
@@ -55,39 +67,81 @@ from matchrec.search.kernels.starts import (
     NO_ROOM,
     UNDECIDED,
     begin_start,
+    find_start,
     go_on_without,
-    searching,
+    go_to_next_partition,
     write_path,
 )
+from matchrec.search.partitions import IntArray
+
+
+class CoverageProgress(RememberedRows, ReachedStates):
+    """How far the search has come."""
+
+
+class CoverageWork(NamedTuple):
+    """What the search works in."""
+
+    progress: CoverageProgress
+    output: OutputArrays
+    # int32[d], the choice taken at each row from the starting row on.
+    path: ChoiceArray
+    # uint8[r, b], the failures that are remembered: see `mapping`.
+    memo: ByteArray
+    # int64[t, 4 + r], the computation states that the starting row has reached: see `mapping`. It
+    # is empty if they are not kept.
+    table: IntArray
+    # What is counted, and the nearest runs.
+    counts: RunCounts
+
+
+@kernel
+def search(
+    rules: Rules, rows: RowArrays, work: CoverageWork, conditions: RunConditions | None
+) -> int:
+    """Search from `progress` on; return a status. `starts` explains this loop."""
+    progress = work.progress
+    while progress.partition < rows.starts.shape[0] - 1:
+        status = np.int64(layout.DONE)
+        while status == layout.DONE and find_start(rows.begins, progress):
+            status = np.int64(search_start(rules, rows, work, conditions))
+        if status != layout.DONE and status != layout.MORE_ROWS:
+            return int(status)
+        go_to_next_partition(rows.starts, rows.frontier, progress)
+        begin_partition(work)
+    return layout.DONE
+
+
+@spliced
+def begin_partition(work: CoverageWork) -> None:
+    """Forget the failures of the partition before."""
+    forget(work.progress.start, work.progress)
 
 
 @spliced
 def search_start(
-    rules: Rules, rows: RowArrays, work: Work, registers: Hook, counts: RunCounts
+    rules: Rules, rows: RowArrays, work: CoverageWork, conditions: RunConditions | None
 ) -> int:
     """Write out and count the match at progress.start, or count its nearest run; return a status.
 
     It sets the next starting row.
     """
-    progress = work.progress
+    progress, counts = work.progress, work.counts
     bound = begin_start(rows.window_end, progress)
-    length = find_match(bound, rules, rows, work, registers, counts)
+    length = find_match(bound, rules, rows, work, conditions)
     if length == NO_MATCH:
-        count_start(ANCHORED, bound, rules, rows, progress, counts)
+        count_start(ANCHORED, bound, rules.program, rows, progress, counts)
     if length < 0:
         return go_on_without(length, progress)
-    status = write_path(length, rules, work)
+    status = write_path(length, work.path, rules, work.output, progress)
     if status == layout.DONE:
         count_match(length, work.path, counts)
     return status
 
 
-search = searching(search_start)
-
-
 @spliced
 def find_match(
-    bound: int, rules: Rules, rows: RowArrays, work: Work, registers: Hook, counts: RunCounts
+    bound: int, rules: Rules, rows: RowArrays, work: CoverageWork, conditions: RunConditions | None
 ) -> int:
     """Return the length of the preferred match at progress.start, NO_MATCH, or NO_MATCH - status.
 
@@ -95,15 +149,14 @@ def find_match(
     ends.
     """
     first, program, satisfied = rules.first, rules.program, rows.satisfied
-    path, memo, progress = work.path, work.memo, work.progress
+    path, memo, progress, counts = work.path, work.memo, work.progress, work.counts
     start, edge = progress.start, progress.edge
     row = start
     state = np.int64(0)
     choice = first[0]
     tried_further = False  # whether the search has been beyond this pair of state and row
     begin_nearest(np.int64(0), state, row, row, row + 1, counts)
-    progress.stamp += 1
-    progress.runs = 0
+    begin_states(progress)
     while True:
         end_of_choices = first[state + 1]
         while choice < end_of_choices:
@@ -118,8 +171,10 @@ def find_match(
                     bit = program[choice, layout.MEMO]
                     failed = bit >= 0 and has_failed(memo, progress, bit, row + 1)
                     answer = np.int64(HOLDS)
-                    if registers is not None:
-                        answer = np.int64(evaluate_choice(choice, row, failed, rules, rows, work))
+                    if conditions is not None:
+                        answer = np.int64(
+                            evaluate_choice(choice, row, failed, program, work, conditions)
+                        )
                         if answer < 0:
                             return int(answer)
                     if answer == HOLDS and not failed:
@@ -155,7 +210,12 @@ def find_match(
 
 @spliced
 def evaluate_choice(
-    choice: int, row: int, failed: bool, rules: Rules, rows: RowArrays, work: Work
+    choice: int,
+    row: int,
+    failed: bool,
+    program: IntArray,
+    work: CoverageWork,
+    conditions: RunConditions,
 ) -> int:
     """Return whether the condition on the run lets a choice map a row.
 
@@ -165,19 +225,18 @@ def evaluate_choice(
         HOLDS, HOLDS_NOT or NO_MATCH - status. HOLDS_NOT as well if a run with the same future came
         before.
     """
-    progress, program = work.progress, rules.program
+    progress = work.progress
     depth = row - progress.start
     if depth == work.path.shape[0]:
         return NO_MATCH - layout.PATH_FULL
     if takes_too_many_steps(progress):
         return NO_MATCH - layout.TOO_MANY_STEPS
-    on_run = on_run_of(rules, rows, work)
-    update_copy(choice, depth, depth + 1, row, program, on_run)
-    answer = holds_at(choice, depth + 1, row, program, on_run)
+    update_copy(choice, depth, depth + 1, row, program, conditions)
+    answer = holds_at(choice, depth + 1, row, program, conditions)
     if answer != HOLDS and answer != HOLDS_NOT and not failed:
         answer = NO_MATCH - note_failure(answer, choice, row, progress)
     if answer == HOLDS and program[choice, layout.MEMO] < 0:
-        answer = note_state(choice, row, depth, rules, work)
+        answer = note_state(choice, row, depth, program, conditions, work.table, progress)
         if answer < 0:
             answer = NO_MATCH + answer
     return int(answer)

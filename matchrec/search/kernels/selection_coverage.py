@@ -21,10 +21,12 @@ Cost: for each starting row, the rows of its window or partition, times the numb
 computation states.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import spliced
+from matchrec.jit.decorators import kernel, spliced
 from matchrec.search.kernels import counting, layout
 from matchrec.search.kernels.counting import (
     END_STATE,
@@ -39,9 +41,23 @@ from matchrec.search.kernels.counting import (
     keep_nearer,
     note_reason,
 )
-from matchrec.search.kernels.layout import Hook, RowArrays, Rules, Work
-from matchrec.search.kernels.mapping import note_state
-from matchrec.search.kernels.matches import FORBIDDEN, is_match, lacks_absent, write_path
+from matchrec.search.kernels.layout import (
+    NegationArrays,
+    OutputArrays,
+    ReachedStates,
+    RowArrays,
+    Rules,
+    RunConditions,
+    SelectionRules,
+)
+from matchrec.search.kernels.mapping import begin_states, note_state
+from matchrec.search.kernels.matches import (
+    FORBIDDEN,
+    SelectionProgress,
+    is_match,
+    lacks_absent,
+    write_path,
+)
 from matchrec.search.kernels.skipping import (
     ACCEPTED,
     BLOCKED,
@@ -50,30 +66,89 @@ from matchrec.search.kernels.skipping import (
     evaluate_choice,
     push,
 )
-from matchrec.search.kernels.starts import begin_start, searching
+from matchrec.search.kernels.starts import find_start, go_to_next_partition
+from matchrec.search.partitions import IntArray
+
+
+class SelectionCoverageProgress(SelectionProgress, ReachedStates):
+    """How far the search has come.
+
+    The length of the best match is how many rows the path of a match has. There is no other best
+    match.
+    """
+
+
+class SelectionCoverageWork(NamedTuple):
+    """What the search works in."""
+
+    progress: SelectionCoverageProgress
+    output: OutputArrays
+    # int64[5, d], the run that is followed: see `layout`.
+    path: IntArray
+    # int64[t, 4 + r], the computation states that the starting row has reached: see `mapping`. It
+    # is empty if they are not kept.
+    table: IntArray
+    # What is counted, and the nearest runs.
+    counts: RunCounts
+    # The negations between two rows of a match that are decided when a row is mapped; they may be
+    # none.
+    between: NegationArrays
+
+
+@kernel
+def search(
+    rules: Rules,
+    selecting: SelectionRules,
+    rows: RowArrays,
+    work: SelectionCoverageWork,
+    conditions: RunConditions,
+    negation: NegationArrays | None,
+) -> int:
+    """Search from `progress` on; return a status. `starts` explains this loop."""
+    progress = work.progress
+    while progress.partition < rows.starts.shape[0] - 1:
+        status = np.int64(layout.DONE)
+        while status == layout.DONE and find_start(rows.begins, progress):
+            status = np.int64(search_start(rules, selecting, rows, work, conditions, negation))
+        if status != layout.DONE and status != layout.MORE_ROWS:
+            return int(status)
+        go_to_next_partition(rows.starts, rows.frontier, progress)
+        begin_partition(work)
+    return layout.DONE
+
+
+@spliced
+def begin_partition(_work: SelectionCoverageWork) -> None:
+    """Do nothing: nothing is remembered that holds for one partition only."""
 
 
 @spliced
 def search_start(
-    rules: Rules, rows: RowArrays, work: Work, negation: Hook, counts: RunCounts
+    rules: Rules,
+    selecting: SelectionRules,
+    rows: RowArrays,
+    work: SelectionCoverageWork,
+    conditions: RunConditions,
+    negation: NegationArrays | None,
 ) -> int:
     """Write out and count a match of progress.start, or count its nearest run; return a status.
 
     It sets the next starting row. If the status is not DONE, nothing has been written.
     """
-    progress = work.progress
-    start, end = progress.start, begin_start(rows.window_end, progress)
+    progress, counts = work.progress, work.counts
+    start, end = progress.start, rows.window_end[progress.start]
     matches, mapped = progress.matches, progress.mapped
-    progress.stamp += 1
-    progress.runs = 0
+    begin_states(progress)
     status = np.int64(layout.DONE)
-    for first in range(rules.starts):
+    for first in range(selecting.starts):
         if status == layout.DONE:
-            status = np.int64(search_from(first, end, rules, rows, work, negation, counts))
+            status = np.int64(
+                search_from(first, end, rules, selecting, rows, work, conditions, negation)
+            )
     if status == layout.DONE:
         remaining = counts.remaining[counts.ends[0, END_STATE]]
         otherwise = counting.ANCHORED if remaining > 0 else counting.FORBIDDEN
-        count_start(otherwise, end, rules, rows, progress, counts)
+        count_start(otherwise, end, rules.program, rows, progress, counts)
     if status == ACCEPTED:
         length = progress.best_length
         status = np.int64(write_path(layout.PATH_ROWS, length, work))
@@ -86,18 +161,16 @@ def search_start(
     return int(status)
 
 
-search = searching(search_start)
-
-
 @spliced
 def search_from(
     first: int,
     end: int,
     rules: Rules,
+    selecting: SelectionRules,
     rows: RowArrays,
-    work: Work,
-    negation: Hook,
-    counts: RunCounts,
+    work: SelectionCoverageWork,
+    conditions: RunConditions,
+    negation: NegationArrays | None,
 ) -> int:
     """Search from progress.start in state `first`; `end` is the row before which runs end.
 
@@ -105,19 +178,21 @@ def search_from(
         ACCEPTED if there is a match, then progress.best_length is how many rows the path has; DONE
         if there is none, then `counts` has the nearest run; or another status.
     """
-    program, path, progress = rules.program, work.path, work.progress
-    states, goes_on, waits, ends = rules.first, rules.goes_on, rules.waits, rules.ends
-    start = progress.start
-    row, state, depth = start, first, np.int64(0)
-    choice = states[first]
+    program, path, counts = rules.program, work.path, work.counts
+    first_choice, goes_on = rules.first, selecting.goes_on
+    waits, ends = selecting.waits, selecting.ends
+    row, state, depth = work.progress.start, first, np.int64(0)
+    choice = first_choice[first]
     blocked = np.int64(0)
     status = np.int64(layout.DONE)
     if first == 0 or is_nearer(depth, state, depth, counts):
         begin_nearest(depth, state, row, depth, np.int64(UNKNOWN), counts)
     while True:
-        end_of_choices = states[state + 1]
+        end_of_choices = first_choice[state + 1]
         position = Position(row, end, state, choice, depth, blocked, np.int64(0))
-        choice, blocked, status = try_choices(position, rules, rows, work, negation, counts)
+        choice, blocked, status = try_choices(
+            position, rules, selecting, rows, work, conditions, negation
+        )
         if status == ACCEPTED:
             break
         if status != layout.DONE:
@@ -127,11 +202,11 @@ def search_from(
             state = program[choice, layout.TARGET]
             begin_nearest(depth, state, row, depth, np.int64(UNKNOWN), counts)
             blocked = np.int64(0 if goes_on[state] else BLOCKED)
-            choice = states[state]
+            choice = first_choice[state]
             continue
         if depth > 0 and row < end and blocked == 0 and waits[state] >= 0:
             row, state = row + 1, waits[state]
-            choice = states[state]
+            choice = first_choice[state]
             continue
         if depth > 0 and row >= end and ends[state] != 0:
             status = np.int64(ACCEPTED)
@@ -145,13 +220,19 @@ def search_from(
         blocked = path[layout.PATH_MARKS, depth]
         keep_nearer(depth, choice, counts)
         state, choice = program[choice, layout.SOURCE], choice + 1
-    progress.best_length = depth
+    work.progress.best_length = depth
     return int(status)
 
 
 @spliced
 def try_choices(
-    position: Position, rules: Rules, rows: RowArrays, work: Work, negation: Hook, counts: RunCounts
+    position: Position,
+    rules: Rules,
+    selecting: SelectionRules,
+    rows: RowArrays,
+    work: SelectionCoverageWork,
+    conditions: RunConditions,
+    negation: NegationArrays | None,
 ) -> tuple[int, int, int]:
     """Try the choices of a state from one on, until one maps the row; it is in the path then.
 
@@ -159,7 +240,7 @@ def try_choices(
         The choice that maps the row, or the index after the last choice; the new value of
         `blocked`; and DONE, ACCEPTED if the search is over, or another status.
     """
-    program = rules.program
+    program, path, counts = rules.program, work.path, work.counts
     row, end, depth, choice = position.row, position.end, position.depth, position.choice
     blocked = position.blocked
     end_of_choices = rules.first[position.state + 1]
@@ -167,7 +248,7 @@ def try_choices(
     while choice < end_of_choices:
         target = program[choice, layout.TARGET]
         if target == layout.ACCEPT:
-            answer = is_match(choice, row, depth, rules, rows, work, negation)
+            answer = is_match(choice, row, depth, rules, rows, work, conditions, negation)
             if answer > layout.CONDITION_FAILED:
                 status = np.int64(answer)
                 break
@@ -176,15 +257,17 @@ def try_choices(
                 break
             if answer == FORBIDDEN:
                 note_reason(counting.FORBIDDEN, depth, counts)
-        elif row < end and (blocked != STOPPED or target < 0 or not rules.goes_on[target]):
-            answer = evaluate_choice(choice, row, depth, rules, rows, work)
+        elif row < end and (blocked != STOPPED or target < 0 or not selecting.goes_on[target]):
+            answer = evaluate_choice(
+                choice, row, depth, program, rows.satisfied, path, work.progress, conditions
+            )
             if answer < 0:
                 status = np.int64(-answer)
                 break
             if answer == HOLDS and target >= 0:
                 blocked = max(blocked, program[choice, layout.BLOCKS])
-                push(choice, row, depth, blocked, work.path)
-                answer = is_worth_following(choice, row, depth, rules, rows, work, counts)
+                push(choice, row, depth, blocked, path)
+                answer = is_worth_following(choice, row, depth, program, rows, work, conditions)
                 if answer < 0:
                     status = np.int64(-answer)
                     break
@@ -209,15 +292,24 @@ def try_choices(
 
 @spliced
 def is_worth_following(
-    choice: int, row: int, depth: int, rules: Rules, rows: RowArrays, work: Work, counts: RunCounts
+    choice: int,
+    row: int,
+    depth: int,
+    program: IntArray,
+    rows: RowArrays,
+    work: SelectionCoverageWork,
+    conditions: RunConditions,
 ) -> int:
     """Return whether a run that has mapped a row must be followed: HOLDS, HOLDS_NOT or -status.
 
     It need not be if a negation already forbids it, or if a run with the same future has come
     there. The row is the one in the path after `depth` others.
     """
-    length = depth + 1
-    if lacks_absent(0, length, length, counts.between, rules, rows, work) != HOLDS:
-        note_reason(counting.FORBIDDEN, depth, counts)
+    length, lower, between, path = depth + 1, work.progress.lower, work.between, work.path
+    answer = lacks_absent(
+        0, length, length, between, program, rows.window_end, path, lower, conditions
+    )
+    if answer != HOLDS:
+        note_reason(counting.FORBIDDEN, depth, work.counts)
         return HOLDS_NOT
-    return int(note_state(choice, row, depth, rules, work))
+    return int(note_state(choice, row, depth, program, conditions, work.table, work.progress))

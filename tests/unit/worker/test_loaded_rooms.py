@@ -32,6 +32,7 @@ OF_WORKERS = (
     "search.incremental",
     "search.kernels",
     "search.graph",
+    "search.live_runs",
     "search.partial",
     "search.search",
     "search.selection",
