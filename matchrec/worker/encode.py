@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -169,9 +169,12 @@ def value_at(table: pa.Table, name: str, row: int) -> object:
         return value.cast(pa.string()).as_py()
 
 
+S = TypeVar("S", bound=np.generic)
+
+
 def stack_columns(
-    columns: Sequence[npt.NDArray[np.generic]], rows: int, kind: type
-) -> npt.NDArray[Any]:
+    columns: Sequence[npt.NDArray[np.generic]], rows: int, kind: type[S]
+) -> npt.NDArray[S]:
     """Return the columns as one array kind[len(columns), rows]. There may be no columns."""
     if not columns:
         return np.empty((0, rows), kind)
@@ -416,7 +419,8 @@ def find_ends_at_distance(window: Distance, order: pa.Array, starts: IntArray) -
         ends = compute_window_ends(starts, arrays.order_floats(values), valid, rising_bounds, valid)
     if window.tests_first:
         return ends
-    return np.maximum(ends, np.arange(1, len(ends) + 1))  # the first row is always inside
+    # the first row is always inside
+    return np.asarray(np.maximum(ends, np.arange(1, len(ends) + 1)), np.int64)
 
 
 # Checks of windows.

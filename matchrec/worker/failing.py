@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from matchrec import memory
 from matchrec.errors import MatchRecognizeRunError
@@ -76,7 +76,7 @@ def read_input(batches: Iterator[Rows]) -> Iterator[Rows]:
         raise row_not_computed(reason=find_cause(str(error))) from None
 
 
-def unpickle(payload: bytes) -> Any:
+def unpickle(payload: bytes) -> object:
     """Unpickle an object, which loads its modules.
 
     Raises:
