@@ -17,8 +17,8 @@ from functools import wraps
 from math import isfinite
 from typing import Any, Literal, ParamSpec, TypeGuard, TypeVar
 
-from matchrec.errors.calls import field_as_argument, unknown_word, wrong_argument
-from matchrec.errors.kinds import find_nearest
+from matchrec.errors.calls import option_as_argument, unknown_option_value, wrong_argument
+from matchrec.errors.misspellings import find_nearest
 
 # The words that an argument may be. Editors complete them, and type checkers know them.
 
@@ -72,7 +72,7 @@ class ArgumentKind:
         if self.accepts(value):
             return
         if self.words and isinstance(value, str):
-            raise unknown_word(call, argument, value, self.words)
+            raise unknown_option_value(call, argument, value, self.words)
         cure = self.cure.replace("{argument}", argument)
         raise wrong_argument(call, argument, value, self.wanted, cure)
 
@@ -212,7 +212,7 @@ def check_fields(
         return
     for argument in kinds.keys() & parameters.keys():
         for name in unknown_names.intersection(kinds[argument].fields):
-            raise field_as_argument(call=call, name=name, argument=argument)
+            raise option_as_argument(call=call, name=name, argument=argument)
 
 
 def suggest_names(

@@ -60,21 +60,6 @@ def number_sort_key(keys: str) -> list[tuple[float, str]]:
     return [(float(text), "") if _NUMBER.fullmatch(text) else (inf, text) for text in texts]
 
 
-def show_count(number: int, thing: str, things: str | None = None) -> str:
-    """Return a number and what it counts, in singular or plural.
-
-    Args:
-        number: how many there are.
-        thing: the noun in singular.
-        things: the noun in plural, by default `thing` with an `s`.
-
-    >>> show_count(0, "value"), show_count(1, "value"), show_count(2000, "match", "matches")
-    ('0 values', '1 value', '2,000 matches')
-    """
-    plural = things or f"{thing}s"
-    return f"{number:,} {thing if number == 1 else plural}"
-
-
 @dataclass(frozen=True, slots=True)
 class Span:
     """The characters of a query's text from `start` up to, but not including, `end`."""

@@ -98,6 +98,7 @@ MAY_IMPORT = {
     },
     "explain.tracing": {
         "source",
+        "errors",
         "explain.pictures",
         "plan",
         "conditions",

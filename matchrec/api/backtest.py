@@ -21,7 +21,7 @@ from matchrec.api.clause import Clause
 from matchrec.automaton.closure import UNREACHABLE
 from matchrec.compile.coverage import CoverageDraft, CoverageTask
 from matchrec.errors import MatchRecognizeUnsupportedError
-from matchrec.errors import calls as errors
+from matchrec.errors import labels as errors
 from matchrec.explain.charts.backtest import ATTEMPT_COLUMNS, MATCH_COLUMNS, Backtest
 from matchrec.explain.charts.series import comparable_type, find_single_column
 from matchrec.explain.coverage import Reason, build_ending, find_states_after, list_condition_parts
@@ -83,7 +83,7 @@ def build_plan_of_matches(clause: Clause) -> MatchPlan:
     """
     plan = clause.plan_of_matches("backtest")
     if not plan.order_by:
-        raise errors.no_order_of_labels()
+        raise errors.labels_without_order()
     order = plan.order_by[0].expression
 
     def build_order_term(end: End) -> Term:
@@ -150,11 +150,11 @@ class Labels:
                 is_order = name == order_field[0]
                 what = "the order of the query" if is_order else f"`{name}` of the query"
                 in_pandas = CASTS_IN_PANDAS.get(query_type, "labels.{}.astype(...)").format(column)
-                raise errors.labels_do_not_compare(
+                raise errors.label_type_differs(
                     name=column,
                     what=what,
                     kind=label_types[column],
-                    wanted=query_type,
+                    expected_type=query_type,
                     in_pandas=in_pandas,
                 )
         columns_by_lower_name = {column.lower(): column for column in frame.columns}
@@ -215,7 +215,7 @@ def find_key_columns(frame: DataFrame, names: Sequence[str], key: Key) -> list[s
         key_names = [key] if isinstance(key, str) else key
         columns = [find_label_column(frame, name, "key") for name in key_names]
     if columns and len(columns) != len(names):
-        raise errors.other_number_of_keys(count=len(columns), names=names or ["nothing"])
+        raise errors.wrong_number_of_keys(count=len(columns), names=names or ["nothing"])
     return columns
 
 
@@ -234,8 +234,8 @@ def find_label_column(frame: DataFrame, name: str, argument: str = "") -> str:
     if column is not None:
         return column
     if argument:
-        raise errors.no_label_column(argument=argument, name=name, columns=frame.columns)
-    raise errors.no_key_of_labels(name=name, columns=frame.columns)
+        raise errors.unknown_label_column(argument=argument, name=name, columns=frame.columns)
+    raise errors.label_key_missing(name=name, columns=frame.columns)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from matchrec.errors.language import Language
-from matchrec.errors.sql.window import window_asked_about
+from matchrec.errors.sql.window import question_about_pattern_window
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.source import Source
@@ -39,7 +39,7 @@ class Clause:
     def build_question(self, plan: MatchPlan, options: Options, use: Use = EVERYTHING) -> Question:
         """Return a question about the same rows with another plan, rewritten for the session."""
         columns = find_input_columns(self.relation, self.alias)
-        return Question((Rule("", plan),), self.relation, columns, options, use).resolve()
+        return Question((Rule("", plan),), self.relation, columns, options, use).rewrite_rules()
 
     def plan_searched(self, call: str) -> MatchPlan:
         """Return the plan that `why`, `coverage` and the like explain.
@@ -51,7 +51,7 @@ class Clause:
             MatchRecognizeUnsupportedError: this is a row pattern window.
         """
         if self.is_window:
-            raise window_asked_about(call=call)
+            raise question_about_pattern_window(call=call)
         return self.searched or self.plan
 
     def plan_of_matches(self, call: str) -> MatchPlan:
@@ -70,9 +70,3 @@ class EvaluatedClause:
     clause: Clause
     result: ClauseResult
     site: Site | None = None  # where the clause is in a SQL query; None for a clause by itself
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of all columns of the clause, also those that the query does not read."""
-        question = self.result.prepared.question
-        return question.columns_of(question.rules[0])

@@ -25,13 +25,14 @@ from typing_extensions import override
 from matchrec.api.clause import Clause, EvaluatedClause
 from matchrec.api.inputs import Arguments, Frames, find_unbound_parameter, run_outer_query
 from matchrec.api.missing_columns import add_help
+from matchrec.errors import inspection as inspection_errors
 from matchrec.errors.language import Language
-from matchrec.errors.run import failures
-from matchrec.errors.sql import clause as errors
-from matchrec.errors.streams import another_clause_over_a_stream
+from matchrec.errors.sql import query as errors
+from matchrec.errors.streams import second_clause_over_stream
+from matchrec.errors.wording import show_count
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import Template
-from matchrec.source import Source, show_count
+from matchrec.source import Source
 from matchrec.spark.execute import ClauseResult
 from matchrec.spark.question import Options, is_streaming
 from matchrec.spark.relation import Relation, Runner
@@ -99,18 +100,18 @@ def find_clause_number(query: ParsedQuery, clause: int | str | None) -> int:
     """
     names = query.clause_names
     if not names:
-        raise failures.no_clause()
+        raise inspection_errors.missing_clause()
     if clause is None:
         if len(names) == 1:
             return 1
-        raise failures.several_clauses(count=len(names), names=list_clauses(query))
+        raise inspection_errors.several_clauses(count=len(names), names=list_clauses(query))
     if isinstance(clause, int):
         numbers = [clause] if 1 <= clause <= len(names) else []
     else:
         lower_name = clause.lower()
         numbers = [n for n, name in enumerate(names, 1) if name.lower() == lower_name]
     if len(numbers) != 1:
-        raise failures.unknown_clause(asked=clause, names=list_clauses(query))
+        raise inspection_errors.unknown_clause(clause=clause, names=list_clauses(query))
     return numbers[0]
 
 
@@ -275,7 +276,7 @@ class EvaluatedSql(EvaluatedQuery):
         relation = self.build_input(site)
         reads_stream = any(planned.result.prepared.question.is_stream for planned in self.clauses)
         if reads_stream and is_streaming(relation.rows):
-            raise another_clause_over_a_stream(plan.pattern.span)
+            raise second_clause_over_stream(plan.pattern.span)
         return Clause(
             plan,
             relation,
@@ -360,12 +361,12 @@ def check_renames(planned: EvaluatedClause) -> None:
     """Raise MatchRecognizePlanError if `AS m (a, b)` has more or fewer names than columns."""
     assert planned.site is not None
     names = planned.site.renames
-    if names and len(names) != len(planned.columns):
-        raise errors.other_number_of_names(
+    if names and len(names) != len(planned.result.columns):
+        raise errors.wrong_number_of_column_names(
             names[0].to(names[-1]),
-            given=show_count(len(names), "name"),
-            found=show_count(len(planned.columns), "column"),
-            columns=planned.columns,
+            name_count=show_count(len(names), "name"),
+            column_count=show_count(len(planned.result.columns), "column"),
+            columns=planned.result.columns,
         )
 
 

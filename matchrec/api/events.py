@@ -26,7 +26,8 @@ from matchrec.api.inputs import (
 from matchrec.api.query import FrontEnd, Query, resolve_options
 from matchrec.api.signatures import ARGUMENTS, NAMED, PATTERN_OUTPUT, SASE_OUTPUT
 from matchrec.arguments import DATAFRAME, FLAG, PatternOutput, SaseOutput, check_arguments
-from matchrec.errors.calls import column_is_no_condition, column_refused, unconverted_option
+from matchrec.errors.calls import option_not_convertible
+from matchrec.errors.frames import condition_not_boolean, condition_refused_by_engine
 from matchrec.errors.kinds import located_in
 from matchrec.errors.language import PATTERN_CALLS, SASE
 from matchrec.patterns.sase import Streams, compile_sase
@@ -360,7 +361,7 @@ class PatternOverEvents(EventFrontEnd):
         from matchrec.api.transpile import convert_query
 
         if self.timeouts:
-            raise unconverted_option(option="timeouts=True")
+            raise option_not_convertible(option="timeouts=True")
         return convert_query(
             self.pattern,
             read=dialect,
@@ -438,8 +439,10 @@ def add_conditions(df: DataFrame, conditions: dict[str, Any]) -> DataFrame:
             except AnalysisException as error:
                 engine = find_backend(df.sparkSession).engine
                 reason = read_sentence(error)
-                raise column_refused(engine=engine, column=column_text, reason=reason) from None
+                raise condition_refused_by_engine(
+                    engine=engine, column=column_text, reason=reason
+                ) from None
         type_name = data_type.simpleString()
         if type_name not in ("boolean", "void"):  # NULL is void
-            raise column_is_no_condition(column=column_text, type_name=type_name)
+            raise condition_not_boolean(column=column_text, type_name=type_name)
     return df.withColumns(conditions) if conditions else df

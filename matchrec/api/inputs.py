@@ -21,11 +21,19 @@ from pyspark.sql import Column, DataFrame, SparkSession
 
 from matchrec.arguments import is_dataframe, is_frame
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors import calls as errors
-from matchrec.errors.kinds import describe_value, find_library, located_in
-from matchrec.errors.run.failures import rule_marker_without_value
+from matchrec.errors import frames as errors
+from matchrec.errors.calls import (
+    unbound_parameter,
+    unknown_marker,
+    unknown_parameter,
+    wrong_number_of_values,
+)
+from matchrec.errors.kinds import located_in
+from matchrec.errors.machine import stopped_session
+from matchrec.errors.rule_sets import rule_marker_without_value
+from matchrec.errors.wording import describe_value, find_library, show_count
 from matchrec.plan.text import Template, View, join_template, parameter_name, quote_name
-from matchrec.source import Source, Span, show_count
+from matchrec.source import Source, Span
 from matchrec.spark.backends import find_backend, make_runner
 from matchrec.spark.errors.diagnose import find_unbound_name, make_lost_value_error, read_sentence
 from matchrec.spark.frames import (
@@ -159,7 +167,7 @@ def as_dataframe(spark: SparkSession, name: str, value: object) -> object:
         check_pandas(name, frame)
         frame = cast_pandas_columns(frame)
     elif spark.version.startswith("3."):
-        raise errors.no_arrow_tables(version=spark.version, name=name)
+        raise errors.arrow_table_not_supported(version=spark.version, name=name)
     # Spark has microseconds, so this must be done while the frame still has nanoseconds.
     close_times = find_close_times(name, find_library(value), frame)
     if not is_table:
@@ -219,7 +227,7 @@ def explain_failed_conversion(
     reason = read_sentence(error)
     if not is_about_values:
         reason = f"{reason} ({type(error).__name__})"
-    return errors.no_dataframe_of(name=name, reason=reason)
+    return errors.cannot_make_dataframe(name=name, reason=reason)
 
 
 def check_times(spark: SparkSession, schema: Any) -> None:
@@ -293,14 +301,14 @@ def check_pandas(name: str, frame: Any) -> None:
         MatchRecognizePlanError: Spark does not have a value or a type, or would change a value.
     """
     if not len(frame.columns):
-        raise errors.no_columns(name=name)
+        raise errors.frame_without_columns(name=name)
     for column, values in frame.items():
         type_name = str(values.dtype)
         if type_name.lower().startswith("uint64") and (values > 2**63 - 1).any():
             raise errors.beyond_bigint(column=column, name=name)
         if type_name.startswith("period"):
             reason = f"column `{column}` is of type {type_name}"
-            raise errors.no_dataframe_of(name=name, reason=reason)
+            raise errors.cannot_make_dataframe(name=name, reason=reason)
     number = find_beyond_bigint(frame)
     if number is not None:
         raise errors.whole_number_beyond_bigint(
@@ -308,7 +316,7 @@ def check_pandas(name: str, frame: Any) -> None:
         )
     time = find_changed_time(frame)
     if time is not None:
-        raise errors.time_would_change(
+        raise errors.mixed_time_types(
             name=name, column=time.column, row=time.row, value=str(time.value), reason=time.reason
         )
 
@@ -346,10 +354,10 @@ def check_frames(spark: SparkSession, query: QueryNode, frames: Frames) -> None:
             if shares_views(spark, frame.sparkSession):
                 continue
             if is_stopped(frame.sparkSession):
-                raise errors.stopped_session()
+                raise stopped_session()
             raise errors.table_of_another_session(span, name=name).located(query.source)
         if span.start in starts_of_inputs:
-            raise errors.no_table(span, name=name, value=describe_value(frame)).located(
+            raise errors.not_a_table(span, name=name, value=describe_value(frame)).located(
                 query.source
             )
 
@@ -372,9 +380,7 @@ def name_values(query: QueryNode, args: Arguments) -> NamedValues:
         else:
             problem = "has no values"
         markers_without_value = query.markers[len(values) :]
-        error = errors.other_number_of_values(
-            problem, len(query.markers), *markers_without_value[:1]
-        )
+        error = wrong_number_of_values(problem, len(query.markers), *markers_without_value[:1])
         raise error.located(query.source)
     if isinstance(args, list):
         names = [parameter_name(marker) for marker in query.markers]
@@ -413,7 +419,7 @@ def check_marker_names(text: str, names: Iterable[str]) -> None:
     marker_names = {name for name, _ in find_markers(text)}
     for name in names:
         if name not in marker_names:
-            raise errors.no_such_marker(name=name)
+            raise unknown_marker(name=name)
 
 
 def find_possible_markers(text: str) -> tuple[str, ...]:
@@ -437,7 +443,7 @@ def refuse_unused(text: str, values: Mapping[str, object]) -> None:
     possible_names = find_possible_markers(text)
     for name in values:
         if name not in possible_names:
-            raise errors.unused_value(name=name, known=possible_names)
+            raise unknown_parameter(name=name, parameters=possible_names)
 
 
 def fill_markers(source: Source, values: Mapping[str, str]) -> Source:
@@ -456,7 +462,7 @@ def fill_markers(source: Source, values: Mapping[str, str]) -> Source:
         edits = []
         for name, span in find_markers(source.text):
             if name not in values:
-                raise rule_marker_without_value(span, name=name, known=tuple(values))
+                raise rule_marker_without_value(span, name=name, parameters=tuple(values))
             edits.append(Edit(span, values[name]))
         check_marker_names(source.text, values)
     return apply_edits(source.text, edits).source(source) if edits else source
@@ -504,4 +510,4 @@ def find_unbound_parameter(
     span = find_first_parameters(query.source.text).get(name)
     if name in value_names:  # Spark has lost the value
         return make_lost_value_error(name, span).located(query.source)
-    return errors.unbound_parameter(span, name=name, known=value_names).located(query.source)
+    return unbound_parameter(span, name=name, parameters=value_names).located(query.source)

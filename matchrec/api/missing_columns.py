@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from matchrec.api.clause import EvaluatedClause
-from matchrec.errors.sql import clause as errors
+from matchrec.errors.sql import query as errors
 from matchrec.source import Source
 from matchrec.spark.errors.users_terms import InUsersTerms
 from matchrec.syntax.tokens import read_tokens
@@ -57,7 +57,7 @@ def find_advice(
     variables = {variable.lower() for variable in (*plan.variables, *plan.unions)}
     if qualifier.lower() in variables - {own_alias}:
         return errors.advice_on_variable(qualifier, name)
-    columns = tuple(source.at(span) for span in site.renames) or evaluated.columns
+    columns = tuple(source.at(span) for span in site.renames) or result.columns
     if name == "*" or name.lower() in (column.lower() for column in columns):
         if qualifier.lower() == own_alias or (not qualifier and is_grouped(source)):
             return errors.advice_on_ungrouped(name) if is_grouped(source) else None

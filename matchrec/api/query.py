@@ -22,9 +22,9 @@ from matchrec.api.remarks import find_clause_remarks, find_session_remarks
 from matchrec.api.signatures import AGGREGATES, ARGUMENTS, DIALECT, FRAME, KEY, NAME, PER
 from matchrec.arguments import AggregatePer, DialectName, TargetDialect, check_arguments
 from matchrec.errors import calls as errors
+from matchrec.errors.inspection import missing_clause
 from matchrec.errors.kinds import located_in
 from matchrec.errors.language import current_surface
-from matchrec.errors.run.failures import no_clause
 from matchrec.errors.warnings import warn_caller
 from matchrec.source import printable
 from matchrec.spark.environment import check_session, translate_stream_errors
@@ -511,7 +511,7 @@ class Query:
         with self._parse(self.options) as parsed:
             evaluated = parsed.evaluate()
             if not evaluated.clauses:
-                raise no_clause()
+                raise missing_clause()
             matches = evaluated.to_df()
             rows = evaluated.clauses[-1].clause.relation.rows
         return plot(Charted(matches, rows, x, y, by, between, match), page, panels)
@@ -608,5 +608,5 @@ def resolve_options(call: str, options: Options | None, *unsupported: str) -> Op
         return NO_OPTIONS
     for name in unsupported:
         if getattr(options, name) != getattr(NO_OPTIONS, name):
-            raise errors.option_of_others(name=name, call=call)
+            raise errors.option_not_for_call(name=name, call=call)
     return options

@@ -22,8 +22,9 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.remarks import find_warnings
 from matchrec.source import Source
 from matchrec.spark.environment import warn_once_if_untuned
-from matchrec.spark.execute import ClauseResult, PreparedInput
+from matchrec.spark.execute import ClauseResult
 from matchrec.spark.nanoseconds import find_nanosecond_ties
+from matchrec.spark.prepare import PreparedInput
 from matchrec.spark.question import Question
 from matchrec.spark.session import list_holes
 
@@ -95,7 +96,7 @@ def find_value_types(prepared: PreparedInput[Any]) -> Iterator[DataType]:
 
     Keys and order are left out because nobody has kilobytes in them.
     """
-    sorted_by = {expression.text for expression in prepared.demand.joint_draft.plan.sorted_by}
+    sorted_by = {expression.text for expression in prepared.drafts.joint_draft.plan.sorted_by}
     for column, field in prepared.fields.items():
         if not (column.looks_at_one_row and column.text in sorted_by):
             yield field.dataType

@@ -24,8 +24,8 @@ from pyspark.sql.types import NullType, StringType
 
 from matchrec.arguments import ArgumentKind, instance_of, is_dataframe
 from matchrec.compile.rule_set import Version
-from matchrec.errors.calls import column_refused
-from matchrec.errors.run import failures
+from matchrec.errors import rule_sets as errors
+from matchrec.errors.frames import condition_refused_by_engine
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.plan.text import string_literal
 from matchrec.spark.errors.diagnose import read_sentence
@@ -96,7 +96,7 @@ class WrittenRule:
             values = loads(self.parameters, parse_float=Number, parse_int=Number)
             return {name: write_literal(value) for name, value in values.items()}
         except (AttributeError, ValueError):  # not an object, not JSON, or a list as a value
-            raise failures.wrong_parameters(text=self.parameters) from None
+            raise errors.malformed_rule_parameters(text=self.parameters) from None
 
 
 class Number(str):
@@ -145,7 +145,7 @@ def read_rules(rules: FixedRules, relation: Relation, order: str) -> tuple[Writt
     check_names(rules)
     for name, value in rules.items():
         if not IS_RULE(value) and not is_versions(value):
-            raise failures.no_rule(name=name, value=value)
+            raise errors.not_a_rule(name=name, value=value)
     if not any(is_versions(value) for value in rules.values()):
         # Without versions the order may have any type.
         return tuple(WrittenRule(name, value) for name, value in rules.items())  # type: ignore[arg-type]
@@ -163,9 +163,9 @@ def check_names(names: Iterable[str]) -> None:
     for name in names:
         first_name = names_by_lower_name.setdefault(name.lower(), name)
         if first_name != name:
-            raise failures.alike_but_for_case(first=first_name, second=name)
+            raise errors.rule_names_differ_in_case(first=first_name, second=name)
     if not names_by_lower_name:
-        raise failures.no_rules()
+        raise errors.no_rules()
 
 
 def find_times(relation: Relation, order: str) -> OrderNumbers:
@@ -179,9 +179,11 @@ def find_times(relation: Relation, order: str) -> OrderNumbers:
             times = OrderNumbers(relation.type_of(order))
         except QUERY_ERRORS as error:
             engine = relation.runner.backend.engine
-            raise column_refused(engine=engine, column=order, reason=read_sentence(error)) from None
+            raise condition_refused_by_engine(
+                engine=engine, column=order, reason=read_sentence(error)
+            ) from None
     if times.kind is None:
-        raise failures.no_times_of_order(order=order, type_name=times.type.simpleString())
+        raise errors.rule_versions_need_time(order=order, type_name=times.type.simpleString())
     return times
 
 
@@ -205,7 +207,7 @@ def read_dict(rules: Mapping[str, Any], times: OrderNumbers) -> Iterator[Version
         for time, content in versions.items():
             since = None if time is None else times.number(time)
             if since is None and time is not None:
-                raise failures.wrong_valid_from(name=name, value=time, wanted=times.counting.wanted)
+                raise errors.wrong_valid_from(name=name, value=time, expected=times.counting.wanted)
             yield VersionRow(name, content, None, since)
 
 
@@ -218,25 +220,25 @@ def read_table(table: DataFrame, times: OrderNumbers) -> list[VersionRow]:
     types = {field.name.lower(): field.dataType for field in table.schema.fields}
     for name in ("rule", "text", "valid_from"):
         if name not in types:
-            raise failures.rules_column_missing(name=name, known=table.columns)
+            raise errors.rules_column_missing(name=name, columns=table.columns)
     types.setdefault(PARAMETERS, NullType())
     for name in ("rule", "text", PARAMETERS):
         if not isinstance(types[name], StringType | NullType):
             expected_type = "string: see to_json" if name == PARAMETERS else "string"
-            raise failures.rules_column_of_type(
-                name=name, given=types[name].simpleString(), wanted=expected_type
+            raise errors.rules_column_type(
+                name=name, type_name=types[name].simpleString(), expected_type=expected_type
             )
     if not times.is_alike(types["valid_from"]):
-        raise failures.rules_column_of_type(
+        raise errors.rules_column_type(
             name="valid_from",
-            given=types["valid_from"].simpleString(),
-            wanted=times.type.simpleString(),
+            type_name=types["valid_from"].simpleString(),
+            expected_type=times.type.simpleString(),
         )
     since = f"{times.number_of_column('valid_from')} AS since"
     parameters = "NULL" if isinstance(types[PARAMETERS], NullType) else PARAMETERS
     rows = table.selectExpr("rule", "text", parameters, since).collect()
     if any(rule is None or not rule.strip() for rule, *_ in rows):
-        raise failures.no_name_in_rules()
+        raise errors.rule_without_name()
     versions = [VersionRow(*row) for row in rows]
     check_names(version.rule for version in versions)
     return sorted(versions, key=lambda version: version.rule)
@@ -257,10 +259,10 @@ def build_versions(rows: Iterable[VersionRow], times: OrderNumbers) -> Iterator[
         versions = versions_by_rule.setdefault(row.rule, {})
         if row.since is not None and not times.holds(row.since):
             expected_value = f"{times.counting.wanted} of {times.type.simpleString().upper()}"
-            raise failures.wrong_valid_from(name=row.rule, value=row.since, wanted=expected_value)
+            raise errors.wrong_valid_from(name=row.rule, value=row.since, expected=expected_value)
         if row.since in versions:
             time = "the beginning" if row.since is None else times.shown(row.since)
-            raise failures.two_versions_at_once(name=row.rule, time=time)
+            raise errors.duplicate_rule_version(name=row.rule, time=time)
         versions[row.since] = row
     for rule, versions in versions_by_rule.items():
         begins = sorted(versions, key=lambda since: (since is not None, since))  # None is first

@@ -34,11 +34,11 @@ from matchrec.arguments import (
     one_of,
 )
 from matchrec.errors import MatchRecognizeError
+from matchrec.errors import rule_sets as errors
 from matchrec.errors.calls import no_attribute
 from matchrec.errors.kinds import located_in
 from matchrec.errors.language import PATTERN_CALLS, SASE, reading_language
-from matchrec.errors.run import failures
-from matchrec.errors.streams import cached_stream
+from matchrec.errors.streams import cache_over_stream
 from matchrec.errors.warnings import refused_rule, warn_caller
 from matchrec.explain.explanation import Explanation, explain_rules
 from matchrec.explain.pictures.html import paragraph, preformatted, unfoldable
@@ -165,7 +165,7 @@ def warn_about_rules(built: build.BuiltRuleSet) -> None:
             remarks = find_remarks(draft, built.question, rule.source)
             if built.question.is_stream:
                 remarks += find_state_remarks(draft.written, linked.executable, rule.source)
-        warn_caller(*(failures.name_rule(rule.name, remark) for remark in remarks))
+        warn_caller(*(errors.name_rule(rule.name, remark) for remark in remarks))
     warn_caller(*find_session_remarks(built.rows.sparkSession, [built.prepared]))
 
 
@@ -192,7 +192,7 @@ class RulesReader:
         columns = find_input_columns(relation, names=self.events.df.columns)
         question = Question(rules, relation, columns, self.options, on_error=self.on_error)
         event_columns = self.choose_event_columns()
-        return RuleMatches(build.build_rule_set(question.resolve(), event_columns))
+        return RuleMatches(build.build_rule_set(question.rewrite_rules(), event_columns))
 
     def match_valid_rules(self, written_rules: Sequence[WrittenRule]) -> RuleMatches:
         """Return the matches of all rules that have no mistake. Warn about each of the others.
@@ -226,9 +226,9 @@ class RulesReader:
         names = input_names if self.event_columns is None else self.event_columns
         for name in names:
             if name not in input_names:
-                raise failures.unknown_event_column(name=name, known=input_names)
+                raise errors.unknown_event_column(name=name, columns=input_names)
             if input_names.count(name) > 1:
-                raise failures.two_columns_of_one_name(name=name)
+                raise errors.duplicate_input_column(name=name)
         return tuple(dict.fromkeys(names))
 
     def read(self, written_rules: Sequence[WrittenRule]) -> tuple[tuple[Rule, ...], DataFrame]:
@@ -238,7 +238,7 @@ class RulesReader:
             MatchRecognizeError: there are no rules, or one has a mistake. The error names the rule.
         """
         if not written_rules:
-            raise failures.no_rules()
+            raise errors.no_rules()
         frame = self.events.df
         rules = []
         for written in written_rules:
@@ -317,13 +317,11 @@ def refuse_keys_and_order(node: MatchRecognize) -> None:
         MatchRecognizePlanError: the clause has one.
     """
     if node.partition_by:
-        raise failures.clause_of_its_own(
+        raise errors.keys_in_rule(
             node.partition_by[0].span, clause="PARTITION BY", argument="partition_by"
         )
     if node.order_by:
-        raise failures.clause_of_its_own(
-            node.order_by[0].span, clause="ORDER BY", argument="order_by"
-        )
+        raise errors.keys_in_rule(node.order_by[0].span, clause="ORDER BY", argument="order_by")
 
 
 class RuleMatches:
@@ -438,7 +436,7 @@ class RuleMatches:
         +---+
         """
         if name not in self.rules:
-            raise failures.unknown_rule(name=name, known=self.rules)
+            raise errors.unknown_rule(name=name, rules=self.rules)
         if name not in self._results:
             self._results[name] = build.select_result(self._built, name)
         return self._results[name]
@@ -468,7 +466,7 @@ class RuleMatches:
         0
         """
         if missing := [name for name in self.rows.columns if name not in df.columns]:
-            raise failures.rows_of_something_else(missing=missing)
+            raise errors.not_rows_of_rule_set(missing=missing)
         return RuleMatches(self._built.over(df), self._refused)
 
     def cache(self) -> Self:
@@ -480,7 +478,7 @@ class RuleMatches:
         (1, ('large',))
         """
         if is_streaming(self._built.rows):
-            raise cached_stream()
+            raise cache_over_stream()
         self._built.rows.cache()
         return self
 

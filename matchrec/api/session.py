@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.api.sql import enable
 from matchrec.arguments import COUNT, check_arguments
-from matchrec.errors import calls as errors
+from matchrec.errors import machine as errors
 from matchrec.spark.sail.start import ENGINE, MEMORY_SIZE, start
 
 
@@ -47,5 +47,5 @@ def session(
     arguments = {"engine": engine, "cores": cores, "memory": memory}
     passed = [name for name, value in arguments.items() if value is not None]
     if passed:
-        raise errors.session_runs(given=passed)
+        raise errors.session_already_runs(arguments=passed)
     return running_session

@@ -43,6 +43,7 @@ from matchrec.arguments import (
 )
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import located_in
+from matchrec.errors.machine import missing_session
 from matchrec.source import Source, Span
 from matchrec.spark.after.expand import explode_rows
 from matchrec.spark.environment import check_session
@@ -110,7 +111,7 @@ def find_running_session() -> SparkSession:
     """
     session = SparkSession.getActiveSession()
     if session is None:
-        raise errors.no_session()
+        raise missing_session()
     return session
 
 
@@ -275,7 +276,7 @@ def build_sql_query(  # noqa: PLR0913 -- the arguments of `sql`
     """
     for name in frames:
         if not re.search(rf"{{\s*{re.escape(name)}\b", query):
-            raise errors.unused_name(name, ("args", "dialect", "options"), OPTIONS)
+            raise errors.unknown_argument(name, ("args", "dialect", "options"), OPTIONS)
     front_end = SqlText(spark, query, args, convert_frames(spark, frames))
     return Query(query, "SQL", dialect, resolve_options("sql", options), front_end)
 
@@ -320,9 +321,9 @@ class SqlText(FrontEnd):
         span = Span(*beginning.span("word"))
         word = beginning["word"]
         if word.upper() == "SEQ":
-            error = errors.no_pattern_of_sase(span, word=word, call=call)
+            error = errors.sase_without_pattern(span, word=word, call=call)
         else:
-            error = errors.no_query(span, word=word, call=call)
+            error = errors.not_a_query(span, word=word, call=call)
         raise error.located(Source(self.text))
 
     def convert(self, dialect: str, write: str, events: str) -> Conversion:

@@ -111,7 +111,7 @@ def sweep(
     options = resolve_options("sweep", options, "transport", "counters")
     points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     if len(points) > MAX_POINTS:
-        raise errors.too_many_points(count=len(points), limit=MAX_POINTS)
+        raise errors.too_many_combinations(count=len(points), limit=MAX_POINTS)
     check_markers(clause, grid)
     first_point = points[0]
     check_rule(df, build_rule(df, clause, first_point, "", dialect), first_point)
@@ -119,7 +119,7 @@ def sweep(
     rules, args = build_rules(df, clause, points_by_name, dialect)
     relation = build_relation(df, args)
     question = Question(rules, relation, find_input_columns(relation), options)
-    built = build_rule_set(question.resolve(), ())
+    built = build_rule_set(question.rewrite_rules(), ())
     return Sweep(tuple(grid), tuple(count_matches(select_matches(built), points_by_name)))
 
 
@@ -132,7 +132,7 @@ def check_markers(clause: str, grid: Grid) -> None:
     check_marker_names(clause, grid)
     for name, span in find_markers(clause):
         if name not in grid:
-            error = errors.marker_without_values(span, name=name, known=tuple(grid))
+            error = errors.sweep_parameter_without_values(span, name=name, parameters=tuple(grid))
             raise error.located(Source(clause))
 
 

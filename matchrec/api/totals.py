@@ -18,7 +18,7 @@ from pyspark.sql import types as spark_types
 from pyspark.sql.functions import expr
 
 from matchrec.api.clause import Clause
-from matchrec.errors import calls as errors
+from matchrec.errors import match_totals as errors
 from matchrec.errors.conditions import duplicate_output_column
 from matchrec.plan.clauses import Grouping, Measure, RowsPerMatch
 from matchrec.plan.expression import MATCH_NUMBER, End, Navigation, Semantics, Term, column_term
@@ -64,7 +64,7 @@ def aggregate(
     plan = clause.plan_of_matches("aggregate")
     is_stream = is_streaming(clause.relation.rows)
     if is_stream and grouping is not Grouping.END:
-        raise errors.unfinished_groups(per=per)
+        raise errors.unfinished_groups_over_stream(per=per)
 
     key_measures = find_key_measures(plan, grouping)
     calls = {name: parse_call(text, plan) for name, text in aggregates.items()}
@@ -188,7 +188,7 @@ def parse_call(text: str, plan: MatchPlan) -> AskedTotal:
     call_text, cast = split_cast(text)
     match = _CALL.fullmatch(call_text)
     if match is None:
-        raise errors.no_aggregate(text=text, measures=sorted(measure_names.values()))
+        raise errors.not_an_aggregate(text=text, measures=sorted(measure_names.values()))
     function, star, word, name_in_backticks = match.groups()
     function = function.lower()
     if star:
@@ -198,7 +198,7 @@ def parse_call(text: str, plan: MatchPlan) -> AskedTotal:
     else:
         functions = FUNCTIONS
     if function not in functions:
-        raise errors.no_aggregate(text=text, measures=sorted(measure_names.values()))
+        raise errors.not_an_aggregate(text=text, measures=sorted(measure_names.values()))
     if star:
         return AskedTotal(function, None, cast)
     name = word or name_in_backticks.replace("``", "`")
@@ -338,5 +338,5 @@ def find_key_measures(plan: MatchPlan, grouping: Grouping) -> dict[str, Measure]
             term = replace(column_term(row, key.text, names=key.names), span=key.place)
             measures[key.names[0]] = Measure(f"__key_{number}", term)
     if not measures:
-        raise errors.no_column_of_order(per=grouping.value)
+        raise errors.no_sort_column(per=grouping.value)
     return measures

@@ -91,7 +91,7 @@ def convert_query(  # noqa: PLR0913 -- the arguments of `transpile`
     if isinstance(query, Pattern) and read != "spark":
         raise errors.pattern_as_text()
     if not order_by:
-        raise errors.no_order()
+        raise errors.empty_order_by()
     is_overlapping = output != "non_overlapping"
     match_output = MatchOutput.ALL if is_overlapping else MatchOutput.NON_OVERLAPPING
     streams = Streams(

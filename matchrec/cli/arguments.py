@@ -103,14 +103,14 @@ def values_of_marker(argument: str) -> tuple[str, list[Any]]:
     """
     name, values = setting(argument)
     if not name.isidentifier():
-        raise errors.no_name_of_marker(name=name)
+        raise errors.malformed_marker_name(name=name)
     ends = RANGE.fullmatch(values)
     if ends is not None:
         first, last = sorted(int(end) for end in ends.groups())
         examples = [str(value) for value in range(first, last + 1)[:3]]
         if last - first > 2:
             examples.append("...")
-        raise errors.range_of_values(values=values, name=name, written=",".join(examples))
+        raise errors.malformed_value_range(values=values, name=name, written=",".join(examples))
     return name, [read_plain_value(value) for value in values.split(",")]
 
 

@@ -13,7 +13,7 @@ from matchrec.cli.failures import ExitCode, label_errors, report_warnings, tell
 from matchrec.cli.queries import QueryRequest
 from matchrec.cli.statements import Statement
 from matchrec.errors.warnings import MatchRecognizeWarning
-from matchrec.source import show_count
+from matchrec.errors.wording import show_count
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -28,7 +28,7 @@ from matchrec.cli.queries import QueryRequest, QuerySource, load_pattern
 from matchrec.cli.rows import FORMATS, SHOWN_ROWS, table_text, write_rows
 from matchrec.cli.session import local_session
 from matchrec.errors import command as errors
-from matchrec.source import show_count
+from matchrec.errors.wording import show_count
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -67,7 +67,7 @@ def report_failures() -> Iterator[None]:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
         discard_output()
-        fail(str(errors.cannot_write(reason=os.strerror(error.errno))), ExitCode.FAILED)
+        fail(str(errors.result_not_written(reason=os.strerror(error.errno))), ExitCode.FAILED)
     except KeyboardInterrupt as interrupt:
         fail(str(interrupt) or "interrupted", ExitCode.INTERRUPTED)
     except MatchRecognizeError as error:

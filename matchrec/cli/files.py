@@ -27,7 +27,8 @@ from typing import IO, TYPE_CHECKING, Any
 from matchrec.cli.failures import busy, explain_spark_error, is_spark_error, tell
 from matchrec.cli.rows import cache_rows, check_names, comes_as_arrow, write_rows
 from matchrec.errors import command as errors
-from matchrec.errors.kinds import find_nearest, shorten
+from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.wording import shorten
 from matchrec.plan.text import quote_name
 
 if TYPE_CHECKING:
@@ -250,10 +251,10 @@ class Table:
             try:
                 content = json.load(text)
             except ValueError as error:
-                raise errors.no_json(name=self.name, path=str(file), reason=error) from error
+                raise errors.malformed_json(name=self.name, path=str(file), reason=error) from error
         if not isinstance(content, list) or not all(isinstance(item, dict) for item in content):
             reason = "it is an array of something else"
-            raise errors.no_json(name=self.name, path=str(file), reason=reason)
+            raise errors.malformed_json(name=self.name, path=str(file), reason=reason)
         return content
 
     def find_first_file(self) -> Path:
@@ -384,7 +385,7 @@ def find_format(path: Path) -> str:
     """
     suffix = bare(path).suffix.lower()
     if suffix not in FORMATS:
-        raise errors.unknown_format(path=str(path), known=list(FORMATS))
+        raise errors.unknown_format(path=str(path), endings=list(FORMATS))
     return FORMATS[suffix]
 
 
@@ -502,7 +503,7 @@ def writable(path: str, suffixes: Sequence[str] = ()) -> Path:
         suffixes: the suffixes that its name may have; any if there are none.
     """
     if suffixes and Path(path).suffix.lower() not in suffixes:
-        raise errors.unknown_format(path=path, known=suffixes)
+        raise errors.unknown_format(path=path, endings=suffixes)
     check_target(Path(path))
     return Path(path)
 

@@ -400,5 +400,5 @@ def load_pattern(path: str) -> matchrec.Pattern:
         pattern_names = [
             variable for variable, value in variables.items() if isinstance(value, matchrec.Pattern)
         ]
-        raise errors.no_such_pattern(name=name, place=module, known=pattern_names)
+        raise errors.no_such_pattern(name=name, module=module, patterns=pattern_names)
     return pattern

@@ -20,7 +20,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TextIO
 
 from matchrec.errors import command as errors
-from matchrec.errors.sql.expression import NUMBER_TYPES
+from matchrec.errors.sql.type_cures import NUMBER_TYPES
 from matchrec.plan.text import quote_name, string_literal
 from matchrec.source import printable
 
@@ -174,7 +174,7 @@ def check_names(names: Sequence[str], container: str) -> None:
     """
     for index, name in enumerate(names):
         if name in names[:index]:
-            raise errors.repeated_column(name=name, whole=container)
+            raise errors.repeated_column(name=name, file_format=container)
 
 
 def first_texts(frame: DataFrame, limit: int) -> list[RowValues]:

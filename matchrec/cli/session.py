@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from matchrec.cli.failures import PROGRAM, ExitCode, busy, fail, tell, tell_at_terminal
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors import calls as errors
+from matchrec.errors import machine as errors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -36,7 +36,7 @@ from matchrec.conditions.run_condition import (
     RunExpression,
     walk_expression,
 )
-from matchrec.errors import calls as errors
+from matchrec.errors import match_totals as errors
 from matchrec.plan.clauses import EventSelection
 from matchrec.plan.expression import Navigation
 from matchrec.search.interface import Absent, Task
@@ -82,8 +82,8 @@ def end_runs_at_absent_rows(task: Task) -> Task:
     `Task.absent`.
 
     Raises:
-        NotCarriedError: matches must be built, because only a complete match shows which rows must
-            be absent.
+        MustBuildMatchesError: matches must be built, because only a complete match shows which
+            rows must be absent.
     """
     between = tuple(absent for absent in task.absent if is_between_rows(absent))
     if not between:
@@ -120,7 +120,7 @@ class StateDivision:
         A move to a state from which no match can be reached becomes a move to DEAD_STATE.
 
         Raises:
-            NotCarriedError: a match can end before an absence does.
+            MustBuildMatchesError: a match can end before an absence does.
         """
         waiting = [DividedState(0, (Phase.BEFORE,) * len(self.between))]
         for state in waiting:  # grows while it is read
@@ -146,7 +146,7 @@ class StateDivision:
         """Yield the moves of a state, and add it to `ends` if a run in it can be a match.
 
         Raises:
-            NotCarriedError: a match can end before an absence does.
+            MustBuildMatchesError: a match can end before an absence does.
         """
         for choice in self.task.pattern.folding.choices[state.state]:
             if choice.accepts and Phase.WITHIN in state.phases:
@@ -216,7 +216,8 @@ class StateDivision:
         earlier may not satisfy the condition.
 
         Raises:
-            NotCarriedError: two absences overlap, and no order of the choices is right for both.
+            MustBuildMatchesError: two absences overlap, and no order of the choices is right for
+                both.
         """
         if state in self.ends:
             for choice in self.task.pattern.folding.choices[state.state]:
@@ -276,7 +277,8 @@ def check_condition(task: Task, absent: Absent, later_variables: frozenset[int])
         later_variables: the variables to which rows are mapped once the absence has begun.
 
     Raises:
-        NotCarriedError: the condition can raise, or its value can change until the match is found.
+        MustBuildMatchesError: the condition can raise, or its value can change until the match is
+            found.
     """
     condition = task.conditions[absent.variable].run_condition
     if condition is None:

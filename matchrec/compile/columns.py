@@ -28,10 +28,10 @@ from matchrec.conditions.row_column import (
 from matchrec.conditions.split import add_guards_to_expression, find_condition_of_rows
 from matchrec.conditions.types import COMPARED_BY_SPARK, NUMBERS, Family, ValueType
 from matchrec.conditions.typing.typer import TRUE_COLUMN, RunColumns
-from matchrec.errors.conditions import not_measured_by
+from matchrec.errors.conditions import within_not_a_distance
 from matchrec.errors.language import name_part
 from matchrec.errors.run.origins import SqlOrigin, make_origin
-from matchrec.output.measure_reader import MeasureReader, is_collected
+from matchrec.output.measure_reader import is_collected
 from matchrec.output.schema import OutputColumn, RowOutput, TimeoutOutput, TotalOutput
 from matchrec.plan.clauses import Gap, Measure, Within
 from matchrec.plan.expression import (
@@ -70,14 +70,20 @@ def find_dividing_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
 
 
 def build_crossing(
-    plan: MatchPlan, types: Mapping[RowColumn, ValueType], measures: MeasureReader, run: RunColumns
+    plan: MatchPlan,
+    types: Mapping[RowColumn, ValueType],
+    sent: Mapping[RowColumn, int],
+    of_measures: Iterable[RowColumn],
+    run: RunColumns,
 ) -> Crossing:
     """Return the columns that are sent, each once, and what each of them is for.
 
     Args:
         plan: the plan of the query.
         types: the types of the columns.
-        measures: has the columns that measures read. All other columns are added to it.
+        sent: the columns that are sent for other rules and for the measures of this query, with
+            their indices.
+        of_measures: those of them that the measures of this query read.
         run: the columns that conditions on the run read.
 
     Raises:
@@ -87,20 +93,24 @@ def build_crossing(
     window = type_window(plan, plan.within, types)
     gap = type_window(plan, plan.row_gap, types)
     ends = type_window_ends(plan, types)
-    for column in (*run.integers, *run.floats, *window, *gap, *ends, *keys):
-        measures.place(column)
+    used = tuple(
+        dict.fromkeys((*of_measures, *run.integers, *run.floats, *window, *gap, *ends, *keys))
+    )
+    indices = dict(sent)
+    for column in used:
+        indices.setdefault(column, len(indices))
 
     def find_indices(columns: Iterable[RowColumn]) -> tuple[int, ...]:
         """Return the indices of columns among the columns that are sent."""
-        return tuple(measures.columns[column] for column in columns)
+        return tuple(indices[column] for column in columns)
 
     return Crossing(
-        columns=tuple(measures.crossing),
-        used=tuple(measures.columns.values()),
+        columns=tuple(indices),
+        used=find_indices(used),
         integers=find_indices(run.integers),
         floats=find_indices(run.floats),
         ranked=frozenset(find_indices(run.ranked)),
-        keys=tuple((column.text, measures.columns[column]) for column in keys),
+        keys=tuple((column.text, indices[column]) for column in keys),
         window=find_indices(window),
         distance=None if plan.within is None else plan.within.distance,
         gap=find_indices(gap),
@@ -200,7 +210,7 @@ def type_window(
     )
     are_comparable = order_type == end_type or are_numbers or is_date_with_timestamp
     if order_type.family in WITHOUT_DISTANCE or not are_comparable:
-        raise not_measured_by(window.interval.span)
+        raise within_not_a_distance(window.interval.span)
     if window.distance is not None:
         return (order,)
     if order_type.family is not Family.FLOATING:

@@ -38,7 +38,7 @@ from matchrec.conditions.row_column import (
     show_column,
 )
 from matchrec.conditions.split import ConditionSplitter, join_steps
-from matchrec.errors.run import failures
+from matchrec.errors import inspection as errors
 from matchrec.output.schema import RowOutput
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.expression import Navigation, Scalar, column_term, compare, join_conditions
@@ -67,6 +67,20 @@ class CoverageDraft:
     tests: Mapping[str, Sequence[RowTest]]
     # Whether a row equals the one before it in all ORDER BY columns; None without ORDER BY.
     tie: RowTest | None
+
+    @property
+    def rule_drafts(self) -> tuple[Draft, ...]:
+        """Return the draft of the query, which is a single rule: see `DraftedRules`."""
+        return (self.draft,)
+
+    @property
+    def joint_draft(self) -> Draft:
+        """Return the draft of the query: see `DraftedRules`."""
+        return self.draft
+
+    def columns(self) -> tuple[RowColumn, ...]:
+        """Return the columns of the query whose types are needed: see `DraftedRules`."""
+        return self.draft.columns()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +117,9 @@ def check_coverable(plan: MatchPlan) -> None:
         MatchRecognizeUnsupportedError: it does not, because of LONGEST MATCH or NOT.
     """
     if plan.output is MatchOutput.LONGEST:
-        raise failures.coverage_of_longest()
+        raise errors.coverage_of_longest_match()
     if list_negations(plan.pattern):
-        raise failures.coverage_of_negation(list_negations(plan.pattern)[0].span)
+        raise errors.coverage_of_not(list_negations(plan.pattern)[0].span)
 
 
 def draft_coverage(draft: Draft) -> CoverageDraft:
@@ -186,7 +200,7 @@ def link_coverage(coverage: CoverageDraft, executable: Executable) -> CoverageTa
     draft = coverage.draft
     task = executable.task
     if task.selects and compile_task(task, len(executable.crossing.integers)).rules.forgets:
-        raise failures.coverage_of_match_number()
+        raise errors.coverage_of_match_number()
     bits = find_test_bits(executable)
     columns = executable.crossing.columns
     partition_columns = [index for _, index in executable.crossing.keys]
@@ -349,3 +363,5 @@ class CountedCoverage:
     counts: Counts
     # None if no starting row was without a match.
     nearest: NearestStart | None
+    # Whether the user asked for ranges, which partitions are not cut into: each row is needed.
+    asked_for_ranges: bool

@@ -14,7 +14,7 @@ from matchrec.output.reads import Read, ReadAt
 from matchrec.plan.clauses import Distance, RowsPerMatch
 from matchrec.plan.expression import Frame
 from matchrec.search.interface import NearbyCondition, Task
-from matchrec.search.strategies import Strategy
+from matchrec.search.strategy import Strategy
 
 # How far a query looks around the rows of a run, so that a partition can be searched in chunks.
 #
@@ -126,6 +126,8 @@ class Sorter:
     is_worker: bool
     # Why the engine sorts; empty if the workers do.
     reason: str = ""
+    # Whether Spark, not the workers, computes the conditions that read neighbouring rows.
+    reads_neighbours: bool = False
 
     def __str__(self) -> str:
         """Return the sentence that `explain` prints after "sorted by"."""

@@ -1,14 +1,20 @@
 """Compile a plan to an executable. This module has all steps, in their order.
 
-1. `draft_query` does what needs no types: it resolves names, guards what can raise an error, lists
-   the output columns, compiles the row pattern, finds windows, replaces NOTs by tests, splits
-   conditions, and finds rows that need not be sent. The result is a `Draft`.
-2. The caller lets Spark analyse the columns of the draft, which gives their types.
-3. `type_conditions` types the conditions that Spark does not compute. It rejects what the workers
-   cannot compute exactly as Spark does. Then Spark must sort the rows, and the caller makes another
-   draft.
-4. `link_draft` turns measures into reads, builds the task of the search, and chooses its algorithm.
+1. `resolve_query` does what needs neither types nor a choice of who sorts: it resolves names,
+   guards what can raise an error, lists the output columns, compiles the row pattern, and finds
+   windows. The result is a `ResolvedQuery`.
+2. `split_query` splits the conditions for who reads neighbouring rows, replaces NOTs by tests, and
+   finds rows that need not be sent. The result is a `Draft`.
+3. The caller lets Spark analyse the columns of the draft, which gives their types.
+4. `number_bits` numbers the row conditions, which several rules may share.
+5. `type_conditions` types the conditions that Spark does not compute. It rejects what the workers
+   cannot compute exactly as Spark does. Then the caller lets Spark sort the rows, and goes on from
+   the resolved query.
+6. `link_draft` turns measures into reads, builds the task of the search, and chooses its algorithm.
    The result is an `Executable`.
+
+No step changes what it gets, so each of them can be called again. `spark.prepare` and
+`spark.execute` call them.
 """
 
 from __future__ import annotations
@@ -17,7 +23,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from matchrec.automaton.closure import Choice, is_needed
 from matchrec.automaton.compile import CompiledPattern, compile_pattern
@@ -64,7 +70,7 @@ from matchrec.conditions.split import RowScope, split_conditions
 from matchrec.conditions.types import NESTED, ValueType, is_wide_decimal
 from matchrec.conditions.typing.steps import StepTyper
 from matchrec.conditions.typing.typer import DEFAULT_SETTINGS, RunColumns, Typer
-from matchrec.errors.conditions import only_spark_computes
+from matchrec.errors.conditions import only_spark_can_compute
 from matchrec.errors.run.origins import SqlOrigin
 from matchrec.output import schema
 from matchrec.output.measure_reader import MeasureReader, build_timeout
@@ -81,19 +87,25 @@ from matchrec.shortcuts import current_shortcuts
 
 
 @dataclass(frozen=True)
-class Draft:
-    """A query before the types of its columns are known."""
+class ResolvedQuery:
+    """A query whose names are resolved and whose row pattern is compiled."""
 
     # The plan as it runs. Conditions may have become windows, and windows conditions.
     plan: MatchPlan
     # The plan as the user wrote it, with names resolved.
     written: MatchPlan
-    # The row pattern, with tests instead of NOTs.
+    # The row pattern. In a draft, it has tests instead of NOTs.
     pattern: CompiledPattern
-    # The conditions of variables and tests, in parts. A variable without a condition has no entry.
-    conditions: tuple[SplitCondition, ...]
     # The columns of the result.
     outputs: tuple[schema.OutputColumn, ...]
+
+
+@dataclass(frozen=True)
+class Draft(ResolvedQuery):
+    """A resolved query whose conditions are split. The types of its columns are not known yet."""
+
+    # The conditions of variables and tests, in parts. A variable without a condition has no entry.
+    conditions: tuple[SplitCondition, ...]
     # Filters. A row is sent if it passes at least one of them; all rows are sent if there are none.
     relevant: tuple[RowColumn, ...] = ()
     # Truth values of rows that belong to no condition of this draft but are needed for something
@@ -105,6 +117,16 @@ class Draft:
     origins: Mapping[ComputedValue, SqlOrigin] = field(default_factory=dict)
     # Whether all rows are sent, even those that no match needs.
     sends_all_rows: bool = False
+
+    @property
+    def rule_drafts(self) -> tuple[Draft, ...]:
+        """Return the draft itself, because a query is a single rule: see `DraftedRules`."""
+        return (self,)
+
+    @property
+    def joint_draft(self) -> Draft:
+        """Return the draft itself: see `DraftedRules`."""
+        return self
 
     @cached_property
     def row_conditions(self) -> tuple[RowColumn, ...]:
@@ -211,21 +233,38 @@ class NearbyTest(NamedTuple):
     condition: SplitCondition | None
 
 
-def draft_query(  # noqa: PLR0913 -- each is known to another caller
+class DraftedRules(Protocol):
+    """Rules that are compiled together, because one pass over the input computes all of them.
+
+    A query is a single rule, and its draft is one of these. `CoverageDraft` and `SharedDrafts` are
+    the others.
+    """
+
+    @property
+    def rule_drafts(self) -> tuple[Draft, ...]:
+        """Return the draft of each rule."""
+
+    @property
+    def joint_draft(self) -> Draft:
+        """Return the draft of what Spark computes for all rules together."""
+
+    def columns(self) -> tuple[RowColumn, ...]:
+        """Return every column whose type must be known to type and link the drafts, each once."""
+
+
+def resolve_query(
     plan: MatchPlan,
     columns: InputColumns,
     name_of: Callable[[str], str],
-    scope: RowScope = RowScope.SPARK,
     type_of_order: Callable[[str], OrderType] | None = None,
     use: Use = EVERYTHING,
-) -> Draft:
-    """Return the draft of a plan over an input with these columns.
+) -> ResolvedQuery:
+    """Resolve a plan over an input with these columns, and compile its row pattern.
 
     Args:
         plan: the plan of the query.
         columns: the columns of the input.
         name_of: returns the name of an output column: see `schema.find_output_columns`.
-        scope: who reads neighbouring rows for the conditions.
         type_of_order: returns the type of an order column, given as text. If it is None, no
             condition becomes a window, and the end of a window is computed as a sum.
         use: what the query around the clause uses of its result.
@@ -236,21 +275,39 @@ def draft_query(  # noqa: PLR0913 -- each is known to another caller
     resolved = resolve(plan, columns)
     guarded = guard_reads(resolved)
     outputs = schema.find_output_columns(guarded, columns, name_of, use)
-    compiled = compile_pattern(guarded)
-    plan_with_windows = find_windows(guarded, compiled, type_of_order)
-    if list_negations(plan_with_windows.pattern):
-        pattern, conditions = compile_negations(plan_with_windows, compiled, scope)
-    else:
-        pattern = compiled
-        conditions = split_conditions(plan_with_windows, scope)
-    draft = Draft(
-        plan=plan_with_windows,
+    pattern = compile_pattern(guarded)
+    return ResolvedQuery(
+        plan=find_windows(guarded, pattern, type_of_order),
         written=resolved,
         pattern=pattern,
-        conditions=conditions,
         outputs=outputs,
+    )
+
+
+def split_query(query: ResolvedQuery, scope: RowScope = RowScope.SPARK) -> Draft:
+    """Split the conditions of a query, and find the rows that need not be sent.
+
+    Args:
+        query: the query.
+        scope: who reads neighbouring rows for the conditions.
+
+    Raises:
+        MatchRecognizeError: a condition is not supported, whatever the types of its columns are.
+    """
+    plan = query.plan
+    if list_negations(plan.pattern):
+        pattern, conditions = compile_negations(plan, query.pattern, scope)
+    else:
+        pattern = query.pattern
+        conditions = split_conditions(plan, scope)
+    draft = Draft(
+        plan=plan,
+        written=query.written,
+        pattern=pattern,
+        outputs=query.outputs,
+        conditions=conditions,
         scope=scope,
-        origins=find_origins(guarded, conditions, outputs),
+        origins=find_origins(plan, conditions, query.outputs),
     )
     return draft.prune()
 
@@ -267,7 +324,7 @@ def find_windows(
     Args:
         plan: the plan of the query.
         pattern: its row pattern, compiled.
-        type_of_order: see `draft_query`.
+        type_of_order: see `resolve_query`.
     """
     if type_of_order is not None and plan.intervals:
         plan = measure_windows(plan, type_of_order(plan.order_by[0].expression.text))
@@ -278,11 +335,14 @@ def find_windows(
     return plan
 
 
-# Conditions that the worker computes for all rows before the match, after it has sorted them.
-#
-# They are typed like conditions on the run. A condition is rejected if computing it in the worker
-# would cost more than Spark's sort, or would not give exactly what Spark computes. Spark sorts the
-# rows of such a query.
+# The bits of row conditions. Spark computes some of them, and the worker computes the others, after
+# it has sorted the rows.
+
+
+# What identifies a condition that the worker computes: the columns by which its rule divides
+# partitions further, the bit of the part that Spark computes, and the text of the condition. Rules
+# share the bit if all of these are equal.
+NearbyKey = tuple[tuple[RowColumn, ...], int | None, RowColumn]
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,26 +351,44 @@ class RowBits:
 
     # The bit of each condition that Spark computes.
     spark: Mapping[RowColumn, int]
-    # The bit of each condition that a worker computes, by what identifies it: see `number_nearby`.
-    # They follow Spark's bits. Rules share them if they divide partitions in the same way.
-    worker: dict[object, int] = field(default_factory=dict)
+    # The bit of each condition that a worker computes. They follow Spark's bits.
+    nearby: Mapping[NearbyKey, int]
 
-    @staticmethod
-    def number(conditions: tuple[RowColumn, ...]) -> RowBits:
-        """Return the bits of the conditions that Spark computes, in their order."""
-        return RowBits({condition: bit for bit, condition in enumerate(conditions)})
 
-    def number_nearby(self, *key: object) -> int:
-        """Return the bit of a condition that a worker computes; a new bit for a new condition.
+def number_bits(drafted: DraftedRules) -> RowBits:
+    """Number the row conditions of rules: those of Spark first, then those of the workers."""
+    spark = {column: bit for bit, column in enumerate(drafted.joint_draft.row_conditions)}
+    nearby: dict[NearbyKey, int] = {}
+    for draft in drafted.rule_drafts:
+        dividing_columns = find_dividing_columns(draft.plan)
+        for test in draft.find_nearby_tests():
+            key = (dividing_columns, find_spark_bit(test.condition, spark), test.nearby.column)
+            nearby.setdefault(key, len(spark) + len(nearby))
+    return RowBits(spark, nearby)
 
-        Args:
-            key: what identifies the condition. Conditions with equal keys have the same bit.
-        """
-        return self.worker.setdefault(key, len(self.spark) + len(self.worker))
 
-    def find_spark_bit(self, condition: SplitCondition) -> int | None:
-        """Return the bit of what Spark computes of a condition; None if it needs no bit."""
-        return None if condition.before is None else self.spark.get(condition.before)
+def find_spark_bit(
+    condition: SplitCondition | None, spark_bits: Mapping[RowColumn, int]
+) -> int | None:
+    """Return the bit of what Spark computes of a condition.
+
+    Args:
+        condition: the condition; None for a truth value that is not a part of one.
+        spark_bits: the bits of what Spark computes.
+
+    Returns:
+        The bit; None if Spark computes nothing of the condition.
+    """
+    if condition is None or condition.before is None:
+        return None
+    return spark_bits.get(condition.before)
+
+
+# The types of what Spark does not compute.
+#
+# Row conditions of the worker are typed like conditions on the run. A condition is rejected if
+# computing it in the worker would cost more than Spark's sort, or would not give exactly what Spark
+# computes. Spark sorts the rows of such a query.
 
 
 @dataclass(frozen=True)
@@ -335,21 +413,22 @@ class TypedConditions:
 def type_conditions(
     draft: Draft,
     types: Mapping[RowColumn, ValueType],
+    bits: RowBits,
     *,
     ansi: bool,
     session: SessionSettings = DEFAULT_SETTINGS,
-    bits: RowBits | None = None,
 ) -> TypedConditions:
     """Type the conditions of a draft that Spark does not compute.
 
     Args:
         draft: the draft of the query.
         types: the types of `draft.columns()`.
+        bits: the bits of row conditions: see `number_bits`.
         ansi: whether the session is in ANSI mode.
         session: other settings of the session.
-        bits: the bits of row conditions, if several rules share them. New ones are added.
 
     Raises:
+        MatchRecognizePlanError: a condition is not boolean.
         MatchRecognizeUnsupportedError: the types do not allow an operation.
     """
     typer = StepTyper(types, ansi, session)
@@ -358,8 +437,6 @@ def type_conditions(
         for condition in draft.conditions
         if condition.during is not None
     }
-    if bits is None:
-        bits = RowBits.number(draft.row_conditions)
     nearby = type_nearby_tests(draft, typer, bits)
     return TypedConditions(
         types=types,
@@ -379,17 +456,17 @@ def type_nearby_tests(draft: Draft, typer: Typer, bits: RowBits) -> tuple[Nearby
         MatchRecognizeUnsupportedError: only Spark can compute one of them.
     """
     dividing_columns = find_dividing_columns(draft.plan)
-    conditions: dict[tuple[int | None, RowColumn], NearbyCondition] = {}
+    conditions: dict[int, NearbyCondition] = {}
     for test in draft.find_nearby_tests():
-        spark_bit = None if test.condition is None else bits.find_spark_bit(test.condition)
         column = test.nearby.column
-        key = (spark_bit, column)
-        if key not in conditions:
-            conditions[key] = NearbyCondition(
+        spark_bit = find_spark_bit(test.condition, bits.spark)
+        bit = bits.nearby[dividing_columns, spark_bit, column]
+        if bit not in conditions:
+            conditions[bit] = NearbyCondition(
                 expression=type_nearby(test.nearby, typer),
                 row_condition=spark_bit,
                 column=column,
-                bit=bits.number_nearby(dividing_columns, *key),
+                bit=bit,
                 variable=test.name,
             )
     return tuple(conditions.values())
@@ -410,7 +487,7 @@ def type_nearby(nearby: Nearby, typer: Typer) -> RunExpression:
         operand.type.family in NESTED for operation in operations for operand in operation.parts
     )
     if calls_function or has_wide_decimals or has_nested_operands:
-        raise only_spark_computes(nearby.step.span, condition=show_column(nearby.column))
+        raise only_spark_can_compute(nearby.step.span, condition=show_column(nearby.column))
     return expression
 
 
@@ -429,10 +506,7 @@ def find_operations(typed: TypedStep) -> Iterator[TypedStep]:
 
 
 def link_draft(
-    draft: Draft,
-    conditions: TypedConditions,
-    algorithm: str,
-    crossing: dict[RowColumn, int] | None = None,
+    draft: Draft, conditions: TypedConditions, algorithm: str, sent: tuple[RowColumn, ...] = ()
 ) -> Executable:
     """Return the executable of a draft.
 
@@ -441,21 +515,26 @@ def link_draft(
         conditions: its conditions, typed.
         algorithm: "auto" or the name of an algorithm. An algorithm that cannot run the plan is an
             error. It is never replaced by another one.
-        crossing: the index of each column that is sent for other rules. The columns of this query
-            are added to it.
+        sent: the columns that are sent for other rules. In `Executable.crossing`, those that this
+            query needs in addition follow them.
 
     Raises:
         MatchRecognizeError: the algorithm cannot run the plan, or a measure is not supported.
     """
     plan = draft.plan
-    columns = {} if crossing is None else crossing
-    measures = MeasureReader(plan, conditions.types, columns, conditions.session)
-    outputs = tuple(link_output(output, measures) for output in draft.outputs)
+    outputs, measures = link_outputs(draft, conditions, sent)
     task = build_task(draft, conditions)
     totalled: tuple[TotalledColumn, ...] = ()
     if plan.totals is not None:
         task, totalled = link_totals(plan, plan.totals, task, measures)
     strategy, reason = choose(task, algorithm)
+    crossing = build_crossing(
+        plan=plan,
+        types=conditions.types,
+        sent=measures.crossing,
+        of_measures=measures.columns,
+        run=conditions.columns,
+    )
     spark_bits = conditions.bits.spark
     reason_against_chunks = find_obstacle(Shortcut.PIECES, plan, draft.pattern.follow)
     return Executable(
@@ -464,7 +543,7 @@ def link_draft(
         strategy=strategy,
         reason=reason,
         rows_per_match=plan.rows_per_match,
-        crossing=build_crossing(plan, conditions.types, measures, conditions.columns),
+        crossing=crossing,
         conditions=tuple(spark_bits),
         used_bits=tuple(spark_bits[condition] for condition in draft.row_conditions),
         relevant=draft.relevant,
@@ -477,6 +556,51 @@ def link_draft(
         nearby=conditions.nearby,
         needed=find_needed_bits(draft, conditions.bits),
         in_chunks=current_shortcuts().pieces and not reason_against_chunks,
+    )
+
+
+def link_outputs(
+    draft: Draft, conditions: TypedConditions, sent: tuple[RowColumn, ...]
+) -> tuple[tuple[ResultColumn, ...], MeasureReader]:
+    """Turn the output columns of a draft into SQL over reads.
+
+    Args:
+        draft: the draft of the query.
+        conditions: its conditions, typed.
+        sent: the columns that are sent for other rules.
+
+    Returns:
+        The output columns, and the reader with all that they read. Nothing is added to it later.
+
+    Raises:
+        MatchRecognizeError: a measure is not supported.
+    """
+    indices = {column: index for index, column in enumerate(sent)}
+    measures = MeasureReader(draft.plan, conditions.types, indices, conditions.session)
+    outputs = tuple(link_output(output, measures) for output in draft.outputs)
+    return outputs, measures
+
+
+def link_output(output: schema.OutputColumn, measures: MeasureReader) -> ResultColumn:
+    """Return an output column as SQL over reads. The reads are added to `measures`."""
+    if isinstance(output, schema.RowOutput):
+        return ResultColumn(
+            output.name, (measures.row(build_row_column(output.text)),), is_measure=False
+        )
+    if isinstance(output, schema.TimeoutOutput):
+        return ResultColumn(output.name, build_timeout(output.timeouts, measures), is_measure=False)
+    if isinstance(output, schema.TotalOutput):
+        value = None if output.measure is None else output.measure.value
+        return ResultColumn(output.name, (measures.total(output.asked, value),), is_measure=False)
+    if isinstance(output, schema.PointerOutput):
+        return ResultColumn(
+            output.name, (measures.read(ReadPointer(output.field)),), is_measure=False
+        )
+    return ResultColumn(
+        name=output.name,
+        pieces=measures.pieces(output.value),
+        is_measure=not output.over_rows,
+        origin=find_measure_origin(output),
     )
 
 
@@ -523,7 +647,7 @@ def find_condition_bits(draft: Draft, conditions: TypedConditions) -> Mapping[st
     }
     bits = {}
     for condition in draft.conditions:
-        bit = conditions.bits.find_spark_bit(condition)
+        bit = find_spark_bit(condition, conditions.bits.spark)
         if condition.nearby is not None:
             bit = nearby_bits[bit, condition.nearby.column]
         bits[condition.variable] = bit
@@ -554,7 +678,7 @@ def find_needed_bits(draft: Draft, bits: RowBits) -> tuple[int, ...]:
     """
     follow = draft.pattern.follow
     bits_by_name = {
-        condition.variable: bits.find_spark_bit(condition) for condition in draft.conditions
+        condition.variable: find_spark_bit(condition, bits.spark) for condition in draft.conditions
     }
     all_bits = {bit for bit in bits_by_name.values() if bit is not None}
     if not all_bits or not current_shortcuts().partitions:
@@ -571,26 +695,3 @@ def find_needed_bits(draft: Draft, bits: RowBits) -> tuple[int, ...]:
 
     folding = draft.pattern.folding
     return tuple(bit for bit in sorted(all_bits) if is_needed(folding, partial(tests_bit, bit=bit)))
-
-
-def link_output(output: schema.OutputColumn, measures: MeasureReader) -> ResultColumn:
-    """Return an output column as SQL over reads. The reads are added to `measures`."""
-    if isinstance(output, schema.RowOutput):
-        return ResultColumn(
-            output.name, (measures.row(build_row_column(output.text)),), is_measure=False
-        )
-    if isinstance(output, schema.TimeoutOutput):
-        return ResultColumn(output.name, build_timeout(output.timeouts, measures), is_measure=False)
-    if isinstance(output, schema.TotalOutput):
-        value = None if output.measure is None else output.measure.value
-        return ResultColumn(output.name, (measures.total(output.asked, value),), is_measure=False)
-    if isinstance(output, schema.PointerOutput):
-        return ResultColumn(
-            output.name, (measures.read(ReadPointer(output.field)),), is_measure=False
-        )
-    return ResultColumn(
-        name=output.name,
-        pieces=measures.pieces(output.value),
-        is_measure=not output.over_rows,
-        origin=find_measure_origin(output),
-    )

@@ -7,7 +7,7 @@ rule needs it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -85,6 +85,11 @@ class SharedDrafts:
     events: tuple[str, ...]  # the names of the columns that the events of a match have
 
     @property
+    def rule_drafts(self) -> tuple[Draft, ...]:
+        """Return the draft of each rule, in their order: see `DraftedRules`."""
+        return tuple(self.drafts.values())
+
+    @property
     def plan(self) -> MatchPlan:
         """Return a plan with the partitions and the order that all rules share."""
         first_plan = next(iter(self.drafts.values())).plan
@@ -105,9 +110,8 @@ class SharedDrafts:
         columns = (*find_key_columns(self.plan), self.order, *events, *dividing_columns)
         return tuple(dict.fromkeys(columns))
 
-    @cached_property
     def columns(self) -> tuple[RowColumn, ...]:
-        """Return every column whose type must be known to link the drafts, each once."""
+        """Return every column whose type must be known to link the drafts: see `DraftedRules`."""
         draft_columns = [column for draft in self.drafts.values() for column in draft.columns()]
         return tuple(dict.fromkeys((*self.match_columns, *draft_columns)))
 
@@ -134,8 +138,9 @@ class SharedDrafts:
             dict.fromkeys(column for draft in self.drafts.values() for column in draft.relevant)
         )
 
-    def draft(self) -> Draft:
-        """Return a draft of everything that Spark computes for the rules.
+    @cached_property
+    def joint_draft(self) -> Draft:
+        """Return a draft of everything that Spark computes for the rules: see `DraftedRules`.
 
         It has no conditions of variables: the conditions of the rules are observed instead.
         """
@@ -154,39 +159,37 @@ class SharedDrafts:
 
 
 def join_rules(
-    shared: SharedDrafts,
-    executables: Mapping[str, Executable],
-    crossing: Mapping[RowColumn, int],
-    versions: Mapping[str, Version],
+    shared: SharedDrafts, executables: Sequence[Executable], versions: Mapping[str, Version]
 ) -> RuleSet:
-    """Join rules that were linked over the same columns to a set.
+    """Join rules that were linked one after the other, over the columns of those before, to a set.
 
     Args:
         shared: the drafts of the rules.
-        executables: the executable of each rule, by its name.
-        crossing: the index of each column that is sent.
+        executables: the executable of each rule, in their order. The last one has all columns.
         versions: the versions of the rules that have some, by the names of the rules.
     """
+    columns = executables[-1].crossing.columns
+    indices = {column: index for index, column in enumerate(columns)}
 
     def find_indices(columns: Iterable[RowColumn]) -> tuple[int, ...]:
         """Return the indices of columns among the columns that are sent for the set."""
-        return tuple(crossing[column] for column in columns)
+        return tuple(indices[column] for column in columns)
 
     rules = tuple(
         LinkedRule(
             name=name,
             executable=executable,
-            dividing_columns=find_indices(find_dividing_columns(shared.drafts[name].plan)),
+            dividing_columns=find_indices(find_dividing_columns(draft.plan)),
             version=versions.get(name, Version(name)),
         )
-        for name, executable in executables.items()
+        for (name, draft), executable in zip(shared.drafts.items(), executables, strict=True)
     )
     return RuleSet(
         rules=rules,
-        columns=tuple(crossing),
+        columns=columns,
         keys=find_indices(find_key_columns(shared.plan)),
-        order=crossing[shared.order],
-        events={name: crossing[build_row_column(quote_name(name))] for name in shared.events},
+        order=indices[shared.order],
+        events={name: indices[build_row_column(quote_name(name))] for name in shared.events},
         conditions=shared.conditions,
         relevant=shared.relevant,
         has_versions=bool(versions),

@@ -17,17 +17,16 @@ must be absent before or after the match are looked for when a match is found.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Mapping
+from dataclasses import replace
 
 from matchrec.automaton.closure import Effect, determinise, may_map_twice
 from matchrec.automaton.program import A_MATCH
 from matchrec.compile.absences import end_runs_at_absent_rows
 from matchrec.compile.executable import ColumnAspect, TotalledColumn
 from matchrec.compile.pruning.locality import Shortcut, find_obstacle
-from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.types import COMPARED_BY_SPARK, NUMBERS, Family, ValueType, is_wide_decimal
-from matchrec.errors import calls as errors
+from matchrec.errors import match_totals as errors
 from matchrec.output.measure_reader import MeasureReader
 from matchrec.output.reads import ReadAt, ReadBasicAggregate, ReadTotal
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
@@ -57,7 +56,7 @@ def link_totals(
         measures: what the output columns read. All of them are linked already.
 
     Raises:
-        NotCarriedError: the matches must be built to compute the totals.
+        MustBuildMatchesError: the matches must be built to compute the totals.
     """
     if not current_shortcuts().totals:
         raise errors.MustBuildMatchesError(errors.EACH_MATCH_MUST_BE_BUILT)
@@ -67,12 +66,16 @@ def link_totals(
     if reason:
         raise errors.MustBuildMatchesError(reason)
     task = end_runs_at_absent_rows(find_each_match_once(task, totals.grouped))
-    linker = TotalLinker(plan, measures)
+    types = {index: measures.types[column] for column, index in measures.columns.items()}
+    reads = [read for read in measures.reads if isinstance(read, ReadTotal)]
+    totalled = [find_totalled_column(read, types) for read in reads]
+    columns = tuple(dict.fromkeys(column for column in totalled if column is not None))
     linked_totals = tuple(
-        linker.link(read) for read in measures.reads if isinstance(read, ReadTotal)
+        build_total(plan, read, None if column is None else columns.index(column), types)
+        for read, column in zip(reads, totalled, strict=True)
     )
     task = replace(task, totals=TaskTotals(linked_totals, totals.grouped))
-    return task, tuple(linker.columns)
+    return task, columns
 
 
 def find_each_match_once(task: Task, grouped: Grouping) -> Task:
@@ -85,7 +88,7 @@ def find_each_match_once(task: Task, grouped: Grouping) -> Task:
         grouped: which matches are added up together: see `Grouping`.
 
     Raises:
-        NotCarriedError: the matches must be built, or no such program is known.
+        MustBuildMatchesError: the matches must be built, or no such program is known.
     """
     if task.output is not MatchOutput.ALL:
         raise errors.MustBuildMatchesError(errors.NOT_ALL_MATCHES)
@@ -114,56 +117,55 @@ def has_late_matches(task: Task) -> bool:
     return A_MATCH in folding.ends or bool(effects & {Effect.COMPLETES, Effect.TIMES_OUT})
 
 
-@dataclass
-class TotalLinker:
-    """Turns aggregates over all matches into totals, and collects the columns that they read."""
+def find_totalled_column(read: ReadTotal, types: Mapping[int, ValueType]) -> TotalledColumn | None:
+    """Return the column that runs read for an aggregate over all matches; None for rows or matches.
 
-    plan: MatchPlan
-    measures: MeasureReader
-    # The number of each column among those that totals read, in the order of `Total.values`.
-    columns: dict[TotalledColumn, int] = field(default_factory=dict)
+    Args:
+        read: the aggregate.
+        types: the types of the columns that measures read, by their indices in `Crossing.columns`.
 
-    def link(self, read: ReadTotal) -> Total:
-        """Return the total that the search computes for an aggregate over all matches.
+    Raises:
+        MustBuildMatchesError: runs do not carry this aggregate.
+    """
+    if read.of is None:
+        return None
+    function = read.asked.function
+    inside, _ = find_inner_aggregate(read.of)
+    column = read.of.column
+    type_ = None if column is None else types[column]
+    if not is_carried(read.asked, inside, type_):
+        raise errors.not_carried(function, inside, "rows" if type_ is None else type_.name)
+    return None if column is None else TotalledColumn(column, choose_aspect(function, inside))
 
-        Raises:
-            NotCarriedError: runs do not carry this aggregate.
-        """
-        function = read.asked.function
-        if read.of is None:
-            return Total(
-                over=function, inside="count", members=frozenset(), values=None, floats=False
-            )
-        inside, variable = find_inner_aggregate(read.of)
-        type_ = self.find_type(read.of.column)
-        if not is_carried(read.asked, inside, type_):
-            raise errors.not_carried(function, inside, "rows" if type_ is None else type_.name)
-        aspect = choose_aspect(function, inside)
-        is_floating = type_ is not None and type_.family is Family.FLOATING
-        return Total(
-            over="sum" if function == "avg" else function,
-            inside=inside,
-            members=self.plan.members[variable],
-            values=self.number_column(read.of.column, aspect),
-            floats=is_floating and aspect is ColumnAspect.NUMBERS,
-        )
 
-    @cached_property
-    def columns_by_index(self) -> dict[int, RowColumn]:
-        """Return the columns that measures read, by their indices in `Crossing.columns`."""
-        return {index: column for column, index in self.measures.columns.items()}
+def build_total(
+    plan: MatchPlan, read: ReadTotal, values: int | None, types: Mapping[int, ValueType]
+) -> Total:
+    """Return the total that the search computes for an aggregate over all matches.
 
-    def find_type(self, index: int | None) -> ValueType | None:
-        """Return the type of a column that is sent; None if rows are counted, without a column."""
-        if index is None:
-            return None
-        return self.measures.types[self.columns_by_index[index]]
+    Args:
+        plan: the plan of the query.
+        read: the aggregate, which runs can carry.
+        values: the number of its column among those that totals read; None for rows or matches.
+        types: as for `find_totalled_column`.
 
-    def number_column(self, index: int | None, aspect: ColumnAspect) -> int | None:
-        """Return the number of a column among those that totals read; add it if it is new."""
-        if index is None:
-            return None
-        return self.columns.setdefault(TotalledColumn(index, aspect), len(self.columns))
+    Raises:
+        MustBuildMatchesError: see `find_inner_aggregate`.
+    """
+    function = read.asked.function
+    if read.of is None:
+        return Total(over=function, inside="count", members=frozenset(), values=None, floats=False)
+    inside, variable = find_inner_aggregate(read.of)
+    column = read.of.column
+    is_floating = column is not None and types[column].family is Family.FLOATING
+    adds_numbers = choose_aspect(function, inside) is ColumnAspect.NUMBERS
+    return Total(
+        over="sum" if function == "avg" else function,
+        inside=inside,
+        members=plan.members[variable],
+        values=values,
+        floats=is_floating and adds_numbers,
+    )
 
 
 def find_inner_aggregate(read: ReadBasicAggregate | ReadAt) -> tuple[str, str | None]:
@@ -172,7 +174,7 @@ def find_inner_aggregate(read: ReadBasicAggregate | ReadAt) -> tuple[str, str | 
     For example, `"sum", "A"` for `sum(A.price)`, and `"last", "A"` for `LAST(A.price)`.
 
     Raises:
-        NotCarriedError: it reads a row at an offset, which may be mapped to another variable.
+        MustBuildMatchesError: it reads a row at an offset, which may be mapped to another variable.
     """
     if isinstance(read, ReadBasicAggregate):
         return read.function.value, read.variable

@@ -13,7 +13,7 @@ from dataclasses import replace
 from matchrec.conditions.aggregate_table import find_entry
 from matchrec.conditions.residual import NO_SPAN, RunningAggregate, Step, read_current_row
 from matchrec.conditions.row_column import Framed, Shifted, build_row_column
-from matchrec.errors.conditions import AS_MEASURE, aggregate_not_grown, not_a_constant
+from matchrec.errors.conditions import AS_MEASURE, aggregate_not_supported_in_define, not_a_constant
 from matchrec.plan import expression
 from matchrec.plan.text import string_literal
 from matchrec.source import Span
@@ -94,10 +94,10 @@ def check_listed(aggregate: expression.Aggregate, span: Span) -> None:
     function = AGGREGATES.get(name)
     if function is None:
         cure = f"write {INSTEAD[name]}" if name in INSTEAD else AS_MEASURE
-        raise aggregate_not_grown(span, function=name, cure=cure)
+        raise aggregate_not_supported_in_define(span, function=name, cure=cure)
     for index, argument in enumerate(aggregate.arguments):
         if index == function.constant and argument.references:
-            raise not_a_constant(argument.span, place=index + 1, function=aggregate.function)
+            raise not_a_constant(argument.span, position=index + 1, function=aggregate.function)
 
 
 def build_listed_columns(
@@ -116,7 +116,9 @@ def build_listed_columns(
             case expression.Classifier():
                 return string_literal(variable)
             case _:
-                raise aggregate_not_grown(span, function=aggregate.function, cure=AS_MEASURE)
+                raise aggregate_not_supported_in_define(
+                    span, function=aggregate.function, cure=AS_MEASURE
+                )
 
     def build_step(term: expression.Scalar) -> Step:
         """Return the step that computes a term on the current row."""

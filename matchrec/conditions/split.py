@@ -44,8 +44,8 @@ from matchrec.conditions.run_condition import TriedMatchNumber
 from matchrec.conditions.types import BIGINT
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError
 from matchrec.errors.conditions import (
+    function_of_several_rows,
     lambda_of_several_rows,
-    not_known_during_the_match,
     operations_nested_too_deep,
 )
 from matchrec.plan.expression import (
@@ -642,7 +642,7 @@ def not_computed(scalar: Scalar) -> MatchRecognizeError:
     name = name_expression(scalar)
     if name.upper() in LAMBDA_FUNCTIONS:
         return lambda_of_several_rows(scalar.span, what=name)
-    return not_known_during_the_match(scalar.span, what=name)
+    return function_of_several_rows(scalar.span, what=name)
 
 
 def name_expression(scalar: Scalar) -> str:

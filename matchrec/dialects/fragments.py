@@ -35,6 +35,7 @@ from matchrec.dialects.rules.place import (
     KnownColumns,
     RewriteRule,
     RuleContext,
+    RuleFindings,
     TableLookup,
     find_node_types,
     find_pattern_function,
@@ -44,9 +45,9 @@ from matchrec.dialects.rules.place import (
 from matchrec.errors import MatchRecognizeParseError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import name_part
 from matchrec.errors.sql import window as errors
-from matchrec.errors.sql.clause import UNFINISHED
-from matchrec.errors.sql.expression import semantics_before
+from matchrec.errors.sql.expression import misplaced_running_or_final
 from matchrec.errors.sql.foreign_names import find_dialect_syntax_cure
+from matchrec.errors.sql.tokens import UNFINISHED
 from matchrec.source import Span
 from matchrec.syntax.expressions.reader import AFTER_OPERAND
 from matchrec.syntax.tokens import SEMANTICS, make_sequence, tokenize_sql
@@ -90,17 +91,29 @@ def tokenize(text: str, product: Product) -> list[Token]:
     return tokenize_sql(type(SqlglotDialect.get_or_raise(product.sqlglot)), text)
 
 
-def translate_fragment(text: str, context: RuleContext) -> str | None:
-    """Return a fragment as the product that is written reads it; None if it can stay as it is.
+def translate_fragment(text: str, place: RuleContext) -> tuple[str | None, RuleFindings]:
+    """Return a fragment as the product that is written reads it.
 
     Args:
         text: the fragment, with names instead of its holes.
-        context: where it is, and the two products. Rules add their remarks to it.
+        place: where it is, and the two products.
+
+    Returns:
+        The fragment, None if it can stay as it is; and what rules have found out about it.
 
     Raises:
         ParseError: the product that is read has no such syntax.
         TokenError: its tokens cannot be read.
         UnsupportedError: the product that is written has nothing that means the same.
+    """
+    context = replace(place, findings=RuleFindings())
+    return _rewrite_fragment(text, context), context.findings
+
+
+def _rewrite_fragment(text: str, context: RuleContext) -> str | None:
+    """Return a fragment as the product that is written reads it; None if it can stay as it is.
+
+    The arguments and errors are those of `translate_fragment`.
     """
     read, write = context.read, context.write
     in_clause = context.clause is not None
@@ -321,20 +334,22 @@ class Fragments:
         old = masked.text
         tokenizers = partial(tokenize, product=self.read), partial(tokenize, product=self.write)
         try:
-            new = translate_fragment(old, context)
-            self.log.notes.extend(replace(remark, span=span) for remark in context.remarks)
-            self.log.missed.extend(context.columns.missed)
+            new, findings = translate_fragment(old, context)
+            self.log.notes.extend(replace(remark, span=span) for remark in findings.remarks)
+            self.log.missed.extend(findings.missed)
             if new is None:
                 return
             edits = list(find_edits(old, new, tokenizers, frozenset(names)))
         except ParseError as error:
             raise self._describe_parse_error(error, masked, span) from error
         except TokenError as error:
-            raise errors.unreadable(span, product=self.read.title, reason=str(error)) from error
+            raise errors.unreadable_in_product(
+                span, product=self.read.title, reason=str(error)
+            ) from error
         except UnsupportedError as error:
             raise self._describe_unsupported(error, span, context) from error
         except ValueError:
-            raise errors.moved(span, product=self.write.title) from None
+            raise errors.translation_reorders_parts(span, product=self.write.title) from None
         yield from edits
 
     def _reject_semantics_before_column(
@@ -356,7 +371,9 @@ class Fragments:
             if token.key in SEMANTICS and is_column and not tokens.is_call(index + 1):
                 both = masked.before(token.span.to(column.span)).shifted(span.start)
                 clause = name_part(context.part.value)
-                raise semantics_before(both, word=token.key, what="a column", clause=clause)
+                raise misplaced_running_or_final(
+                    both, word=token.key, what="a column", clause=clause
+                )
 
     def _describe_parse_error(
         self, error: ParseError, masked: EditedText, span: Span
@@ -372,7 +389,7 @@ class Fragments:
                 reason = find_dialect_syntax_cure(masked.text[: token.end + 1]) or reason
                 span = masked.before(Span(token.start, token.end + 1)).shifted(span.start)
                 break
-        return errors.unreadable(span, product=self.read.title, reason=reason)
+        return errors.unreadable_in_product(span, product=self.read.title, reason=reason)
 
     def _describe_unsupported(
         self, error: UnsupportedError, span: Span, context: RuleContext
@@ -391,7 +408,7 @@ class Fragments:
             try:
                 translate_fragment(text[call.start : call.end], context)
             except UnsupportedError as call_error:
-                return errors.without_equivalent(
+                return errors.no_equivalent_in_product(
                     call.shifted(span.start),
                     product=title,
                     what=f"this {tokens.key(index)}",
@@ -400,7 +417,9 @@ class Fragments:
                 )
             except (ParseError, TokenError):
                 continue
-        return errors.without_equivalent(span, product=title, what="this", reason=error, cure=None)
+        return errors.no_equivalent_in_product(
+            span, product=title, what="this", reason=error, cure=None
+        )
 
 
 def _find_outermost(spans: Iterable[Span]) -> list[Span]:

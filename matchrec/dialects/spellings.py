@@ -97,7 +97,7 @@ def edit_spellings(
     for index in range(len(tokens)):
         is_time = product.name == "azure" and tokens.has_keys(index, "TIMESTAMP", "BY")
         if is_time and index not in times:
-            raise errors.time_of_step(tokens.span(index, index + 2))
+            raise errors.misplaced_timestamp_by(tokens.span(index, index + 2))
 
 
 def _take_out_options(
@@ -143,7 +143,7 @@ def _read_longest_match(clause: ClauseTokens, index: int, values: ParameterValue
         text = "".join(token.text for token in clause.tokens[start + 2 : end])
         value = truth_values.get(text, truth_values.get(text.upper()))
         if clause.key(start) != _LONGEST or not isinstance(value, bool):
-            raise errors.unknown_option(clause.span(start, end), known=_LONGEST.lower())
+            raise errors.unknown_clause_option(clause.span(start, end), option=_LONGEST.lower())
         is_longest = value
     words = "LONGEST MATCH" if is_longest else ""
     return ProductPart(clause.span(index, closing + 1), words)
@@ -162,7 +162,7 @@ def _read_duration(clause: ClauseTokens, index: int) -> ProductPart:
             unit = normalize_unit(name)
             if unit in _DURATION_UNITS:
                 return ProductPart(span, f"WITHIN INTERVAL '{amount}' {unit}")
-    raise errors.malformed_duration(span)
+    raise errors.malformed_limit_duration(span)
 
 
 def _find_closing(clause: ClauseTokens, opening: int) -> int:
@@ -172,7 +172,7 @@ def _find_closing(clause: ClauseTokens, opening: int) -> int:
         MatchRecognizeError: there is no parenthesis at `opening`, or nothing closes it.
     """
     if opening not in clause.pairs:
-        raise errors.malformed_duration(clause.span(opening - 2, opening))
+        raise errors.malformed_limit_duration(clause.span(opening - 2, opening))
     return clause.pairs[opening]
 
 
@@ -188,7 +188,7 @@ def _find_timestamp_by(tokens: TokenSequence, cut: ClauseLocation) -> int | None
         before = [index for index in before if index > starts[-1]]
     for index in before:
         if tokens.has_keys(index, "PARTITION", "BY"):
-            raise errors.divided_input(tokens.span(index, index + 2))
+            raise errors.partitioned_input(tokens.span(index, index + 2))
     for index in before:
         if tokens.has_keys(index, "TIMESTAMP", "BY"):
             return index
@@ -223,7 +223,7 @@ def _move_timestamp_by(
     for key in tokens.split_at_commas(over + 1, cut.word) if over < cut.word else ():
         span = tokens.span(*key)
         if tokens.text_at(span).upper() not in names:
-            raise errors.own_time(span, key=tokens.text_at(span))
+            raise errors.time_per_key(span, key=tokens.text_at(span))
     order = tokens.span(timestamp_by + 2, over)
     # ORDER BY comes before all other sections, except PARTITION BY.
     start = min(
@@ -349,7 +349,7 @@ def _name_any_rows(clause: ClauseTokens, start: int, end: int) -> Iterator[Edit]
         return
     keys = {token.key for token in clause.tokens}
     if "CLASSIFIER" in keys:
-        raise errors.name_of_any_row(dots[0])
+        raise errors.any_row_without_name(dots[0])
     name = "ANY_ROW"
     while name in keys:
         name += "_"

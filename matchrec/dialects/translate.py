@@ -28,7 +28,7 @@ from matchrec.dialects.rules.place import ClauseKinds, ColumnKinds, TableLookup,
 from matchrec.dialects.spellings import edit_spellings
 from matchrec.errors.kinds import located_in
 from matchrec.errors.sql import window as errors
-from matchrec.errors.sql.clause import unexpected_token, unreadable_text
+from matchrec.errors.sql.tokens import unclosed_text, unexpected_token
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import find_reads_of_earlier_measures
 from matchrec.plan.text import words_of
@@ -105,7 +105,7 @@ def translate_query(
     with located_in(source):
         tokens = read_product_tokens(text, read)
         if not write.is_written:
-            raise errors.not_written(tokens[0].span, product=write.title)
+            raise errors.product_not_written(tokens[0].span, product=write.title)
         if read is SPARK:
             for plan in _check_query(text, read):
                 measure_notes.extend(note_earlier_measures(plan, write.title))
@@ -194,7 +194,7 @@ def read_product_tokens(text: str, product: Product) -> TokenSequence:
     try:
         tokens = tokenize(text, product)
     except TokenError as error:
-        raise unreadable_text(Span(0, len(text))) from error
+        raise unclosed_text(Span(0, len(text))) from error
     for index, token in enumerate(tokens):
         if token.token_type is TokenType.VAR and "#" in token.text:
             # Oracle's name `page#` is read as if it was in quotes, which others would need.
@@ -227,7 +227,7 @@ def _note_differences(tokens: TokenSequence, read: Product, write: Product) -> I
     for difference, span in find_differences(tokens, read, write):
         is_for_writing = any(">" in product for product in difference.products)
         if difference.is_refused and (write.has_functions_of_spark or is_for_writing):
-            raise errors.without_equivalent(
+            raise errors.no_equivalent_in_product(
                 span,
                 product=write.title,
                 what=f"this {difference.name}",
@@ -347,7 +347,9 @@ def _find_windows(tokens: TokenSequence, fragments: Fragments) -> tuple[FoundWin
     windows = find_pattern_windows(tokens)
     for product in (fragments.read, fragments.write):
         if windows and not product.has_row_pattern_windows:
-            raise errors.no_windows(tokens[windows[0].opening].span, product=product.title)
+            raise errors.product_without_pattern_windows(
+                tokens[windows[0].opening].span, product=product.title
+            )
     return windows
 
 

@@ -1,8 +1,20 @@
 """Every error that a user of matchrec can meet, and all of its wording.
 
-One record or function per situation; callers never word a message themselves. A message says what
-is wrong and in which clause, where (with carets), what is known, and what to write instead. The
-classes are in `kinds`, what records are in `message`, the messages in one module per topic.
+Each situation has a function that returns its error:
+
+    raise unknown_measure(span, name="hgih", window="w", known=["high", "low"])
+
+    unknown measure `hgih` of window w [unknown-window-measure]      headline and code
+      line 1, column 8                                               where it is
+          SELECT hgih OVER w FROM ticks WINDOW w AS (...)
+                 ^^^^
+      note: MEASURES has: high, low                                  facts
+      help: write high                                               what to write instead
+
+Callers never word a message themselves, and the code never changes, so a search for the code or for
+a part of the sentence finds the function. The classes of errors are in `kinds`, the words that
+depend on the user's language and program in `language`, helpers for lists, plurals and quotes in
+`wording`, and the functions in one module for each topic.
 """
 
 from matchrec.errors.kinds import (

@@ -1,26 +1,30 @@
-"""Errors about calls of the Python API: wrong arguments, options, tables and sessions."""
+"""Errors about calls of the Python API: wrong arguments, options, parameters and results."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from matchrec.errors.kinds import (
-    SHORT,
     MatchRecognizePlanError,
+    MatchRecognizeRunError,
     MatchRecognizeUnsupportedError,
-    find_library,
-    find_nearest,
 )
 from matchrec.errors.language import current_surface
-from matchrec.errors.message import give_codes, plan_error, refused, run_error, unsupported
-from matchrec.source import Span, show_count
-
-no_match_graph = plan_error("""this DataFrame is not a match graph: it has {columns}
-    code: not-a-match-graph
-    pass the result of matchrec.match_sase(..., output="graph") with all its columns""")
+from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.wording import SHORT, describe_value, find_library, join_names, show_count
+from matchrec.source import Span
 
 
-def no_rows(
+def not_a_match_graph(*, columns: Sequence[str]) -> MatchRecognizePlanError:
+    """Return the error for a DataFrame without the columns of a graph of matches."""
+    return MatchRecognizePlanError(
+        f"this DataFrame is not a match graph: it has {join_names(columns)}",
+        hint='pass the result of matchrec.match_sase(..., output="graph") with all its columns',
+        code="not-a-match-graph",
+    )
+
+
+def no_matched_rows(
     column: str | None, columns: Iterable[str], arrays: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for a result without a column that has the rows of a match.
@@ -36,29 +40,38 @@ def no_rows(
     cure = 'add MATCHED_ROWS() AS rows to MEASURES, or name another: explode_matches(df, "name")'
     if len(arrays) == 1:
         cure = f'name it: explode_matches(df, "{arrays[0]}")'
-    return _no_matched_rows(sentence=sentence, columns=columns, arrays=arrays, cure=cure)
+    return MatchRecognizePlanError(
+        sentence,
+        notes=(
+            f"the DataFrame has: {join_names(columns)}",
+            f"arrays of structs: {join_names(arrays)}" if arrays else "",
+        ),
+        hint=cure,
+        code="no-matched-rows",
+    )
 
 
-_no_matched_rows = plan_error("""{sentence}
-    note: the DataFrame has: {columns}
-    note: arrays of structs: {arrays:some}
-    {cure}""")
+def several_matched_rows(*, columns: Sequence[str]) -> MatchRecognizePlanError:
+    """Return the error for a result in which several columns have the rows of a match."""
+    return MatchRecognizePlanError(
+        f"several columns have rows of a match: {join_names(columns)}",
+        hint=f'name one: explode_matches(df, "{columns[0]}")',
+        code="several-matched-rows",
+    )
 
-several_rows = plan_error("""several columns have rows of a match: {columns}
-    code: several-matched-rows
-    name one: explode_matches(df, "{columns[0]}")""")
 
-_ANOTHER_NAME = 'give the measure another name, such as result.withColumnRenamed("{name}", "last")'
-column_of_other_type = plan_error(
-    "column `{name}` is {of_match} of a match and {of_row} of its rows",
-    hint=_ANOTHER_NAME,
-    code="column-types-differ",
-)
-_other_value = run_error(
-    "column `{name}` has one value of a match and another of its rows",
-    hint=_ANOTHER_NAME,
-    code="column-values-differ",
-)
+def _rename_measure(name: str) -> str:
+    """Return advice to rename a measure that has the name of a column of the rows."""
+    return f'give the measure another name, such as result.withColumnRenamed("{name}", "last")'
+
+
+def column_types_differ(*, name: str, of_match: str, of_row: str) -> MatchRecognizePlanError:
+    """Return the error for a column that the match and its rows have, with two types."""
+    return MatchRecognizePlanError(
+        f"column `{name}` is {of_match} of a match and {of_row} of its rows",
+        hint=_rename_measure(name),
+        code="column-types-differ",
+    )
 
 
 def write_other_value_message(name: str) -> str:
@@ -66,124 +79,160 @@ def write_other_value_message(name: str) -> str:
 
     It is a text, because Spark raises the error, by `raise_error` in a query.
     """
-    error = _other_value(name=name)
+    error = MatchRecognizeRunError(
+        f"column `{name}` has one value of a match and another of its rows",
+        hint=_rename_measure(name),
+        code="column-values-differ",
+    )
     return f"{error.headline}; {error.hint}"
 
 
-algorithm_cannot = unsupported("""algorithm `{name}` cannot run this query: {reason}
-    code: algorithm-not-possible
-    write {option[algorithm=auto]}""")
-worker_cannot_sort = unsupported("""{reason}
-    code: worker-cannot-sort-rows
-    write {option[sort=auto]}, and Spark sorts the rows""")
-cannot_cut = unsupported("""the partitions of this query cannot be cut into ranges: {reason}
-    code: partitions-cannot-be-cut
-    write {option[sort=auto]}, so that one task searches each partition""")
-times_without_workers = unsupported("""rules with times are not supported if Spark sorts the rows:
-        {reason}
-    code: rule-versions-need-workers
-    note: the workers separate the rows of each version before they test its conditions
-    leave out {option[sort=spark]}, and compute what only Spark can as a column of the input""")
-steps_of_event_selection = unsupported("""{option[max_steps]} is not supported for a query with
-        event selection
-    code: max-steps-with-event-selection
-    note: steps are counted only if the rows of a match follow each other
-    leave out {option[max_steps]}, and write WITHIN to bound the runs""")
-no_order = plan_error(
-    "order_by is empty",
-    hint='write what the events are sorted by: order_by="ts"',
-    code="empty-order-by",
-)
+def algorithm_not_possible(*, name: str, reason: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for an algorithm in the options that cannot run the query."""
+    surface = current_surface()
+    return MatchRecognizeUnsupportedError(
+        f"algorithm `{name}` cannot run this query: {reason}",
+        hint=f"write {surface.option('algorithm', 'auto')}",
+        code="algorithm-not-possible",
+    )
 
 
-def several_in_one(span: Span, argument: str) -> MatchRecognizePlanError:
+def worker_cannot_sort_rows(*, reason: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for sort="worker" if the workers cannot sort the rows."""
+    surface = current_surface()
+    return MatchRecognizeUnsupportedError(
+        reason,
+        hint=f"write {surface.option('sort', 'auto')}, and Spark sorts the rows",
+        code="worker-cannot-sort-rows",
+    )
+
+
+def partitions_cannot_be_cut(*, reason: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for sort="ranges" if partitions cannot be cut into ranges."""
+    surface = current_surface()
+    return MatchRecognizeUnsupportedError(
+        f"the partitions of this query cannot be cut into ranges: {reason}",
+        hint=f"write {surface.option('sort', 'auto')}, so that one task searches each partition",
+        code="partitions-cannot-be-cut",
+    )
+
+
+def rule_versions_need_workers(*, reason: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for versions of rules with sort="spark"."""
+    surface = current_surface()
+    return MatchRecognizeUnsupportedError(
+        f"rules with times are not supported if Spark sorts the rows: {reason}",
+        notes=("the workers separate the rows of each version before they test its conditions",),
+        hint=(
+            f"leave out {surface.option('sort', 'spark')}, and compute what only Spark can as a "
+            "column of the input"
+        ),
+        code="rule-versions-need-workers",
+    )
+
+
+def max_steps_with_event_selection() -> MatchRecognizeUnsupportedError:
+    """Return the error for max_steps in a query with an event selection."""
+    surface = current_surface()
+    return MatchRecognizeUnsupportedError(
+        f"{surface.name_of_option('max_steps')} is not supported for a query with event selection",
+        notes=("steps are counted only if the rows of a match follow each other",),
+        hint=f"leave out {surface.name_of_option('max_steps')}, and write WITHIN to bound the runs",
+        code="max-steps-with-event-selection",
+    )
+
+
+def empty_order_by() -> MatchRecognizePlanError:
+    """Return the error for an empty order_by."""
+    return MatchRecognizePlanError(
+        "order_by is empty",
+        hint='write what the events are sorted by: order_by="ts"',
+        code="empty-order-by",
+    )
+
+
+def several_expressions_in_one_text(span: Span, argument: str) -> MatchRecognizePlanError:
     """Return the error for several expressions, with commas between them, in one text."""
     surface = current_surface()
     name = surface.name_of_option(argument)
     example = f'{argument}=["a", "b"]' if surface.is_python else f"{name} a {name} b"
-    return _several_in_one(span, name=name, each=example)
+    return MatchRecognizePlanError(
+        f"one text in {name} must be one expression",
+        span,
+        hint=f"write each expression on its own: {example}",
+        code="several-expressions-in-one-text",
+    )
 
 
-_several_in_one = plan_error("""one text in {name} must be one expression
-    code: several-expressions-in-one-text
-    write each expression on its own: {each}""")
-direction = plan_error("""{word} is not allowed in {option[{argument}]}
-    code: direction-in-order-by
-    note: events come in ascending order, NULL first
-    remove it; for another order, sort by an expression, such as -rank""")
-nothing_counted = plan_error("""the counters have no values, because no action on the result of
-        their query has finished
-    code: counters-without-values
-    pass them to one query, options=matchrec.Options(counters=counters), and run an action on its
-        result""")
-altered_by_pandas = unsupported("""transport `pandas` would alter column {column} of type
-        {type_name}
-    code: column-altered-by-pandas
-    write transport="arrow", or leave it out""")
-too_many_points = unsupported("""{count:,} combinations of values are too many
-    code: too-many-combinations
-    pass fewer values, or call sweep several times, with at most {limit:,} combinations in each
-        call""")
-no_such_marker = plan_error("""the clause has no marker `:{name}`
-    code: unknown-marker
-    write :{name} in it, or leave {name} out""")
-
-# `:name` in a clause of `sweep` whose grid has no values for it.
-marker_without_values = plan_error("""missing values of parameter `:{name}`
-    code: sweep-parameter-without-values
-    note: there are values of: {known}
-    near: write :{near}, or add values of {name}
-    add values of {name} beside those, or write the value itself""")
-
-# Errors of `backtest` and its DataFrame of labels.
-no_label_column = plan_error("""`{option[{argument}={name}]}` does not name a column of `labels`
-    code: unknown-label-column
-    note: it has: {columns}
-    near: write {option[{argument}={near}]}
-    name one of these""")
-no_key_of_labels = plan_error("""`labels` has no column `{name}`, by which the query partitions its
-        rows
-    code: label-key-missing
-    note: it has: {columns}
-    write {option[key=...]} with the column of `labels` that has the same values, or key=[] if an
-        incident belongs to all partitions""")
-other_number_of_keys = plan_error("""`key` of `Query.backtest` has {count} columns, but the query
-        partitions its rows by {names}
-    code: wrong-number-of-keys
-    name a column of `labels` for each of these, in their order""")
-
-
-def labels_do_not_compare(
-    name: str, what: str, kind: str, wanted: str, in_pandas: str
-) -> MatchRecognizePlanError:
-    """Return the error for a column of labels of another type than what it is compared with.
-
-    Args:
-        name: the column.
-        what: what it is compared with.
-        kind: the type of the column.
-        wanted: the type that it must have.
-        in_pandas: an expression of pandas that converts the column.
-    """
+def direction_in_order_by(span: Span, *, word: str, argument: str) -> MatchRecognizePlanError:
+    """Return the error for ASC, DESC or NULLS in order_by or partition_by."""
     surface = current_surface()
-    cure = f"{surface.recast.format(name=name)} to {wanted}"
-    if surface.is_python:
-        cure = f"{cure}, or in pandas labels.assign({name}={in_pandas})"
-    return _labels_do_not_compare(name=name, what=what, kind=kind, wanted=wanted, cure=cure)
+    return MatchRecognizePlanError(
+        f"{word} is not allowed in {surface.name_of_option(argument)}",
+        span,
+        notes=("events come in ascending order, NULL first",),
+        hint="remove it; for another order, sort by an expression, such as -rank",
+        code="direction-in-order-by",
+    )
 
 
-_labels_do_not_compare = plan_error("""`{name}` of `labels` is {kind}, but {what} is {wanted}
-    code: label-type-differs
-    {cure}; in a file write a time as 2026-01-31 12:00:00, and a date as 2026-01-31""")
-label_column_taken = plan_error("""`labels` has a column `{name}`, and so has the table of
-        `Query.backtest`
-    {here.renamed[name]}""")
-no_order_of_labels = plan_error("""missing ORDER BY in the query
-    code: labels-without-order
-    note: incidents begin and end along the order of the rows
-    write ORDER BY with the time of a row""")
-backtest_of_stream = unsupported("""`Query.backtest` is not supported for rows of a stream, {what}
-    pass the same rows as a table""")
+def counters_without_values() -> MatchRecognizePlanError:
+    """Return the error for counters that are read before a query has filled them."""
+    return MatchRecognizePlanError(
+        "the counters have no values, because no action on the result of their query has finished",
+        hint=(
+            "pass them to one query, options=matchrec.Options(counters=counters), and run an "
+            "action on its result"
+        ),
+        code="counters-without-values",
+    )
+
+
+def column_altered_by_pandas(*, column: str, type_name: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for transport="pandas" with a column whose values pandas would change."""
+    return MatchRecognizeUnsupportedError(
+        f"transport `pandas` would alter column {column} of type {type_name}",
+        hint='write transport="arrow", or leave it out',
+        code="column-altered-by-pandas",
+    )
+
+
+def too_many_combinations(*, count: int, limit: int) -> MatchRecognizeUnsupportedError:
+    """Return the error for a sweep with too many combinations of values."""
+    return MatchRecognizeUnsupportedError(
+        f"{count:,} combinations of values are too many",
+        hint=(
+            f"pass fewer values, or call sweep several times, with at most {limit:,} combinations "
+            "in each call"
+        ),
+        code="too-many-combinations",
+    )
+
+
+def unknown_marker(*, name: str) -> MatchRecognizePlanError:
+    """Return the error for a name in the grid of a sweep that is not in the clause."""
+    return MatchRecognizePlanError(
+        f"the clause has no marker `:{name}`",
+        hint=f"write :{name} in it, or leave {name} out",
+        code="unknown-marker",
+    )
+
+
+def sweep_parameter_without_values(
+    span: Span, *, name: str, parameters: Sequence[str]
+) -> MatchRecognizePlanError:
+    """Return the error for a parameter in the clause of a sweep whose grid has no values for it."""
+    near = find_nearest(name, parameters)
+    hint = f"add values of {name} beside those, or write the value itself"
+    if near:
+        hint = f"write :{near}, or add values of {name}"
+    return MatchRecognizePlanError(
+        f"missing values of parameter `:{name}`",
+        span,
+        notes=(f"there are values of: {join_names(parameters)}",),
+        hint=hint,
+        code="sweep-parameter-without-values",
+    )
 
 
 def no_attribute(
@@ -218,7 +267,7 @@ def find_public_names(class_: type) -> list[str]:
     return [name for name in dir(class_) if not name.startswith("_")]
 
 
-def unused_name(
+def unknown_argument(
     name: str, arguments: Iterable[str], options: Iterable[str]
 ) -> MatchRecognizePlanError:
     """Return the error for `name=` if the function has no such argument and the query no {name}.
@@ -237,32 +286,84 @@ def unused_name(
     else:
         cure = f"write {{{name}}} in the query, pass the value of :{name} in args, "
         cure += f"or leave {name}= out"
-    return _unused_name(name=name, cure=cure)
+    return MatchRecognizePlanError(
+        f"`{name}` is not an argument, and the query has no {{{name}}}",
+        hint=cure,
+        code="unknown-argument",
+    )
 
 
-_unused_name = plan_error("""`{name}` is not an argument, and the query has no {{name}}
-    code: unknown-argument
-    {cure}""")
+def option_as_argument(*, name: str, call: str, argument: str) -> MatchRecognizePlanError:
+    """Return the error for an option that is passed to a function as an argument.
 
-field_as_argument = plan_error("""`{name}` is an option, not an argument of {call}
-    code: option-as-argument
-    write {argument}=matchrec.Options({name}=...)""")
-no_query = plan_error("""a query of SQL does not begin with {word}
-    code: not-a-query
-    {here.clause[call]}, or write SELECT * FROM t MATCH_RECOGNIZE (...) around a clause""")
-no_pattern_of_sase = plan_error("""missing PATTERN before {word}, with which a text of SASE+ begins
-    code: sase-without-pattern
-    write PATTERN {word}(...); {here.clause[call]}""")
-option_of_others = plan_error(
-    "option `{name}` is not allowed in {call}", hint="remove {name}", code="option-not-for-call"
-)
-unconverted_option = unsupported("""a query with {option} cannot be converted
-    code: option-not-convertible
-    note: other languages write this differently, or not at all
-    remove it, and choose the matches in the other language""")
+    Args:
+        call: the function.
+        name: the option.
+        argument: the argument that takes the options.
+    """
+    return MatchRecognizePlanError(
+        f"`{name}` is an option, not an argument of {call}",
+        hint=f"write {argument}=matchrec.Options({name}=...)",
+        code="option-as-argument",
+    )
 
 
-def other_number_of_values(
+def not_a_query(span: Span, *, word: str, call: str) -> MatchRecognizePlanError:
+    """Return the error for a text that does not begin as a query of SQL.
+
+    Args:
+        span: the location in the text of the query.
+        call: the call that takes a clause alone, such as match_recognize.
+        word: the first word of the text.
+    """
+    surface = current_surface()
+    return MatchRecognizePlanError(
+        f"a query of SQL does not begin with {word}",
+        span,
+        hint=(
+            f"{surface.clause.format(name=call)}, or write SELECT * FROM t MATCH_RECOGNIZE (...) "
+            "around a clause"
+        ),
+        code="not-a-query",
+    )
+
+
+def sase_without_pattern(span: Span, *, word: str, call: str) -> MatchRecognizePlanError:
+    """Return the error for a text of SASE+ that begins with SEQ instead of PATTERN.
+
+    Args:
+        span: the location of SEQ in the text of the query.
+        word: SEQ as it is written.
+        call: the call that takes a text of SASE+.
+    """
+    return MatchRecognizePlanError(
+        f"missing PATTERN before {word}, with which a text of SASE+ begins",
+        span,
+        hint=f"write PATTERN {word}(...); {current_surface().clause.format(name=call)}",
+        code="sase-without-pattern",
+    )
+
+
+def option_not_for_call(*, name: str, call: str) -> MatchRecognizePlanError:
+    """Return the error for an option that has no meaning for a call."""
+    return MatchRecognizePlanError(
+        f"option `{name}` is not allowed in {call}",
+        hint=f"remove {name}",
+        code="option-not-for-call",
+    )
+
+
+def option_not_convertible(*, option: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for a query with an option that other languages lack."""
+    return MatchRecognizeUnsupportedError(
+        f"a query with {option} cannot be converted",
+        notes=("other languages write this differently, or not at all",),
+        hint="remove it, and choose the matches in the other language",
+        code="option-not-convertible",
+    )
+
+
+def wrong_number_of_values(
     args: str, marker_count: int, *first_without_value: Span
 ) -> MatchRecognizePlanError:
     """Return the error for more or fewer values than the query has markers (?).
@@ -278,95 +379,99 @@ def other_number_of_values(
     else:
         markers = "no parameter markers"
         cure = 'write ? for each value, or :name and args={"name": value}, or leave args out'
-    return _other_number_of_values(first_without_value, markers=markers, args=args, cure=cure)
+    surface = current_surface()
+    return MatchRecognizePlanError(
+        f"the query has {markers} (?), but {surface.values} {args}",
+        *first_without_value,
+        hint=cure,
+        code="wrong-number-of-values",
+    )
 
 
-_other_number_of_values = plan_error("""the query has {markers} (?), but {here.values} {args}
-    code: wrong-number-of-values
-    {cure}""")
+def marker_without_value(span: Span) -> MatchRecognizePlanError:
+    """Return the error for `?` in a text for a function that has no argument `args`."""
+    surface = current_surface()
+    return MatchRecognizePlanError(
+        "missing value of a parameter marker (?)",
+        span,
+        hint=f"write the value itself, or {surface.marker}",
+        code="marker-without-value",
+    )
 
-# `?` in a text for a function that has no argument `args`.
-marker_without_value = plan_error("""missing value of a parameter marker (?)
-    write the value itself, or {here.marker}""")
-unbound_parameter = plan_error("""parameter `:{name}` has no value
-    code: parameter-without-value
-    note: {here.values} has: {known}
-    near: write :{near}, or {here.parameter[name]}
-    {here.parameter[name]}, or write the value itself""")
-lost_value = plan_error("""this session ignores the value of {parameter} in {here.values}
-    code: parameter-value-lost
-    note: spark.sql without a clause ignores it too; the cause is an extension such as Delta's
-    write the value itself, or set spark.sql.legacy.parameterSubstitution.constantsOnly=true""")
-unused_value = plan_error("""the query has no `:{name}`
-    code: unknown-parameter
-    note: its parameters are: {known:some}
-    near: {here.parameter[near]}
-    leave {name} out of {here.values}""")
-no_table = plan_error("""`{{name}}` before MATCH_RECOGNIZE is {value}
-    code: not-a-table
-    note: the clause applies to the rows of a table
-    pass a DataFrame: {name}=df""")
-table_of_another_session = plan_error("""`{{name}}` is a DataFrame of another session
-    note: a session knows its own temporary views, and no others
-    ask that session, {name}.sparkSession, or read the rows of {name} in this one""")
-computed_column = plan_error("""a Column in `{argument}` must be a column of the DataFrame, not
-        `{written}`
-    add it by df.withColumn("name", ...), or write it as SQL: {argument}="upper(name)"
-""")
-no_arrow_tables = plan_error("""PySpark {version} cannot make a DataFrame of the Arrow table
-        `{name}`
-    code: arrow-table-not-supported
-    note: PySpark 4.0 and newer can
-    pass {name}=spark.createDataFrame({name}.to_pandas())""")
 
-# A DataFrame of this program's rows is too large for an engine that gets rows only within calls.
-too_much_to_send = plan_error("""a DataFrame with {size:,} MiB of this program's rows cannot be sent
-        to the engine, which takes {most:,} MiB at once
-    pass the pandas, Polars or Arrow frame itself, which is sent in parts, or read the rows from a
-        file""")
-row_too_long = plan_error("""row {row:,} has {size:,} MiB, and the engine takes {most:,} MiB at once
-    note: rows are counted from 0
-    shorten the values of this row, or write the rows to a Parquet file and read it""")
-no_columns = plan_error("""`{name}` is a pandas frame without columns
-    code: frame-without-columns
-    give it columns with types, such as
-        pandas.DataFrame({"symbol": pandas.Series(dtype="string")})""")
-beyond_bigint = plan_error("""column `{column}` of `{name}` has type uint64 and numbers beyond
-        BIGINT, which PySpark would make negative
-    pass {name}=pyarrow.Table.from_pandas({name}), which gives a DECIMAL(20, 0), or cast it""")
-whole_number_beyond_bigint = plan_error("""column `{column}` of `{name}` has whole numbers
-        beyond BIGINT
-    note: row {row:,}, counted from 0, has {value}
-    pass {name}.assign({column}={name}["{column}"].map(decimal.Decimal, na_action="ignore"))""")
-time_would_change = plan_error("""column `{column}` of `{name}` has times of different types
-    code: mixed-time-types
-    note: row {row:,}, counted from 0, has {value}, {reason}
-    convert them first, such as by pandas.to_datetime({name}["{column}"], utc=True)""")
-values_without_common_type = plan_error("""column `{column}` of `{name}` has values without a common
-        type
-    note: row {row:,}, counted from 0, is the first that does not fit: {reason:note}
-    convert them to one type first, such as by {name}["{column}"].astype("string"), or leave the
-        column out""")
-no_dataframe_of = plan_error("""PySpark cannot make a DataFrame of `{name}`: {reason:note}
-    code: cannot-make-dataframe
-    cast the columns to other types first, or leave them out""")
-column_refused = plan_error("""{engine} refuses the condition {column:short}: {reason}
-    code: condition-refused-by-engine
-    note: a condition is about one event
-    write it over the columns of the DataFrame, or compute it before: df.withColumn("name", ...),
-        and where("name")""")
-column_is_no_condition = plan_error("""a condition must be boolean, but {column:short} is
-        {type_name}
-    code: condition-not-boolean
-    compare it with something, such as col(...) > 0; declare the type of your own function: udf(f,
-        "boolean")""")
-cannot_write = unsupported("""MATCH_RECOGNIZE has no equivalent of {what}
-    code: no-equivalent
-    {cure}""")
+def unbound_parameter(
+    span: Span | None, *, name: str, parameters: Collection[str]
+) -> MatchRecognizePlanError:
+    """Return the error for `:name` in a query whose args have no such name."""
+    surface = current_surface()
+    near = find_nearest(name, parameters)
+    hint = f"{surface.parameter.format(name=name)}, or write the value itself"
+    if near:
+        hint = f"write :{near}, or {surface.parameter.format(name=name)}"
+    return MatchRecognizePlanError(
+        f"parameter `:{name}` has no value",
+        span,
+        notes=(f"{surface.values} has: {join_names(parameters)}",),
+        hint=hint,
+        code="parameter-without-value",
+    )
 
-# read="pattern", or a Pattern together with the name of a language.
-pattern_as_text = plan_error("""a Pattern is converted as an object, without read=
-    write matchrec.transpile(matchrec.Pattern.begin("a"), write="spark", order_by="time")""")
+
+def parameter_value_lost(span: Span | None, *, parameter: str) -> MatchRecognizePlanError:
+    """Return the error for a parameter that the session replaces by nothing."""
+    surface = current_surface()
+    return MatchRecognizePlanError(
+        f"this session ignores the value of {parameter} in {surface.values}",
+        span,
+        notes=(
+            "spark.sql without a clause ignores it too; the cause is an extension such as Delta's",
+        ),
+        hint=(
+            "write the value itself, or set "
+            "spark.sql.legacy.parameterSubstitution.constantsOnly=true"
+        ),
+        code="parameter-value-lost",
+    )
+
+
+def unknown_parameter(*, name: str, parameters: Sequence[str]) -> MatchRecognizePlanError:
+    """Return the error for a value in args whose name the query does not have."""
+    surface = current_surface()
+    near = find_nearest(name, parameters)
+    hint = surface.parameter.format(name=near) if near else f"leave {name} out of {surface.values}"
+    return MatchRecognizePlanError(
+        f"the query has no `:{name}`",
+        notes=(f"its parameters are: {join_names(parameters)}" if parameters else "",),
+        hint=hint,
+        code="unknown-parameter",
+    )
+
+
+def no_equivalent(
+    span: Span | None, *, what: str, cure: str | None
+) -> MatchRecognizeUnsupportedError:
+    """Return the error for a query that cannot be converted to MATCH_RECOGNIZE.
+
+    Args:
+        span: the location in the text of the query.
+        what: the part of the query that has no equivalent.
+        cure: what to write instead; None if that is not known.
+    """
+    return MatchRecognizeUnsupportedError(
+        f"MATCH_RECOGNIZE has no equivalent of {what}", span, hint=cure, code="no-equivalent"
+    )
+
+
+def pattern_as_text() -> MatchRecognizePlanError:
+    """Return the error for `read` with a Pattern, which is an object and not a text."""
+    return MatchRecognizePlanError(
+        "a Pattern is converted as an object, without read=",
+        hint=(
+            'write matchrec.transpile(matchrec.Pattern.begin("a"), write="spark", order_by="time")'
+        ),
+        code="pattern-as-text",
+    )
+
 
 # Errors about arguments of a wrong type.
 
@@ -378,6 +483,7 @@ _FRAMES = {
     "pyarrow": "write spark.createDataFrame(...) around its to_pandas()",
     "pandas-on-Spark": "write .to_spark() after it",
 }
+
 # For other types that users pass instead of a DataFrame: what to write.
 _NO_FRAMES = {
     **dict.fromkeys(("list", "dict", "ndarray"), "write pandas.DataFrame(...) around it"),
@@ -402,15 +508,15 @@ def wrong_argument(
         cure = _NO_FRAMES.get(type(value).__name__, cure)
     if "DataFrame" in expected:
         cure = _FRAMES.get(find_library(value) or "", cure)
-    return _wrong_argument(argument=argument, call=call, value=value, wanted=expected, cure=cure)
+    return MatchRecognizePlanError(
+        f"`{argument}` of {call} is {describe_value(value)}",
+        notes=(f"wanted: {expected}",),
+        hint=cure,
+        code="wrong-argument",
+    )
 
 
-_wrong_argument = plan_error("""`{argument}` of {call} is {value:shown}
-    note: wanted: {wanted}
-    {cure}""")
-
-
-def unknown_word(
+def unknown_option_value(
     call: str, argument: str, value: str, words: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for an argument that is none of the words that it can be.
@@ -426,159 +532,9 @@ def unknown_word(
     if argument == "write" and value in ("sase", "pattern"):
         cure = f"SASE+ and Patterns can be read, but not written: {cure}"
     written = SHORT.repr(value)[1:-1]
-    return _unknown_word(argument=argument, written=written, call=call, known=words, cure=cure)
-
-
-_unknown_word = plan_error("""unknown {argument} `{written}` of {call}
-    note: known: {known}
-    code: unknown-option-value
-    {cure}""")
-
-
-# Errors of the machine, such as no session of Spark, or workers without memory.
-
-# The local session could not be started; the reason is the last line that Spark wrote.
-spark_did_not_start = refused("""Spark did not start
-    note: {reason}
-    note: Spark runs on Java; PySpark 4 needs Java 17 or newer
-    install Java 17 (`apt install openjdk-17-jre-headless`, `brew install openjdk@17`) and set
-        JAVA_HOME to its folder""")
-worker_cannot = refused("""Spark would run its Python workers with `{worker}`, which {reason}
-    code: incompatible-worker-python
-    set the environment variable PYSPARK_PYTHON to {driver} before the Spark session starts""")
-no_room_in_worker = run_error("""a Python worker of Spark is out of memory: its limit is {mebibytes}
-        MiB
-    code: worker-out-of-memory
-    note: it reserves about 600 MiB for its libraries, and needs more for the rows of a call
-    set spark.executor.pyspark.memory to 2g or more, or do not set it""")
-no_room_on_machine = run_error("""a Python worker of Spark is out of memory: its machine or
-        container has no more
-    code: machine-out-of-memory
-    set spark.executor.memoryOverhead to more, or run fewer tasks at a time on a machine with
-        spark.executor.cores""")
-no_room_on_disk = run_error("""the disk of {folder}, where rows are sorted, is full
-    code: disk-full
-    set spark.local.dir, or TMPDIR on Sail, to folders with more space, or let Spark sort:
-        {option[sort=spark]}""")
-no_file_for_sorting = run_error("""the folder {folder}, where rows are sorted, cannot be written to:
-        {reason}
-    code: sort-folder-not-writable
-    set spark.local.dir, or TMPDIR on Sail, to folders that exist and can be written to""")
-stopped_session = refused("""the Spark session has been stopped
-    start a new session with matchrec.session(), and read the DataFrames again""")
-nested_zeros = unsupported("""{clause:part} by {type_name} is not supported in this session, which
-        treats 0.0 and -0.0 as two values
-    code: signed-zeros-in-key
-    write a key without floating-point numbers, such as to_json(x), or run on Spark""")
-hours_along_dates = unsupported("""WITHIN {interval} along a date is not supported in this session,
-        which adds only whole days
-    write ORDER BY CAST(x AS TIMESTAMP), or run on Spark""")
-no_session = plan_error("""missing session: no Spark session is running
-    code: missing-session
-    write spark = matchrec.session(), and call the function again""")
-session_runs = plan_error("""`{given}` is not allowed while a session is running
-    code: session-already-runs
-    remove it, or call stop() on the running session first""")
-setting_of_spark = refused("""unknown setting `{name}` of this session
-    code: unknown-setting
-    remove it, or run on Spark: {option[engine=spark]}""")
-nothing_observed = unsupported("""counters are not supported in this session, which has no
-        Observation
-    code: counters-not-supported
-    leave {given} out, or run on Spark: {option[engine=spark]}""")
-no_watermarks = unsupported("""streams are not supported in this session, which has no watermarks
-    code: streams-not-supported
-    run on Spark: {option[engine=spark]}""")
-no_server = plan_error("""no server answers at {address}: {reason}
-    code: server-not-reachable
-    start it, or write the address of one that runs""")
-sail_refuses_client = refused("""Sail does not run with PySpark {version}
-    code: incompatible-pyspark
-    note: {reason}
-    install matchrec with its extra sail, which brings a PySpark that fits, or run on Spark""")
-no_matplotlib = refused("""missing matplotlib, which draws the matches
-    code: missing-matplotlib
-    run pip install matplotlib""")
-
-
-class MustBuildMatchesError(MatchRecognizeUnsupportedError):
-    """An aggregate over all matches that cannot be computed without building each match.
-
-    A run would have to carry the value. `reason` says why it cannot.
-    """
-
-    def __init__(self, reason: str) -> None:
-        error = _not_carried(reason=reason)
-        super().__init__(error.message, hint=error.hint)
-        self.code = error.code
-        self.reason = reason
-
-
-_not_carried = unsupported("""matches cannot be counted without building them: {reason}
-    code: matches-must-be-built
-    aggregate the matches instead, in a query over the result""")
-
-
-no_aggregate = plan_error("""`{text:short}` is not an aggregate over matches
-    code: not-an-aggregate
-    note: measures: {measures}
-    write count(*), or count, sum, avg, min or max of a measure, such as sum(n); a count or a sum
-        may be in CAST(... AS DOUBLE) or CAST(... AS DECIMAL(38, 0))""")
-rounding_cast = plan_error("""`{asked}` casts to a type that cannot hold all digits of the value
-    code: inexact-cast
-    write {exact}""")
-unknown_measure = plan_error("""unknown measure `{name}`
-    note: measures: {measures}
-    name one of these""")
-no_column_of_order = plan_error("""{option[per={per}]} is not supported unless the rows are sorted
-        by a column
-    code: no-sort-column
-    leave out {option[per={per}]}, or sort by a column""")
-unfinished_groups = unsupported("""aggregates over all matches with per="{per}" are not supported
-        over a streaming DataFrame
-    code: unfinished-groups-over-stream
-    note: more matches of such a group may still come
-    write {option[per=end]}, whose rows are final, and add these up afterwards""")
-
-EACH_MATCH_MUST_BE_BUILT = "each match must be built"
-total_too_large = run_error("""an aggregate over all matches is too large for {type_name}
-    note: it is {asked}
-    note: {place}
-    case BIGINT: write it as CAST(... AS DECIMAL(38, 0)) or CAST(... AS DOUBLE)
-    case DECIMAL(38, 0): write it as CAST(... AS DOUBLE)
-    case DOUBLE: bound the quantifiers or write WITHIN, so that there are fewer matches
-    write a CAST to DOUBLE in MEASURES, or a sum as CAST(... AS DECIMAL(38, ...))""")
-
-
-def write_total_message(type_name: str, aggregate: str) -> str:
-    """Return the message for an aggregate that is too large over several groups together.
-
-    It is a text, because Spark raises the error, by `raise_error` in a query.
-    """
-    error = total_too_large(type_name=type_name, asked=aggregate, place="together")
-    return f"{error.message}: {aggregate} [{error.code}]; {error.hint}"
-
-
-# Reasons why the matches must be built, for `MustBuildMatchesError`.
-BY_ONE_AT_A_TIME = "the chosen algorithm finds one match at a time"
-MEASURE_BY_SPARK = "Spark computes a measure after the match"
-FIRST_MATCHES = "the query returns only the first matches of a partition"
-NOT_ALL_MATCHES = "the query does not return all matches"
-RUNS_THAT_ARE_NO_MATCH = "the query also returns runs that are not matches"
-SKIP_STRATEGY = "a skip strategy leaves some matches out"
-ABSENT_ROWS = "the rows that NOT forbids depend on the whole match"
-ABSENCE_BY_LATER_ROW = "the condition of a forbidden row reads a later row of the match"
-ABSENCE_MAY_FAIL = "the condition of a forbidden row may raise, so only matches may evaluate it"
-COMPLETE_LATER = "a match that waits for the end of its window is not complete at its last row"
-MAPPED_TWICE = "PATTERN has several ways to map the same rows to the same variables"
-ROW_BESIDE = "a measure reads a row that is not the first or last row of a variable"
-
-
-def not_carried(function: str, inside: str, type_name: str) -> MustBuildMatchesError:
-    """Return the error for a function over values of a type that a run cannot carry."""
-    return MustBuildMatchesError(
-        f"no run carries {function} over matches of {inside} of {type_name}"
+    return MatchRecognizePlanError(
+        f"unknown {argument} `{written}` of {call}",
+        notes=(f"known: {join_names(words)}",),
+        hint=cure,
+        code="unknown-option-value",
     )
-
-
-give_codes(globals())

@@ -2,145 +2,558 @@
 
 from __future__ import annotations
 
-from matchrec.errors.message import give_codes, plan_error, refused, run_error
+from collections.abc import Sequence
 
-malformed_table = refused("""--table `{argument}` is not NAME=PATH
-    write --table {example}""")
-file_for_table = refused("""`{path}` is a file, but the name of a table is needed
-    write --table labels={path} --labels labels""")
-rows_for_query = refused("""`{path}` is a file of rows, but a query is needed
-    write the query in its own file, and pass --table {name}={path}""")
-no_such_file = refused("{what} `{path}` does not exist", hint="{cure}")
-no_such_query = refused("""the query `{path}` does not exist
-    write -c before it if it is the query itself""")
-colon_before_name = refused("""`{name}` begins with a colon, which is written only in the query
-    remove it: --arg {plain}=VALUE""")
-no_name_of_marker = refused("""`{name}` is not a parameter name
-    code: malformed-marker-name
-    write the name of a parameter, such as --grid days=3,5,8 for :days in the clause""")
-range_of_values = refused("""a range of values, `{values}`, is not supported
-    code: malformed-value-range
-    write --grid {name}={written}""")
-not_a_text_file = refused("""the query `{path}` is not a text file in UTF-8
-    save the file in UTF-8""")
-unknown_format = refused("""unknown format of `{path}`
-    note: known endings: {known}
-    name a file that ends with one of these""")
-several_formats = refused("""the files of `{pattern}` have several formats: {formats}
-    make one table for each format""")
-empty_table = refused("""the file of table `{name}`, `{path}`, is empty
-    a csv file needs a line of names, or --no-header and a row; a json file an object""")
-unreadable_table = refused("the file of table `{name}`, `{path:short}`, cannot be read: {reason}")
-different_columns = refused("""the files of table `{name}` have different columns
-    note: `{first}` has: {of_first}
-    note: `{other}` has: {of_other}
-    make one table for the files with each set of columns""")
-time_zone_not_for_csv = refused("""time zone `{zone}` is not supported for csv files
-    pass --conf spark.sql.session.timeZone= with a region such as Europe/Paris, or an offset such as
-        +03:00""")
-not_in_utf8 = refused("""the file of table `{name}`, `{path}`, is not in UTF-8: see line {line:,}
-    convert it, if it is in {encoding}: iconv -f {encoding} -t utf-8 {plain} > utf8.{suffix}, and
-        name the new file""")
-no_json = refused("""the file of table `{name}`, `{path}`, is not an array of objects: {reason}
-    code: malformed-json
-    write an object on each line, or all of them in one array""")
-malformed_delimiter = refused(
-    "the delimiter `{argument}` is not a single character", hint="write one character, or tab"
+from matchrec.errors.kinds import (
+    MatchRecognizeError,
+    MatchRecognizePlanError,
+    MatchRecognizeRunError,
 )
-file_exists = refused("`{path}` already exists", hint="add --overwrite, or name another file")
-compressed_parquet = refused("""`{path}` would be compressed twice: Parquet compresses by itself
-    leave .gz or .bz2 out""")
-malformed_schema = refused("""--schema `{argument}` is not NAME: COLUMNS
-    write the name of the table, a colon, and the columns with their types: --schema '{example}'""")
-invalid_schema = refused("""the columns of --schema for `{name}` are not SQL: {reason}
-    write a name and a type for each column, such as ticker STRING, price DOUBLE""")
-output_to_stdout = refused("""`--output {path}` is not a file
-    leave --output out: rows go to stdout, with --format csv as CSV""")
-output_not_a_file = refused("`{path}` is {what}", hint="name a file")
-output_folder_is_a_file = refused("""`{path}` cannot be written: `{folder}` is a
-        file, and not a folder""")
-output_folder_not_writable = refused("""`{path}` cannot be written: its folder cannot be written
-        to: {reason}
-    note: the rows go to another file in this folder, which is renamed when it is complete
-    name a file in another folder""")
-output_not_writable = refused("`{path}` cannot be written: {reason}")
-output_not_written = run_error("`{path}` cannot be written: {reason}")
-not_one_query = refused("""--output writes the rows of one query, but the text has {count}
-    make the other queries views with CREATE TEMPORARY VIEW, or leave them out""")
-cannot_write = refused("the result cannot be written: {reason}", code="result-not-written")
-no_such_folder = refused("the folder of `{path}` does not exist", hint="create it first")
-malformed_setting = refused("""`{argument}` is not NAME=VALUE
-    write {example}""")
-unknown_engine = refused("""unknown engine `{argument}`
-    write sail, spark, or the address of a server, sc://HOST:PORT""")
-repeated_column = refused("""the result has two columns named `{name}`, but {whole} allows each
-        name only once
-    rename one of them with AS, or write csv""")
-malformed_pattern = refused("""`{where}` does not name a Pattern
-    write {module}.py:NAME for a variable of the file, or {module}:NAME for one of a module""")
-no_such_module = refused("`{module}` cannot be imported", notes=("{reason}",))
-no_such_pattern = refused("""`{name}` is not a Pattern in `{place}`
-    note: Patterns there: {known}""")
+from matchrec.errors.language import current_surface
+from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.wording import as_name, join_names, shorten
+
+
+def malformed_table(*, argument: str, example: str) -> MatchRecognizeError:
+    """Return the error for --table without a name or a path.
+
+    Args:
+        argument: the argument.
+        example: NAME=PATH with the part that the argument has.
+    """
+    return MatchRecognizeError(
+        f"--table `{argument}` is not NAME=PATH",
+        hint=f"write --table {example}",
+        code="malformed-table",
+    )
+
+
+def file_for_table(*, path: str) -> MatchRecognizeError:
+    """Return the error for a path instead of a table's name, as in --labels labels.csv."""
+    return MatchRecognizeError(
+        f"`{path}` is a file, but the name of a table is needed",
+        hint=f"write --table labels={path} --labels labels",
+        code="file-for-table",
+    )
+
+
+def rows_for_query(*, path: str, name: str) -> MatchRecognizeError:
+    """Return the error for a file of rows, such as a.csv, where a query is needed."""
+    return MatchRecognizeError(
+        f"`{path}` is a file of rows, but a query is needed",
+        hint=f"write the query in its own file, and pass --table {name}={path}",
+        code="rows-for-query",
+    )
+
+
+def no_such_file(*, what: str, path: str, cure: str | None) -> MatchRecognizeError:
+    """Return the error for a file that does not exist.
+
+    Args:
+        what: what the file has, such as "the query".
+        path: the path.
+        cure: what to write instead; None if that is not known.
+    """
+    return MatchRecognizeError(f"{what} `{path}` does not exist", hint=cure, code="no-such-file")
+
+
+def no_such_query(*, path: str) -> MatchRecognizeError:
+    """Return the error for a query that is neither a file nor passed with -c."""
+    return MatchRecognizeError(
+        f"the query `{path}` does not exist",
+        hint="write -c before it if it is the query itself",
+        code="no-such-query",
+    )
+
+
+def colon_before_name(*, name: str, plain: str) -> MatchRecognizeError:
+    """Return the error for --arg :name=VALUE.
+
+    Args:
+        name: the name with its colon.
+        plain: the name without it.
+    """
+    return MatchRecognizeError(
+        f"`{name}` begins with a colon, which is written only in the query",
+        hint=f"remove it: --arg {plain}=VALUE",
+        code="colon-before-name",
+    )
+
+
+def malformed_marker_name(*, name: str) -> MatchRecognizeError:
+    """Return the error for a name in --grid that a parameter cannot have."""
+    return MatchRecognizeError(
+        f"`{name}` is not a parameter name",
+        hint="write the name of a parameter, such as --grid days=3,5,8 for :days in the clause",
+        code="malformed-marker-name",
+    )
+
+
+def malformed_value_range(*, values: str, name: str, written: str) -> MatchRecognizeError:
+    """Return the error for a range in --grid, as in --grid days=1..5.
+
+    Args:
+        values: the range.
+        name: the parameter.
+        written: the values of the range, one by one.
+    """
+    return MatchRecognizeError(
+        f"a range of values, `{values}`, is not supported",
+        hint=f"write --grid {name}={written}",
+        code="malformed-value-range",
+    )
+
+
+def not_a_text_file(*, path: str) -> MatchRecognizeError:
+    """Return the error for a file with a query that is not UTF-8."""
+    return MatchRecognizeError(
+        f"the query `{path}` is not a text file in UTF-8",
+        hint="save the file in UTF-8",
+        code="not-a-text-file",
+    )
+
+
+def unknown_format(*, path: str, endings: Sequence[str]) -> MatchRecognizeError:
+    """Return the error for a file whose ending says no format."""
+    return MatchRecognizeError(
+        f"unknown format of `{path}`",
+        notes=(f"known endings: {join_names(endings)}",),
+        hint="name a file that ends with one of these",
+        code="unknown-format",
+    )
+
+
+def several_formats(*, pattern: str, formats: Sequence[str]) -> MatchRecognizeError:
+    """Return the error for files of one table that have several formats."""
+    return MatchRecognizeError(
+        f"the files of `{pattern}` have several formats: {join_names(formats)}",
+        hint="make one table for each format",
+        code="several-formats",
+    )
+
+
+def empty_table(*, name: str, path: str) -> MatchRecognizeError:
+    """Return the error for a file of a table without any rows or names."""
+    return MatchRecognizeError(
+        f"the file of table `{name}`, `{path}`, is empty",
+        hint="a csv file needs a line of names, or --no-header and a row; a json file an object",
+        code="empty-table",
+    )
+
+
+def unreadable_table(*, name: str, path: str, reason: str) -> MatchRecognizeError:
+    """Return the error for a file that the engine cannot read."""
+    return MatchRecognizeError(
+        f"the file of table `{name}`, `{shorten(path)}`, cannot be read: {reason}",
+        code="unreadable-table",
+    )
+
+
+def different_columns(
+    *, name: str, first: str, of_first: Sequence[str], other: str, of_other: Sequence[str]
+) -> MatchRecognizeError:
+    """Return the error for two files of a table with different columns.
+
+    Args:
+        name: the table.
+        first: a file.
+        of_first: its columns.
+        other: another file.
+        of_other: the columns of that file.
+    """
+    return MatchRecognizeError(
+        f"the files of table `{name}` have different columns",
+        notes=(f"`{first}` has: {join_names(of_first)}", f"`{other}` has: {join_names(of_other)}"),
+        hint="make one table for the files with each set of columns",
+        code="different-columns",
+    )
+
+
+def time_zone_not_for_csv(*, zone: str) -> MatchRecognizeError:
+    """Return the error for a session's time zone in which times of csv files cannot be read."""
+    return MatchRecognizeError(
+        f"time zone `{zone}` is not supported for csv files",
+        hint=(
+            "pass --conf spark.sql.session.timeZone= with a region such as Europe/Paris, or an "
+            "offset such as +03:00"
+        ),
+        code="time-zone-not-for-csv",
+    )
+
+
+def not_in_utf8(  # noqa: PLR0913 -- each is a part of the sentence
+    *, name: str, path: str, line: int, encoding: str, plain: str, suffix: str
+) -> MatchRecognizeError:
+    """Return the error for a csv file in another encoding than UTF-8.
+
+    Args:
+        name: the table.
+        path: the file.
+        line: the first line that is not in UTF-8.
+        encoding: the encoding that the file probably has.
+        plain: the path without the ending of a compression, quoted for a shell.
+        suffix: the ending of the file.
+    """
+    return MatchRecognizeError(
+        f"the file of table `{name}`, `{path}`, is not in UTF-8: see line {line:,}",
+        hint=(
+            f"convert it, if it is in {encoding}: iconv -f {encoding} -t utf-8 {plain} > "
+            f"utf8.{suffix}, and name the new file"
+        ),
+        code="not-in-utf8",
+    )
+
+
+def malformed_json(*, name: str, path: str, reason: object) -> MatchRecognizeError:
+    """Return the error for a json file that is not an array of objects."""
+    return MatchRecognizeError(
+        f"the file of table `{name}`, `{path}`, is not an array of objects: {reason}",
+        hint="write an object on each line, or all of them in one array",
+        code="malformed-json",
+    )
+
+
+def malformed_delimiter(*, argument: str) -> MatchRecognizeError:
+    """Return the error for --delimiter with more than one character."""
+    return MatchRecognizeError(
+        f"the delimiter `{argument}` is not a single character",
+        hint="write one character, or tab",
+        code="malformed-delimiter",
+    )
+
+
+def file_exists(*, path: str) -> MatchRecognizeError:
+    """Return the error for --output with a file that exists, without --overwrite."""
+    return MatchRecognizeError(
+        f"`{path}` already exists", hint="add --overwrite, or name another file", code="file-exists"
+    )
+
+
+def compressed_parquet(*, path: str) -> MatchRecognizeError:
+    """Return the error for --output rows.parquet.gz."""
+    return MatchRecognizeError(
+        f"`{path}` would be compressed twice: Parquet compresses by itself",
+        hint="leave .gz or .bz2 out",
+        code="compressed-parquet",
+    )
+
+
+def malformed_schema(*, argument: str, example: str) -> MatchRecognizeError:
+    """Return the error for --schema without a name or columns.
+
+    Args:
+        argument: the argument.
+        example: a schema with the part that the argument has.
+    """
+    return MatchRecognizeError(
+        f"--schema `{argument}` is not NAME: COLUMNS",
+        hint=(
+            "write the name of the table, a colon, and the columns with their types: "
+            f"--schema '{example}'"
+        ),
+        code="malformed-schema",
+    )
+
+
+def invalid_schema(*, name: str, reason: str) -> MatchRecognizeError:
+    """Return the error for columns in --schema that the engine cannot read."""
+    return MatchRecognizeError(
+        f"the columns of --schema for `{name}` are not SQL: {reason}",
+        hint="write a name and a type for each column, such as ticker STRING, price DOUBLE",
+        code="invalid-schema",
+    )
+
+
+def output_to_stdout(*, path: str) -> MatchRecognizeError:
+    """Return the error for --output with a path that means stdout, such as `-`."""
+    return MatchRecognizeError(
+        f"`--output {path}` is not a file",
+        hint="leave --output out: rows go to stdout, with --format csv as CSV",
+        code="output-to-stdout",
+    )
+
+
+def output_not_a_file(*, path: str, what: str) -> MatchRecognizeError:
+    """Return the error for --output with a path that is not a file."""
+    return MatchRecognizeError(f"`{path}` is {what}", hint="name a file", code="output-not-a-file")
+
+
+def output_folder_is_a_file(*, path: str, folder: str) -> MatchRecognizeError:
+    """Return the error for --output with a path in a file, as in rows.csv/part.csv."""
+    return MatchRecognizeError(
+        f"`{path}` cannot be written: `{folder}` is a file, and not a folder",
+        code="output-folder-is-a-file",
+    )
+
+
+def output_folder_not_writable(*, path: str, reason: str) -> MatchRecognizeError:
+    """Return the error for --output in a folder in which no file can be made."""
+    return MatchRecognizeError(
+        f"`{path}` cannot be written: its folder cannot be written to: {reason}",
+        notes=("the rows go to another file in this folder, which is renamed when it is complete",),
+        hint="name a file in another folder",
+        code="output-folder-not-writable",
+    )
+
+
+def output_not_writable(*, path: str, reason: str) -> MatchRecognizeError:
+    """Return the error for --output with a path that cannot be written, before the query runs."""
+    return MatchRecognizeError(f"`{path}` cannot be written: {reason}", code="output-not-writable")
+
+
+def output_not_written(*, path: str, reason: str) -> MatchRecognizeRunError:
+    """Return the error for --output with a file that could not be written after the query ran."""
+    return MatchRecognizeRunError(
+        f"`{path}` cannot be written: {reason}", code="output-not-written"
+    )
+
+
+def not_one_query(*, count: int | str) -> MatchRecognizeError:
+    """Return the error for --output with a text that has no query or several."""
+    return MatchRecognizeError(
+        f"--output writes the rows of one query, but the text has {count}",
+        hint="make the other queries views with CREATE TEMPORARY VIEW, or leave them out",
+        code="not-one-query",
+    )
+
+
+def result_not_written(*, reason: str) -> MatchRecognizeError:
+    """Return the error for a result that cannot be written, such as onto a full disk."""
+    return MatchRecognizeError(f"the result cannot be written: {reason}", code="result-not-written")
+
+
+def no_such_folder(*, path: str) -> MatchRecognizeError:
+    """Return the error for a path in a folder that does not exist."""
+    return MatchRecognizeError(
+        f"the folder of `{path}` does not exist", hint="create it first", code="no-such-folder"
+    )
+
+
+def malformed_setting(*, argument: str, example: str) -> MatchRecognizeError:
+    """Return the error for --conf or --arg without a name or `=`.
+
+    Args:
+        argument: the argument.
+        example: NAME=VALUE with the part that the argument has.
+    """
+    return MatchRecognizeError(
+        f"`{argument}` is not NAME=VALUE", hint=f"write {example}", code="malformed-setting"
+    )
+
+
+def unknown_engine(*, argument: str) -> MatchRecognizeError:
+    """Return the error for --engine with something that is not an engine."""
+    return MatchRecognizeError(
+        f"unknown engine `{argument}`",
+        hint="write sail, spark, or the address of a server, sc://HOST:PORT",
+        code="unknown-engine",
+    )
+
+
+def repeated_column(*, name: str, file_format: str) -> MatchRecognizeError:
+    """Return the error for two columns of one name in a format that forbids them."""
+    return MatchRecognizeError(
+        f"the result has two columns named `{name}`, but {file_format} allows each name only once",
+        hint="rename one of them with AS, or write csv",
+        code="repeated-column",
+    )
+
+
+def malformed_pattern(*, where: str, module: str) -> MatchRecognizeError:
+    """Return the error for a text that does not say where a Pattern is.
+
+    Args:
+        where: the text.
+        module: its file, without .py, or its module.
+    """
+    return MatchRecognizeError(
+        f"`{where}` does not name a Pattern",
+        hint=(
+            f"write {module}.py:NAME for a variable of the file, or {module}:NAME for one of a "
+            "module"
+        ),
+        code="malformed-pattern",
+    )
+
+
+def no_such_module(*, module: str, reason: str) -> MatchRecognizeError:
+    """Return the error for a module with a Pattern that Python cannot import."""
+    return MatchRecognizeError(
+        f"`{module}` cannot be imported", notes=(reason,), code="no-such-module"
+    )
+
+
+def no_such_pattern(*, name: str, module: str, patterns: Sequence[str]) -> MatchRecognizeError:
+    """Return the error for a name in a module that is not a Pattern."""
+    return MatchRecognizeError(
+        f"`{name}` is not a Pattern in `{module}`",
+        notes=(f"Patterns there: {join_names(patterns)}",),
+        code="no-such-pattern",
+    )
+
 
 # Errors of `plot`, such as missing columns for the begin and end of matches, and of `%%matchrec`.
 
-no_column = plan_error("""`{option[{argument}]}` of `plot` is `{name}`, but there is not exactly
-        one column of that name
-    code: unknown-plot-column
-    note: columns: {known}
-    near: write {near:name}
-""")
-no_axis = plan_error("""`{option[x]}` of `plot` is `{name}`, of type {kind}
-    code: wrong-axis-type
-    note: it must be a date, a timestamp or a number
-    name such a column""")
-no_places = plan_error("""no columns of `matches` say where a match begins and ends
-    code: no-match-columns
-    note: it needs arrays of events with `{x}`, or columns such as first_{x} and last_{x}
-    note: for ALL ROWS PER MATCH it needs `{x}` and match_number
-    note: columns of the type of `{x}`: {alike}
-    {here.ends}""")
-no_series = plan_error("""`matches` has no column that `by` of `plot` names
-    code: series-column-missing
-    add it to the query's result, as PARTITION BY does""")
-no_line_of = plan_error("""incidents cannot be drawn along an order of type {kind}
-    code: backtest-not-drawable
-    sort by a number, a date or a timestamp, or print the figures""")
-no_page = plan_error(
-    "unknown page {given} of `plot`: there are {pages}",
-    hint="write page={pages}",
-    code="unknown-page",
-)
 
-# The first line of a cell cannot be read. `sentence` is the reason, in the words of argparse.
-wrong_arguments = plan_error("""{sentence} of %%matchrec
-    code: wrong-cell-arguments
-    run %%matchrec? to list the arguments""")
-no_text = plan_error("""missing query in %%matchrec
-    code: empty-cell
-    write the query into the cell, below the line of %%matchrec, or after %matchrec""")
-argument_without_other = plan_error("""`{given}` of %%matchrec is not allowed without {other}
-    add {other}, or leave {given} out""")
-wrong_plot = plan_error("""`--plot {given}` of %%matchrec has {names}
-    code: wrong-plot-columns
-    note: it needs the column of the horizontal axis, the column of the vertical axis and, if there
-        are several series, their column
-    write --plot X Y, or --plot X Y SERIES, with names of columns""")
-no_events = plan_error("""`--events {name}` of %%matchrec is not the variable of a DataFrame
-    code: unknown-dataframe
-    note: DataFrames: {known:some}
-    near: write %%matchrec --events {near}
-    write %%matchrec --events stocks, where stocks is a DataFrame""")
-no_order_in_cell = plan_error("""missing --order-by for SASE+ or a Pattern in a cell
-    code: order-by-missing-in-cell
-    write %%matchrec --events {events} --order-by COLUMN, with the column that sorts the events""")
-unfit_in_cell = plan_error(
-    "`{option}` of %%matchrec is not allowed for {what}",
-    hint="remove it",
-    code="option-not-for-cell",
-)
-wrong_partition = plan_error("""missing value in `--partition {given}` of %%matchrec
-    code: partition-without-value
-    write --partition {example}""")
+def unknown_plot_column(
+    *, argument: str, name: str, columns: Sequence[str]
+) -> MatchRecognizePlanError:
+    """Return the error for an argument of `plot` that names no column, or several."""
+    surface = current_surface()
+    near = find_nearest(name, columns)
+    hint = f"write {as_name(near)}" if near else None
+    return MatchRecognizePlanError(
+        f"`{surface.name_of_option(argument)}` of `plot` is `{name}`, but there is not exactly "
+        "one column of that name",
+        notes=(f"columns: {join_names(columns)}",),
+        hint=hint,
+        code="unknown-plot-column",
+    )
 
-give_codes(globals())
+
+def wrong_axis_type(*, name: str, kind: str) -> MatchRecognizePlanError:
+    """Return the error for `x` of `plot` with a type that has no axis."""
+    surface = current_surface()
+    return MatchRecognizePlanError(
+        f"`{surface.name_of_option('x')}` of `plot` is `{name}`, of type {kind}",
+        notes=("it must be a date, a timestamp or a number",),
+        hint="name such a column",
+        code="wrong-axis-type",
+    )
+
+
+def no_match_columns(*, x: str, candidates: Sequence[str]) -> MatchRecognizePlanError:
+    """Return the error for a result whose matches have no begin and end that `plot` can find.
+
+    Args:
+        x: the column of the horizontal axis.
+        candidates: the columns of the same type.
+    """
+    return MatchRecognizePlanError(
+        "no columns of `matches` say where a match begins and ends",
+        notes=(
+            f"it needs arrays of events with `{x}`, or columns such as first_{x} and last_{x}",
+            f"for ALL ROWS PER MATCH it needs `{x}` and match_number",
+            f"columns of the type of `{x}`: {join_names(candidates)}",
+        ),
+        hint=current_surface().ends,
+        code="no-match-columns",
+    )
+
+
+def series_column_missing() -> MatchRecognizePlanError:
+    """Return the error for `by` of `plot` with a column that the result does not have."""
+    return MatchRecognizePlanError(
+        "`matches` has no column that `by` of `plot` names",
+        hint="add it to the query's result, as PARTITION BY does",
+        code="series-column-missing",
+    )
+
+
+def backtest_not_drawable(*, kind: str) -> MatchRecognizePlanError:
+    """Return the error for incidents of a back-test whose order has a type without an axis."""
+    return MatchRecognizePlanError(
+        f"incidents cannot be drawn along an order of type {kind}",
+        hint="sort by a number, a date or a timestamp, or print the figures",
+        code="backtest-not-drawable",
+    )
+
+
+def unknown_page(*, page: int, pages: int) -> MatchRecognizePlanError:
+    """Return the error for `page` of `plot` with a number that is too small or too large."""
+    return MatchRecognizePlanError(
+        f"unknown page {page} of `plot`: there are {pages}",
+        hint=f"write page={pages}",
+        code="unknown-page",
+    )
+
+
+def wrong_cell_arguments(*, sentence: str) -> MatchRecognizePlanError:
+    """Return the error for a first line of a cell that argparse cannot read."""
+    return MatchRecognizePlanError(
+        f"{sentence} of %%matchrec",
+        hint="run %%matchrec? to list the arguments",
+        code="wrong-cell-arguments",
+    )
+
+
+def empty_cell() -> MatchRecognizePlanError:
+    """Return the error for %%matchrec in a cell without a query."""
+    return MatchRecognizePlanError(
+        "missing query in %%matchrec",
+        hint="write the query into the cell, below the line of %%matchrec, or after %matchrec",
+        code="empty-cell",
+    )
+
+
+def argument_without_other(*, argument: str, other: str) -> MatchRecognizePlanError:
+    """Return the error for an argument of %%matchrec that needs another one."""
+    return MatchRecognizePlanError(
+        f"`{argument}` of %%matchrec is not allowed without {other}",
+        hint=f"add {other}, or leave {argument} out",
+        code="argument-without-other",
+    )
+
+
+def wrong_plot_columns(*, value: str, names: str) -> MatchRecognizePlanError:
+    """Return the error for --plot of %%matchrec with too few or too many columns."""
+    return MatchRecognizePlanError(
+        f"`--plot {value}` of %%matchrec has {names}",
+        notes=(
+            (
+                "it needs the column of the horizontal axis, the column of the vertical axis and, "
+                "if there are several series, their column"
+            ),
+        ),
+        hint="write --plot X Y, or --plot X Y SERIES, with names of columns",
+        code="wrong-plot-columns",
+    )
+
+
+def unknown_dataframe(*, name: str, dataframes: Sequence[str]) -> MatchRecognizePlanError:
+    """Return the error for --events of %%matchrec with a name that is not a DataFrame."""
+    near = find_nearest(name, dataframes)
+    hint = "write %%matchrec --events stocks, where stocks is a DataFrame"
+    if near:
+        hint = f"write %%matchrec --events {near}"
+    return MatchRecognizePlanError(
+        f"`--events {name}` of %%matchrec is not the variable of a DataFrame",
+        notes=(f"DataFrames: {join_names(dataframes)}" if dataframes else "",),
+        hint=hint,
+        code="unknown-dataframe",
+    )
+
+
+def order_by_missing_in_cell(*, events: str) -> MatchRecognizePlanError:
+    """Return the error for SASE+ or a Pattern in a cell without --order-by."""
+    return MatchRecognizePlanError(
+        "missing --order-by for SASE+ or a Pattern in a cell",
+        hint=(
+            f"write %%matchrec --events {events} --order-by COLUMN, with the column that sorts the "
+            "events"
+        ),
+        code="order-by-missing-in-cell",
+    )
+
+
+def option_not_for_cell(*, option: str, what: str) -> MatchRecognizePlanError:
+    """Return the error for an option of %%matchrec that does not apply to this kind of query."""
+    return MatchRecognizePlanError(
+        f"`{option}` of %%matchrec is not allowed for {what}",
+        hint="remove it",
+        code="option-not-for-cell",
+    )
+
+
+def partition_without_value(*, value: str, example: str) -> MatchRecognizePlanError:
+    """Return the error for --partition of %%matchrec with a name but no value.
+
+    Args:
+        value: the argument.
+        example: NAME=VALUE with the part that the argument has.
+    """
+    return MatchRecognizePlanError(
+        f"missing value in `--partition {value}` of %%matchrec",
+        hint=f"write --partition {example}",
+        code="partition-without-value",
+    )

@@ -4,29 +4,63 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from matchrec.errors.kinds import MatchRecognizeError
-from matchrec.errors.language import current_language, name_part
-from matchrec.errors.message import fill_words, give_codes, plan_error, unsupported
-from matchrec.errors.sql.expression import classify_type, find_number_example, find_operator_cure
+from matchrec.errors.kinds import (
+    MatchRecognizeError,
+    MatchRecognizePlanError,
+    MatchRecognizeUnsupportedError,
+)
+from matchrec.errors.language import current_language, current_surface, name_part
+from matchrec.errors.sql.type_cures import classify_type, find_number_example, find_operator_cure
+from matchrec.errors.wording import shorten
 from matchrec.source import Span
 
-not_known_during_the_match = unsupported("""`{what:bare}` in {part[DEFINE]} combines several
-        {word.rows} of the match
-    code: function-of-several-rows
-    note: values of several rows may be combined there with operators, CASE, LIKE, CAST, and some
-        functions: docs/reference/expressions.md
-    call it on each value alone, {word.alone}; or compute it as a column of the input; or make it a
-        measure, and filter the matches by that""")
-only_spark_computes = unsupported("""{condition:short} spans several {word.rows}, and only Spark can
-        compute it
-    code: only-spark-can-compute
-    write {option[sort=spark]}""")
-lambda_of_several_rows = unsupported("""`{what}` with a lambda in {part[DEFINE]} reads several
-        {word.rows} of the match
-    note: Spark computes a lambda, from one row at a time
-    compare values of one row, such as array_max(A.xs) > B.y; use an aggregate, such as
-        array_contains(collect_list(A.x), B.y); or make it a measure, and filter the matches by
-        that""")
+
+def function_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for a function over several rows that a condition cannot have."""
+    words = current_language()
+    return MatchRecognizeUnsupportedError(
+        f"`{what.strip('`')}` in {name_part('DEFINE')} combines several {words.rows} of the match",
+        span,
+        notes=(
+            (
+                "values of several rows may be combined there with operators, CASE, LIKE, CAST, "
+                "and some functions: docs/reference/functions.md"
+            ),
+        ),
+        hint=(
+            f"call it on each value alone, {words.call_on_one_row}; or compute it as a column of "
+            "the input; or make it a measure, and filter the matches by that"
+        ),
+        code="function-of-several-rows",
+    )
+
+
+def only_spark_can_compute(span: Span, *, condition: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for a condition over several rows that workers cannot compute."""
+    words = current_language()
+    surface = current_surface()
+    return MatchRecognizeUnsupportedError(
+        f"{shorten(condition)} spans several {words.rows}, and only Spark can compute it",
+        span,
+        hint=f"write {surface.option('sort', 'spark')}",
+        code="only-spark-can-compute",
+    )
+
+
+def lambda_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for a function with a lambda in a condition that reads several rows."""
+    words = current_language()
+    return MatchRecognizeUnsupportedError(
+        f"`{what}` with a lambda in {name_part('DEFINE')} reads several {words.rows} of the match",
+        span,
+        notes=("Spark computes a lambda, from one row at a time",),
+        hint=(
+            "compare values of one row, such as array_max(A.xs) > B.y; use an aggregate, such as "
+            "array_contains(collect_list(A.x), B.y); or make it a measure, and filter the matches "
+            "by that"
+        ),
+        code="lambda-of-several-rows",
+    )
 
 
 def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRecognizeError:
@@ -43,54 +77,151 @@ def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRec
     if left == right:
         note = f"two such values of several {rows} of the match have no {operator} there"
     hint = find_operator_cure(operator, left, right)
-    return _cannot_combine(span, operator=operator, left=left, right=right, note=note, cure=hint)
+    return MatchRecognizeUnsupportedError(
+        f"`{operator}` in {name_part('DEFINE')} cannot combine {left} and {right}",
+        span,
+        notes=(note,),
+        hint=hint,
+        code="cannot-combine",
+    )
 
 
-_cannot_combine = unsupported("""`{operator}` in {part[DEFINE]} cannot combine {left} and {right}
-    note: {note}
-    {cure}""")
+def negated_decimal(span: Span) -> MatchRecognizeUnsupportedError:
+    """Return the error for `-` before a DECIMAL that Sail would compute wrongly.
 
-# FIRST(- price), exists(prices, x -> - x < 0): the engine computes this text exactly as written.
-negated_decimal = unsupported("""`-` before a DECIMAL in an argument or a lambda is not supported on
-        Sail without ANSI mode
-    note: Sail would move the decimal point of the value
-    write 0 - x instead of - x, or set spark.sql.ansi.enabled to true""")
-does_not_take = unsupported("""`{function}` in {part[DEFINE]} does not take {value}
-    code: wrong-argument-type
-    note: here it reads values of several {word.rows} of the match, and takes fewer types
-    call it on each value alone: {word.alone}""")
-unknown_time_zone = unsupported("""`{function}` in {part[DEFINE]} needs the time zone `{name}`,
-        which Python does not know
-    note: it is the time zone of the session
-    set spark.sql.session.timeZone to a region, such as Europe/Paris, or install tzdata""")
-filter_not_boolean = plan_error("""FILTER of {function} in {part[DEFINE]} must be boolean, but this
-        is {type_name}
-    write a comparison, such as FILTER (WHERE A.x > 0)""")
-not_boolean = plan_error("""{word.condition} must be boolean, but this is {type_name}
-    compare it with something, such as x > 0, x = 'a' or x IS NOT NULL""")
-operations_nested_too_deep = unsupported("""an expression in {part[DEFINE]} that depends on the run
-        has over {limit} nested operations
-    note: CASE and COALESCE nest one operation for each branch; a + b + c has two
-    write AND, OR or IN, which may have any number of parts; or compute parts first: FROM (SELECT *,
-        ... AS y FROM t)""")
+    Examples are FIRST(- price) and exists(prices, x -> - x < 0): the engine computes this text
+    exactly as it is written.
+    """
+    return MatchRecognizeUnsupportedError(
+        "`-` before a DECIMAL in an argument or a lambda is not supported on Sail without ANSI "
+        "mode",
+        span,
+        notes=("Sail would move the decimal point of the value",),
+        hint="write 0 - x instead of - x, or set spark.sql.ansi.enabled to true",
+        code="negated-decimal",
+    )
 
-# Expressions or groups are nested so deep that Python's stack overflows.
-nested_too_deep_to_plan = unsupported("""the query is nested too deep to plan
-    remove parentheses and groups, or compute parts of it as columns of the input""")
-clauses_nested_too_deep = unsupported("""the query nests more clauses in one another than Spark
-        Connect can send
-    {here.inner_view}""")
-too_many_operations = unsupported("""{word.condition} that depends on the run has over {limit:,}
-        operations
-    note: ABS, COALESCE, GREATEST, LEAST and NULLIF evaluate their arguments several times
-    do not nest these functions, or compute parts first: FROM (SELECT *, ... AS y FROM t)""")
-aggregate_not_grown = unsupported("""aggregate `{function}` is not supported in {part[DEFINE]}
-    code: aggregate-not-supported-in-define
-    note: {part[DEFINE]} takes count, sum, avg, min, max and others that
-        docs/reference/expressions.md lists
-    {cure}""")
-not_a_constant = plan_error("""argument {place} of `{function}` must be a constant
-    write a literal, such as percentile(A.x, 0.9) or listagg(A.x, ', ')""")
+
+def wrong_argument_type(span: Span, *, function: str, value: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for an argument of a function in a condition with a wrong type."""
+    words = current_language()
+    return MatchRecognizeUnsupportedError(
+        f"`{function}` in {name_part('DEFINE')} does not take {value}",
+        span,
+        notes=(
+            f"here it reads values of several {words.rows} of the match, and takes fewer types",
+        ),
+        hint=f"call it on each value alone: {words.call_on_one_row}",
+        code="wrong-argument-type",
+    )
+
+
+def unknown_time_zone(span: Span, *, function: str, name: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for a session's time zone that Python does not know."""
+    return MatchRecognizeUnsupportedError(
+        f"`{function}` in {name_part('DEFINE')} needs the time zone `{name}`, which Python does "
+        "not know",
+        span,
+        notes=("it is the time zone of the session",),
+        hint="set spark.sql.session.timeZone to a region, such as Europe/Paris, or install tzdata",
+        code="unknown-time-zone",
+    )
+
+
+def filter_not_boolean(span: Span, *, function: str, type_name: str) -> MatchRecognizePlanError:
+    """Return the error for FILTER (WHERE x) of an aggregate in a condition if x is not boolean."""
+    return MatchRecognizePlanError(
+        f"FILTER of {function} in {name_part('DEFINE')} must be boolean, but this is {type_name}",
+        span,
+        hint="write a comparison, such as FILTER (WHERE A.x > 0)",
+        code="filter-not-boolean",
+    )
+
+
+def not_boolean(span: Span | None, *, type_name: str) -> MatchRecognizePlanError:
+    """Return the error for a condition that is not boolean."""
+    words = current_language()
+    return MatchRecognizePlanError(
+        f"{words.condition} must be boolean, but this is {type_name}",
+        span,
+        hint="compare it with something, such as x > 0, x = 'a' or x IS NOT NULL",
+        code="not-boolean",
+    )
+
+
+def operations_nested_too_deep(span: Span, *, limit: int) -> MatchRecognizeUnsupportedError:
+    """Return the error for a condition whose operations are nested too deep for the kernel."""
+    return MatchRecognizeUnsupportedError(
+        f"an expression in {name_part('DEFINE')} that depends on the run has over {limit} nested "
+        "operations",
+        span,
+        notes=("CASE and COALESCE nest one operation for each branch; a + b + c has two",),
+        hint=(
+            "write AND, OR or IN, which may have any number of parts; or compute parts first: FROM "
+            "(SELECT *, ... AS y FROM t)"
+        ),
+        code="operations-nested-too-deep",
+    )
+
+
+def nested_too_deep_to_plan() -> MatchRecognizeUnsupportedError:
+    """Return the error for a query on which Python's stack overflows."""
+    return MatchRecognizeUnsupportedError(
+        "the query is nested too deep to plan",
+        hint="remove parentheses and groups, or compute parts of it as columns of the input",
+        code="nested-too-deep-to-plan",
+    )
+
+
+def clauses_nested_too_deep() -> MatchRecognizeUnsupportedError:
+    """Return the error for more nested clauses than Spark Connect can send."""
+    return MatchRecognizeUnsupportedError(
+        "the query nests more clauses in one another than Spark Connect can send",
+        hint=current_surface().inner_view,
+        code="clauses-nested-too-deep",
+    )
+
+
+def too_many_operations(span: Span, *, limit: int) -> MatchRecognizeUnsupportedError:
+    """Return the error for a condition with more operations than the kernel can hold."""
+    words = current_language()
+    return MatchRecognizeUnsupportedError(
+        f"{words.condition} that depends on the run has over {limit:,} operations",
+        span,
+        notes=("ABS, COALESCE, GREATEST, LEAST and NULLIF evaluate their arguments several times",),
+        hint=(
+            "do not nest these functions, or compute parts first: FROM (SELECT *, ... AS y FROM t)"
+        ),
+        code="too-many-operations",
+    )
+
+
+def aggregate_not_supported_in_define(
+    span: Span, *, function: str, cure: str
+) -> MatchRecognizeUnsupportedError:
+    """Return the error for an aggregate in a condition that cannot be updated row by row."""
+    return MatchRecognizeUnsupportedError(
+        f"aggregate `{function}` is not supported in {name_part('DEFINE')}",
+        span,
+        notes=(
+            (
+                f"{name_part('DEFINE')} takes count, sum, avg, min, max and others that "
+                "docs/reference/aggregate_functions.md lists"
+            ),
+        ),
+        hint=cure,
+        code="aggregate-not-supported-in-define",
+    )
+
+
+def not_a_constant(span: Span, *, position: int, function: str) -> MatchRecognizePlanError:
+    """Return the error for an argument of an aggregate that must be a constant."""
+    return MatchRecognizePlanError(
+        f"argument {position} of `{function}` must be a constant",
+        span,
+        hint="write a literal, such as percentile(A.x, 0.9) or listagg(A.x, ', ')",
+        code="not-a-constant",
+    )
 
 
 def aggregate_cannot_take(
@@ -98,21 +229,29 @@ def aggregate_cannot_take(
 ) -> MatchRecognizeError:
     """Return the error for an aggregate in DEFINE that does not take arguments of these types."""
     if function.lower() in _OF_ONE_VALUE and len(type_names) > 1:
-        return _aggregate_of_several(span, function=function, count=len(type_names))
+        count = len(type_names)
+        return MatchRecognizePlanError(
+            f"`{function}` in {name_part('DEFINE')} takes one argument, not {count}",
+            span,
+            code="aggregate-takes-one-argument",
+        )
     number = find_number_example(type_names[0]) if type_names else None
     arguments = ", ".join(type_names) or "no argument"
     hint = f"write a number in it, such as {number}" if number else AS_MEASURE
-    return _aggregate_cannot_take(span, function=function, taken=arguments, cure=hint)
+    return MatchRecognizeUnsupportedError(
+        f"`{function}` in {name_part('DEFINE')} does not take {arguments}",
+        span,
+        notes=(
+            (
+                "it takes the same types as in a measure, except VARIANT, strings with other "
+                "collations, and values that Spark would first convert to another type"
+            ),
+        ),
+        hint=hint,
+        code="aggregate-cannot-take",
+    )
 
 
-_aggregate_of_several = plan_error(
-    "`{function}` in {part[DEFINE]} takes one argument, not {count}",
-    code="aggregate-takes-one-argument",
-)
-_aggregate_cannot_take = unsupported("""`{function}` in {part[DEFINE]} does not take {taken}
-    note: it takes the same types as in a measure, except VARIANT, strings with other collations,
-        and values that Spark would first convert to another type
-    {cure}""")
 _OF_ONE_VALUE = frozenset({"avg", "mean", "sum", "min", "max", "median", "stddev", "variance"})
 AS_MEASURE = "make it a measure, and test that with WHERE after the clause"
 
@@ -125,42 +264,76 @@ def within_of_other_type(order: str, interval: str, *spans: Span | None) -> Matc
         interval: the type of the length in WITHIN.
         spans: the key and the length in the text of the query.
     """
-    key = f"{name_part('ORDER BY')} key of type {order}"
-    hint = _WITHIN.get(
-        classify_type(order), "order by a number or a time, such as CAST(x AS TIMESTAMP)"
+    match classify_type(order):
+        case "date" | "timestamp" | "timestamp_ntz":
+            hint = (
+                "write an INTERVAL of days to seconds, such as INTERVAL 1 HOUR; for a parameter "
+                f"{current_surface().length}"
+            )
+        case "number":
+            hint = (
+                "write a number in the unit of the key: 30 minutes are 1800 seconds, or 1800000 "
+                "milliseconds; or order by a time, such as timestamp_seconds(x) or "
+                "timestamp_millis(x)"
+            )
+        case _:
+            hint = "order by a number or a time, such as CAST(x AS TIMESTAMP)"
+    order_by = name_part("ORDER BY")
+    return MatchRecognizePlanError(
+        f"WITHIN of type {interval} is not a distance along an {order_by} key of type {order}",
+        *spans,
+        hint=hint,
+        code="within-of-other-type",
     )
-    return _within_of_other_type(spans, interval=interval, key=key, cure=fill_words(hint))
 
 
-_within_of_other_type = plan_error("""WITHIN of type {interval} is not a distance along an {key}
-    {cure}""")
+def within_not_a_distance(span: Span | None) -> MatchRecognizeUnsupportedError:
+    """Return the error for WITHIN whose length is not a distance along the key of ORDER BY.
 
-_OF_TIME = (
-    "write an INTERVAL of days to seconds, such as INTERVAL 1 HOUR; for a parameter {here.length}"
-)
-_WITHIN = {
-    "date": _OF_TIME,
-    "timestamp": _OF_TIME,
-    "timestamp_ntz": _OF_TIME,
-    "number": "write a number in the unit of the key: 30 minutes are 1800 seconds, or 1800000 "
-    "milliseconds; or order by a time, such as timestamp_seconds(x) or timestamp_millis(x)",
-}
+    Their types are not known: see `within_of_other_type`.
+    """
+    return MatchRecognizeUnsupportedError(
+        f"WITHIN is not a distance along the {name_part('ORDER BY')} key",
+        span,
+        code="within-not-a-distance",
+    )
 
-# A window that is not a distance along its key, without their types: see `within_of_other_type`.
-not_measured_by = unsupported(
-    "WITHIN is not a distance along the {part[ORDER BY]} key", code="within-not-a-distance"
-)
 
-duplicate_output_column = plan_error("""the result would have two columns `{name}`
-    leave out one of them, or give it another name; rename an input column in a subquery""")
-two_classifiers = plan_error("""MATCHED_ROWS would have two fields `classifier`: the input has a
-        column of that name
-    code: duplicate-classifier-field
-    rename the column first: FROM (SELECT * EXCEPT (classifier), classifier AS c ...)""")
-within_needs_ascending_order = unsupported("""WITHIN needs a first {part[ORDER BY]} key that ascends
-    order by the time, ascending; without WITHIN any order is allowed""")
-no_output_columns = plan_error("""the result would have no columns: ONE ROW PER MATCH has neither
-        PARTITION BY nor MEASURES
-    add MEASURES, such as MATCH_NUMBER() AS match, or write ALL ROWS PER MATCH""")
+def duplicate_output_column(span: Span | None = None, *, name: str) -> MatchRecognizePlanError:
+    """Return the error for a result with two columns of the same name."""
+    return MatchRecognizePlanError(
+        f"the result would have two columns `{name}`",
+        span,
+        hint="leave out one of them, or give it another name; rename an input column in a subquery",
+        code="duplicate-output-column",
+    )
 
-give_codes(globals())
+
+def duplicate_classifier_field(span: Span | None) -> MatchRecognizePlanError:
+    """Return the error for MATCHED_ROWS over an input with a column `classifier`."""
+    return MatchRecognizePlanError(
+        "MATCHED_ROWS would have two fields `classifier`: the input has a column of that name",
+        span,
+        hint="rename the column first: FROM (SELECT * EXCEPT (classifier), classifier AS c ...)",
+        code="duplicate-classifier-field",
+    )
+
+
+def within_needs_ascending_order(span: Span | None) -> MatchRecognizeUnsupportedError:
+    """Return the error for WITHIN along a key of ORDER BY that descends."""
+    return MatchRecognizeUnsupportedError(
+        f"WITHIN needs a first {name_part('ORDER BY')} key that ascends",
+        span,
+        hint="order by the time, ascending; without WITHIN any order is allowed",
+        code="within-needs-ascending-order",
+    )
+
+
+def no_output_columns(span: Span | None) -> MatchRecognizePlanError:
+    """Return the error for ONE ROW PER MATCH with neither PARTITION BY nor MEASURES."""
+    return MatchRecognizePlanError(
+        "the result would have no columns: ONE ROW PER MATCH has neither PARTITION BY nor MEASURES",
+        span,
+        hint="add MEASURES, such as MATCH_NUMBER() AS match, or write ALL ROWS PER MATCH",
+        code="no-output-columns",
+    )

@@ -10,11 +10,8 @@ unknown column `prise` in DEFINE [unknown-column]       headline: message and co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from inspect import isroutine
-from reprlib import Repr
-from string import digits
 from types import MappingProxyType
 
 from typing_extensions import Self
@@ -32,8 +29,8 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
     Args:
         message: what is wrong, one sentence.
         spans: where it is in the query's text, the main one first; empty if there is no text.
-        notes: facts that explain it.
-        hint: what to write instead.
+        notes: facts that explain it; empty texts are left out.
+        hint: what to write instead; None or "" if that is not known.
     """
 
     # The name in the first span that the carets point at; None for the whole span.
@@ -52,8 +49,8 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
         super().__init__(message)
         self.message = message
         self.spans = tuple(span for span in spans if span is not None)
-        self.notes = notes
-        self.hint = hint
+        self.notes = tuple(note for note in notes if note)
+        self.hint = hint or None
         # The text of the query, once it is known: see `located`.
         self.source: Source | None = None
 
@@ -140,8 +137,19 @@ class MatchRecognizeError(Located, ValueError):
       help: add `)` where it ends
     """
 
-    code: str | None = None
-    condition: str | None = None
+    def __init__(
+        self,
+        message: str,
+        *spans: Span | None,
+        notes: tuple[str, ...] = (),
+        hint: str | None = None,
+        code: str | None = None,
+        condition: str | None = None,
+    ) -> None:
+        """Every argument but `code` and `condition` is one of `Located`; these are attributes."""
+        super().__init__(message, *spans, notes=notes, hint=hint)
+        self.code = code
+        self.condition = condition
 
     @property
     def headline(self) -> str:
@@ -180,10 +188,10 @@ class MatchRecognizeRunError(MatchRecognizeError):
     # All fields as one line of text, for an error that a worker raises; else None.
     _fields: str | None = None
 
-    def at(self, place: RowLocation) -> Self:
+    def at(self, location: RowLocation) -> Self:
         """Return this error with the partition and the number of the row that it is about."""
-        self.partition = place.partition
-        self.row_number = None if place.relevant_only else place.row_number
+        self.partition = location.partition
+        self.row_number = None if location.relevant_only else location.row_number
         return self
 
     def with_fields(self) -> MatchRecognizeRunError:
@@ -194,8 +202,9 @@ class MatchRecognizeRunError(MatchRecognizeError):
         names = ("message", "notes", "hint", "code", "row_number")
         fields = {name: getattr(self, name) for name in names}
         fields["partition"] = dict(self.partition)
-        error = MatchRecognizeRunError(self.message, notes=self.notes, hint=self.hint)
-        error.code = self.code
+        error = MatchRecognizeRunError(
+            self.message, notes=self.notes, hint=self.hint, code=self.code
+        )
         error._fields = carried.written(fields)
         return error
 
@@ -244,8 +253,12 @@ class MatchRecognizeRunError(MatchRecognizeError):
         fields = carried.read(text)
         if fields is None:
             return None
-        error = cls(fields["message"], notes=tuple(fields["notes"]), hint=fields["hint"])
-        error.code = fields["code"]
+        error = cls(
+            fields["message"],
+            notes=tuple(fields["notes"]),
+            hint=fields["hint"],
+            code=fields["code"],
+        )
         error.partition = fields["partition"]
         error.row_number = fields["row_number"]
         return error
@@ -262,10 +275,13 @@ class MatchRecognizeRunError(MatchRecognizeError):
     @classmethod
     def of_failure(cls, failure: origins.Failure) -> MatchRecognizeRunError:
         """Return the error of an expression that could not be computed."""
-        error = cls(failure.message, failure.span, hint=failure.hint)
-        error.code = NOT_COMPUTED
+        error = cls(failure.message, failure.span, hint=failure.hint, code=NOT_COMPUTED)
         return error if failure.text is None else error.located(Source(failure.text))
 
+
+# Makes an error of a running query. The argument `location` is the row in the user's terms; the
+# other arguments differ.
+MakeRunError = Callable[..., MatchRecognizeRunError]
 
 # The code of an error that the engine raises in SQL that matchrec made from the user's expressions.
 NOT_COMPUTED = "expression-not-computed"
@@ -283,182 +299,6 @@ def chain_of(error: BaseException) -> Iterator[BaseException]:
         yield current
         visited.append(current)
         current = current.__cause__ or current.__context__
-
-
-# Texts in messages.
-
-
-def join_names(names: Iterable[str]) -> str:
-    """Join names as a sentence lists them; "none" if there are none."""
-    return ", ".join(names) or "none"
-
-
-# How many characters of the user's text a sentence repeats.
-LONGEST = 75
-
-
-def shorten(text: str) -> str:
-    """Return the user's text as a sentence repeats it: in one line, cut off if it is long."""
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST else f"{line[:LONGEST].rstrip()}..."
-
-
-def find_library(value: object) -> str | None:
-    """Return the library of a value of a library with DataFrames other than Spark's, or None."""
-    libraries = {"pandas": "pandas", "polars": "Polars", "pyarrow": "pyarrow"}
-    module = type(value).__module__
-    is_on_spark = module.startswith("pyspark.pandas.")
-    return "pandas-on-Spark" if is_on_spark else libraries.get(module.split(".")[0])
-
-
-# The modules of classes whose `repr` is short and quick.
-PYTHONS_OWN = ("builtins", "datetime", "decimal")
-
-
-def describe_value(value: object) -> str:
-    """Return a value as a message shows it: short, with its type.
-
-    The `repr` of a class of another library is never called, because it may run a query.
-
-    >>> describe_value(3), describe_value(None), describe_value(dict)
-    ('3, of type int', 'None', 'the class dict')
-    >>> describe_value([object()]), describe_value(lambda row: row > 3)
-    ('[<object>], of type list', 'a function')
-    """
-    if value is None:
-        return "None"
-    if isinstance(value, type):
-        return f"the class {value.__name__}"
-    if isroutine(value):
-        return "a function"
-    library = find_library(value)
-    if library is not None:
-        return f"a {library} {type(value).__name__}"
-    if type(value).__module__ not in PYTHONS_OWN or type(value) is object:
-        return f"of type {type(value).__name__}"
-    return f"{SHORT.repr(value)}, of type {type(value).__name__}"
-
-
-# Larger integers are not written out.
-MOST_BITS = 1000
-
-
-class _Short(Repr):
-    """A `repr` that cuts long values, and shows only the type of objects from other libraries."""
-
-    def repr_int(self, x: int, level: int) -> str:
-        """Return an integer; Python refuses to write one of thousands of digits."""
-        if x.bit_length() >= MOST_BITS:
-            return f"a number of {x.bit_length()} bits"
-        return super().repr_int(x, level)
-
-    def repr_instance(self, x: object, level: int) -> str:
-        """Return a value that is not a number, string or container of Python."""
-        del level
-        is_plain = type(x).__module__ in PYTHONS_OWN and type(x) is not object and not isroutine(x)
-        return repr(x)[: self.maxother] if is_plain else f"<{type(x).__name__}>"
-
-
-SHORT = _Short()
-SHORT.maxstring = SHORT.maxother = 40
-
-
-# Misspellings.
-
-# The parts of a clause, for `find_keyword`.
-KEYWORDS = (
-    "PARTITION BY",
-    "ORDER BY",
-    "MEASURES",
-    "ONE ROW PER MATCH",
-    "ALL ROWS PER MATCH",
-    "AFTER MATCH SKIP",
-    "PATTERN",
-    "WITHIN",
-    "SUBSET",
-    "DEFINE",
-)
-
-
-def find_keyword(word: str) -> str | None:
-    """Return the part of the clause whose first word `word` probably misspells, or None.
-
-    >>> find_keyword("PARTITON"), find_keyword("DEFIEN"), find_keyword("price")
-    ('PARTITION BY', 'DEFINE', None)
-    """
-    parts_by_first_word = {part.split()[0]: part for part in KEYWORDS}
-    first_word = find_nearest(word, parts_by_first_word)
-    return None if first_word is None else parts_by_first_word[first_word]
-
-
-def find_nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that `name` is probably a misspelling of, or None.
-
-    Two names are near if one of these holds, whatever their case, with hyphens as underscores:
-
-    - letters are wrong, missing, too many or swapped with the next one: one letter in a name of
-      three or more, one in four in a longer name;
-    - one name begins with the other, and both have three letters or more;
-    - they differ only by the number at their ends.
-
-    >>> find_nearest("DWN", ["STRT", "DOWN", "UP"]), find_nearest("pirce", ["price"])
-    ('DOWN', 'price')
-    >>> find_nearest("B", ["A"])
-    >>> find_nearest("P1", ["A", "P"])
-    'P'
-    """
-    upper = name.upper().replace("-", "_")
-    most = max(len(name) >= 3, len(name) // 4)
-    candidates = []
-    for known_name in known:
-        distance = misspelling_distance(upper, known_name.upper(), most)
-        if distance <= most or begins(upper, known_name.upper()):
-            candidates.append((distance, known_name))
-    if not candidates:
-        return None
-    _, nearest_name = min(candidates, key=lambda candidate: candidate[0])
-    return nearest_name
-
-
-def begins(left: str, right: str) -> bool:
-    """Return whether one name begins with the other, or they differ only by their last number.
-
-    A name that begins another one has at least three letters.
-    """
-    if left.rstrip(digits) == right.rstrip(digits) != "":
-        return True
-    return min(len(left), len(right)) >= 3 and (left.startswith(right) or right.startswith(left))
-
-
-def misspelling_distance(written: str, meant: str, most: int) -> int:
-    """Return how many letters are wrong, missing, too many or swapped with the next one.
-
-    This is the optimal string alignment distance; `most` + 1 if it is more than `most`.
-
-    >>> misspelling_distance("DWN", "DOWN", 2), misspelling_distance("pirce", "price", 2)
-    (1, 1)
-    >>> misspelling_distance("x", "price", 2)
-    3
-    """
-    if abs(len(written) - len(meant)) > most:
-        return most + 1
-    # Rows of the distances between the beginnings of both texts: row[j] is the one between the
-    # letters of `written` so far and the first j letters of `meant`.
-    row_before: list[int] = []
-    row = list(range(len(meant) + 1))
-    for i, letter in enumerate(written):
-        two_rows_before = row_before
-        row_before = row
-        row = [i + 1]
-        for j, other in enumerate(meant):
-            replaced = row_before[j] + (letter != other)
-            left_out = row_before[j + 1] + 1
-            added = row[j] + 1
-            distance = min(replaced, left_out, added)
-            if i and j and (letter, other) == (meant[j - 1], written[i - 1]):
-                distance = min(distance, two_rows_before[j - 1] + 1)
-            row.append(distance)
-    return min(row[-1], most + 1)
 
 
 @contextmanager

@@ -15,70 +15,71 @@ from dataclasses import dataclass, field
 from json import dumps
 from typing import TypeVar
 
+from matchrec.errors.wording import join_alternatives
+
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """The words of a language in which patterns are written. The defaults are for SQL.
+    """The words of a language in which patterns are written. The defaults are for SQL."""
 
-    Messages use a field as `{word.rows}`, and a part as `{part[DEFINE]}`.
-    """
-
-    # The names of parts of the clause, by their names in SQL; of those that have another name.
+    # For each part of the clause that has another name than in SQL: that name.
     parts: Mapping[str, str] = field(default_factory=dict)
     pattern: str = "the row pattern in PATTERN"
     # Advice on how to make a pattern smaller.
-    smaller: str = "lower the bounds of nested {n,m}, or the number of parts of PERMUTE"
+    advice_on_size: str = "lower the bounds of nested {n,m}, or the number of parts of PERMUTE"
     condition: str = "a condition in DEFINE"
     rows: str = "rows"
     measures: str = "measures"
-    # How to refer to one such value as `one` in a sentence.
-    one_value: str = "one navigation"
+    # How a sentence refers to a value of the form `matched_value`.
+    value_noun: str = "one navigation"
     # A value of one row of the match.
-    one: str = "LAST(A.x)"
+    matched_value: str = "LAST(A.x)"
     # Values of two rows of the match.
-    earlier: str = "FIRST(A.x)"
-    later: str = "LAST(A.x)"
+    earlier_value: str = "FIRST(A.x)"
+    later_value: str = "LAST(A.x)"
     # A value of a row of the match, and one of the row that is tested.
-    before: str = "LAST(A.x)"
-    current: str = "x"
+    value_before: str = "LAST(A.x)"
+    current_value: str = "x"
     # A function that is applied to each row by itself.
-    alone: str = "f(LAST(A.x)) = f(x)"
+    call_on_one_row: str = "f(LAST(A.x)) = f(x)"
     # Advice on what to write for a value of another row than the one that is tested.
-    another: str = "PREV(x) for the row before, or A.x for the last row of another variable"
+    advice_on_other_rows: str = (
+        "PREV(x) for the row before, or A.x for the last row of another variable"
+    )
     # More of this advice, for a place where later rows can be read as well.
-    or_after: str = ", or NEXT(...) for the row after"
+    advice_on_later_rows: str = ", or NEXT(...) for the row after"
     # What reads other rows of the match.
-    of_rows: str = "PREV, NEXT or an aggregate"
+    calls_on_rows: str = "PREV, NEXT or an aggregate"
 
 
 SQL = Language()
 _ARGUMENTS = {"ORDER BY": "order_by", "PARTITION BY": "partition_by"}
 SASE = Language(
     {**_ARGUMENTS, "DEFINE": "WHERE", "MEASURES": "RETURN"},
-    smaller="leave out components of SEQ",
+    advice_on_size="leave out components of SEQ",
     condition="a condition in WHERE",
     rows="events",
     measures="items",
-    one_value="one of them",
-    one="a.x",
-    earlier="a.x",
-    later="b.x",
-    before="a.x",
-    current="b.x",
-    alone="f(a[a.LEN].x)",
-    another="a[i-1].x for the event before, or b.x for that of another variable",
-    of_rows="a[i-1].x for the event before, or an aggregate over events, avg(a[..i-1].x)",
+    value_noun="one of them",
+    matched_value="a.x",
+    earlier_value="a.x",
+    later_value="b.x",
+    value_before="a.x",
+    current_value="b.x",
+    call_on_one_row="f(a[a.LEN].x)",
+    advice_on_other_rows="a[i-1].x for the event before, or b.x for that of another variable",
+    calls_on_rows="a[i-1].x for the event before, or an aggregate over events, avg(a[..i-1].x)",
 )
 PATTERN_CALLS = Language(
     {**_ARGUMENTS, "DEFINE": "a condition", "PATTERN": "the pattern"},
     pattern="the pattern",
-    smaller="lower the numbers of times(m, n), those of groups in one another first",
+    advice_on_size="lower the numbers of times(m, n), those of groups in one another first",
     condition="a condition",
-    another="last(a.x) for the event that the stage a has accepted last",
-    or_after="",
-    of_rows="last(a.x) for the event before, or an aggregate over a stage, avg(a.x)",
+    advice_on_other_rows="last(a.x) for the event that the stage a has accepted last",
+    advice_on_later_rows="",
+    calls_on_rows="last(a.x) for the event before, or an aggregate over a stage, avg(a.x)",
 )
 
 _CURRENT: ContextVar[Language] = ContextVar("language of the query", default=SQL)
@@ -119,15 +120,6 @@ def name_part(name: str) -> str:
     return current_language().parts.get(name, name)
 
 
-def uncapitalise(sentence: str) -> str:
-    """Return a sentence as a note, which begins with a small letter. A name in capitals stays.
-
-    >>> uncapitalise("Unexpected token"), uncapitalise("TO_DATE needs a format")
-    ('unexpected token', 'TO_DATE needs a format')
-    """
-    return sentence if sentence[1:2].isupper() else sentence[:1].lower() + sentence[1:]
-
-
 # Where the user writes.
 #
 # An argument in Python is an option in a shell and in the first line of a notebook's cell.
@@ -146,8 +138,7 @@ AXES = ("x", "y", "by")
 class Surface:
     """Where the user writes, and how advice is worded for it. The defaults are for Python.
 
-    Messages use a field as `{here.row}`. In a field, `{name}` is the name that the advice is about;
-    a message gives it as `{here.parameter[field]}`.
+    In a field, `{name}` is the name that the advice is about, for `str.format`.
     """
 
     # Whether it is a cell of a notebook.
@@ -345,12 +336,6 @@ def current_surface() -> Surface:
     '--type-column kind'
     """
     return _SURFACE.get()
-
-
-def join_alternatives(texts: Sequence[str]) -> str:
-    """Join alternatives: `a, b or c`."""
-    *others, last = texts
-    return f"{', '.join(others)} or {last}" if others else last
 
 
 def bare(value: str) -> str:

@@ -2,128 +2,352 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from matchrec.errors.kinds import MatchRecognizePlanError
-from matchrec.errors.language import current_surface
-from matchrec.errors.message import give_codes, plan_error, unsupported
+from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
+from matchrec.errors.language import current_language, current_surface, name_part
+from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.wording import join_names
 from matchrec.source import Span
 
-subset_is_primary = plan_error("""union variable `{name}` in SUBSET is also a variable of PATTERN
-    code: subset-name-taken
-    give the union variable another name""")
-duplicate_subset = plan_error("""union variable `{name}` is defined twice in SUBSET
-    write all its members in one list""")
-union_in_subset = plan_error("""member `{member}` of `{name}` in SUBSET is itself a union variable
-    write the members of {member} instead""")
-incomplete_skip = plan_error("""AFTER MATCH SKIP TO {word} is not complete
-    case FIRST: write TO FIRST A, with a variable of PATTERN
-    case LAST: write TO LAST A, with a variable of PATTERN
-    case PAST: write AFTER MATCH SKIP PAST LAST ROW
-    write AFTER MATCH SKIP TO NEXT ROW""")
-definition_of_union = plan_error("""union variable `{name}` is not allowed in DEFINE
-    write conditions for its members""")
-definition_not_in_pattern = plan_error("""DEFINE has `{name}`, which is not in PATTERN
-    note: PATTERN has: {known}
-    near: write {near}, or add {name} to PATTERN
-    add {name} to PATTERN""")
+
+def subset_name_taken(span: Span | None, *, name: str) -> MatchRecognizePlanError:
+    """Return the error for SUBSET A = (B, C) if A is also in PATTERN."""
+    return MatchRecognizePlanError(
+        f"union variable `{name}` in SUBSET is also a variable of PATTERN",
+        span,
+        hint="give the union variable another name",
+        code="subset-name-taken",
+    )
+
+
+def duplicate_subset(*spans: Span | None, name: str) -> MatchRecognizePlanError:
+    """Return the error for a union variable with two definitions in SUBSET."""
+    return MatchRecognizePlanError(
+        f"union variable `{name}` is defined twice in SUBSET",
+        *spans,
+        hint="write all its members in one list",
+        code="duplicate-subset",
+    )
+
+
+def union_in_subset(span: Span | None, *, member: str, name: str) -> MatchRecognizePlanError:
+    """Return the error for a member of a union variable that is a union variable, too."""
+    return MatchRecognizePlanError(
+        f"member `{member}` of `{name}` in SUBSET is itself a union variable",
+        span,
+        hint=f"write the members of {member} instead",
+        code="union-in-subset",
+    )
+
+
+def incomplete_skip(span: Span | None, *, word: str) -> MatchRecognizePlanError:
+    """Return the error for AFTER MATCH SKIP TO FIRST, or another strategy without its last word."""
+    match word.upper():
+        case "FIRST":
+            hint = "write TO FIRST A, with a variable of PATTERN"
+        case "LAST":
+            hint = "write TO LAST A, with a variable of PATTERN"
+        case "PAST":
+            hint = "write AFTER MATCH SKIP PAST LAST ROW"
+        case _:
+            hint = "write AFTER MATCH SKIP TO NEXT ROW"
+    return MatchRecognizePlanError(
+        f"AFTER MATCH SKIP TO {word} is not complete", span, hint=hint, code="incomplete-skip"
+    )
+
+
+def definition_of_union(span: Span | None, *, name: str) -> MatchRecognizePlanError:
+    """Return the error for a condition of a union variable in DEFINE."""
+    return MatchRecognizePlanError(
+        f"union variable `{name}` is not allowed in DEFINE",
+        span,
+        hint="write conditions for its members",
+        code="definition-of-union",
+    )
+
+
+def definition_not_in_pattern(
+    span: Span | None, *, name: str, variables: Sequence[str]
+) -> MatchRecognizePlanError:
+    """Return the error for a condition of a variable that PATTERN does not have."""
+    near = find_nearest(name, variables)
+    hint = f"write {near}, or add {name} to PATTERN" if near else f"add {name} to PATTERN"
+    return MatchRecognizePlanError(
+        f"DEFINE has `{name}`, which is not in PATTERN",
+        span,
+        notes=(f"PATTERN has: {join_names(variables)}",),
+        hint=hint,
+        code="definition-not-in-pattern",
+    )
 
 
 def definition_of_eaten(
-    span: Span | None, name: str, known: Iterable[str], count: str
+    span: Span | None, name: str, variables: Iterable[str], count: str
 ) -> MatchRecognizePlanError:
     """Return the error for B in DEFINE and B3 in PATTERN, which a Python f-string makes of B{3}."""
-    message = _definition_of_eaten if current_surface().is_python else _definition_of_number
-    return message(span, name=name, known=known, count=count)
+    note = ""
+    hint = f"write {name}{{{count}}} for {count} rows, or add {name} to PATTERN"
+    if current_surface().is_python:
+        note = f"a Python f-string turns {name}{{{count}}} into {name}{count}"
+        hint = f"write {name}{{{{{count}}}}} in an f-string, or add {name} to PATTERN"
+    return MatchRecognizePlanError(
+        f"DEFINE has `{name}`, which is not in PATTERN",
+        span,
+        notes=(f"PATTERN has: {join_names(variables)}", note),
+        hint=hint,
+        code="definition-not-in-pattern",
+    )
 
 
-_definition_of_eaten = plan_error("""DEFINE has `{name}`, which is not in PATTERN
-    code: definition-not-in-pattern
-    note: PATTERN has: {known}
-    note: a Python f-string turns {name}{{count}} into {name}{count}
-    write {name}{{{count}}} in an f-string, or add {name} to PATTERN""")
-_definition_of_number = plan_error("""DEFINE has `{name}`, which is not in PATTERN
-    code: definition-not-in-pattern
-    note: PATTERN has: {known}
-    write {name}{{count}} for {count} rows, or add {name} to PATTERN""")
-duplicate_definition = plan_error("""variable `{name}` is defined twice in DEFINE
-    condition: MATCH_RECOGNIZE_DUPLICATE_PATTERN_VARIABLE
-    join the conditions with AND""")
-exclusion_with_unmatched_rows = plan_error("""an exclusion in PATTERN is not allowed with ALL ROWS
-        PER MATCH WITH UNMATCHED ROWS
-    note: excluded rows would look the same as rows outside every match
-    remove {- -}, or write SHOW EMPTY MATCHES or OMIT EMPTY MATCHES""")
-duplicate_measure = plan_error("""{part[MEASURES]} has two {word.measures} named `{name}`
-    give one of them another name with AS""")
+def duplicate_definition(*spans: Span | None, name: str) -> MatchRecognizePlanError:
+    """Return the error for two conditions of the same variable."""
+    return MatchRecognizePlanError(
+        f"variable `{name}` is defined twice in DEFINE",
+        *spans,
+        hint="join the conditions with AND",
+        code="duplicate-definition",
+        condition="MATCH_RECOGNIZE_DUPLICATE_PATTERN_VARIABLE",
+    )
 
-# WITHIN x FROM A TO A, or to a union variable that has A as a member.
-gap_of_one_variable = plan_error("""WITHIN has the same variable, `{name}`, after FROM and after TO
-    code: within-one-variable
-    write WITHIN ... BETWEEN ROWS for the distance between consecutive rows""")
-within_without_order = plan_error("""missing {part[ORDER BY]} for WITHIN
-    note: WITHIN measures the distance along the first {part[ORDER BY]} column
-    add {part[ORDER BY]}""")
-within_without_length = plan_error("""WITHIN needs a length above 0, not {length}
-    write a longer one, such as WITHIN INTERVAL 1 HOUR""")
-classifier_of_skipped_row = unsupported("""CLASSIFIER() a physical step away in {part[DEFINE]} is
-        not supported with {selection}
-    write LAST(CLASSIFIER(), 1) for the row that the match mapped before""")
-longest_that_skips_rows = unsupported("""LONGEST MATCH with {selection} is not supported
-    code: longest-match-skips-rows
-    note: the longest match is one whose rows follow each other
-    leave out LONGEST MATCH, or {selection}""")
-match_number_of_all_matches = unsupported("""MATCH_NUMBER() in {part[DEFINE]} is not supported with
-        ALL MATCHES
-    code: match-number-with-all-matches
-    note: the search finds all matches together, and numbers them when they are complete
-    use MATCH_NUMBER() in MEASURES, and filter the result by it""")
-match_on_each_row = plan_error("""MATCHED_ROWS in {part[MEASURES]} is not allowed with ALL ROWS PER
-        MATCH
-    code: matched-rows-with-all-rows
-    note: the result already has one row for each row of the match
-    write ONE ROW PER MATCH, or CLASSIFIER() AS classifier instead of MATCHED_ROWS""")
-too_far_back = unsupported("""{function} in {part[DEFINE]} looks back {rows:,} rows of the match;
-        the limit is {limit:,}
-    code: looks-too-far-back
-    write PREV(x, n) of a column, which counts rows of the partition and has no limit""")
-timeouts_without_within = plan_error("""missing WITHIN for SHOW TIMEOUT MATCHES
-    note: without a window, no run times out
-    add WITHIN INTERVAL ... after PATTERN (...), or write SHOW UNFINISHED MATCHES for the run that
-        is still open at the end of a partition""")
-partial_within_rows = unsupported("""{words} with WITHIN a number of rows is not supported
-    code: timeouts-within-rows
-    note: a run that fills a window of rows has neither timed out nor been left unfinished
-    write WITHIN INTERVAL ..., or remove {words}""")
-partial_with_unmatched_rows = plan_error("""{words} is not allowed with ALL ROWS PER MATCH WITH
-        UNMATCHED ROWS
-    code: timeouts-with-unmatched-rows
-    note: a row of a run that is not a match would be neither matched nor unmatched
-    write ALL ROWS PER MATCH {words}""")
-partial_of_other_matches = unsupported("""{words} with {output} is not supported
-    code: timeouts-with-output
-    leave out {output}; only SHOW TIMEOUT MATCHES and ALL MATCHES are allowed together""")
-partial_with_negation = unsupported("""{words} of a pattern with NOT is not supported
-    code: timeouts-with-not
-    note: matchrec looks for forbidden rows only when a match is complete
-    leave out {words}, or use match_pattern with timeouts=True""")
-partial_with_gaps = unsupported("""{words} with WITHIN between rows or variables is not supported
-    code: timeouts-with-gaps
-    note: a run times out when the window of the whole match ends
-    leave out {words}, or write the window in DEFINE""")
-partial_with_first_matches = unsupported("""{words} with {first} is not supported
-    code: timeouts-with-first-matches
-    note: the search stops after these matches
-    leave out {words}, or test MATCH_NUMBER() in the query around the clause""")
 
-# FIRST 10 MATCHES if the output includes runs that are not matches, or is one shared buffer.
-first_matches_of_form = unsupported("""{first} with {form} is not supported
-    code: first-matches-not-supported
-    note: the result has more than matches, and only matches have numbers
-    leave out one of them""")
-ending_of_matches_only = plan_error("""{function}() is not allowed without SHOW TIMEOUT MATCHES or
-        SHOW UNFINISHED MATCHES
-    code: status-without-timeouts
-    note: the result has only matches, and no match has timed out
-    write ONE ROW PER MATCH SHOW TIMEOUT MATCHES after MEASURES""")
+def exclusion_with_unmatched_rows(span: Span | None) -> MatchRecognizePlanError:
+    """Return the error for {- -} in PATTERN with ALL ROWS PER MATCH WITH UNMATCHED ROWS."""
+    return MatchRecognizePlanError(
+        "an exclusion in PATTERN is not allowed with ALL ROWS PER MATCH WITH UNMATCHED ROWS",
+        span,
+        notes=("excluded rows would look the same as rows outside every match",),
+        hint="remove {- -}, or write SHOW EMPTY MATCHES or OMIT EMPTY MATCHES",
+        code="exclusion-with-unmatched-rows",
+    )
 
-give_codes(globals())
+
+def duplicate_measure(*spans: Span | None, name: str) -> MatchRecognizePlanError:
+    """Return the error for two measures with the same name."""
+    words = current_language()
+    return MatchRecognizePlanError(
+        f"{name_part('MEASURES')} has two {words.measures} named `{name}`",
+        *spans,
+        hint="give one of them another name with AS",
+        code="duplicate-measure",
+    )
+
+
+def within_one_variable(span: Span | None, *, name: str) -> MatchRecognizePlanError:
+    """Return the error for WITHIN x FROM A TO A, or FROM A TO a union variable that has A."""
+    return MatchRecognizePlanError(
+        f"WITHIN has the same variable, `{name}`, after FROM and after TO",
+        span,
+        hint="write WITHIN ... BETWEEN ROWS for the distance between consecutive rows",
+        code="within-one-variable",
+    )
+
+
+def within_without_order(span: Span | None) -> MatchRecognizePlanError:
+    """Return the error for WITHIN with a length of time in a clause without ORDER BY."""
+    return MatchRecognizePlanError(
+        f"missing {name_part('ORDER BY')} for WITHIN",
+        span,
+        notes=(f"WITHIN measures the distance along the first {name_part('ORDER BY')} column",),
+        hint=f"add {name_part('ORDER BY')}",
+        code="within-without-order",
+    )
+
+
+def within_without_length(span: Span | None, *, length: str) -> MatchRecognizePlanError:
+    """Return the error for WITHIN with a length that is NULL, 0 or negative."""
+    return MatchRecognizePlanError(
+        f"WITHIN needs a length above 0, not {length}",
+        span,
+        hint="write a longer one, such as WITHIN INTERVAL 1 HOUR",
+        code="within-without-length",
+    )
+
+
+def classifier_of_skipped_row(
+    span: Span | None, *, selection: str
+) -> MatchRecognizeUnsupportedError:
+    """Return the error for PREV(CLASSIFIER()) in a condition if a match may skip rows."""
+    return MatchRecognizeUnsupportedError(
+        f"CLASSIFIER() a physical step away in {name_part('DEFINE')} is not supported with "
+        f"{selection}",
+        span,
+        hint="write LAST(CLASSIFIER(), 1) for the row that the match mapped before",
+        code="classifier-of-skipped-row",
+    )
+
+
+def longest_match_skips_rows(
+    span: Span | None, *, selection: str
+) -> MatchRecognizeUnsupportedError:
+    """Return the error for LONGEST MATCH with an event selection that skips rows."""
+    return MatchRecognizeUnsupportedError(
+        f"LONGEST MATCH with {selection} is not supported",
+        span,
+        notes=("the longest match is one whose rows follow each other",),
+        hint=f"leave out LONGEST MATCH, or {selection}",
+        code="longest-match-skips-rows",
+    )
+
+
+def match_number_with_all_matches(span: Span | None) -> MatchRecognizeUnsupportedError:
+    """Return the error for MATCH_NUMBER() in a condition of a clause with ALL MATCHES."""
+    return MatchRecognizeUnsupportedError(
+        f"MATCH_NUMBER() in {name_part('DEFINE')} is not supported with ALL MATCHES",
+        span,
+        notes=("the search finds all matches together, and numbers them when they are complete",),
+        hint="use MATCH_NUMBER() in MEASURES, and filter the result by it",
+        code="match-number-with-all-matches",
+    )
+
+
+def matched_rows_with_all_rows(span: Span | None) -> MatchRecognizePlanError:
+    """Return the error for MATCHED_ROWS in MEASURES with ALL ROWS PER MATCH."""
+    return MatchRecognizePlanError(
+        f"MATCHED_ROWS in {name_part('MEASURES')} is not allowed with ALL ROWS PER MATCH",
+        span,
+        notes=("the result already has one row for each row of the match",),
+        hint="write ONE ROW PER MATCH, or CLASSIFIER() AS classifier instead of MATCHED_ROWS",
+        code="matched-rows-with-all-rows",
+    )
+
+
+def looks_too_far_back(
+    span: Span | None, *, function: str, rows: int, limit: int
+) -> MatchRecognizeUnsupportedError:
+    """Return the error for a navigation in a condition that goes too far back in the match.
+
+    Args:
+        span: the location in the text of the query.
+        function: the navigation.
+        rows: how many rows it goes back.
+        limit: the largest number of rows.
+    """
+    return MatchRecognizeUnsupportedError(
+        f"{function} in {name_part('DEFINE')} looks back {rows:,} rows of the match; the limit is "
+        f"{limit:,}",
+        span,
+        hint="write PREV(x, n) of a column, which counts rows of the partition and has no limit",
+        code="looks-too-far-back",
+    )
+
+
+def timeouts_without_within(span: Span | None) -> MatchRecognizePlanError:
+    """Return the error for SHOW TIMEOUT MATCHES without WITHIN."""
+    return MatchRecognizePlanError(
+        "missing WITHIN for SHOW TIMEOUT MATCHES",
+        span,
+        notes=("without a window, no run times out",),
+        hint=(
+            "add WITHIN INTERVAL ... after PATTERN (...), or write SHOW UNFINISHED MATCHES for the "
+            "run that is still open at the end of a partition"
+        ),
+        code="timeouts-without-within",
+    )
+
+
+def timeouts_within_rows(span: Span | None, *, words: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for SHOW TIMEOUT or UNFINISHED MATCHES with WITHIN n ROWS."""
+    return MatchRecognizeUnsupportedError(
+        f"{words} with WITHIN a number of rows is not supported",
+        span,
+        notes=("a run that fills a window of rows has neither timed out nor been left unfinished",),
+        hint=f"write WITHIN INTERVAL ..., or remove {words}",
+        code="timeouts-within-rows",
+    )
+
+
+def timeouts_with_unmatched_rows(span: Span | None, *, words: str) -> MatchRecognizePlanError:
+    """Return the error for SHOW TIMEOUT or UNFINISHED MATCHES with WITH UNMATCHED ROWS."""
+    return MatchRecognizePlanError(
+        f"{words} is not allowed with ALL ROWS PER MATCH WITH UNMATCHED ROWS",
+        span,
+        notes=("a row of a run that is not a match would be neither matched nor unmatched",),
+        hint=f"write ALL ROWS PER MATCH {words}",
+        code="timeouts-with-unmatched-rows",
+    )
+
+
+def timeouts_with_output(
+    span: Span | None, *, words: str, output: str
+) -> MatchRecognizeUnsupportedError:
+    """Return the error for SHOW TIMEOUT or UNFINISHED MATCHES with a choice of matches.
+
+    Args:
+        span: the location in the text of the query.
+        words: the words of the clause for the runs, such as SHOW UNFINISHED MATCHES.
+        output: the choice of matches, such as NON-OVERLAPPING MATCHES.
+    """
+    return MatchRecognizeUnsupportedError(
+        f"{words} with {output} is not supported",
+        span,
+        hint=f"leave out {output}; only SHOW TIMEOUT MATCHES and ALL MATCHES are allowed together",
+        code="timeouts-with-output",
+    )
+
+
+def timeouts_with_not(span: Span | None, *, words: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for SHOW TIMEOUT or UNFINISHED MATCHES with NOT in PATTERN."""
+    return MatchRecognizeUnsupportedError(
+        f"{words} of a pattern with NOT is not supported",
+        span,
+        notes=("matchrec looks for forbidden rows only when a match is complete",),
+        hint=f"leave out {words}, or use match_pattern with timeouts=True",
+        code="timeouts-with-not",
+    )
+
+
+def timeouts_with_gaps(span: Span | None, *, words: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for SHOW TIMEOUT or UNFINISHED MATCHES with WITHIN between rows."""
+    return MatchRecognizeUnsupportedError(
+        f"{words} with WITHIN between rows or variables is not supported",
+        span,
+        notes=("a run times out when the window of the whole match ends",),
+        hint=f"leave out {words}, or write the window in DEFINE",
+        code="timeouts-with-gaps",
+    )
+
+
+def timeouts_with_first_matches(
+    span: Span | None, *, words: str, first: str
+) -> MatchRecognizeUnsupportedError:
+    """Return the error for SHOW TIMEOUT or UNFINISHED MATCHES with FIRST n MATCHES."""
+    return MatchRecognizeUnsupportedError(
+        f"{words} with {first} is not supported",
+        span,
+        notes=("the search stops after these matches",),
+        hint=f"leave out {words}, or test MATCH_NUMBER() in the query around the clause",
+        code="timeouts-with-first-matches",
+    )
+
+
+def first_matches_not_supported(
+    span: Span | None, *, first: str, form: str
+) -> MatchRecognizeUnsupportedError:
+    """Return the error for FIRST n MATCHES in a query whose result has more than matches.
+
+    Its result also has runs that are not matches, or is one graph of all matches.
+
+    Args:
+        span: the location in the text of the query.
+        first: the words of the clause, such as FIRST 10 MATCHES.
+        form: the form of the result.
+    """
+    return MatchRecognizeUnsupportedError(
+        f"{first} with {form} is not supported",
+        span,
+        notes=("the result has more than matches, and only matches have numbers",),
+        hint="leave out one of them",
+        code="first-matches-not-supported",
+    )
+
+
+def status_without_timeouts(span: Span | None, *, function: str) -> MatchRecognizePlanError:
+    """Return the error for MATCH_STATUS() or MATCH_TIMEOUT() in a query of matches only."""
+    return MatchRecognizePlanError(
+        f"{function}() is not allowed without SHOW TIMEOUT MATCHES or SHOW UNFINISHED MATCHES",
+        span,
+        notes=("the result has only matches, and no match has timed out",),
+        hint="write ONE ROW PER MATCH SHOW TIMEOUT MATCHES after MEASURES",
+        code="status-without-timeouts",
+    )

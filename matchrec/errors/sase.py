@@ -5,201 +5,614 @@ In every message, `clause` is WHERE or RETURN.
 
 from __future__ import annotations
 
-from matchrec.errors.message import give_codes, parse_error, plan_error, unsupported
+from collections.abc import Mapping, Sequence
 
-unexpected_token = parse_error("""`{text}` is not allowed here in {where}
-    code: unexpected-word-in-sase
-    note: expected here: {expected}
-    case &&: write AND
-    case |: write several event types as a predicate: a.event_type IN ('Shelf', 'Exit'), with ANY a
-        in SEQ
-    case ,: write AND between predicates, and a variable after each event type: SEQ(Shelf a, Exit b)
-    case OR: write parentheses around the predicates that OR joins
-    case ?: write the value itself
-    case ;: remove it: a query is one statement
-    case *: leave RETURN out for all columns of each event, or write attributes, RETURN a.x, b.x;
-        write count(a[]) for the number of events
-    case ~: write RLIKE for a regular expression: a.x RLIKE '^S'
-    case !: write NOT before a condition: NOT a.x RLIKE '^S'
-    case SEQ: write PATTERN before it: PATTERN SEQ(...)
-    case SELECT: write PATTERN first, and the output last: PATTERN SEQ(...) RETURN a.x
-    case GROUP: write an equivalence test for events that belong together: WHERE
-        skip_till_next_match { [symbol] }; group the matches in the DataFrame of the result
-    case ORDER: remove it: the argument order_by sorts the events
-    case PATTERN | WHERE | WITHIN | RETURN: write the parts in this order: PATTERN, WHERE, WITHIN,
-        RETURN""")
-unexpected_end = parse_error(
-    "the query ends too early, in {where}",
-    notes=("expected here: {expected}",),
-    code="query-ends-early",
+from matchrec.errors.kinds import (
+    MatchRecognizeParseError,
+    MatchRecognizePlanError,
+    MatchRecognizeUnsupportedError,
 )
-empty_query = parse_error("the query is empty", hint="write PATTERN SEQ(Shelf a, Exit b)")
-empty_sequence = parse_error("""SEQ in PATTERN has no components
-    write an event type and a variable for each event: SEQ(Shelf a, Exit b)""")
-nested_sequence = unsupported("""SEQ in SEQ is not supported in PATTERN
-    write its components one after the other; negate only single events""")
+from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.wording import join_names
+from matchrec.source import Span
 
-# `Stock+ a`, `Stock a[]`.
-half_kleene = parse_error("""component `{variable}` in PATTERN has only half of a Kleene plus
-    code: half-kleene-plus
-    note: a Kleene plus has `+` after the event type and `[]` after the variable
-    write {event_type}+ {variable}[] for one or more events, {event_type} {variable} for one""")
-negated_kleene = unsupported("""negated Kleene plus `{variable}[]` in PATTERN is not supported
-    code: negated-kleene-plus
-    note: a negated component is one event that must not come
-    remove `+` and `[]`: if no event may come, no series of them may""")
-duplicate_variable = plan_error("""two components in PATTERN have the variable `{name}`
-    code: duplicate-component-variable
-    note: upper and lower case do not make two variables different
-    give one of them another name""")
-nothing_positive = plan_error("""PATTERN has only negated components, so a match would have no
-        events
-    code: only-negated-components
-    add a component without `~`""")
-negation_without_window = plan_error("""missing WITHIN for the negated component `{name}` at the
-        {end} of PATTERN
-    code: negated-component-without-window
-    note: without WITHIN, all events {side} the match would count
-    add WITHIN, e.g. WITHIN 12 hours""")
 
-# A variable that no component has. `known` has the components as the query writes them, by their
-# variables, such as `a[]` by `a`.
-unknown_component = plan_error("""unknown variable `{name}` in {clause}
-    note: PATTERN has: {known}
-    near: write {near}, or add {name} to PATTERN
-    add {name} to PATTERN""")
+def unexpected_token(
+    span: Span, *, text: str, where: str, expected: str
+) -> MatchRecognizeParseError:
+    """Return the error for a word or sign that cannot come next in a SASE+ query.
+
+    Args:
+        span: the location in the text of the query.
+        text: the word or sign.
+        where: the part of the query that has it, such as PATTERN.
+        expected: what can come next.
+    """
+    return MatchRecognizeParseError(
+        f"`{text}` is not allowed here in {where}",
+        span,
+        notes=(f"expected here: {expected}",),
+        hint=_CURES_OF_WORDS.get(text.upper()),
+        code="unexpected-word-in-sase",
+    )
+
+
+# What to write instead of a word or sign, by its upper case.
+_CURES_OF_WORDS = {
+    "&&": "write AND",
+    "|": (
+        "write several event types as a predicate: a.event_type IN ('Shelf', 'Exit'), with ANY a "
+        "in SEQ"
+    ),
+    ",": (
+        "write AND between predicates, and a variable after each event type: SEQ(Shelf a, Exit b)"
+    ),
+    "OR": "write parentheses around the predicates that OR joins",
+    "?": "write the value itself",
+    ";": "remove it: a query is one statement",
+    "*": (
+        "leave RETURN out for all columns of each event, or write attributes, RETURN a.x, b.x; "
+        "write count(a[]) for the number of events"
+    ),
+    "~": "write RLIKE for a regular expression: a.x RLIKE '^S'",
+    "!": "write NOT before a condition: NOT a.x RLIKE '^S'",
+    "SEQ": "write PATTERN before it: PATTERN SEQ(...)",
+    "SELECT": "write PATTERN first, and the output last: PATTERN SEQ(...) RETURN a.x",
+    "GROUP": (
+        "write an equivalence test for events that belong together: WHERE skip_till_next_match { "
+        "[symbol] }; group the matches in the DataFrame of the result"
+    ),
+    "ORDER": "remove it: the argument order_by sorts the events",
+    **dict.fromkeys(
+        ("PATTERN", "WHERE", "WITHIN", "RETURN"),
+        "write the parts in this order: PATTERN, WHERE, WITHIN, RETURN",
+    ),
+}
+
+
+def query_ends_early(span: Span, *, where: str, expected: str) -> MatchRecognizeParseError:
+    """Return the error for a query that ends before one of its parts is complete.
+
+    Args:
+        span: the location in the text of the query.
+        where: the part that is not complete.
+        expected: what can come next.
+    """
+    return MatchRecognizeParseError(
+        f"the query ends too early, in {where}",
+        span,
+        notes=(f"expected here: {expected}",),
+        code="query-ends-early",
+    )
+
+
+def empty_query(span: Span) -> MatchRecognizeParseError:
+    """Return the error for a text without a query, such as ""."""
+    return MatchRecognizeParseError(
+        "the query is empty", span, hint="write PATTERN SEQ(Shelf a, Exit b)", code="empty-query"
+    )
+
+
+def empty_sequence(span: Span) -> MatchRecognizeParseError:
+    """Return the error for PATTERN SEQ()."""
+    return MatchRecognizeParseError(
+        "SEQ in PATTERN has no components",
+        span,
+        hint="write an event type and a variable for each event: SEQ(Shelf a, Exit b)",
+        code="empty-sequence",
+    )
+
+
+def nested_sequence(span: Span) -> MatchRecognizeUnsupportedError:
+    """Return the error for SEQ inside SEQ, as in SEQ(A a, SEQ(B b, C c))."""
+    return MatchRecognizeUnsupportedError(
+        "SEQ in SEQ is not supported in PATTERN",
+        span,
+        hint="write its components one after the other; negate only single events",
+        code="nested-sequence",
+    )
+
+
+def half_kleene_plus(span: Span, *, variable: str, event_type: str) -> MatchRecognizeParseError:
+    """Return the error for `Stock+ a` or `Stock a[]`: only `Stock+ a[]` is a Kleene plus."""
+    return MatchRecognizeParseError(
+        f"component `{variable}` in PATTERN has only half of a Kleene plus",
+        span,
+        notes=("a Kleene plus has `+` after the event type and `[]` after the variable",),
+        hint=(
+            f"write {event_type}+ {variable}[] for one or more events, {event_type} {variable} for "
+            "one"
+        ),
+        code="half-kleene-plus",
+    )
+
+
+def negated_kleene_plus(span: Span, *, variable: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for `~` before a Kleene plus, as in SEQ(A a, ~(B+ b[]))."""
+    return MatchRecognizeUnsupportedError(
+        f"negated Kleene plus `{variable}[]` in PATTERN is not supported",
+        span,
+        notes=("a negated component is one event that must not come",),
+        hint="remove `+` and `[]`: if no event may come, no series of them may",
+        code="negated-kleene-plus",
+    )
+
+
+def duplicate_component_variable(*spans: Span | None, name: str) -> MatchRecognizePlanError:
+    """Return the error for two components with the same variable, whatever its case."""
+    return MatchRecognizePlanError(
+        f"two components in PATTERN have the variable `{name}`",
+        *spans,
+        notes=("upper and lower case do not make two variables different",),
+        hint="give one of them another name",
+        code="duplicate-component-variable",
+    )
+
+
+def only_negated_components(span: Span) -> MatchRecognizePlanError:
+    """Return the error for a SEQ in which each component is negated."""
+    return MatchRecognizePlanError(
+        "PATTERN has only negated components, so a match would have no events",
+        span,
+        hint="add a component without `~`",
+        code="only-negated-components",
+    )
+
+
+def negated_component_without_window(
+    span: Span, *, name: str, end: str, side: str
+) -> MatchRecognizePlanError:
+    """Return the error for `~` at one end of PATTERN in a query without WITHIN.
+
+    Args:
+        span: the location in the text of the query.
+        name: the variable of the negated component.
+        end: the end of PATTERN, "beginning" or "end".
+        side: the side of the match on which all events would count, "before" or "after".
+    """
+    return MatchRecognizePlanError(
+        f"missing WITHIN for the negated component `{name}` at the {end} of PATTERN",
+        span,
+        notes=(f"without WITHIN, all events {side} the match would count",),
+        hint="add WITHIN, e.g. WITHIN 12 hours",
+        code="negated-component-without-window",
+    )
+
+
+def unknown_component(
+    span: Span, *, name: str, clause: str, components: Mapping[str, str]
+) -> MatchRecognizePlanError:
+    """Return the error for a variable that no component of PATTERN has.
+
+    Args:
+        span: the location in the text of the query.
+        name: the variable.
+        clause: WHERE or RETURN.
+        components: the components as the query writes them, by their variables, such as `a[]` by
+            `a`.
+    """
+    near = find_nearest(name, components)
+    hint = f"write {near}, or add {name} to PATTERN" if near else f"add {name} to PATTERN"
+    return MatchRecognizePlanError(
+        f"unknown variable `{name}` in {clause}",
+        span,
+        notes=(f"PATTERN has: {join_names(components.values())}",),
+        hint=hint,
+        code="unknown-component",
+    )
+
 
 # The strategy
 
-unknown_strategy = parse_error("""unknown event selection strategy `{name}` in WHERE
-    note: strategies: {known}
-    near: write {near}
-    write the strategy before the predicates: WHERE skip_till_next_match { a.x > 1 }""")
 
-# The strategy's list has `a` for a Kleene plus, or `b[]` for a single event. `written` is the
-# component as PATTERN writes it.
-argument_written_otherwise = plan_error("""component `{name}` in the strategy's list in WHERE is
-        {what} in PATTERN
-    code: strategy-component-differs
-    write {written}""")
-argument_twice = plan_error("""component `{name}` is listed twice in the strategy in WHERE
-    code: duplicate-strategy-component
-    remove one of them""")
-arguments_missing = plan_error("""`{strategy}` in WHERE does not list {missing}
-    code: strategy-components-missing
-    note: one strategy is for all components; negated ones may be left out
-    add {missing}, or leave the whole list out""")
-nothing_to_partition_by = plan_error("""missing equivalence test for partition_contiguity in WHERE
-    code: partition-contiguity-without-test
-    note: events of a match are neighbours among those with equal tested attributes
-    add an equivalence test, e.g. [symbol], or write strict_contiguity""")
+def unknown_strategy(
+    span: Span, *, name: str, strategies: Sequence[str]
+) -> MatchRecognizeParseError:
+    """Return the error for a word before `{` in WHERE that is not a selection strategy."""
+    near = find_nearest(name, strategies)
+    hint = "write the strategy before the predicates: WHERE skip_till_next_match { a.x > 1 }"
+    if near:
+        hint = f"write {near}"
+    return MatchRecognizeParseError(
+        f"unknown event selection strategy `{name}` in WHERE",
+        span,
+        notes=(f"strategies: {join_names(strategies)}",),
+        hint=hint,
+        code="unknown-strategy",
+    )
+
+
+def strategy_component_differs(
+    span: Span, *, name: str, what: str, written: str
+) -> MatchRecognizePlanError:
+    """Return the error for a component that a strategy lists in another form than PATTERN.
+
+    Examples are skip_till_next_match(a) for a Kleene plus, and (b[]) for a single event.
+
+    Args:
+        span: the location in the text of the query.
+        name: the component as the strategy lists it.
+        what: what the component is in PATTERN, in words.
+        written: the component as PATTERN writes it.
+    """
+    return MatchRecognizePlanError(
+        f"component `{name}` in the strategy's list in WHERE is {what} in PATTERN",
+        span,
+        hint=f"write {written}",
+        code="strategy-component-differs",
+    )
+
+
+def duplicate_strategy_component(*spans: Span | None, name: str) -> MatchRecognizePlanError:
+    """Return the error for a strategy that lists a component twice, as in (a, a)."""
+    return MatchRecognizePlanError(
+        f"component `{name}` is listed twice in the strategy in WHERE",
+        *spans,
+        hint="remove one of them",
+        code="duplicate-strategy-component",
+    )
+
+
+def strategy_components_missing(
+    span: Span, *, strategy: str, missing: Sequence[str]
+) -> MatchRecognizePlanError:
+    """Return the error for a strategy that lists some components of PATTERN, but not all."""
+    return MatchRecognizePlanError(
+        f"`{strategy}` in WHERE does not list {join_names(missing)}",
+        span,
+        notes=("one strategy is for all components; negated ones may be left out",),
+        hint=f"add {join_names(missing)}, or leave the whole list out",
+        code="strategy-components-missing",
+    )
+
+
+def partition_contiguity_without_test(span: Span) -> MatchRecognizePlanError:
+    """Return the error for partition_contiguity without an equivalence test."""
+    return MatchRecognizePlanError(
+        "missing equivalence test for partition_contiguity in WHERE",
+        span,
+        notes=("events of a match are neighbours among those with equal tested attributes",),
+        hint="add an equivalence test, e.g. [symbol], or write strict_contiguity",
+        code="partition-contiguity-without-test",
+    )
+
 
 # The window
 
-unknown_unit = parse_error("""unknown unit `{name}` in WITHIN
-    note: units: {known}
-    near: write {near}
-    write e.g. WITHIN 12 hours""")
-calendar_unit = unsupported("""unit `{unit}` in WITHIN is not supported
-    note: months and years differ in length
-    write days or weeks""")
-missing_unit = parse_error("""missing unit after `{number}` in WITHIN
-    write a unit after each number: WITHIN 1 hour 30 minutes""")
-mixed_units = unsupported("""WITHIN by time and by events at once is not supported
-    write one of them: WITHIN 1 hour, or WITHIN 500 EVENTS""")
-fraction_of_unit = unsupported("""`{number} {unit}` in WITHIN is not a whole number of its unit
-    note: only seconds can have a fraction
-    write a smaller unit as well: WITHIN 1 hour 30 minutes""")
-too_many_events = unsupported("""WITHIN of over {limit:,} events is not supported
-    lower it, or leave WITHIN out""")
-not_a_number_of_events = parse_error("""`{number}` is not a number of EVENTS for WITHIN
-    write a whole number from 1 on""")
+
+def unknown_unit(span: Span, *, name: str, units: Sequence[str]) -> MatchRecognizeParseError:
+    """Return the error for a unit in WITHIN that does not exist, as in WITHIN 12 parsecs."""
+    near = find_nearest(name, units)
+    hint = f"write {near}" if near else "write e.g. WITHIN 12 hours"
+    return MatchRecognizeParseError(
+        f"unknown unit `{name}` in WITHIN",
+        span,
+        notes=(f"units: {join_names(units)}",),
+        hint=hint,
+        code="unknown-unit",
+    )
+
+
+def calendar_unit(span: Span, *, unit: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for months or years in WITHIN."""
+    return MatchRecognizeUnsupportedError(
+        f"unit `{unit}` in WITHIN is not supported",
+        span,
+        notes=("months and years differ in length",),
+        hint="write days or weeks",
+        code="calendar-unit",
+    )
+
+
+def missing_unit(span: Span, *, number: str) -> MatchRecognizeParseError:
+    """Return the error for a number in WITHIN that no unit follows."""
+    return MatchRecognizeParseError(
+        f"missing unit after `{number}` in WITHIN",
+        span,
+        hint="write a unit after each number: WITHIN 1 hour 30 minutes",
+        code="missing-unit",
+    )
+
+
+def mixed_units(span: Span) -> MatchRecognizeUnsupportedError:
+    """Return the error for WITHIN with a time and a number of events."""
+    return MatchRecognizeUnsupportedError(
+        "WITHIN by time and by events at once is not supported",
+        span,
+        hint="write one of them: WITHIN 1 hour, or WITHIN 500 EVENTS",
+        code="mixed-units",
+    )
+
+
+def fraction_of_unit(span: Span, *, number: str, unit: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for a fraction of a unit, as in WITHIN 1.5 hours."""
+    return MatchRecognizeUnsupportedError(
+        f"`{number} {unit}` in WITHIN is not a whole number of its unit",
+        span,
+        notes=("only seconds can have a fraction",),
+        hint="write a smaller unit as well: WITHIN 1 hour 30 minutes",
+        code="fraction-of-unit",
+    )
+
+
+def too_many_events(span: Span, *, limit: int) -> MatchRecognizeUnsupportedError:
+    """Return the error for WITHIN with more events than matchrec can count."""
+    return MatchRecognizeUnsupportedError(
+        f"WITHIN of over {limit:,} events is not supported",
+        span,
+        hint="lower it, or leave WITHIN out",
+        code="too-many-events",
+    )
+
+
+def not_a_number_of_events(span: Span, *, number: str) -> MatchRecognizeParseError:
+    """Return the error for WITHIN 0 EVENTS, or another text before EVENTS."""
+    return MatchRecognizeParseError(
+        f"`{number}` is not a number of EVENTS for WITHIN",
+        span,
+        hint="write a whole number from 1 on",
+        code="not-a-number-of-events",
+    )
+
 
 # Identifiers
 
-bare_name = parse_error("""missing variable before attribute `{name}` in {clause}
-    code: attribute-without-variable
-    note: every attribute belongs to an event of the match
-    write the variable before it, a.{name}, a[1].{name} or a[i].{name}, or quotes for a string,
-        '{name}'""")
-missing_attribute = parse_error("""missing attribute after `{written}` in {clause}
-    write an attribute, such as {written}.x""")
-missing_attribute_of_several = parse_error("""missing attribute after `{written}` in {clause}
-    code: missing-attribute
-    write count({written}), or an attribute, such as avg({written}.x)""")
 
-# `a[2]`, `a[i-2]`, `a[b.LEN]`.
-unknown_index = parse_error("""unknown event `{name}{written}` of `{name}`
-    note: one event: {name}[1], {name}[i], {name}[i-1], {name}[{name}.LEN]
-    note: several, in an aggregate: {name}[..i-1], {name}[]
-    write one of them, e.g. {name}[i-1] for the event before {name}[i]""")
-kleene_without_index = plan_error("""missing index in `{written}` in {clause}
-    note: `{name}[]` is a Kleene plus, which has several events
-    write {name}[1].{attribute} for the first, {name}[i].{attribute} for each later one,
-        {name}[{name}.LEN].{attribute} for the last""")
-index_of_one_event = plan_error("""the index in `{written}` is not allowed in {clause}
-    note: `{name}` is one event, not a Kleene plus
-    write {name} without brackets, or make it a Kleene plus in PATTERN: T+ {name}[]""")
-length_of_one_event = plan_error("""`{name}.LEN` is not allowed in {clause}
-    note: `{name}` is one event, not a Kleene plus
-    write {name}.`len` for an attribute of that name""")
-element_in_return = plan_error("""`{written}` is not allowed in RETURN
-    note: after the match there is no current event of `{name}`
-    write {name}[1], {name}[{name}.LEN], or an aggregate over {name}[]""")
-negated_in_return = plan_error("""`{name}` is not allowed in RETURN
-    note: PATTERN negates `{name}`, so a match has no such event
-    return attributes of the other components""")
+def attribute_without_variable(span: Span, *, name: str, clause: str) -> MatchRecognizeParseError:
+    """Return the error for an attribute without a variable, as in WHERE price > 10."""
+    return MatchRecognizeParseError(
+        f"missing variable before attribute `{name}` in {clause}",
+        span,
+        notes=("every attribute belongs to an event of the match",),
+        hint=(
+            f"write the variable before it, a.{name}, a[1].{name} or a[i].{name}, or quotes for a "
+            f"string, '{name}'"
+        ),
+        code="attribute-without-variable",
+    )
+
+
+def missing_attribute(span: Span, *, written: str, clause: str) -> MatchRecognizeParseError:
+    """Return the error for an event where a value is needed, as in WHERE a > 10."""
+    return MatchRecognizeParseError(
+        f"missing attribute after `{written}` in {clause}",
+        span,
+        hint=f"write an attribute, such as {written}.x",
+        code="missing-attribute",
+    )
+
+
+def missing_attribute_of_several(
+    span: Span, *, written: str, clause: str
+) -> MatchRecognizeParseError:
+    """Return the error for the events of a Kleene plus without an attribute, as in a[] > 10."""
+    return MatchRecognizeParseError(
+        f"missing attribute after `{written}` in {clause}",
+        span,
+        hint=f"write count({written}), or an attribute, such as avg({written}.x)",
+        code="missing-attribute",
+    )
+
+
+def unknown_index(span: Span, *, name: str, written: str) -> MatchRecognizeParseError:
+    """Return the error for an index that selects no event, such as `a[2]`, `a[i-2]`, `a[b.LEN]`.
+
+    Args:
+        span: the location in the text of the query.
+        name: the variable.
+        written: the index in its brackets.
+    """
+    return MatchRecognizeParseError(
+        f"unknown event `{name}{written}` of `{name}`",
+        span,
+        notes=(
+            f"one event: {name}[1], {name}[i], {name}[i-1], {name}[{name}.LEN]",
+            f"several, in an aggregate: {name}[..i-1], {name}[]",
+        ),
+        hint=f"write one of them, e.g. {name}[i-1] for the event before {name}[i]",
+        code="unknown-index",
+    )
+
+
+def kleene_without_index(
+    span: Span, *, written: str, clause: str, name: str, attribute: str
+) -> MatchRecognizePlanError:
+    """Return the error for an attribute of a whole Kleene plus, as in a.price for `T+ a[]`."""
+    return MatchRecognizePlanError(
+        f"missing index in `{written}` in {clause}",
+        span,
+        notes=(f"`{name}[]` is a Kleene plus, which has several events",),
+        hint=(
+            f"write {name}[1].{attribute} for the first, {name}[i].{attribute} for each later one, "
+            f"{name}[{name}.LEN].{attribute} for the last"
+        ),
+        code="kleene-without-index",
+    )
+
+
+def index_of_one_event(
+    span: Span, *, written: str, clause: str, name: str
+) -> MatchRecognizePlanError:
+    """Return the error for an index after the variable of a single event, as in b[1].price."""
+    return MatchRecognizePlanError(
+        f"the index in `{written}` is not allowed in {clause}",
+        span,
+        notes=(f"`{name}` is one event, not a Kleene plus",),
+        hint=f"write {name} without brackets, or make it a Kleene plus in PATTERN: T+ {name}[]",
+        code="index-of-one-event",
+    )
+
+
+def length_of_one_event(span: Span, *, name: str, clause: str) -> MatchRecognizePlanError:
+    """Return the error for LEN of a single event, as in b.LEN."""
+    return MatchRecognizePlanError(
+        f"`{name}.LEN` is not allowed in {clause}",
+        span,
+        notes=(f"`{name}` is one event, not a Kleene plus",),
+        hint=f"write {name}.`len` for an attribute of that name",
+        code="length-of-one-event",
+    )
+
+
+def element_in_return(span: Span, *, written: str, name: str) -> MatchRecognizePlanError:
+    """Return the error for a[i] or a[i-1] in RETURN."""
+    return MatchRecognizePlanError(
+        f"`{written}` is not allowed in RETURN",
+        span,
+        notes=(f"after the match there is no current event of `{name}`",),
+        hint=f"write {name}[1], {name}[{name}.LEN], or an aggregate over {name}[]",
+        code="element-in-return",
+    )
+
+
+def negated_in_return(span: Span, *, name: str) -> MatchRecognizePlanError:
+    """Return the error for a negated component in RETURN."""
+    return MatchRecognizePlanError(
+        f"`{name}` is not allowed in RETURN",
+        span,
+        notes=(f"PATTERN negates `{name}`, so a match has no such event",),
+        hint="return attributes of the other components",
+        code="negated-in-return",
+    )
+
 
 # Aggregates and functions
 
-range_outside_aggregate = plan_error("""`{written}` in {clause} has several events, but only an
-        aggregate takes several
-    put it into an aggregate, avg({written}.x), or write one event, {name}[i-1].x""")
-unknown_aggregate = unsupported("""`{function}` over events in {clause} is not supported
-    note: aggregates: {known}, over a[..i-1] or a[]
-    write a[i-1] for the event before, a[1] for the first, a[a.LEN] for the last""")
-aggregate_of_one_event = plan_error("""{function} in {clause} needs the events of a Kleene plus
-    write {function}(a[..i-1].x) for the events so far, {function}(a[].x) for all""")
-two_ranges = plan_error("""{function} in {clause} reads two ranges, `{ranges[0]}` and `{ranges[1]}`
-    code: aggregate-over-two-ranges
-    write two aggregates, each over the events of one variable""")
-nested_aggregate = plan_error("""{function} is not allowed in an aggregate in {clause}
-    code: aggregate-in-aggregate
-    write them side by side""")
 
-# `avg()`, `max(a[].x, 1)`.
-wrong_number_of_arguments = plan_error("""{function} takes one argument, not {given}
-    code: one-argument-expected
-    write {function}(a[].x); for the smallest or largest of several values write least or
-        greatest""")
+def range_outside_aggregate(
+    span: Span, *, written: str, clause: str, name: str
+) -> MatchRecognizePlanError:
+    """Return the error for several events outside an aggregate, as in a[..i-1].x > 1."""
+    return MatchRecognizePlanError(
+        f"`{written}` in {clause} has several events, but only an aggregate takes several",
+        span,
+        hint=f"put it into an aggregate, avg({written}.x), or write one event, {name}[i-1].x",
+        code="range-outside-aggregate",
+    )
+
+
+def unknown_aggregate(
+    span: Span, *, function: str, clause: str, aggregates: Sequence[str]
+) -> MatchRecognizeUnsupportedError:
+    """Return the error for a function over several events that is not an aggregate."""
+    return MatchRecognizeUnsupportedError(
+        f"`{function}` over events in {clause} is not supported",
+        span,
+        notes=(f"aggregates: {join_names(aggregates)}, over a[..i-1] or a[]",),
+        hint="write a[i-1] for the event before, a[1] for the first, a[a.LEN] for the last",
+        code="unknown-aggregate",
+    )
+
+
+def aggregate_of_one_event(span: Span, *, function: str, clause: str) -> MatchRecognizePlanError:
+    """Return the error for an aggregate over a single event, as in avg(b.x)."""
+    return MatchRecognizePlanError(
+        f"{function} in {clause} needs the events of a Kleene plus",
+        span,
+        hint=f"write {function}(a[..i-1].x) for the events so far, {function}(a[].x) for all",
+        code="aggregate-of-one-event",
+    )
+
+
+def aggregate_over_two_ranges(
+    *spans: Span, function: str, clause: str, ranges: Sequence[str]
+) -> MatchRecognizePlanError:
+    """Return the error for an aggregate over two ranges of events, as in avg(a[].x + c[].x)."""
+    return MatchRecognizePlanError(
+        f"{function} in {clause} reads two ranges, `{ranges[0]}` and `{ranges[1]}`",
+        *spans,
+        hint="write two aggregates, each over the events of one variable",
+        code="aggregate-over-two-ranges",
+    )
+
+
+def aggregate_in_aggregate(span: Span, *, function: str, clause: str) -> MatchRecognizePlanError:
+    """Return the error for an aggregate or a.LEN inside an aggregate."""
+    return MatchRecognizePlanError(
+        f"{function} is not allowed in an aggregate in {clause}",
+        span,
+        hint="write them side by side",
+        code="aggregate-in-aggregate",
+    )
+
+
+def one_argument_expected(span: Span, *, function: str, count: int) -> MatchRecognizePlanError:
+    """Return the error for an aggregate with no or several arguments, as in max(a[].x, 1)."""
+    return MatchRecognizePlanError(
+        f"{function} takes one argument, not {count}",
+        span,
+        hint=(
+            f"write {function}(a[].x); for the smallest or largest of several values write least "
+            "or greatest"
+        ),
+        code="one-argument-expected",
+    )
+
 
 # Predicates
 
-# `a[i].x < b.x`: an event of a Kleene plus is compared with an event that comes later.
-element_elsewhere = plan_error("""a predicate on each event of `{name}[]` and on a later event is
-        not allowed in WHERE
-    code: predicate-on-later-event
-    note: {name}[i] is tested when it is selected, before later events are known
-    write {name}[{name}.LEN].x for the last event, or an aggregate for all: max({name}[].x)""")
-two_negated = plan_error("""a predicate on two negated components, `{names[0]}` and `{names[1]}`, is
-        not allowed in WHERE
-    code: predicate-on-two-negated
-    note: matchrec looks for each negated component alone
-    compare each of them with a component that is not negated""")
+
+def predicate_on_later_event(*spans: Span, name: str) -> MatchRecognizePlanError:
+    """Return the error for a[i] in a predicate that also reads an event which comes later.
+
+    An example is a[i].x < b.x.
+    """
+    return MatchRecognizePlanError(
+        f"a predicate on each event of `{name}[]` and on a later event is not allowed in WHERE",
+        *spans,
+        notes=(f"{name}[i] is tested when it is selected, before later events are known",),
+        hint=(
+            f"write {name}[{name}.LEN].x for the last event, or an aggregate for all: "
+            f"max({name}[].x)"
+        ),
+        code="predicate-on-later-event",
+    )
+
+
+def predicate_on_two_negated(*spans: Span, names: Sequence[str]) -> MatchRecognizePlanError:
+    """Return the error for a predicate that reads two negated components."""
+    return MatchRecognizePlanError(
+        f"a predicate on two negated components, `{names[0]}` and `{names[1]}`, is not allowed in "
+        "WHERE",
+        *spans,
+        notes=("matchrec looks for each negated component alone",),
+        hint="compare each of them with a component that is not negated",
+        code="predicate-on-two-negated",
+    )
+
 
 # Equivalence tests
 
-empty_equivalence = parse_error("""the equivalence test in WHERE is empty
-    code: empty-equivalence-test
-    write the attributes that are equal in all events: [symbol]""")
-equivalence_inside = plan_error("""the equivalence test in {clause} must be a predicate of its own
-    code: equivalence-test-in-predicate
-    note: it is about all events of the match
-    join it to the other predicates with AND, or compare single events: a.x = b.x""")
-equivalence_of_variable = plan_error("""an equivalence test on one variable, `{variable}`, is not
-        allowed in WHERE
-    code: equivalence-test-on-variable
-    note: an equivalence test is about all events of the match
-    write [{attribute}]""")
 
-give_codes(globals())
+def empty_equivalence_test(span: Span) -> MatchRecognizeParseError:
+    """Return the error for the equivalence test []."""
+    return MatchRecognizeParseError(
+        "the equivalence test in WHERE is empty",
+        span,
+        hint="write the attributes that are equal in all events: [symbol]",
+        code="empty-equivalence-test",
+    )
+
+
+def equivalence_test_in_predicate(span: Span, *, clause: str) -> MatchRecognizePlanError:
+    """Return the error for an equivalence test in RETURN or within a predicate."""
+    return MatchRecognizePlanError(
+        f"the equivalence test in {clause} must be a predicate of its own",
+        span,
+        notes=("it is about all events of the match",),
+        hint="join it to the other predicates with AND, or compare single events: a.x = b.x",
+        code="equivalence-test-in-predicate",
+    )
+
+
+def equivalence_test_on_variable(
+    span: Span, *, variable: str, attribute: str
+) -> MatchRecognizePlanError:
+    """Return the error for an equivalence test that names a variable, as in [a.symbol]."""
+    return MatchRecognizePlanError(
+        f"an equivalence test on one variable, `{variable}`, is not allowed in WHERE",
+        span,
+        notes=("an equivalence test is about all events of the match",),
+        hint=f"write [{attribute}]",
+        code="equivalence-test-on-variable",
+    )

@@ -5,151 +5,453 @@ In every message, `stage` is a text such as "stage `a`".
 
 from __future__ import annotations
 
-from matchrec.errors.message import give_codes, plan_error, unsupported
+from collections.abc import Sequence
 
-bad_name = plan_error("""{call}: `{name}` is not allowed as the name of a stage
-    code: bad-stage-name
-    note: a name is not empty, has no colon, and is not `$endState$`
-    write e.g. {call}("a")""")
-duplicate_name = plan_error("""stage `{name}` is in the pattern already
-    code: duplicate-stage
-    note: it has `{known}`; stages become columns, whose names ignore case
-    give one of them another name""")
-no_stages = plan_error("the pattern has no stages", hint='begin with one: Pattern.begin("name")')
-empty_group = plan_error("""{call} needs a pattern with stages
-    write {call}(Pattern.begin(...))""")
+from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
+from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.wording import describe_value, join_names
+from matchrec.source import Span
+
+
+def bad_stage_name(*, call: str, name: str) -> MatchRecognizePlanError:
+    """Return the error for an empty or reserved name of a stage, or one with a colon.
+
+    Args:
+        call: the method that got the name, such as `followed_by`.
+        name: the name.
+    """
+    return MatchRecognizePlanError(
+        f"{call}: `{name}` is not allowed as the name of a stage",
+        notes=("a name is not empty, has no colon, and is not `$endState$`",),
+        hint=f'write e.g. {call}("a")',
+        code="bad-stage-name",
+    )
+
+
+def duplicate_stage(*, name: str, other_name: str) -> MatchRecognizePlanError:
+    """Return the error for a stage whose name another stage has, whatever its case.
+
+    Args:
+        name: the name of the stage that is appended.
+        other_name: the name of the stage that is in the pattern.
+    """
+    return MatchRecognizePlanError(
+        f"stage `{name}` is in the pattern already",
+        notes=(f"it has `{other_name}`; stages become columns, whose names ignore case",),
+        hint="give one of them another name",
+        code="duplicate-stage",
+    )
+
+
+def no_stages() -> MatchRecognizePlanError:
+    """Return the error for a pattern that is used before its first stage is added."""
+    return MatchRecognizePlanError(
+        "the pattern has no stages", hint='begin with one: Pattern.begin("name")', code="no-stages"
+    )
+
+
+def empty_group(*, call: str) -> MatchRecognizePlanError:
+    """Return the error for a group without stages."""
+    return MatchRecognizePlanError(
+        f"{call} needs a pattern with stages",
+        hint=f"write {call}(Pattern.begin(...))",
+        code="empty-group",
+    )
+
 
 # NOT
 
-group_forbidden = unsupported("""{call} is not supported for a group
-    code: not-of-group
-    note: a NOT forbids one event
-    write {call}("name").where(...) for each event that must not come""")
-not_after_optional = unsupported("""{call}({name:repr}) is not supported directly after {before},
-        which is optional
-    note: a NOT begins after the previous event, which may be missing
-    remove optional() of it, or append a stage before {call}""")
-quantified_not = plan_error("""{call}() is not allowed for {stage}, which is a NOT
-    code: quantifier-of-not
-    note: a NOT accepts no event, so there is nothing to repeat or to leave out
-    call {call}() before not_next or not_followed_by, or after the next stage""")
-open_end = plan_error("""the pattern ends with not_followed_by of {stage}, but has no window
-    code: not-at-end-without-window
-    note: only the end of the window shows that there is no such event
-    add .within("10 minutes"), or append a stage""")
+
+def not_of_group(*, call: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for not_next or not_followed_by of a group."""
+    return MatchRecognizeUnsupportedError(
+        f"{call} is not supported for a group",
+        notes=("a NOT forbids one event",),
+        hint=f'write {call}("name").where(...) for each event that must not come',
+        code="not-of-group",
+    )
+
+
+def not_after_optional(*, call: str, name: str, before: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for a NOT that directly follows an optional stage.
+
+    Args:
+        call: the method of the NOT.
+        name: the name of the NOT.
+        before: the optional stage, as in "stage `a`".
+    """
+    return MatchRecognizeUnsupportedError(
+        f"{call}({name!r}) is not supported directly after {before}, which is optional",
+        notes=("a NOT begins after the previous event, which may be missing",),
+        hint=f"remove optional() of it, or append a stage before {call}",
+        code="not-after-optional",
+    )
+
+
+def quantifier_of_not(*, call: str, stage: str) -> MatchRecognizePlanError:
+    """Return the error for a quantifier of a NOT."""
+    return MatchRecognizePlanError(
+        f"{call}() is not allowed for {stage}, which is a NOT",
+        notes=("a NOT accepts no event, so there is nothing to repeat or to leave out",),
+        hint=f"call {call}() before not_next or not_followed_by, or after the next stage",
+        code="quantifier-of-not",
+    )
+
+
+def not_at_end_without_window(*, stage: str) -> MatchRecognizePlanError:
+    """Return the error for not_followed_by at the end of a pattern without within()."""
+    return MatchRecognizePlanError(
+        f"the pattern ends with not_followed_by of {stage}, but has no window",
+        notes=("only the end of the window shows that there is no such event",),
+        hint='add .within("10 minutes"), or append a stage',
+        code="not-at-end-without-window",
+    )
+
 
 # Conditions
 
-condition_of_group = unsupported("""{call}() is not supported for {stage}, which is a group
-    note: a condition is about one event
-    call {call}() on the stages inside of the group""")
-empty_condition = plan_error("""{call}() of {stage} is empty
-    code: empty-stage-condition
-    write e.g. {call}("price > 10"), or leave it out""")
-until_without_loop = plan_error("""until() is not allowed for {stage}, which is not a loop
-    note: until ends a loop that has no bound
-    call one_or_more() or times_or_more(n) before until()""")
-until_twice = plan_error("""until() is called twice for {stage}
-    join the two conditions with OR in one until()""")
+
+def condition_of_group(*, call: str, stage: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for where() and similar calls of a group."""
+    return MatchRecognizeUnsupportedError(
+        f"{call}() is not supported for {stage}, which is a group",
+        notes=("a condition is about one event",),
+        hint=f"call {call}() on the stages inside of the group",
+        code="condition-of-group",
+    )
+
+
+def empty_stage_condition(*, call: str, stage: str) -> MatchRecognizePlanError:
+    """Return the error for a condition that is an empty text."""
+    return MatchRecognizePlanError(
+        f"{call}() of {stage} is empty",
+        hint=f'write e.g. {call}("price > 10"), or leave it out',
+        code="empty-stage-condition",
+    )
+
+
+def until_without_loop(*, stage: str) -> MatchRecognizePlanError:
+    """Return the error for until() of a stage that is not repeated without a bound."""
+    return MatchRecognizePlanError(
+        f"until() is not allowed for {stage}, which is not a loop",
+        notes=("until ends a loop that has no bound",),
+        hint="call one_or_more() or times_or_more(n) before until()",
+        code="until-without-loop",
+    )
+
+
+def until_twice(*, stage: str) -> MatchRecognizePlanError:
+    """Return the error for a second until() of a stage."""
+    return MatchRecognizePlanError(
+        f"until() is called twice for {stage}",
+        hint="join the two conditions with OR in one until()",
+        code="until-twice",
+    )
+
 
 # Quantifiers
 
-two_quantifiers = plan_error("""{call}() is not allowed for {stage}, which already has a quantifier
-    code: two-quantifiers-of-stage
-    note: a stage takes only one of one_or_more(), times(n), times(m, n) and times_or_more(n)
-    remove one of them, or put the stage into a group and repeat that""")
-too_many_times = unsupported("""{stage} is repeated over {limit:,} times
-    write times_or_more(n) for no upper bound, or lower it""")
-too_few_times = plan_error("""{stage} is repeated {least} times, but the minimum is {lowest}
-    write times(n) with n from 1 on, or times(0, n) or optional() for events that may be missing""")
-most_below_least = plan_error("""{stage} is repeated at least {least} and at most {most} times
-    code: times-reversed
-    write times({most}, {least}), or remove the stage if that is 0 times""")
-needs_quantifier = plan_error("""{call}() is not allowed for {stage}, which is not repeated
-    code: stage-not-repeated
-    call one_or_more(), times(n) or times_or_more(n) before {call}()""")
-optional_twice = plan_error("""optional() is not allowed for {stage}, which is optional already
-    note: times(0, n) is optional
-    remove optional()""")
-optional_after_greedy = plan_error("""optional {stage} is not allowed directly after greedy {before}
-    remove greedy() of {before}, or optional() of {stage}""")
-greedy_group = plan_error("""greedy() is not allowed for {stage}
-    note: only a single stage can be greedy
-    remove greedy(), or call it on the stages inside the group""")
-greedy_combinations = plan_error("""greedy() and allow_combinations() are not allowed together for
-        {stage}
-    note: a greedy stage takes every event that it can, so it skips none
-    remove one of them""")
-two_contiguities = plan_error(
-    "{call}() is not allowed for {stage} after {before}()", hint="remove one of them"
-)
+
+def two_quantifiers_of_stage(*, call: str, stage: str) -> MatchRecognizePlanError:
+    """Return the error for a second quantifier of a stage."""
+    return MatchRecognizePlanError(
+        f"{call}() is not allowed for {stage}, which already has a quantifier",
+        notes=(
+            "a stage takes only one of one_or_more(), times(n), times(m, n) and times_or_more(n)",
+        ),
+        hint="remove one of them, or put the stage into a group and repeat that",
+        code="two-quantifiers-of-stage",
+    )
+
+
+def too_many_times(*, stage: str, limit: int) -> MatchRecognizeUnsupportedError:
+    """Return the error for times(n) with a number above the limit."""
+    return MatchRecognizeUnsupportedError(
+        f"{stage} is repeated over {limit:,} times",
+        hint="write times_or_more(n) for no upper bound, or lower it",
+        code="too-many-times",
+    )
+
+
+def too_few_times(*, stage: str, least: int, lowest: int) -> MatchRecognizePlanError:
+    """Return the error for fewer repetitions than the quantifier allows, as in times_or_more(0)."""
+    return MatchRecognizePlanError(
+        f"{stage} is repeated {least} times, but the minimum is {lowest}",
+        hint=(
+            "write times(n) with n from 1 on, or times(0, n) or optional() for events that may be "
+            "missing"
+        ),
+        code="too-few-times",
+    )
+
+
+def times_reversed(*, stage: str, least: int, most: int) -> MatchRecognizePlanError:
+    """Return the error for times(m, n) with m above n."""
+    return MatchRecognizePlanError(
+        f"{stage} is repeated at least {least} and at most {most} times",
+        hint=f"write times({most}, {least}), or remove the stage if that is 0 times",
+        code="times-reversed",
+    )
+
+
+def stage_not_repeated(*, call: str, stage: str) -> MatchRecognizePlanError:
+    """Return the error for a call that is only about repeated stages, such as greedy()."""
+    return MatchRecognizePlanError(
+        f"{call}() is not allowed for {stage}, which is not repeated",
+        hint=f"call one_or_more(), times(n) or times_or_more(n) before {call}()",
+        code="stage-not-repeated",
+    )
+
+
+def optional_twice(*, stage: str) -> MatchRecognizePlanError:
+    """Return the error for optional() of a stage that is optional already."""
+    return MatchRecognizePlanError(
+        f"optional() is not allowed for {stage}, which is optional already",
+        notes=("times(0, n) is optional",),
+        hint="remove optional()",
+        code="optional-twice",
+    )
+
+
+def optional_after_greedy(*, stage: str, before: str) -> MatchRecognizePlanError:
+    """Return the error for an optional stage that directly follows a greedy one."""
+    return MatchRecognizePlanError(
+        f"optional {stage} is not allowed directly after greedy {before}",
+        hint=f"remove greedy() of {before}, or optional() of {stage}",
+        code="optional-after-greedy",
+    )
+
+
+def greedy_group(*, stage: str) -> MatchRecognizePlanError:
+    """Return the error for greedy() of a group."""
+    return MatchRecognizePlanError(
+        f"greedy() is not allowed for {stage}",
+        notes=("only a single stage can be greedy",),
+        hint="remove greedy(), or call it on the stages inside the group",
+        code="greedy-group",
+    )
+
+
+def greedy_combinations(*, stage: str) -> MatchRecognizePlanError:
+    """Return the error for a stage with both greedy() and allow_combinations()."""
+    return MatchRecognizePlanError(
+        f"greedy() and allow_combinations() are not allowed together for {stage}",
+        notes=("a greedy stage takes every event that it can, so it skips none",),
+        hint="remove one of them",
+        code="greedy-combinations",
+    )
+
+
+def two_contiguities(*, call: str, stage: str, before: str) -> MatchRecognizePlanError:
+    """Return the error for a second consecutive() or allow_combinations() of a stage."""
+    return MatchRecognizePlanError(
+        f"{call}() is not allowed for {stage} after {before}()",
+        hint="remove one of them",
+        code="two-contiguities",
+    )
+
 
 # Skip strategies
 
-call_of_group = plan_error("""{call}: the group has calls that belong to a whole pattern, {calls}
-    code: group-with-pattern-calls
-    remove them from the group, and call them on the whole pattern""")
-throws_without_stage = plan_error("""throw_on_miss() is not allowed for {strategy}, which does not
-        skip to a stage
-    code: throw-without-stage
-    leave it out, or write skip_to_first(stage) or skip_to_last(stage)""")
-unknown_skip_target = plan_error("""{call}({name:repr}): unknown stage
-    note: stages: {known}
-    near: write {call}({near:repr})
-    write {call}({known[0]:repr})""")
+
+def group_with_pattern_calls(*, call: str, calls: str) -> MatchRecognizePlanError:
+    """Return the error for a group that has calls such as within() or skip_to_next().
+
+    Args:
+        call: the method that got the group.
+        calls: the calls that belong to a whole pattern.
+    """
+    return MatchRecognizePlanError(
+        f"{call}: the group has calls that belong to a whole pattern, {calls}",
+        hint="remove them from the group, and call them on the whole pattern",
+        code="group-with-pattern-calls",
+    )
+
+
+def throw_without_stage(*, strategy: str) -> MatchRecognizePlanError:
+    """Return the error for throw_on_miss() of a skip strategy that names no stage."""
+    return MatchRecognizePlanError(
+        f"throw_on_miss() is not allowed for {strategy}, which does not skip to a stage",
+        hint="leave it out, or write skip_to_first(stage) or skip_to_last(stage)",
+        code="throw-without-stage",
+    )
+
+
+def unknown_skip_target(*, call: str, name: str, stages: Sequence[str]) -> MatchRecognizePlanError:
+    """Return the error for a skip to a stage that the pattern does not have."""
+    near = find_nearest(name, stages)
+    hint = f"write {call}({near!r})" if near else f"write {call}({stages[0]!r})"
+    return MatchRecognizePlanError(
+        f"{call}({name!r}): unknown stage",
+        notes=(f"stages: {join_names(stages)}",),
+        hint=hint,
+        code="unknown-skip-target",
+    )
+
 
 # What a condition reads
 
-not_of_an_event = plan_error("""{function} is not allowed in a condition of a stage
-    code: match-function-in-stage
-    note: a condition is about one event, which is not accepted yet
-    remove it; to read events accepted before, write last(stage.x)""")
-reads_neighbour = unsupported("""PREV and NEXT are not supported in a condition of a stage
-    code: neighbour-in-stage
-    note: neighbours in the stream may be events that are not part of the match
-    write last(stage.x) for the event accepted last, or a strict stage before this one""")
-of_no_stage = plan_error("""{function} in a condition of a stage does not name a stage
-    code: aggregate-over-no-stage
-    note: a column without a stage belongs to the event that the condition tests
-    case COUNT: write {function}(stage.x), or count(stage)
-    write {function}(stage.x)""")
+
+def match_function_in_stage(span: Span | None, *, function: str) -> MatchRecognizePlanError:
+    """Return the error for CLASSIFIER, MATCH_NUMBER and the like in the condition of a stage."""
+    return MatchRecognizePlanError(
+        f"{function} is not allowed in a condition of a stage",
+        span,
+        notes=("a condition is about one event, which is not accepted yet",),
+        hint="remove it; to read events accepted before, write last(stage.x)",
+        code="match-function-in-stage",
+    )
+
+
+def neighbour_in_stage(span: Span | None) -> MatchRecognizeUnsupportedError:
+    """Return the error for PREV or NEXT in the condition of a stage."""
+    return MatchRecognizeUnsupportedError(
+        "PREV and NEXT are not supported in a condition of a stage",
+        span,
+        notes=("neighbours in the stream may be events that are not part of the match",),
+        hint="write last(stage.x) for the event accepted last, or a strict stage before this one",
+        code="neighbour-in-stage",
+    )
+
+
+def aggregate_over_no_stage(span: Span | None, *, function: str) -> MatchRecognizePlanError:
+    """Return the error for an aggregate over columns without a stage, as in avg(price)."""
+    hint = f"write {function}(stage.x)"
+    if function.upper() == "COUNT":
+        hint = f"{hint}, or count(stage)"
+    return MatchRecognizePlanError(
+        f"{function} in a condition of a stage does not name a stage",
+        span,
+        notes=("a column without a stage belongs to the event that the condition tests",),
+        hint=hint,
+        code="aggregate-over-no-stage",
+    )
+
 
 # Other languages
 
-not_in_sql = unsupported("""{what} {obstacle}, which MATCH_RECOGNIZE cannot express
-    code: pattern-not-in-sql
-    note: its event selection is one strategy for the whole row pattern
-    use matchrec.match_pattern""")
-not_a_duration = plan_error("""{call} needs a length of time, not {value}
-    write e.g. "10 minutes", "1 hour 30 minutes", timedelta(minutes=10), or a number in the unit of
-        the order column""")
-not_a_positive_duration = plan_error("""{call} is {value:shown}, but must be more than 0
-    write a length above 0""")
-too_long_duration = unsupported("""{call} of {value:shown} is longer than Spark can measure
-    note: a time is at most 292,271 years, a number less than 2 to the power of 63
-    write a shorter one, or remove it""")
-unknown_unit = plan_error("""{call}: unknown unit `{name}`
-    code: unknown-duration-unit
-    note: units: {known}
-    near: write {near}
-    write e.g. "10 minutes"
-""")
-_NEAR = "it limits the distance from the event before to an event of the stage"
-near_of_group = plan_error(f"""within previous_to_current is not allowed for {{stage}}
-    code: step-window-of-group
-    note: {_NEAR}; a group has several events
-    call within(..., 'previous_to_current') on a stage inside of it""")
-near_of_not = plan_error(f"""within previous_to_current is not allowed for {{stage}}
-    code: step-window-of-not
-    note: {_NEAR}; no event is accepted for a NOT
-    call within(..., 'previous_to_current') on the next stage""")
-near_exceeds_whole = plan_error("""within previous_to_current of {stage} is {near}, but the whole
-        pattern has {whole}
-    code: step-window-too-long
-    note: two consecutive events are never further apart than the first and the last event
-    write at most {whole}, or remove it""")
-mixed_durations = plan_error("""the pattern has windows of {one} and of {other}
-    note: a number is in the unit of the order column, but a time is not
-    write all of them as times, or all of them as numbers""")
 
-give_codes(globals())
+def pattern_not_in_sql(*, what: str, obstacle: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for a pattern that is to be written as SQL, which cannot express it.
+
+    Args:
+        what: the part of the pattern, such as "stage `a`".
+        obstacle: the predicate of the sentence: why it cannot be written.
+    """
+    return MatchRecognizeUnsupportedError(
+        f"{what} {obstacle}, which MATCH_RECOGNIZE cannot express",
+        notes=("its event selection is one strategy for the whole row pattern",),
+        hint="use matchrec.match_pattern",
+        code="pattern-not-in-sql",
+    )
+
+
+def not_a_duration(span: Span | None, *, call: str, value: str) -> MatchRecognizePlanError:
+    """Return the error for a value that is not a length of time, as in within("soon").
+
+    Args:
+        span: the location in the text of the query.
+        call: the method with its argument.
+        value: the value in words.
+    """
+    return MatchRecognizePlanError(
+        f"{call} needs a length of time, not {value}",
+        span,
+        hint=(
+            'write e.g. "10 minutes", "1 hour 30 minutes", timedelta(minutes=10), or a number in '
+            "the unit of the order column"
+        ),
+        code="not-a-duration",
+    )
+
+
+def not_a_positive_duration(
+    span: Span | None, *, call: str, value: object
+) -> MatchRecognizePlanError:
+    """Return the error for a length of 0 or less."""
+    return MatchRecognizePlanError(
+        f"{call} is {describe_value(value)}, but must be more than 0",
+        span,
+        hint="write a length above 0",
+        code="not-a-positive-duration",
+    )
+
+
+def too_long_duration(
+    span: Span | None, *, call: str, value: object
+) -> MatchRecognizeUnsupportedError:
+    """Return the error for a length that does not fit into the type of Spark's intervals."""
+    return MatchRecognizeUnsupportedError(
+        f"{call} of {describe_value(value)} is longer than Spark can measure",
+        span,
+        notes=("a time is at most 292,271 years, a number less than 2 to the power of 63",),
+        hint="write a shorter one, or remove it",
+        code="too-long-duration",
+    )
+
+
+def unknown_duration_unit(
+    span: Span | None, *, call: str, name: str, units: Sequence[str]
+) -> MatchRecognizePlanError:
+    """Return the error for a unit of time that does not exist, as in within("10 parsecs")."""
+    near = find_nearest(name, units)
+    hint = f"write {near}" if near else 'write e.g. "10 minutes"'
+    return MatchRecognizePlanError(
+        f"{call}: unknown unit `{name}`",
+        span,
+        notes=(f"units: {join_names(units)}",),
+        hint=hint,
+        code="unknown-duration-unit",
+    )
+
+
+_NEAR = "it limits the distance from the event before to an event of the stage"
+
+
+def step_window_of_group(*, stage: str) -> MatchRecognizePlanError:
+    """Return the error for within(..., "previous_to_current") of a group."""
+    return MatchRecognizePlanError(
+        f"within previous_to_current is not allowed for {stage}",
+        notes=(f"{_NEAR}; a group has several events",),
+        hint="call within(..., 'previous_to_current') on a stage inside of it",
+        code="step-window-of-group",
+    )
+
+
+def step_window_of_not(*, stage: str) -> MatchRecognizePlanError:
+    """Return the error for within(..., "previous_to_current") of a NOT."""
+    return MatchRecognizePlanError(
+        f"within previous_to_current is not allowed for {stage}",
+        notes=(f"{_NEAR}; no event is accepted for a NOT",),
+        hint="call within(..., 'previous_to_current') on the next stage",
+        code="step-window-of-not",
+    )
+
+
+def step_window_too_long(
+    *, stage: str, step_window: object, match_window: object
+) -> MatchRecognizePlanError:
+    """Return the error for a step window that is longer than the window of the whole pattern.
+
+    Args:
+        stage: the stage with the window.
+        step_window: the length of its window.
+        match_window: the length of the window of the whole pattern.
+    """
+    return MatchRecognizePlanError(
+        f"within previous_to_current of {stage} is {step_window}, but the whole pattern has "
+        f"{match_window}",
+        notes=("two consecutive events are never further apart than the first and the last event",),
+        hint=f"write at most {match_window}, or remove it",
+        code="step-window-too-long",
+    )
+
+
+def mixed_durations(*, first: object, second: object) -> MatchRecognizePlanError:
+    """Return the error for a pattern with one window as a time and another as a number."""
+    return MatchRecognizePlanError(
+        f"the pattern has windows of {first} and of {second}",
+        notes=("a number is in the unit of the order column, but a time is not",),
+        hint="write all of them as times, or all of them as numbers",
+        code="mixed-durations",
+    )

@@ -6,8 +6,8 @@ import inspect
 import warnings
 
 from matchrec.errors.kinds import Located
-from matchrec.errors.language import current_surface, name_part
-from matchrec.errors.message import as_name, of
+from matchrec.errors.language import current_language, current_surface, name_part
+from matchrec.errors.wording import as_name
 from matchrec.source import Span
 
 # The classes of warnings. Each says in one sentence when it is given.
@@ -134,17 +134,43 @@ class UntunedSessionWarning(MatchRecognizeWarning):
     """
 
 
-no_order = of(NoOrderWarning)("""MATCH_RECOGNIZE has no ORDER BY
-    note: the order of rows, and so the result, can differ from run to run
-    add ORDER BY and the column of time""")
-no_conditions = of(NoConditionsWarning)("""MATCH_RECOGNIZE has no DEFINE
-    note: every pattern variable is true for every row
-    add conditions after PATTERN (...), such as DEFINE {variable} AS x > 1""")
+def no_order(span: Span | None) -> NoOrderWarning:
+    """Return the warning for a clause without ORDER BY."""
+    return NoOrderWarning(
+        "MATCH_RECOGNIZE has no ORDER BY",
+        span,
+        notes=("the order of rows, and so the result, can differ from run to run",),
+        hint="add ORDER BY and the column of time",
+    )
 
-# PATTERN (A UP+) DEFINE A AS ...; `written` is the loop.
-any_rows = of(AnyRowsWarning)("""`{written}` at the end of PATTERN takes all rows that follow
-    note: {variable} has no condition in DEFINE, so it is true for every row
-    add {variable} to DEFINE; if you mean every row, write {variable} AS TRUE""")
+
+def no_conditions(span: Span | None, *, variable: str) -> NoConditionsWarning:
+    """Return the warning for a clause without DEFINE.
+
+    A WITHIN with a time would be a condition, too.
+    """
+    return NoConditionsWarning(
+        "MATCH_RECOGNIZE has no DEFINE",
+        span,
+        notes=("every pattern variable is true for every row",),
+        hint=f"add conditions after PATTERN (...), such as DEFINE {variable} AS x > 1",
+    )
+
+
+def any_rows(span: Span | None, *, written: str, variable: str) -> AnyRowsWarning:
+    """Return the warning for PATTERN (A UP+) DEFINE A AS ..., whose last loop takes all rows.
+
+    Args:
+        span: the location in the text of the query.
+        written: the loop, `UP+`.
+        variable: the variable in it, `UP`.
+    """
+    return AnyRowsWarning(
+        f"`{written}` at the end of PATTERN takes all rows that follow",
+        span,
+        notes=(f"{variable} has no condition in DEFINE, so it is true for every row",),
+        hint=f"add {variable} to DEFINE; if you mean every row, write {variable} AS TRUE",
+    )
 
 
 def repetitions_taken(least: int) -> str:
@@ -171,41 +197,106 @@ def reluctant_end(
     """
     greedy, exact = instead
     fixed = f"write {exact}" if exact else "leave it out"
-    return _reluctant_end(
-        span, written=written, said=repetitions_taken(least), greedy=greedy, fixed=fixed
+    predicate = repetitions_taken(least)
+    return ReluctantEndWarning(
+        f"`{written}` at the end of PATTERN {predicate}",
+        span,
+        notes=(
+            "a reluctant quantifier takes few rows, and nothing after it forces it to take more",
+        ),
+        hint=f"write {greedy} for as many rows as there are, or {fixed}",
     )
 
 
-_reluctant_end = of(ReluctantEndWarning)("""`{written}` at the end of PATTERN {said}
-    note: a reluctant quantifier takes few rows, and nothing after it forces it to take more
-    write {greedy} for as many rows as there are, or {fixed}""")
+def empty_matches(span: Span | None, *, written: str) -> EmptyMatchesWarning:
+    """Return the warning for PATTERN (A*?) or PATTERN (), whose matches are all empty.
 
-# PATTERN (A*?), PATTERN (); `written` is the row pattern.
-empty_matches = of(EmptyMatchesWarning)("""every match of `{written}` in PATTERN is empty
-    note: a row is taken only if the pattern needs or prefers one
-    write a part that takes a row, such as A or A+""")
-same_value = of(SameValueWarning)("""a comparison in {part[DEFINE]} has the same value on both sides
-    write {word.another}""")
+    Args:
+        span: the location in the text of the query.
+        written: the row pattern.
+    """
+    return EmptyMatchesWarning(
+        f"every match of `{written}` in PATTERN is empty",
+        span,
+        notes=("a row is taken only if the pattern needs or prefers one",),
+        hint="write a part that takes a row, such as A or A+",
+    )
 
-# DEFINE A AS price = NULL; `other` is the other side of the comparison.
-compared_with_null = of(NeverTrueWarning)("""`{operator}` with NULL in {part[DEFINE]} is never true
-    case =: write {other} IS NULL
-    case <>: write {other} IS NOT NULL
-    write {other} IS NULL or IS NOT NULL""")
 
-# PATTERN (A B) DEFINE A AS price < B.price.
-compared_with_later = of(NeverTrueWarning)("""a comparison with `{read}` in {part[DEFINE]} is never
-        true
-    note: {other} has no row yet when a row is tested for {variable}, so that {read} is NULL
-    write it in the condition of {other}{word.or_after}""")
+def same_value(span: Span) -> SameValueWarning:
+    """Return the warning for a comparison of a value with itself, as in price = price."""
+    words = current_language()
+    return SameValueWarning(
+        f"a comparison in {name_part('DEFINE')} has the same value on both sides",
+        span,
+        hint=f"write {words.advice_on_other_rows}",
+    )
 
-# Pattern.begin("a").where("a.price > 5").
-compared_with_own = of(NeverTrueWarning)("""a comparison with `{read}` in {part[DEFINE]} is never
-        true
-    note: {own} has no row yet when its first is tested, so that {read} is NULL
-    write {column} for the row that is tested""")
-false_constants = of(NeverTrueWarning)("""a comparison of constants in {part[DEFINE]} is never true
-    compare a column; if no row should match, write FALSE""")
+
+def compared_with_null(span: Span, *, operator: str, other: str) -> NeverTrueWarning:
+    """Return the warning for DEFINE A AS price = NULL.
+
+    Args:
+        span: the location in the text of the query.
+        operator: the comparison.
+        other: the other side of it, `price`.
+    """
+    match operator:
+        case "=":
+            hint = f"write {other} IS NULL"
+        case "<>":
+            hint = f"write {other} IS NOT NULL"
+        case _:
+            hint = f"write {other} IS NULL or IS NOT NULL"
+    return NeverTrueWarning(
+        f"`{operator}` with NULL in {name_part('DEFINE')} is never true", span, hint=hint
+    )
+
+
+def compared_with_later(span: Span, *, read: str, other: str, variable: str) -> NeverTrueWarning:
+    """Return the warning for PATTERN (A B) DEFINE A AS price < B.price.
+
+    Args:
+        span: the location in the text of the query.
+        read: what the condition reads, `B.price`.
+        other: the variable whose row comes later, `B`.
+        variable: the variable of the condition, `A`.
+    """
+    words = current_language()
+    return NeverTrueWarning(
+        f"a comparison with `{read}` in {name_part('DEFINE')} is never true",
+        span,
+        notes=(
+            f"{other} has no row yet when a row is tested for {variable}, so that {read} is NULL",
+        ),
+        hint=f"write it in the condition of {other}{words.advice_on_later_rows}",
+    )
+
+
+def compared_with_own(span: Span, *, read: str, stage: str, column: str) -> NeverTrueWarning:
+    """Return the warning for Pattern.begin("a").where("a.price > 5").
+
+    Args:
+        span: the location in the text of the query.
+        read: what the condition reads, `a.price`.
+        stage: the stage of the condition, `a`.
+        column: the column, `price`.
+    """
+    return NeverTrueWarning(
+        f"a comparison with `{read}` in {name_part('DEFINE')} is never true",
+        span,
+        notes=(f"{stage} has no row yet when its first is tested, so that {read} is NULL",),
+        hint=f"write {column} for the row that is tested",
+    )
+
+
+def false_constants(span: Span) -> NeverTrueWarning:
+    """Return the warning for a comparison of two constants that is false, as in 1 = 2."""
+    return NeverTrueWarning(
+        f"a comparison of constants in {name_part('DEFINE')} is never true",
+        span,
+        hint="compare a column; if no row should match, write FALSE",
+    )
 
 
 def false_texts(span: Span | None, quoted: str) -> NeverTrueWarning:
@@ -222,19 +313,44 @@ def false_texts(span: Span | None, quoted: str) -> NeverTrueWarning:
     return NeverTrueWarning(message, span, notes=notes, hint=hint)
 
 
-# PATTERN (A B) SKIP TILL NEXT MATCH DEFINE B AS price > PREV(price).
-skipped_row = of(SkippedRowWarning)("""PREV in {part[DEFINE]} with {selection} may read a row that
-        is skipped
-    note: PREV reads the previous row of the partition, whether or not that row is in the match
-    write LAST({argument}, 1) for the previous row of the match; for that of the partition, compute
-        lag({argument}) in a subquery before the clause""")
+def skipped_row(span: Span | None, *, selection: str, argument: str) -> SkippedRowWarning:
+    """Return the warning for PATTERN (A B) SKIP TILL NEXT MATCH DEFINE B AS price > PREV(price).
 
-# PATTERN (A{3,}) SKIP TILL NEXT MATCH; `written` is the loop.
-end_before_skipped_row = of(EarlyEndWarning)("""`{written}` at the end of PATTERN ends before the
-        first row that {selection} would skip
-    note: the match is complete there, and ending it is preferred to skipping a row
-    write ALL MATCHES for the longer matches too; for the longest match, leave out {selection} and
-        filter the input to the rows that variables of PATTERN can take""")
+    Args:
+        span: the location in the text of the query.
+        selection: the event selection.
+        argument: the argument of PREV.
+    """
+    return SkippedRowWarning(
+        f"PREV in {name_part('DEFINE')} with {selection} may read a row that is skipped",
+        span,
+        notes=(
+            "PREV reads the previous row of the partition, whether or not that row is in the match",
+        ),
+        hint=(
+            f"write LAST({argument}, 1) for the previous row of the match; for that of the "
+            f"partition, compute lag({argument}) in a subquery before the clause"
+        ),
+    )
+
+
+def end_before_skipped_row(span: Span | None, *, written: str, selection: str) -> EarlyEndWarning:
+    """Return the warning for PATTERN (A{3,}) SKIP TILL NEXT MATCH.
+
+    Args:
+        span: the location in the text of the query.
+        written: the loop, `A{3,}`.
+        selection: the event selection.
+    """
+    return EarlyEndWarning(
+        f"`{written}` at the end of PATTERN ends before the first row that {selection} would skip",
+        span,
+        notes=("the match is complete there, and ending it is preferred to skipping a row",),
+        hint=(
+            "write ALL MATCHES for the longer matches too; for the longest match, leave out "
+            f"{selection} and filter the input to the rows that variables of PATTERN can take"
+        ),
+    )
 
 
 def loop_that_completes_first(written: str, least: int, span: Span | None) -> EarlyEndWarning:
@@ -245,38 +361,103 @@ def loop_that_completes_first(written: str, least: int, span: Span | None) -> Ea
         least: the number of repetitions after which the match is complete.
         span: the loop in the text of the query.
     """
-    return _loop_that_completes_first(span, written=written, said=repetitions_taken(least))
+    predicate = repetitions_taken(least)
+    return EarlyEndWarning(
+        f"`{written}` at the end of PATTERN {predicate}",
+        span,
+        notes=("NON-OVERLAPPING MATCHES takes the match that is complete first",),
+        hint=(
+            "write ALL MATCHES for the longer matches too; for the longest match, leave out the "
+            "event selection and filter the input to the rows that variables of PATTERN can take"
+        ),
+    )
 
 
-_loop_that_completes_first = of(EarlyEndWarning)("""`{written}` at the end of PATTERN {said}
-    note: NON-OVERLAPPING MATCHES takes the match that is complete first
-    write ALL MATCHES for the longer matches too; for the longest match, leave out the event
-        selection and filter the input to the rows that variables of PATTERN can take""")
+def not_for_next_row(span: Span | None, *, written: str) -> NextRowWarning:
+    """Return the warning for PATTERN (A NOT B) WITHIN INTERVAL 7 DAYS.
 
-# PATTERN (A NOT B) WITHIN INTERVAL 7 DAYS; `written` is the negation.
-not_for_next_row = of(NextRowWarning)("""`{written}` at the end of PATTERN tests the next row only
-    note: WITHIN limits the rows of the match, not the rows that NOT tests
-    to forbid such a row until the window ends, write SKIP TILL NEXT MATCH ALL MATCHES before
-        WITHIN; to test only the next row, write NEXT(x) in the condition of the row before it""")
+    Args:
+        span: the location in the text of the query.
+        written: the negation, `NOT B`.
+    """
+    return NextRowWarning(
+        f"`{written}` at the end of PATTERN tests the next row only",
+        span,
+        notes=("WITHIN limits the rows of the match, not the rows that NOT tests",),
+        hint=(
+            "to forbid such a row until the window ends, write SKIP TILL NEXT MATCH ALL MATCHES "
+            "before WITHIN; to test only the next row, write NEXT(x) in the condition of the row "
+            "before it"
+        ),
+    )
 
-# DEFINE A AS kind LIKE 'payment*'.
-star_in_like = of(WildcardWarning)("""`{operator} '{text}'` in {part[DEFINE]} looks for an asterisk
-    note: the wildcards of LIKE are % for any characters and _ for one
-    write {operator} '{meant}'""")
 
-# DEFINE A AS kind = 'payment%'.
-percent_in_equality = of(WildcardWarning)("""`{operator}` with '{text}' in {part[DEFINE]} looks for
-        a percent sign
-    note: % is a wildcard of LIKE only
-    write {like} '{text}'""")
-percent_in_function = of(WildcardWarning)("""`{function}` with '{text}' in {part[DEFINE]} looks for
-        a percent sign
-    note: % is a wildcard of LIKE only
-    write '{meant}'""")
-percent_in_regex = of(WildcardWarning)("""`{operator}` with '{text}' in {part[DEFINE]} looks for a
-        percent sign
-    note: the pattern is a regular expression; % is a wildcard of LIKE
-    write {like} '{text}'""")
+def star_in_like(span: Span, *, operator: str, text: str, intended: str) -> WildcardWarning:
+    """Return the warning for DEFINE A AS kind LIKE 'payment*'.
+
+    Args:
+        span: the location in the text of the query.
+        operator: LIKE or another operator of the same wildcards.
+        text: the text with the asterisk.
+        intended: the text with wildcards of LIKE.
+    """
+    return WildcardWarning(
+        f"`{operator} '{text}'` in {name_part('DEFINE')} looks for an asterisk",
+        span,
+        notes=("the wildcards of LIKE are % for any characters and _ for one",),
+        hint=f"write {operator} '{intended}'",
+    )
+
+
+def percent_in_equality(span: Span, *, operator: str, text: str, like: str) -> WildcardWarning:
+    """Return the warning for DEFINE A AS kind = 'payment%'.
+
+    Args:
+        span: the location in the text of the query.
+        operator: the comparison.
+        text: the text with the percent sign.
+        like: the operator to write, LIKE or NOT LIKE.
+    """
+    return WildcardWarning(
+        f"`{operator}` with '{text}' in {name_part('DEFINE')} looks for a percent sign",
+        span,
+        notes=("% is a wildcard of LIKE only",),
+        hint=f"write {like} '{text}'",
+    )
+
+
+def percent_in_function(span: Span, *, function: str, text: str, intended: str) -> WildcardWarning:
+    """Return the warning for DEFINE A AS startswith(kind, 'payment%').
+
+    Args:
+        span: the location in the text of the query.
+        function: the function.
+        text: the text with the percent sign.
+        intended: the text without it.
+    """
+    return WildcardWarning(
+        f"`{function}` with '{text}' in {name_part('DEFINE')} looks for a percent sign",
+        span,
+        notes=("% is a wildcard of LIKE only",),
+        hint=f"write '{intended}'",
+    )
+
+
+def percent_in_regex(span: Span, *, operator: str, text: str, like: str) -> WildcardWarning:
+    """Return the warning for DEFINE A AS kind RLIKE 'payment%'.
+
+    Args:
+        span: the location in the text of the query.
+        operator: the operator for regular expressions.
+        text: the text with the percent sign.
+        like: the operator to write, LIKE or NOT LIKE.
+    """
+    return WildcardWarning(
+        f"`{operator}` with '{text}' in {name_part('DEFINE')} looks for a percent sign",
+        span,
+        notes=("the pattern is a regular expression; % is a wildcard of LIKE",),
+        hint=f"write {like} '{text}'",
+    )
 
 
 def braces_of_f_string(span: Span | None, variable: str, name: str, count: str) -> BracesWarning:
@@ -288,37 +469,84 @@ def braces_of_f_string(span: Span | None, variable: str, name: str, count: str) 
         name: the variable that has a condition, `B`.
         count: the number after it, `3`.
     """
-    message = _braces_of_f_string if current_surface().is_python else _number_without_braces
-    return message(span, variable=variable, name=name, count=count)
+    note = ""
+    hint = f"write {name}{{{count}}} for {count} rows"
+    if current_surface().is_python:
+        note = f"a Python f-string turns {name}{{{count}}} into {name}{count}"
+        hint = f"write {name}{{{{{count}}}}} in an f-string"
+    return BracesWarning(
+        f"`{variable}` in PATTERN has no condition, but `{name}` has one",
+        span,
+        notes=(note,),
+        hint=f"{hint}; if another variable is meant, add {variable} to DEFINE",
+    )
 
 
-_braces_of_f_string = of(BracesWarning)("""`{variable}` in PATTERN has no condition, but `{name}`
-        has one
-    note: a Python f-string turns {name}{{count}} into {name}{count}
-    write {name}{{{count}}} in an f-string; if another variable is meant, add {variable} to
-        DEFINE""")
-_number_without_braces = of(BracesWarning)("""`{variable}` in PATTERN has no condition, but `{name}`
-        has one
-    write {name}{{count}} for {count} rows; if another variable is meant, add {variable} to
-        DEFINE""")
+def days_in_hours(span: Span | None, *, written: str) -> DaysInHoursWarning:
+    """Return the warning for WITHIN INTERVAL 1 DAY on Sail in America/New_York.
 
-# WITHIN INTERVAL 1 DAY, on Sail, in America/New_York.
-days_in_hours = of(DaysInHoursWarning)("""this session counts the days of {written} as 24 hours each
-    note: clocks change in its time zone, and Spark ends a day at the same time of the next day
-    if you mean hours, set spark.sql.session.timeZone to UTC; if you mean days, run on Spark""")
+    Args:
+        span: the location in the text of the query.
+        written: the interval.
+    """
+    return DaysInHoursWarning(
+        f"this session counts the days of {written} as 24 hours each",
+        span,
+        notes=(
+            "clocks change in its time zone, and Spark ends a day at the same time of the next day",
+        ),
+        hint=(
+            "if you mean hours, set spark.sql.session.timeZone to UTC; if you mean days, run on "
+            "Spark"
+        ),
+    )
 
-# ORDER BY ts, over a pandas frame in which two rows have the same microsecond.
-nanoseconds = of(NanosecondsWarning)("""{count:,} rows of `{frame}` differ from another row only in
-        the nanoseconds of `{column}`
-    note: Spark's times have microseconds, so the order of these rows can differ from run to run
-    pass {part}, and write ORDER BY {column:name}, ns""")
-unbounded_state = of(UnboundedStateWarning)("""a match of PATTERN over a stream may wait for any
-        number of rows
-    note: until the match is decided, its rows are kept and searched again as more rows come
-    add WITHIN after PATTERN (...), or bound the repetition, as in B{1,100}""")
-unbounded_runs = of(UnboundedStateWarning)("""a run over a stream may wait for any number of rows
-    note: until the run ends, it is kept with its rows
-    add WITHIN, or .within(...) to a Pattern""")
+
+def nanoseconds(
+    span: Span | None, *, count: int, frame: str, column: str, part: str
+) -> NanosecondsWarning:
+    """Return the warning for rows whose order is lost with their nanoseconds.
+
+    An example is ORDER BY ts over a pandas frame in which two rows have the same microsecond.
+
+    Args:
+        span: the location in the text of the query.
+        count: how many rows differ from another one only in nanoseconds.
+        frame: the name of the frame.
+        column: the column of ORDER BY.
+        part: the frame with a column `ns` of the nanoseconds.
+    """
+    return NanosecondsWarning(
+        f"{count:,} rows of `{frame}` differ from another row only in the nanoseconds of "
+        f"`{column}`",
+        span,
+        notes=(
+            "Spark's times have microseconds, so the order of these rows can vary from run to run",
+        ),
+        hint=f"pass {part}, and write ORDER BY {as_name(column)}, ns",
+    )
+
+
+def unbounded_state(span: Span | None = None) -> UnboundedStateWarning:
+    """Return the warning for a clause over a stream whose matches may have any number of rows."""
+    return UnboundedStateWarning(
+        "a match of PATTERN over a stream may wait for any number of rows",
+        span,
+        notes=(
+            "until the match is decided, its rows are kept and searched again as more rows come",
+        ),
+        hint="add WITHIN after PATTERN (...), or bound the repetition, as in B{1,100}",
+    )
+
+
+def unbounded_runs(span: Span | None = None) -> UnboundedStateWarning:
+    """Return the warning for SASE+ or a Pattern over a stream without a window."""
+    return UnboundedStateWarning(
+        "a run over a stream may wait for any number of rows",
+        span,
+        notes=("until the run ends, it is kept with its rows",),
+        hint="add WITHIN, or .within(...) to a Pattern",
+    )
 
 
 def tied_rows(number: int, clause: str, example: str) -> TiesWarning:
@@ -333,17 +561,31 @@ def tied_rows(number: int, clause: str, example: str) -> TiesWarning:
         rows = f"1 row has the same {clause} values as the row before it"
     else:
         rows = f"{number:,} rows have the same {clause} values as the row before them"
-    return _tied_rows(rows=rows, clause=clause, example=example)
+    return TiesWarning(
+        rows,
+        notes=(
+            "their order can differ from run to run, and so can the result",
+            f"for example, two rows have {example}",
+        ),
+        hint=f"add a column to {clause} that tells these rows apart",
+    )
 
 
-_tied_rows = of(TiesWarning)("""{rows}
-    note: their order can differ from run to run, and so can the result
-    note: for example, two rows have {example}
-    add a column to {clause} that tells these rows apart""")
-refused_rule = of(RefusedRuleWarning)("""a rule is left out: {error}""")
-other_in_product = of(ProductWarning)("""{title}: {message}""")
-untuned_session = of(UntunedSessionWarning)("""matchrec.tune(spark) would make the queries of this
-        session faster: it sets {names}""")
+def refused_rule(*, error: str) -> RefusedRuleWarning:
+    """Return the warning for a rule that on_error="keep" leaves out."""
+    return RefusedRuleWarning(f"a rule is left out: {error}")
+
+
+def other_in_product(*, title: str, message: str) -> ProductWarning:
+    """Return the warning for a part of the query with another result here than in the product."""
+    return ProductWarning(f"{title}: {message}")
+
+
+def untuned_session(*, names: str) -> UntunedSessionWarning:
+    """Return the warning for a session without the settings of matchrec.tune."""
+    return UntunedSessionWarning(
+        f"matchrec.tune(spark) would make the queries of this session faster: it sets {names}"
+    )
 
 
 # Packages that can be on the call stack between the user's program and a warning.

@@ -23,6 +23,7 @@ from matchrec.compile.coverage import (
     show_condition_parts,
 )
 from matchrec.errors.language import Surface, current_surface
+from matchrec.errors.wording import show_count
 from matchrec.explain.clause import join_clauses, join_sections
 from matchrec.explain.formulas import show_stage_condition
 from matchrec.explain.pictures.figures import (
@@ -46,7 +47,7 @@ from matchrec.plan.pattern import (
 from matchrec.plan.show import show_scalar
 from matchrec.plan.stages import Single, Staging
 from matchrec.plan.stages import list_parts as stage_parts
-from matchrec.source import printable, show_count
+from matchrec.source import printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,6 +144,8 @@ class ClauseCoverage:
     # Whether rows may be skipped, or all matches are needed. Then `figures.matches` counts the rows
     # that begin a match.
     selects: bool = False
+    # Whether the user asked for ranges, which partitions are not cut into.
+    asked_for_ranges: bool = False
 
     @property
     def tried(self) -> int:
@@ -206,6 +209,8 @@ def row_lines(clause: ClauseCoverage) -> Iterator[str]:
         ties = f"{show_count(figures.ties, 'tie')} in ORDER BY"
         advice = "add a column to ORDER BY that tells these rows apart"
         yield f"{ties}, so the result can differ from run to run: {advice}"
+    if clause.asked_for_ranges:
+        yield "partitions were not cut into ranges, because each row is a starting row"
     if figures.rows_held >= MANY_ROWS_HELD:
         advice = "limit it with WITHIN or with a quantifier such as {1,100}"
         held = f"a worker held {figures.rows_held:,} rows at once"
@@ -501,6 +506,7 @@ def summarise(counted_coverage: CountedCoverage) -> ClauseCoverage:
         ),
         nearest=counted_coverage.nearest,
         selects=counted_coverage.task.selects,
+        asked_for_ranges=counted_coverage.asked_for_ranges,
     )
 
 

@@ -412,7 +412,7 @@ def cost(executable: Executable, states: int) -> str:
         merges = (
             executable.strategy.algorithm == "breadth_first"
             and task.output is not MatchOutput.GRAPH
-            and not compile_task(task, len(executable.crossing.integers)).rules.flushes
+            and not compile_task(task, len(executable.crossing.integers)).flushes
         )
         merging = "unless runs merge" if merges else "and runs of this query do not merge"
         return f"number of runs: exponential in {rows}, {merging}"

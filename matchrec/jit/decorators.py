@@ -14,12 +14,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from types import CodeType, FunctionType
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from matchrec.jit.kept import KeptFunction, KernelPart
 
+P = ParamSpec("P")
+R = TypeVar("R")
 _F = TypeVar("_F", bound=Callable[..., object])
 
 _OPTIONS = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True, "nogil": True}
@@ -27,30 +29,15 @@ _PART = _OPTIONS | {"no_cpython_wrapper": True}
 _SPLICED: set[CodeType] = set()
 
 
-def kernel(function: _F) -> _F:
+def kernel(function: Callable[P, R]) -> KeptFunction[P, R]:
     """Compile a function that Python calls.
 
     Its arguments are contiguous arrays, records of them, numbers and None.
     """
-    return KeptFunction(function, _OPTIONS)  # type: ignore[return-value]
+    return KeptFunction(function, _OPTIONS)
 
 
-def kernel_with(function: Callable[..., object], name: str, part: KernelPart) -> Any:
-    """Return a kernel made from a function that calls a name which is not defined yet.
-
-    Args:
-        function: the function.
-        name: the name.
-        part: the function that it calls by this name. The kernel belongs to its module.
-    """
-    assert isinstance(function, FunctionType)
-    completed = FunctionType(function.__code__, function.__globals__ | {name: part})
-    completed.__module__ = part.py_func.__module__
-    completed.__doc__ = function.__doc__
-    return kernel(completed)
-
-
-def allocating(function: _F) -> _F:
+def allocating(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function that Python calls with arrays of any kind, and that returns new arrays.
 
     It must not write to its arguments. They are passed read-only, because otherwise it would be
@@ -60,16 +47,17 @@ def allocating(function: _F) -> _F:
     kept = KeptFunction(function, {"nogil": True})
 
     @wraps(function)
-    def call(*arguments: Any) -> Any:
+    def call(*arguments: P.args, **named: P.kwargs) -> R:
         """Call the machine code, or run Python while compiling would not pay off."""
-        inputs = tuple(map(read_only, arguments))
+        assert not named, "numba gets arguments by their positions"
+        inputs: Any = tuple(map(read_only, arguments))
         steps = max((len(array) for array in inputs if isinstance(array, np.ndarray)), default=1)
         if steps >= kept.steps_left(inputs):
-            return kept(*inputs)
+            return kept(*inputs, **named)
         kept.count_steps(steps, inputs)
-        return kept.by_python(*inputs)
+        return kept.by_python(*inputs, **named)
 
-    return call  # type: ignore[return-value]
+    return call
 
 
 def read_only(argument: Any) -> Any:

@@ -29,14 +29,14 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache, update_wrapper
 from importlib.resources import files
 from pathlib import Path
 from threading import RLock
 from types import FunctionType
-from typing import Any
+from typing import Any, Generic, ParamSpec, TypeVar
 from uuid import uuid4
 
 import numpy as np
@@ -44,6 +44,9 @@ import numpy as np
 from matchrec.jit import trust
 from matchrec.loading import without_collector
 from matchrec.shortcuts import current_shortcuts
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 # The files in which numba keeps a function, with a file of digests that shows damage.
 #
@@ -255,15 +258,20 @@ SOURCES = ("jit", "automaton", "conditions/evaluate", "search", "output")
 NUMBERED_IN = ("conditions/run_condition.py", "plan/clauses.py")
 
 # All kept functions of this process.
-ALL: list[KeptFunction] = []
+ALL: list[KeptFunction[..., Any]] = []
 
 
-class KeptFunction:
+def wrapping_integers() -> AbstractContextManager[object]:
+    """Let integers wrap without a warning, as in compiled code, while Python runs a kernel."""
+    return np.errstate(all="ignore")
+
+
+class KeptFunction(Generic[P, R]):
     """A function that is compiled for each combination of types at its first call with them."""
 
-    def __init__(self, function: Callable[..., object], options: dict[str, Any]) -> None:
+    def __init__(self, function: Callable[P, R], options: dict[str, Any]) -> None:
         assert isinstance(function, FunctionType)
-        self.function = function
+        self.function: FunctionType = function
         self.options = options
         # The compiled function, and the steps that Python has taken, for each combination of types.
         self.compiled: dict[tuple[Any, ...], Any] = {}
@@ -272,14 +280,15 @@ class KeptFunction:
         update_wrapper(self, function)
         ALL.append(self)
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: P.args, **_named: P.kwargs) -> R:
         types = tuple(map(type_of, arguments))
         compiled = self.compiled.get(types)
         if compiled is None:
             with ONE_THREAD, without_collector():
                 compiled = self.compiled.get(types) or self.compiled_for(types, arguments)
                 self.compiled[types] = compiled
-        return compiled(*arguments)
+        result: R = compiled(*arguments)
+        return result
 
     def steps_left(self, arguments: tuple[Any, ...]) -> int:
         """Return how many steps Python may still take for such arguments.
@@ -294,23 +303,11 @@ class KeptFunction:
         """Count steps that Python has taken for such arguments."""
         self.steps_by_python[tuple(map(type_of, arguments))] += steps
 
-    def part(self, name: str) -> KernelPart:
-        """Return the part that the function calls by a name."""
-        part = self.function.__globals__[name]
-        assert isinstance(part, KernelPart)
-        return part
-
-    def by_python(self, *arguments: Any, **parts: Any) -> Any:
-        """Run the function in Python.
-
-        Args:
-            arguments: its arguments.
-            parts: functions that replace the parts which it calls by these names.
-        """
-        function = with_own_globals(self.function)
-        function.__globals__.update(parts)
-        with np.errstate(all="ignore"):  # integers of kernels wrap without a warning
-            return function(*arguments)
+    def by_python(self, *arguments: P.args, **named: P.kwargs) -> R:
+        """Run the function in Python."""
+        with wrapping_integers():
+            result: R = self.function(*arguments, **named)
+            return result
 
     def is_kept(self, types: tuple[Any, ...]) -> bool:
         """Return whether the code for some types is on disk."""

@@ -34,8 +34,8 @@ from matchrec.dialects.products import PRODUCTS
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
 from matchrec.errors.language import CELL, current_surface, shown_on
+from matchrec.errors.wording import show_count
 from matchrec.explain.pictures.html import paragraph, table
-from matchrec.source import show_count
 from matchrec.spark.actions import Interrupted, cancelled_by_interrupt
 from matchrec.spark.question import NO_OPTIONS
 from matchrec.spark.sail.start import describe_engine, start
@@ -162,13 +162,13 @@ class MatchrecMagics(Magics):
         try:
             arguments = parse_argstring(self.matchrec, line)
         except UsageError as error:
-            raise errors.wrong_arguments(sentence=str(error)) from None
+            raise errors.wrong_cell_arguments(sentence=str(error)) from None
         COUNT.check("%%matchrec", "--limit", arguments.limit)
         for name, needed in (("between", "plot"), ("partition", "why"), ("row", "why")):
             if getattr(arguments, name) and not getattr(arguments, needed):
-                raise errors.argument_without_other(given=f"--{name}", other=f"--{needed}")
+                raise errors.argument_without_other(argument=f"--{name}", other=f"--{needed}")
         if not cell.strip():
-            raise errors.no_text()
+            raise errors.empty_cell()
         assert self.shell is not None, "IPython has registered it"
         variables = self.shell.user_ns
         try:
@@ -215,7 +215,7 @@ def run_cell(
     if arguments.plot:
         if not 2 <= len(arguments.plot) <= 3:
             names = show_count(len(arguments.plot), "name")
-            raise errors.wrong_plot(given=" ".join(arguments.plot), names=names)
+            raise errors.wrong_plot_columns(value=" ".join(arguments.plot), names=names)
         x, y, *by = arguments.plot
         return query.plot(x=x, y=y, by=by[0] if by else None, between=arguments.between)
     limit = arguments.limit
@@ -273,7 +273,7 @@ def build_query(
         source = as_dataframe(spark, arguments.events, source)
         say(f"sent `{arguments.events}` to the engine: {show_count(source.count(), 'row')}")
     if arguments.events and not is_dataframe(source):
-        raise errors.no_events(name=arguments.events, known=current_surface().frames)
+        raise errors.unknown_dataframe(name=arguments.events, dataframes=current_surface().frames)
 
     query: Any = variables.get(text.strip()) if arguments.events else text
     is_pattern = isinstance(query, matchrec.Pattern)
@@ -321,10 +321,10 @@ def select_options(arguments: Namespace, language: str) -> dict[str, Any]:
         if value is None:
             continue
         if name in UNFIT_OPTIONS[language]:
-            raise errors.unfit_in_cell(option=f"--{name.replace('_', '-')}", what=language)
+            raise errors.option_not_for_cell(option=f"--{name.replace('_', '-')}", what=language)
         options[name] = value
     if language != "SQL" and arguments.order_by is None:
-        raise errors.no_order_in_cell(events=arguments.events)
+        raise errors.order_by_missing_in_cell(events=arguments.events)
     return options
 
 
@@ -350,7 +350,7 @@ def read_partition(arguments: Sequence[str] | None) -> dict[str, object] | None:
     texts = [remove_quotes(argument) for argument in arguments or ()]
     for text in texts:
         if "=" not in text:
-            raise errors.wrong_partition(given=text, example=example_of_setting(text))
+            raise errors.partition_without_value(value=text, example=example_of_setting(text))
     values = {}
     for text in texts:
         name, _, value = text.partition("=")

@@ -40,7 +40,7 @@ from matchrec.conditions.types import (
     find_average_type,
     keeps_digits,
 )
-from matchrec.errors import calls as errors
+from matchrec.errors import match_totals as errors
 from matchrec.output.reads import (
     Read,
     ReadAccumulated,

@@ -187,8 +187,8 @@ class Reader:
             return self.step(take_or(self.matches.rows, mapped, -1), navigation)
         return self.step(np.where(mapped >= 0, mapped + self.shifts, -1), navigation)
 
-    def classifiers(self, navigation: Navigation) -> IntArray:
-        """Return the variable of the row that a navigation finds, -1 if it has none: int64[r].
+    def classifiers(self, navigation: Navigation) -> Variables:
+        """Return the variable of the row that a navigation finds, -1 if it has none: int16[r].
 
         A row that a physical step reaches has a classifier if the same match maps it, even after
         the current row: NEXT may step beyond the rows that running semantics sees.

@@ -13,7 +13,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from matchrec.errors.conditions import duplicate_output_column, no_output_columns, two_classifiers
+from matchrec.errors.conditions import (
+    duplicate_classifier_field,
+    duplicate_output_column,
+    no_output_columns,
+)
 from matchrec.errors.rules import duplicate_measure
 from matchrec.output.reads import PointerField
 from matchrec.plan.clauses import ColumnOrder, MatchOutput, Measure, RowsPerMatch
@@ -99,7 +103,7 @@ def find_output_columns(
         raise no_output_columns(plan.pattern.span)
     check_names(outputs, columns)
     if columns.find((CLASSIFIER_FIELD,)) and plan.matches_as_values:
-        raise two_classifiers(plan.matches_as_values[0].span)
+        raise duplicate_classifier_field(plan.matches_as_values[0].span)
     return tuple(outputs)
 
 
@@ -163,7 +167,7 @@ def check_names(outputs: list[OutputColumn], columns: InputColumns) -> None:
         if first is column:
             continue
         if isinstance(first, Measure) and isinstance(column, Measure):
-            raise duplicate_measure((first.span, column.span), name=column.name)
+            raise duplicate_measure(first.span, column.span, name=column.name)
         span = None
         for output in (first, column):
             if isinstance(output, Measure | RowOutput) and output.span:

@@ -125,7 +125,7 @@ def warn_about_later_rows(
                     read = f"{variable_read}.{column}"
                 if variable_read == subject:
                     yield warnings.compared_with_own(
-                        comparison.span, read=read, column=column, own=variable_read
+                        comparison.span, read=read, column=column, stage=variable_read
                     )
                 else:
                     yield warnings.compared_with_later(
@@ -319,7 +319,7 @@ def warn_about_wildcards(operation: Operation) -> Iterator[warnings.MatchRecogni
             )
         elif operator in _TEXT_FUNCTIONS:
             yield warnings.percent_in_function(
-                operation.span, function=operator.lower(), text=text, meant=text.strip("%")
+                operation.span, function=operator.lower(), text=text, intended=text.strip("%")
             )
         elif operator in _REGEX_OPERATORS and not _REGEX_SYNTAX.search(text):
             like = "NOT LIKE" if operator.startswith("NOT") else "LIKE"
@@ -333,7 +333,7 @@ def warn_about_star(operation: Operation) -> Iterator[warnings.MatchRecognizeWar
         if _STAR_AS_WILDCARD.fullmatch(text):
             like_pattern = text.replace(".*", "%").replace("*", "%")
             yield warnings.star_in_like(
-                operation.span, operator=operation.operator, text=text, meant=like_pattern
+                operation.span, operator=operation.operator, text=text, intended=like_pattern
             )
 
 

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from matchrec.errors.sql.expression import changing_measure, doubtful_column
+from matchrec.errors.sql.expression import nondeterministic_measure
+from matchrec.errors.sql.unknown_names import column_or_function
 from matchrec.plan.clauses import Measure, RowExpression
 from matchrec.plan.expression import (
     ColumnReference,
@@ -139,7 +140,7 @@ def refuse_doubtful(plan: MatchPlan, names: Set[str]) -> None:
     for clause, scalar in expressions:
         for part in subexpressions(scalar):
             for name in names & part.own:
-                raise doubtful_column(part.span, name=name.lower(), clause=clause)
+                raise column_or_function(part.span, name=name.lower(), clause=clause)
 
 
 # Measures that read earlier ones.
@@ -230,7 +231,7 @@ class EarlierMeasures:
         for operation in sorted(list_own_operations(measure.value)):
             function = operation.removesuffix("()")
             if function in NONDETERMINISTIC:
-                raise changing_measure(piece.span, name=name, function=function.lower())
+                raise nondeterministic_measure(piece.span, name=name, function=function.lower())
         return measure.value
 
 

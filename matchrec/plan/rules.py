@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 
 from matchrec.errors import MatchRecognizePlanError
 from matchrec.errors import rules as errors
-from matchrec.errors.message import Message
 from matchrec.errors.sql import pattern as negation
 from matchrec.errors.sql.expression import unknown_variable
 from matchrec.plan.clauses import (
@@ -60,7 +59,7 @@ def check_subset_names(plan: MatchPlan) -> None:
     """Check that no union variable is a primary variable or defined twice."""
     for subset in plan.subsets:
         if subset.name in plan.ids:
-            raise errors.subset_is_primary(subset.span, name=subset.name)
+            raise errors.subset_name_taken(subset.span, name=subset.name)
     names = ((subset.name, subset.span) for subset in plan.subsets)
     check_unique(names, errors.duplicate_subset)
 
@@ -98,7 +97,7 @@ def check_negated_variables(plan: MatchPlan) -> None:
         uses += [(name, "MEASURES", span) for name, span in find_variables_read(measure.value)]
     for name, clause, span in uses:
         if name is not None and name in plan.forbidden:
-            raise negation.negated_variable(span, name=name, clause=clause)
+            raise negation.variable_under_not(span, name=name, clause=clause)
 
 
 def find_variables_read(scalar: Scalar) -> Iterator[tuple[str | None, Span | None]]:
@@ -115,7 +114,9 @@ def check_defined_variables(plan: MatchPlan) -> None:
             raise errors.definition_of_union(definition.span, name=name)
         if name not in plan.variables:
             check_eaten_braces(definition, plan)
-            raise errors.definition_not_in_pattern(definition.span, name=name, known=plan.variables)
+            raise errors.definition_not_in_pattern(
+                definition.span, name=name, variables=plan.variables
+            )
 
 
 def check_eaten_braces(definition: Definition, plan: MatchPlan) -> None:
@@ -129,7 +130,7 @@ def check_eaten_braces(definition: Definition, plan: MatchPlan) -> None:
         digits = variable.removeprefix(definition.variable)
         if variable not in defined and digits != variable and digits.isdecimal():
             raise errors.definition_of_eaten(
-                definition.span, name=definition.variable, known=plan.variables, count=digits
+                definition.span, name=definition.variable, variables=plan.variables, count=digits
             )
 
 
@@ -141,14 +142,14 @@ def check_definitions_are_unique(plan: MatchPlan) -> None:
 
 def check_unique(
     names: Iterable[tuple[str, Span | None]],
-    error: Message[MatchRecognizePlanError],
+    make_error: Callable[..., MatchRecognizePlanError],
     folded: Callable[[str], str] = str,
 ) -> None:
     """Check that no name is repeated.
 
     Args:
         names: names, each with where it is written.
-        error: makes the error from the spans of both occurrences and the name.
+        make_error: makes the error from the spans of both occurrences and the name.
         folded: returns a name in the form in which names are compared, such as in lower case.
 
     Raises:
@@ -157,7 +158,7 @@ def check_unique(
     spans: dict[str, Span | None] = {}
     for name, span in names:
         if folded(name) in spans:
-            raise error((spans[folded(name)], span), name=name)
+            raise make_error(spans[folded(name)], span, name=name)
         spans[folded(name)] = span
 
 
@@ -216,7 +217,7 @@ def check_gaps(plan: MatchPlan) -> None:
                 raise _unknown_variable(name, "WITHIN", gap.span, plan, plan.unions)
         common = plan.members[gap.after] & plan.members[gap.to]
         if gap.to is not None and common:
-            raise errors.gap_of_one_variable(gap.span, name=plan.variables[min(common)])
+            raise errors.within_one_variable(gap.span, name=plan.variables[min(common)])
 
 
 def check_classifiers(plan: MatchPlan) -> None:
@@ -240,7 +241,7 @@ def list_condition_references(plan: MatchPlan) -> Iterator[Reference]:
 def check_longest_matches(plan: MatchPlan) -> None:
     """Check that the longest match is asked for only if no rows may be skipped."""
     if plan.selects:
-        raise errors.longest_that_skips_rows(plan.pattern.span, selection=plan.selection.value)
+        raise errors.longest_match_skips_rows(plan.pattern.span, selection=plan.selection.value)
 
 
 def check_match_number(plan: MatchPlan) -> None:
@@ -251,7 +252,7 @@ def check_match_number(plan: MatchPlan) -> None:
     for definition in plan.definitions:
         for reference in list_all_references(definition.condition):
             if reference == MATCH_NUMBER:
-                raise errors.match_number_of_all_matches(reference.span)
+                raise errors.match_number_with_all_matches(reference.span)
 
 
 def list_all_references(scalar: Scalar) -> Iterator[Reference]:
@@ -265,7 +266,7 @@ def list_all_references(scalar: Scalar) -> Iterator[Reference]:
 def check_matched_rows(plan: MatchPlan) -> None:
     """Check that MATCHED_ROWS is not used if a match has several output rows."""
     for aggregate in plan.matches_as_values:
-        raise errors.match_on_each_row(aggregate.span)
+        raise errors.matched_rows_with_all_rows(aggregate.span)
 
 
 def check_rows_back(plan: MatchPlan) -> None:
@@ -277,7 +278,7 @@ def check_rows_back(plan: MatchPlan) -> None:
         if isinstance(reference, ColumnReference | Classifier):
             function, row_count = count_rows_back(reference)
             if row_count > MOST_ROWS_BACK:
-                raise errors.too_far_back(
+                raise errors.looks_too_far_back(
                     reference.span, function=function, rows=row_count, limit=MOST_ROWS_BACK
                 )
 
@@ -302,19 +303,19 @@ def check_partial_matches(plan: MatchPlan) -> None:
     words = partial.words
     span = partial.span
     if plan.within_rows is not None:
-        raise errors.partial_within_rows(span, words=words)
+        raise errors.timeouts_within_rows(span, words=words)
     if partial.timed_out and plan.within is None:
         raise errors.timeouts_without_within(span)
     if plan.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
-        raise errors.partial_with_unmatched_rows(span, words=words)
+        raise errors.timeouts_with_unmatched_rows(span, words=words)
     is_one_of_row = plan.output in ONE_MATCH_PER_START
     is_timed_out_among_all = plan.output is MatchOutput.ALL and not partial.unfinished
     if not is_one_of_row and not is_timed_out_among_all:
-        raise errors.partial_of_other_matches(span, words=words, output=plan.output.value)
+        raise errors.timeouts_with_output(span, words=words, output=plan.output.value)
     if plan.absences or list_negations(plan.pattern):
-        raise errors.partial_with_negation(span, words=words)
+        raise errors.timeouts_with_not(span, words=words)
     if plan.gaps:
-        raise errors.partial_with_gaps(span, words=words)
+        raise errors.timeouts_with_gaps(span, words=words)
 
 
 def check_first_matches(plan: MatchPlan) -> None:
@@ -323,13 +324,15 @@ def check_first_matches(plan: MatchPlan) -> None:
     assert first_matches is not None, "a plan with first matches"
     words = first_matches.words
     if plan.partial is not None:
-        raise errors.partial_with_first_matches(
+        raise errors.timeouts_with_first_matches(
             plan.partial.span, words=plan.partial.words, first=words
         )
     if plan.output is MatchOutput.GRAPH:
-        raise errors.first_matches_of_form(first_matches.span, first=words, form='output="graph"')
+        raise errors.first_matches_not_supported(
+            first_matches.span, first=words, form='output="graph"'
+        )
     if plan.staging is not None and plan.staging.timeouts is not None:
-        raise errors.first_matches_of_form(None, first="first_matches", form="timeouts=True")
+        raise errors.first_matches_not_supported(None, first="first_matches", form="timeouts=True")
 
 
 def check_match_functions(plan: MatchPlan) -> None:
@@ -340,7 +343,7 @@ def check_match_functions(plan: MatchPlan) -> None:
         for reference in measure.value.references:
             if isinstance(reference, MatchValue) and reference.function in FUNCTIONS_OF_ENDED_RUNS:
                 function = reference.function.value
-                raise errors.ending_of_matches_only(reference.span, function=function)
+                raise errors.status_without_timeouts(reference.span, function=function)
 
 
 NOT_ONE_ROW = tuple(rows for rows in RowsPerMatch if rows is not RowsPerMatch.ONE_ROW)

@@ -1,9 +1,9 @@
 """Find matches, and count how far the starting rows came that begin none.
 
-This is a search of its own, whichever algorithm would run the query: it uses the depth-first
-kernels, which count on the way. Without event selection it returns the preferred matches. If rows
-may be skipped or all matches are asked for, every row is a starting row, whatever AFTER MATCH says,
-and one match of it is enough.
+This is a search of its own, whichever algorithm would run the query. Its depth-first kernels count
+on the way: `kernels.coverage` and, for event selection, `kernels.selection_coverage`. Without event
+selection it returns the preferred matches. If rows may be skipped or all matches are asked for,
+every row is a starting row, whatever AFTER MATCH says, and one match of it is enough.
 """
 
 from __future__ import annotations
@@ -11,20 +11,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from matchrec.automaton.closure import UNREACHABLE
 from matchrec.automaton.occurrences import Occurrences
 from matchrec.search.interface import Condition, Room, Staged, Task
-from matchrec.search.kernels import counting, depth_first, layout
+from matchrec.search.kernels import counting, coverage, layout, selection_coverage
 from matchrec.search.kernels.counting import END_SIZE, KNOWN_TRAIL, RunCounts
-from matchrec.search.kernels.skipping import search_matches
+from matchrec.search.kernels.coverage import CoverageWork
+from matchrec.search.kernels.selection_coverage import SelectionCoverageWork
 from matchrec.search.matches import Matches
 from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.records import SearchInput, build_negation_arrays, find_bit, prepare_input
-from matchrec.search.search import PathSearch
+from matchrec.search.search import Kernel, KernelSearch, PathSearch, Shapes
 
 WORD = 64  # bits
 NO_START = -1
@@ -84,7 +85,12 @@ def find_matches(
     Raises:
         RunFailure: the search has failed because of the rows.
     """
-    return CoverageSearch(coverable, counts, partitions, room or Room()).find_matches()
+    # A run that times out is not a match.
+    task = replace(coverable.task, partial=None, stages=coverable.task.stages and Staged())
+    coverable = replace(coverable, task=task)
+    arrays = prepare_input(task, partitions, selects=task.selects)
+    search = SelectionCoverage if task.selects else ContiguousCoverage
+    return search(coverable, counts, arrays, room or Room()).find_matches()
 
 
 def find_nearest_runs(coverable: Coverable, partitions: Partitions) -> IntArray:
@@ -101,69 +107,142 @@ def find_nearest_runs(coverable: Coverable, partitions: Partitions) -> IntArray:
     return notes
 
 
-class CoverageSearch(PathSearch):
-    """One run at a time, with what is counted: see `kernels.counting`.
+class ContiguousCoverage(PathSearch[CoverageWork]):
+    """One run at a time, for preferred matches of consecutive rows, with what is counted.
 
-    Beside each row of the path, it keeps the nearest run from that row on. With event selection, it
-    keeps the trail of the run, and the nearest run of the starting row.
+    Beside each row of the path, it keeps the nearest run from that row on.
     """
 
+    kernel = Kernel(coverage.search, coverage.search_start, coverage.begin_partition)
+    progress: coverage.CoverageProgress
+    progress_kind = coverage.CoverageProgress
+
     def __init__(
-        self, coverable: Coverable, counts: Counts, partitions: Partitions, room: Room
+        self, coverable: Coverable, counts: Counts, arrays: SearchInput, room: Room
     ) -> None:
-        task = coverable.task
-        # A run that times out is not a match.
-        task = replace(task, partial=None, stages=task.stages and Staged())
-        self.kernel = search_matches if task.selects else depth_first.search
-        arrays = prepare_input(task, partitions, selects=task.selects)
-        self.trail_words = -(-max(1, len(coverable.occurrences.variables)) // WORD)
-        self.counting = build_run_counts(coverable, counts, arrays)
-        super().__init__(task, arrays, room)
-        if self.keeps_states or task.selects:
+        self.trail_words = count_trail_words(coverable)
+        self.counts = build_run_counts(coverable, counts, arrays)
+        super().__init__(coverable.task, arrays, room)
+        if self.keeps_states:
             # A remembered failure may come from runs that left out equal ones. It would not tell
             # the nearest run.
             self.remember_nothing()
-
-    def make_room(self) -> None:
-        """Make the arrays as large as `sizes` says, those for counting as well."""
-        super().make_room()
-        depths = self.sizes[layout.PATH_FULL] + 1
-        memo_bits = 8 * self.work.memo.shape[1]
-        known_shape = self.sizes[layout.MEMO_FULL], memo_bits, KNOWN_TRAIL + self.trail_words
-        self.counting = self.counting._replace(
-            trails=np.zeros((depths, self.trail_words), np.int64),
-            ends=np.empty((depths, END_SIZE), np.int64),
-            known=np.empty(known_shape, np.int64),
-        )
-
-    @property
-    def hooks(self) -> tuple[Any, Any]:
-        """Return the registers or the negation, and what is counted; see `KernelSearch.hooks`."""
-        registers_or_negation, _ = super().hooks
-        return registers_or_negation, self.counting
 
     @property
     def keeps_states(self) -> bool:
         """Return whether the computation states that a starting row has reached are kept.
 
-        Without event selection they are if the ways through the pattern multiply and not all
-        failures can be remembered. With event selection they are, unless a negation between two
-        rows of the match depends on the run: then runs also differ in where their rows are.
+        They are if the ways through the pattern multiply and not all failures can be remembered.
         """
-        task = self.task
-        if not task.selects:
-            multiplies = task.pattern.is_exponentially_ambiguous
-            return multiplies and not self.arrays.compiled.remembers_all
+        multiplies = self.task.pattern.is_exponentially_ambiguous
+        return multiplies and not self.arrays.compiled.remembers_all
+
+    @property
+    def shapes(self) -> Shapes:
+        """Return the arrays of `PathSearch`, the table of states and the nearest runs."""
+        (rows, memo_bytes), _ = self.shape_memo()["memo"]
+        known_size = rows, 8 * memo_bytes, KNOWN_TRAIL + self.trail_words
+        known: Shapes = {"known": (known_size, np.int64)}
+        table = self.shape_table(self.sizes[layout.RUNS_FULL] if self.keeps_states else 0)
+        nearest = shape_nearest_runs(self.sizes[layout.PATH_FULL], self.trail_words)
+        return super().shapes | table | nearest | known
+
+    def make_work(self) -> CoverageWork:
+        """Return what the kernel works in."""
+        return CoverageWork(
+            progress=self.progress,
+            output=self.output,
+            path=self.memory["path"],
+            memo=self.memory["memo"],
+            table=self.memory["table"],
+            counts=self.counts._replace(
+                trails=self.memory["trails"], ends=self.memory["ends"], known=self.memory["known"]
+            ),
+        )
+
+    def arguments(self) -> tuple[object, ...]:
+        """Return the arguments of the kernel."""
+        conditions = None if self.arrays.compiled.linked is None else self.conditions
+        return self.rules, self.arrays.rows, self.work, conditions
+
+
+class SelectionCoverage(KernelSearch[SelectionCoverageWork]):
+    """One run at a time, if rows may be skipped or all matches are asked for.
+
+    It keeps the nearest run from each row of the path on, and remembers no failures.
+    """
+
+    kernel = Kernel(
+        selection_coverage.search,
+        selection_coverage.search_start,
+        selection_coverage.begin_partition,
+    )
+    progress: selection_coverage.SelectionCoverageProgress
+    progress_kind = selection_coverage.SelectionCoverageProgress
+
+    def __init__(
+        self, coverable: Coverable, counts: Counts, arrays: SearchInput, room: Room
+    ) -> None:
+        self.trail_words = count_trail_words(coverable)
+        self.counts = build_run_counts(coverable, counts, arrays)
+        self.between = find_absences_on_data(coverable, arrays)
+        super().__init__(coverable.task, arrays, room)
+
+    @property
+    def keeps_states(self) -> bool:
+        """Return whether the computation states that a starting row has reached are kept.
+
+        They are, unless a negation between two rows of the match depends on the run: then runs also
+        differ in where their rows are.
+        """
         absences_between = [
             absence
-            for absence in task.absent
+            for absence in self.task.absent
             if absence.after is not None and absence.before is not None
         ]
-        return len(absences_between) == len(self.counting.between.absent)
+        return len(absences_between) == len(self.between.absent)
+
+    @property
+    def shapes(self) -> Shapes:
+        """Return the path, the registers, the table of states and the nearest runs."""
+        size = self.sizes[layout.PATH_FULL]
+        path: Shapes = {"path": ((layout.PATH_SIZE, size), np.int64)}
+        table = self.shape_table(self.sizes[layout.RUNS_FULL] if self.keeps_states else 0)
+        nearest = shape_nearest_runs(size, self.trail_words)
+        return path | table | nearest | self.shape_registers(size)
+
+    def make_work(self) -> SelectionCoverageWork:
+        """Return what the kernel works in."""
+        return SelectionCoverageWork(
+            progress=self.progress,
+            output=self.output,
+            path=self.memory["path"],
+            table=self.memory["table"],
+            counts=self.counts._replace(trails=self.memory["trails"], ends=self.memory["ends"]),
+            between=self.between,
+        )
+
+    def arguments(self) -> tuple[object, ...]:
+        """Return the arguments of the kernel."""
+        rules, selecting, rows = self.rules, self.selecting, self.arrays.rows
+        return rules, selecting, rows, self.work, self.conditions, self.arrays.negation
+
+
+def count_trail_words(coverable: Coverable) -> int:
+    """Return how many words the trail of a run has."""
+    return -(-max(1, len(coverable.occurrences.variables)) // WORD)
+
+
+def shape_nearest_runs(depths: int, trail_words: int) -> Shapes:
+    """Return the nearest runs from each row of the path on, and from the row after it."""
+    return {
+        "trails": ((depths + 1, trail_words), np.int64),
+        "ends": ((depths + 1, END_SIZE), np.int64),
+    }
 
 
 def build_run_counts(coverable: Coverable, counts: Counts, arrays: SearchInput) -> RunCounts:
-    """Return what the kernels read and write to count runs. `make_room` sets the size of the rest.
+    """Return what the kernels read and write to count runs, without the nearest runs.
 
     Args:
         coverable: the task.
@@ -191,7 +270,6 @@ def build_run_counts(coverable: Coverable, counts: Counts, arrays: SearchInput) 
         trails=empty,
         ends=empty,
         known=np.empty((0, 0, 0), np.int64),
-        between=find_absences_on_data(coverable, arrays) if coverable.task.selects else None,
     )
 
 

@@ -24,7 +24,10 @@ from matchrec.conditions.evaluate import instructions as op
 from matchrec.conditions.evaluate.registers import Reduced, RowOf
 from matchrec.search.interface import MOST_IN_STREAM, Room, Task
 from matchrec.search.kernels import layout
+from matchrec.search.kernels.all_matches import RunsSearch
 from matchrec.search.kernels.order import SearchPosition
+from matchrec.search.kernels.totals import TotalsSearch
+from matchrec.search.live_runs import LiveRuns, find_extremes
 from matchrec.search.matches import Matches, Numbering, no_matches
 from matchrec.search.partitions import BoolArray, IntArray, Partitions, take_or
 from matchrec.search.records import (
@@ -35,17 +38,14 @@ from matchrec.search.records import (
     to_read_only,
 )
 from matchrec.search.selection import (
-    LiveRuns,
     Release,
-    RunsSearch,
-    TotalsSearch,
     concatenate,
-    find_extremes,
     first_matches,
     release_matches,
     sort_matches,
 )
 
+# An array as it is stored. Its elements have the type that its name stands for.
 Array = npt.NDArray[Any]
 
 
@@ -119,7 +119,6 @@ def to_arrays(state: SearchState) -> dict[str, Array]:
 
 def from_arrays(arrays: Mapping[str, Array]) -> SearchState:
     """Return the state that `to_arrays` has turned into arrays."""
-    held_columns: dict[str, Any] = {name: arrays[f"held.{name}"] for name in HELD}
     done, numbered = arrays["counts"].tolist()
     return SearchState(
         done=done,
@@ -127,7 +126,18 @@ def from_arrays(arrays: Mapping[str, Array]) -> SearchState:
         numbers=arrays["numbers"],
         live_runs=LiveRuns(arrays["runs"], arrays["registers"], arrays["nodes"]),
         start_bounds=arrays["start bounds"],
-        held=replace(no_matches(), **held_columns),
+        held=replace(
+            no_matches(),
+            partition=arrays["held.partition"],
+            number=arrays["held.number"],
+            start=arrays["held.start"],
+            offsets=arrays["held.offsets"],
+            classifiers=arrays["held.classifiers"],
+            excluded=arrays["held.excluded"],
+            rows=arrays["held.rows"],
+            completed=arrays["held.completed"],
+            kind=arrays["held.kind"],
+        ),
     )
 
 
@@ -214,14 +224,14 @@ class ResumedSearch:
             yield from search.find_matches()
             search.prune()
             self.live = search.live_runs()
-            self.last_live = search.work.last_live
+            self.last_live = search.last_live
         has_ended = self.find_ended_runs()
         if not has_ended.any():
             return
-        if arrays.rules.flushes:
+        if arrays.compiled.flushes:
             search = resume(task, arrays, self.live.keep(has_ended), stop, TO_THE_END)
             yield from search.find_matches()
-            last_live = search.work.last_live
+            last_live = search.last_live
             if len(self.last_live):
                 last_live = np.maximum(last_live, self.last_live)
             self.last_live = last_live
@@ -343,10 +353,10 @@ def find_possible_starts(task: Task, partitions: Partitions) -> BoolArray:
     """Return bool[n], false if the row conditions say that no run begins with a row."""
     compiled = compile_task(task, partitions.integers)
     rules = compiled.rules
-    first_choices = rules.program[: rules.first[rules.starts]]
+    first_choices = rules.program[: rules.first[compiled.selecting.starts]]
     if (first_choices[:, layout.TARGET] < 0).any():
         return np.ones(partitions.rows, np.bool_)
-    satisfied = build_row_arrays(partitions, compiled, selects=True).satisfied
+    satisfied = build_row_arrays(partitions, selects=True).satisfied
     may_begin = np.zeros(partitions.rows, np.bool_)
     for word, mask in first_choices[:, [layout.WORD, layout.MASK]].tolist():
         may_begin |= satisfied[:, word] & mask == mask

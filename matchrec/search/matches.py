@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from matchrec.automaton.program import A_MATCH
 from matchrec.errors import MatchRecognizeRunError
-from matchrec.errors.message import Message
+from matchrec.errors.kinds import MakeRunError
 from matchrec.errors.run.place import RowLocation
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.plan.expression import End
@@ -26,7 +26,7 @@ from matchrec.search.kernels.layout import SkipRule
 from matchrec.search.partitions import BoolArray, IntArray, list_positions
 
 # Of the three words of a number in `Matches.totals`, the one with the bits of a double: see
-# `kernels.totals`. A number of matches or ways is zero only if this word is.
+# `kernels.ways`. A number of matches or ways is zero only if this word is.
 DOUBLE_WORD = 2
 
 
@@ -84,7 +84,7 @@ class Matches:
     # lengths of matches. Only a task that asks for chains gets them.
     chains: Chains | None = None
     # int64[m, w], the aggregates over all matches of each group, which counts as a match of one
-    # row: see `kernels.totals`.
+    # row: see `kernels.ways`.
     totals: IntArray | None = None
 
     @property
@@ -158,23 +158,21 @@ class RunFailure(Exception):  # noqa: N818 -- the worker turns it into an error 
     """A search, or reading its matches, has failed because of the rows.
 
     Args:
-        message: the user's error.
+        make_error: makes the user's error.
         row: position of the row that the error names. For AFTER MATCH SKIP, it is the match's
             starting row; for a condition, the candidate row; for a sum, the last row added.
-        fields: what the message needs, apart from the location of the row.
+        fields: the arguments of `make_error`, apart from the location of the row.
     """
 
-    def __init__(
-        self, message: Message[MatchRecognizeRunError], row: int, fields: Mapping[str, object]
-    ) -> None:
-        super().__init__(message, row, fields)
-        self.message = message
+    def __init__(self, make_error: MakeRunError, row: int, fields: Mapping[str, object]) -> None:
+        super().__init__(make_error, row, fields)
+        self.make_error = make_error
         self.row = row
         self.fields = fields
 
-    def error(self, place: RowLocation) -> MatchRecognizeRunError:
-        """Return the error for the user. `place` says where `row` is, in the user's terms."""
-        return self.message(place=place, **self.fields)
+    def error(self, location: RowLocation) -> MatchRecognizeRunError:
+        """Return the error for the user. `location` says where `row` is, in the user's terms."""
+        return self.make_error(location=location, **self.fields)
 
 
 def skip_rule(to: SkipTo) -> SkipRule:

@@ -52,8 +52,8 @@ def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition
             try:
                 holds = vectors.holds(condition.expression, rows)
             except RowFailure as failure:
-                message, row = failure.args
-                raise RunFailure(message, row, {"variable": condition.variable}) from failure
+                make_error, row = failure.args
+                raise RunFailure(make_error, row, {"variable": condition.variable}) from failure
             word, bit = divmod(condition.bit, 64)
             satisfied[:, word] |= np.left_shift(holds, bit, dtype=np.uint64)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -20,11 +19,16 @@ from matchrec.plan.clauses import MatchOutput
 from matchrec.search.interface import Room, Task
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import RunStarts
-from matchrec.search.kernels.skipping import search_live_runs
+from matchrec.search.kernels.skipping import (
+    SkippingSearch,
+    begin_partition,
+    find_live_run,
+    search_live_runs,
+)
 from matchrec.search.matches import Matches, next_starts
 from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.records import prepare_input
-from matchrec.search.search import PathSearch
+from matchrec.search.search import Kernel, Shapes
 
 
 def with_runs(
@@ -83,10 +87,14 @@ def find_starts(
     has_window = end > np.arange(len(end))
     is_wanted = ~is_covered & has_window & (is_unfinished | partial.timed_out)
     kind = np.where(is_wanted, np.where(is_unfinished, UNFINISHED, TIMED_OUT), NOTHING)
-    return RunStarts(kind=kind, number=matches_before[:-1] - matches_before[partition_begin])
+    return RunStarts(
+        kind=kind,
+        number=matches_before[:-1] - matches_before[partition_begin],
+        unfinished_in=np.full(1, -1, np.int64),
+    )
 
 
-class PartialSearch(PathSearch):
+class PartialSearch(SkippingSearch):
     """One run at a time, for the runs from some starting rows: see `kernels.skipping`.
 
     By its rules no choice accepts. Instead, a run is found if it is live where its window ends.
@@ -98,18 +106,20 @@ class PartialSearch(PathSearch):
         starts: the starting rows, and what a run from each of them is.
     """
 
-    kernel = staticmethod(search_live_runs)
+    kernel = Kernel(search_live_runs, find_live_run, begin_partition)
 
     def __init__(self, task: Task, partitions: Partitions, room: Room, starts: RunStarts) -> None:
         max_steps = None if task.selects or task.looks_only_at_data else task.max_steps
         preferred = replace(task, output=MatchOutput.PREFERRED, max_steps=max_steps)
-        super().__init__(preferred, prepare_input(preferred, partitions), room)
         self.starts = starts
+        super().__init__(preferred, prepare_input(preferred, partitions), room)
         accepts = self.rules.program[:, layout.TARGET] == layout.ACCEPT
         program = self.rules.program[~accepts]
         first = np.searchsorted(program[:, layout.SOURCE], np.arange(len(self.rules.first)))
         ends = np.array(find_live_states(task.pattern.folding.choices), np.int64)
-        self.rules = self.rules._replace(program=program, first=first, ends=ends)
+        self.rules = self.rules._replace(program=program, first=first)
+        assert self.selecting is not None
+        self.selecting = self.selecting._replace(ends=ends)
 
     @property
     def keeps_states(self) -> bool:
@@ -118,6 +128,13 @@ class PartialSearch(PathSearch):
         return compiled.linked is not None and not compiled.remembers_all
 
     @property
-    def hooks(self) -> tuple[Any, Any]:
-        """Return no negation, because no match is looked for, and the starting rows."""
-        return None, self.starts
+    def shapes(self) -> Shapes:
+        """Return the arrays of the search, and the table of states, which is empty if unused."""
+        size = self.sizes[layout.RUNS_FULL] if self.keeps_states else 0
+        return super().shapes | self.shape_table(size)
+
+    def arguments(self) -> tuple[object, ...]:
+        """Return the arguments of the kernel. No match is looked for, so there is no negation."""
+        rules, selecting, rows = self.rules, self.selecting, self.arrays.rows
+        table = self.memory["table"]
+        return rules, selecting, rows, self.work, self.conditions, table, self.starts

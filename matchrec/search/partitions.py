@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,10 @@ FloatArray = npt.NDArray[np.float64]
 WordArray = npt.NDArray[np.uint64]
 
 
-def take_or(values: npt.NDArray[Any], index: IntArray, otherwise: int) -> npt.NDArray[Any]:
+S = TypeVar("S", bound=np.generic)
+
+
+def take_or(values: npt.NDArray[S], index: IntArray, otherwise: int) -> npt.NDArray[S]:
     """Return `values[index]`, with `otherwise` where the index is -1."""
     if not len(values):
         return np.full((len(index), *values.shape[1:]), otherwise, values.dtype)

@@ -5,16 +5,15 @@
 2. `prepare_input` adds the arrays of the partitions, negations and totals.
 
 With event selection no array is missing: without conditions on the run, a row of registers is
-empty; without a window, it ends with the partition. Other searches have None for what they do not
-need, so that the compiler leaves it out.
+empty; without a window, it ends with the partition.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,13 +22,14 @@ from matchrec.automaton.closure import find_live_states, find_states_reached_twi
 from matchrec.automaton.program import GUARD_END, TIMED_OUT
 from matchrec.conditions.evaluate.formulas import RowValues
 from matchrec.conditions.evaluate.instructions import MATCH_NUMBER, READ
+from matchrec.conditions.evaluate.kernels.machine import Input
 from matchrec.conditions.evaluate.link import LinkedConditions, Move, link_conditions
-from matchrec.jit.callbacks import NO_CALLBACK
+from matchrec.jit.callbacks import NO_CALLBACK, Callback
 from matchrec.jit.decorators import read_only
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
 from matchrec.search.interface import Condition, Task
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.totals import ASKED_SIZE, CODES, count_words
+from matchrec.search.kernels.ways import ASKED_SIZE, CODES, count_words
 from matchrec.search.matches import find_targets, skip_rule
 from matchrec.search.partitions import BoolArray, Frontier, IntArray, Partitions
 from matchrec.shortcuts import current_shortcuts
@@ -46,9 +46,12 @@ class SearchInput:
     selects: bool
     # The arrays of the task, which equal tasks share.
     compiled: CompiledTask
-    # The same as `compiled.rules`, without what this search does not need.
     rules: layout.Rules
+    # None for a contiguous search.
+    selecting: layout.SelectionRules | None
     rows: layout.RowArrays
+    # What conditions on the run read of the rows.
+    values: ConditionValues
     # None if the task has no negation.
     negation: layout.NegationArrays | None
     # The ends of windows: see `Partitions.ends`.
@@ -58,20 +61,60 @@ class SearchInput:
     # None if the task outputs matches.
     totals: layout.TotalArrays | None = None
 
-    def show_to_python(self, work: Callable[[], layout.Work]) -> None:
+    def bind_conditions(
+        self, registers: IntArray, progress: layout.Progress
+    ) -> layout.RunConditions:
+        """Return the conditions on the run for a search.
+
+        Args:
+            registers: the registers of all runs.
+            progress: the progress of the search, of which conditions read the partition.
+        """
+        values, code = self.values, self.compiled.code
+        machine_input = Input(
+            columns=values.columns,
+            valid=values.valid,
+            mathematics=values.mathematics,
+            python=values.python,
+            progress=layout.view_progress(progress),
+        )
+        return layout.RunConditions(
+            instructions=code.instructions,
+            tests_before_mapping=code.tests_before_mapping,
+            live_first=code.live_first,
+            live=code.live,
+            registers=registers,
+            stack=values.stack,
+            machine_input=machine_input,
+        )
+
+    def show_to_python(self, progress: layout.Progress, registers: Callable[[], IntArray]) -> None:
         """Let the functions that Python computes read the runs and the match of a search.
 
         Args:
-            work: returns what the search works in at the time of the call. The search replaces
-                these arrays as it grows.
+            progress: the progress of the search.
+            registers: returns the registers at the time of the call. The search replaces them as it
+                grows.
         """
         if self.python is None:
             return
-        progress = work().progress
-        self.python.registers = lambda: work().registers
+        self.python.registers = registers
         self.python.match_number = lambda: int(progress.number) + 1
         if not self.selects:  # runs of different starting rows are never searched at once
             self.python.begins = lambda: (progress.partition, progress.start)
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionValues:
+    """What conditions on the run read of the rows: see `conditions.evaluate.kernels.machine`."""
+
+    columns: IntArray
+    valid: BoolArray
+    # Pointers to functions.
+    mathematics: Callback
+    python: Callback
+    # int64[2, d], on which conditions are evaluated.
+    stack: IntArray
 
 
 def prepare_input(task: Task, partitions: Partitions, *, selects: bool = True) -> SearchInput:
@@ -83,32 +126,30 @@ def prepare_input(task: Task, partitions: Partitions, *, selects: bool = True) -
         selects: whether they are for a search with event selection.
     """
     compiled = compile_task(task, partitions.integers)
-    linked = compiled.linked
-    rules = compiled.rules
-    rows = build_row_arrays(partitions, compiled, selects=selects)
-
+    rows = build_row_arrays(partitions, selects=selects)
     negation = None
     if task.absent or task.closing is not None:
         negation = build_negation_arrays(task, compiled, rows.satisfied)
 
+    columns = to_read_only(partitions.columns, np.int64)
+    valid = to_read_only(partitions.valid, np.bool_)
+    values = ConditionValues(columns, valid, NO_CALLBACK, NO_CALLBACK, np.zeros((2, 1), np.int64))
     python = None
-    if linked is not None:
+    if compiled.linked is not None:
         from matchrec.conditions.evaluate.python_calls import PythonCalls  # loads all functions
 
-        source = RowValues(rows.columns, rows.valid, partitions.ranked)
-        python = PythonCalls(linked, source)
-        rows = rows._replace(mathematics=python.mathematics, python=python.pointer)
-
-    if not selects:
-        rules = rules._replace(accepts=None, goes_on=None, waits=None, ends=None)
-        if linked is None:
-            rules = rules._replace(instructions=None, live_first=None, live=None)
-
+        source = RowValues(columns, valid, partitions.ranked)
+        python = PythonCalls(compiled.linked, source)
+        values = replace(
+            values, mathematics=python.mathematics, python=python.pointer, stack=python.stack
+        )
     return SearchInput(
         selects=selects,
         compiled=compiled,
-        rules=rules,
+        rules=compiled.rules,
+        selecting=compiled.selecting if selects else None,
         rows=rows,
+        values=values,
         negation=negation,
         ends=partitions.ends,
         python=python,
@@ -116,19 +157,15 @@ def prepare_input(task: Task, partitions: Partitions, *, selects: bool = True) -
     )
 
 
-def build_row_arrays(
-    partitions: Partitions, compiled: CompiledTask, *, selects: bool
-) -> layout.RowArrays:
+def build_row_arrays(partitions: Partitions, *, selects: bool) -> layout.RowArrays:
     """Return the partitions as kernels read them.
 
     Args:
         partitions: the rows to search.
-        compiled: the task that is run on them.
         selects: whether they are for a search with event selection. Such a search does not keep to
             the frontier of the partitions, so it gets a new one.
     """
     starts = to_read_only(partitions.starts, np.int64)
-    reads_columns = selects or compiled.linked is not None
     frontier = partitions.frontier
     if selects or frontier is None:
         frontier = Frontier.of(partitions.starts)
@@ -142,10 +179,6 @@ def build_row_arrays(
         satisfied=to_read_only(partitions.satisfied, np.uint64).view(np.int64),
         window_end=to_read_only(window_end, np.int64),
         begins=to_read_only(np.empty(0), np.bool_),  # see `search.find_possible_beginnings`
-        columns=to_read_only(partitions.columns, np.int64) if reads_columns else None,
-        valid=to_read_only(partitions.valid, np.bool_) if reads_columns else None,
-        mathematics=NO_CALLBACK if selects else None,
-        python=NO_CALLBACK if selects else None,
     )
 
 
@@ -236,8 +269,13 @@ def build_total_arrays(
 class CompiledTask:
     """The arrays of a task, without its names. Equal tasks share one object: see `compile_task`."""
 
-    # As kernels with event selection read them.
     rules: layout.Rules
+    # What only searches with event selection read.
+    selecting: layout.SelectionRules
+    # Whether some runs are output when their windows end.
+    flushes: bool
+    # The code of the conditions on the run.
+    code: ConditionCode
     # The conditions on the run, linked; None if no condition depends on the run.
     linked: LinkedConditions | None
     # Whether failures are remembered in all states that can be reached twice.
@@ -255,6 +293,16 @@ class CompiledTask:
     def registers(self) -> int:
         """Return how many registers a run has."""
         return len(self.linked.initial) if self.linked else 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConditionCode:
+    """The code of the conditions on the run. See `layout.RunConditions` for the fields."""
+
+    instructions: IntArray
+    tests_before_mapping: bool
+    live_first: IntArray
+    live: IntArray
 
 
 def compile_task(task: Task, integers: int) -> CompiledTask:
@@ -295,18 +343,21 @@ def make_arrays(task: Task, integers: int, *, merging: bool) -> CompiledTask:
         skip=skip_rule(skip.to),
         forgets=linked is not None and MATCH_NUMBER in linked.operations,
         merge_runs=merging and task.output is not MatchOutput.GRAPH and not flushes,
+    )
+    selecting = layout.SelectionRules(
         starts=task.pattern.folding.starts,
-        tests_before_mapping=task.stages is not None,
-        flushes=flushes,
         accepts=find_accepting_guards(program, state_count),
         goes_on=np.isin(np.arange(state_count), going_on).astype(np.int64),
         waits=waits,
         ends=ends,
+    )
+    code = ConditionCode(
         instructions=linked.instructions if linked else np.empty((0, 5), np.int64),
+        tests_before_mapping=task.stages is not None,
         live_first=linked.live_first if linked else np.zeros(state_count + 1, np.int64),
         live=linked.live_registers if linked else np.empty(0, np.int64),
     )
-    return CompiledTask(rules, linked, remembers_all)
+    return CompiledTask(rules, selecting, flushes, code, linked, remembers_all)
 
 
 def find_accepting_guards(program: IntArray, state_count: int) -> IntArray:
@@ -371,7 +422,7 @@ def link_run_conditions(task: Task, program: IntArray, integers: int) -> LinkedC
 
 
 def find_waiting_states(task: Task) -> tuple[IntArray, IntArray]:
-    """Return `waits` and `ends` of `layout.Rules`.
+    """Return `waits` and `ends` of `layout.SelectionRules`.
 
     If all matches are searched and runs that time out are output as well, a run whose window ends
     is output in each state that is live.
@@ -463,11 +514,14 @@ def find_bit(condition: Condition) -> tuple[int, int]:
     return word, int(mask.astype(np.int64))
 
 
-def to_read_only(array: npt.NDArray[Any], dtype: type) -> npt.NDArray[Any]:
+S = TypeVar("S", bound=np.generic)
+
+
+def to_read_only(array: npt.NDArray[np.generic], dtype: type[S]) -> npt.NDArray[S]:
     """Return a contiguous array of `dtype`, as kernels take it. It is copied only if it must be.
 
     The result cannot be written to: then kernels need no other machine code for arrays that never
     could, such as those that Arrow made.
     """
-    array_for_kernels: npt.NDArray[Any] = read_only(np.ascontiguousarray(array, dtype))
+    array_for_kernels: npt.NDArray[S] = read_only(np.ascontiguousarray(array, dtype))
     return array_for_kernels

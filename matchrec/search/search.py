@@ -1,5 +1,9 @@
 """The loop around a kernel: it gives the kernel arrays, makes them grow and takes matches away.
 
+A search is a class with a kernel; it is in the file of its kernel. What searches have in common is
+here: `KernelSearch` for all of them, `PathSearch` for those of one run at a time and `BufferSearch`
+for those of all runs at once.
+
 A kernel searches all partitions in one call and returns a status when something is full or has
 failed. `KernelSearch.find_matches` then acts on the status and calls the kernel again:
 
@@ -23,11 +27,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import prod
 from time import perf_counter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -36,20 +40,28 @@ from matchrec import memory
 from matchrec.automaton.closure import may_map_twice
 from matchrec.automaton.program import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.conditions.functions.function import AnsiError
+from matchrec.errors.kinds import MakeRunError
 from matchrec.errors.run import failures
-from matchrec.errors.streams import stream_without_room
+from matchrec.errors.streams import stream_out_of_memory
 from matchrec.jit.decorators import read_only
+from matchrec.jit.kept import KeptFunction, wrapping_integers
 from matchrec.plan.clauses import MatchOutput
 from matchrec.search.interface import Room, Task
-from matchrec.search.kernels import chained, depth_first, distances, layout, preferred
-from matchrec.search.kernels.buffer import compact
-from matchrec.search.matches import Chains, Matches, RunFailure
+from matchrec.search.kernels import layout
+from matchrec.search.kernels.buffer import Pruned, compact
+from matchrec.search.kernels.starts import find_start, go_to_next_partition
+from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import NO_EDGE, BoolArray, IntArray
 from matchrec.search.records import SearchInput
 from matchrec.shortcuts import current_shortcuts
 
-# The shape and the type of arrays of `Work`, by name.
-Shapes = dict[str, tuple[tuple[int, ...], type]]
+# An array in which a search works. Its elements have the type that its name stands for.
+Array = npt.NDArray[Any]
+# What the elements of these arrays are.
+Element = np.int64 | np.int32 | np.uint8
+
+# The shape and the type of arrays in which a search works, by name.
+Shapes = dict[str, tuple[tuple[int, ...], type[Element]]]
 
 NODES_OF_A_RUN = 16  # nodes for which there is room at first, for each run
 MANY_NODES = 1 << 13  # a buffer of fewer nodes grows at once: see `BufferSearch.prune_if_enough`
@@ -57,8 +69,8 @@ LEAST_OUTPUT = 1 << 12  # matches
 BYTES_OF_OUTPUT_ROW = 128  # what a mapped row takes, roughly, until it has left the worker
 STEPS_A_SECOND = 1 << 14  # of Python
 
-_FAILURES = {
-    layout.SKIP_TO_NO_ROW: failures.skip_to_no_row,
+_FAILURES: dict[int, MakeRunError] = {
+    layout.SKIP_TO_NO_ROW: failures.skip_to_missing_row,
     layout.SKIP_TO_FIRST_ROW: failures.skip_to_first_row,
     layout.OVERFLOW: failures.overflow_in_condition,
     layout.DIVISION_BY_ZERO: failures.division_by_zero,
@@ -75,10 +87,28 @@ def at_most(room: Room, most: Room) -> Room:
     return replace(room, rows=rows, matches=matches)
 
 
-class KernelSearch(ABC):
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel, and the functions in its loop that a search has of its own: see `kernels.starts`.
+
+    Python runs the loop with these functions until the kernel is compiled.
+    """
+
+    search: KeptFunction[..., int]
+    # Gets the same arguments as the kernel.
+    search_start: Callable[..., int]
+    # Gets what the search works in.
+    begin_partition: Callable[..., None]
+
+
+W = TypeVar("W", bound=layout.Work)
+
+
+class KernelSearch(ABC, Generic[W]):
     """One search of one task.
 
-    A subclass names its kernel and the shapes of the arrays in which the kernel works.
+    A subclass names its kernel and the shapes of the arrays in which the kernel works, and puts
+    them into the kernel's record of work.
 
     Args:
         task: the task of a query.
@@ -87,11 +117,16 @@ class KernelSearch(ABC):
         counters: int64[COUNTERS], to which the search adds at its end what it has counted.
     """
 
-    # What searches.
-    kernel: Any
+    # The kernel that searches.
+    kernel: Kernel
+    # How far it has come. The class has the fields that this search keeps; each subclass names it.
+    progress: layout.Progress
+    progress_kind: ClassVar[type[layout.Progress]]
     # Whether the search begins again with the row after a starting row without a match, so that it
     # may pass over rows with which no match can begin: see `find_possible_beginnings`.
     begins_anew: ClassVar[bool] = False
+    # Whether Python may take the first steps: its integers do not wrap, as those of totals must.
+    may_use_python: ClassVar[bool] = True
 
     def __init__(
         self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
@@ -102,12 +137,14 @@ class KernelSearch(ABC):
         self.task = task
         self.arrays = arrays
         self.room = room
-        self.counters = counters
         self.rules = arrays.rules
-        self.work = initial_work(task, arrays)
+        self.selecting = arrays.selecting
+        self.progress = begin_progress(self.progress_kind, task)
+        # To which the search adds at its end, and in which it counts.
+        self.counters = counters
+        self.counted = np.zeros(layout.COUNTERS, np.int64)
         # How many steps Python may still take; None until that is known.
         self.steps_left: int | None = None
-        arrays.show_to_python(lambda: self.work)
         # How large arrays are, by the status that says that they are full.
         size = max(room.memory, 2)
         self.sizes = {
@@ -116,23 +153,38 @@ class KernelSearch(ABC):
             layout.RUNS_FULL: size,
             layout.NODES_FULL: NODES_OF_A_RUN * size,
         }
+        self.output = layout.OutputArrays(
+            found=np.zeros((layout.FOUND_SIZE, 1), np.int64),
+            choices=np.zeros(0, np.int32),
+            rows=np.zeros(0, np.int64),
+        )
+        # The arrays in which the search works, by name.
+        self.memory: dict[str, Array] = {}
         self.make_room()
+        arrays.show_to_python(self.progress, lambda: self.memory["registers"])
 
     @property
-    def progress(self) -> layout.Progress:
-        """Return how far the kernel has come."""
-        return self.work.progress
+    @abstractmethod
+    def shapes(self) -> Shapes:
+        """Return the arrays in which the search works, as large as `sizes` says."""
+
+    @abstractmethod
+    def make_work(self) -> W:
+        """Return what the kernel works in: the arrays of `memory`, the output and the records."""
+
+    @abstractmethod
+    def arguments(self) -> tuple[object, ...]:
+        """Return the arguments of the kernel."""
 
     @property
-    def hooks(self) -> tuple[Any, Any]:
-        """Return the two arguments that the kernel takes after the records.
+    def conditions(self) -> layout.RunConditions:
+        """Return the conditions on the run, with the registers of this search."""
+        return self.arrays.bind_conditions(self.memory["registers"], self.progress)
 
-        They are the registers, or with event selection the negation; then what is added up or
-        counted. Each is None if the kernel has nothing to do for it.
-        """
-        if self.arrays.selects:
-            return self.arrays.negation, self.arrays.totals
-        return self.work.registers, self.arrays.totals
+    @property
+    def live_count(self) -> int:
+        """Return how many runs are live between two rows, if all of them are searched at once."""
+        return 0
 
     def find_matches(self) -> Iterator[Matches]:
         """Yield the matches in chunks, as the kernel finds them.
@@ -149,9 +201,9 @@ class KernelSearch(ABC):
             room = at_most(self.room, Room(rows=16 * few, matches=few))
             least_matches = max(least_matches, room.matches)
             least_rows = max(least_rows, room.rows)
-            output = self.output(least_matches, least_rows)
-            output.found[layout.FOUND_OFFSET, 0] = 0
-            self.work = self.work._replace(output=output)
+            self.output = self.make_output(least_matches, least_rows)
+            self.output.found[layout.FOUND_OFFSET, 0] = 0
+            self.work = self.make_work()
             progress.matches = progress.mapped = 0
             status = self.advance()
             while layout.OUTPUT_FULL < status < layout.SKIP_TO_NO_ROW:
@@ -159,7 +211,7 @@ class KernelSearch(ABC):
                 status = self.advance()
             self.raise_failure(status)
             if progress.matches:
-                yield self.matches(output)
+                yield self.matches(self.output)
             elif status == layout.OUTPUT_FULL:  # a single match does not fit
                 least_matches = 2 * least_matches
                 least_rows = max(2 * least_rows, int(progress.needed))
@@ -167,96 +219,105 @@ class KernelSearch(ABC):
 
     def add_counters(self) -> None:
         """Add what this search has counted to `counters`; of live runs, keep the larger number."""
-        counted = self.work.counters
-        if self.counters is None or counted is None:
+        if self.counters is None:
             return
-        most_live = max(self.counters[layout.MOST_LIVE], counted[layout.MOST_LIVE])
-        self.counters += counted
+        most_live = max(self.counters[layout.MOST_LIVE], self.counted[layout.MOST_LIVE])
+        self.counters += self.counted
         self.counters[layout.MOST_LIVE] = most_live
 
     def advance(self) -> int:
         """Call the kernel and return its status.
 
         While its machine code is missing, Python takes the first steps of a search over few rows.
-        Totals are compiled at once, because each is two words that wrap, and Python's integers do
-        not wrap.
         """
-        arguments = self.rules, self.arrays.rows, self.work, *self.hooks
+        arguments = self.arguments()
+        kernel = self.kernel.search
         if self.steps_left is None:
             has_few_rows = self.arrays.rows.starts[-1] <= current_shortcuts().few_steps
-            may_use_python = has_few_rows and self.arrays.totals is None
-            self.steps_left = self.kernel.steps_left(arguments) if may_use_python else 0
+            may_use_python = has_few_rows and self.may_use_python
+            self.steps_left = kernel.steps_left(arguments) if may_use_python else 0
         if self.steps_left > 0:
             steps_before = self.steps_left
-            status = self.advance_by_python(*arguments)
-            self.kernel.count_steps(steps_before - self.steps_left, arguments)
+            status = self.advance_by_python(arguments)
+            kernel.count_steps(steps_before - self.steps_left, arguments)
             if status != layout.TOO_MANY_STEPS:
                 return status
             self.steps_left = 0
-        return int(self.kernel(*arguments))
+        return int(kernel(*arguments))
 
-    def advance_by_python(
-        self, rules: layout.Rules, rows: layout.RowArrays, work: layout.Work, *hooks: Any
-    ) -> int:
+    def advance_by_python(self, arguments: tuple[object, ...]) -> int:
         """Do as the kernel does, unless that takes more steps than are left.
 
         Returns:
             The status of the kernel. TOO_MANY_STEPS if there are no steps left; then the search is
             where it was before the starting row, or the row, that took too many.
         """
-        progress = layout.share_fields(self.progress)
-        search_start = self.kernel.part("search_start")
+        rows = self.arrays.rows
+        shared = tuple(map(layout.share_with_python, arguments))
+        work = layout.share_with_python(self.work)
+        progress: layout.Progress = work.progress
         limit = progress.step_limit
-
-        def search_few(*arguments: Any) -> int:
-            """Search as `search_start` does, and count the steps."""
-            assert self.steps_left is not None
-            if self.steps_left <= 0:
-                return layout.TOO_MANY_STEPS
-            mapped_before = progress.mapped
-            steps_before = progress.step_count
-            begun = perf_counter()
-            progress.step_limit = min(limit, steps_before + self.steps_left)
-            status = int(search_start(*arguments))
-            mapped = progress.mapped - mapped_before
-            evaluated = progress.step_count - steps_before
-            steps = 1 + progress.count + mapped + evaluated
-            # Conditions on the data only are not counted as steps, so time counts as well.
-            steps_by_time = int((perf_counter() - begun) * STEPS_A_SECOND)
-            self.steps_left -= max(steps, steps_by_time)
-            if status == layout.TOO_MANY_STEPS:
-                progress.step_count = steps_before
-            return status
-
-        arguments = rules, rows, work._replace(progress=progress), *hooks
         try:
-            return int(self.kernel.by_python(*arguments, search_start=search_few))
+            with wrapping_integers():
+                while progress.partition < rows.starts.shape[0] - 1:
+                    status = layout.DONE
+                    while status == layout.DONE and find_start(rows.begins, progress):
+                        status = self.search_start_by_python(shared, progress, limit)
+                    if status not in (layout.DONE, layout.MORE_ROWS):
+                        return status
+                    go_to_next_partition(rows.starts, rows.frontier, progress)
+                    self.kernel.begin_partition(work)
+                return layout.DONE
         finally:
             progress.step_limit = limit
 
-    @property
-    @abstractmethod
-    def shapes(self) -> Shapes:
-        """Return the arrays in which the search works, as large as `sizes` says."""
+    def search_start_by_python(
+        self, arguments: tuple[object, ...], progress: layout.Progress, limit: int
+    ) -> int:
+        """Search from the next starting row, or search the next row, and count the steps.
+
+        Args:
+            arguments: those of the kernel, as Python reads them fast.
+            progress: the progress among them.
+            limit: how often conditions on the run may be evaluated in the partition.
+        """
+        assert self.steps_left is not None
+        if self.steps_left <= 0:
+            return layout.TOO_MANY_STEPS
+        mapped_before = progress.mapped
+        steps_before = progress.step_count
+        begun = perf_counter()
+        progress.step_limit = min(limit, steps_before + self.steps_left)
+        status = int(self.kernel.search_start(*arguments))
+        mapped = progress.mapped - mapped_before
+        evaluated = progress.step_count - steps_before
+        steps = 1 + self.live_count + mapped + evaluated
+        # Conditions on the data only are not counted as steps, so time counts as well.
+        steps_by_time = int((perf_counter() - begun) * STEPS_A_SECOND)
+        self.steps_left -= max(steps, steps_by_time)
+        if status == layout.TOO_MANY_STEPS:
+            progress.step_count = steps_before
+        return status
 
     def make_room(self) -> None:
         """Make the arrays as large as `sizes` says. They keep what the smaller ones held."""
         for name, (shape, dtype) in self.shapes.items():
-            smaller = getattr(self.work, name)
+            smaller = self.memory.get(name)
             if smaller is None or smaller.shape != shape:
                 array = self.new_array(np.zeros, shape, dtype)
                 if smaller is not None:
                     array[tuple(map(slice, smaller.shape))] = smaller
-                self.work = self.work._replace(**{name: array})
+                self.memory[name] = array
         linked = self.arrays.compiled.linked
         if linked is not None:
-            self.work.registers[0] = linked.initial
+            self.memory["registers"][0] = linked.initial
+        self.work = self.make_work()
 
-    def new_array(self, make: Callable[..., Any], shape: tuple[int, ...], dtype: Any) -> Any:
+    def new_array(self, make: MakeArray, shape: tuple[int, ...], dtype: type[Element]) -> Array:
         """Return a new array.
 
         Args:
-            make: what makes it, such as `np.zeros`.
+            make: what makes it: `np.zeros` or `np.empty`.
             shape: its shape.
             dtype: its type.
 
@@ -269,8 +330,8 @@ class KernelSearch(ABC):
             with suppress(MemoryError):
                 return make(shape, dtype)
         builds_all = self.task.output is MatchOutput.ALL and self.task.totals is None
-        message = failures.no_room_for_matches if builds_all else failures.no_room_for_search
-        raise RunFailure(message, int(self.progress.start), {"mebibytes": size >> 20})
+        make_error = failures.no_room_for_matches if builds_all else failures.no_room_for_search
+        raise RunFailure(make_error, int(self.progress.start), {"mebibytes": size >> 20})
 
     def check_most(self, size: int) -> None:
         """Raise RunFailure if a search over a stream may not take `size` bytes."""
@@ -278,28 +339,22 @@ class KernelSearch(ABC):
         if most is not None and not memory.may_take(size, most):
             row = min(int(self.progress.start), int(self.arrays.rows.starts[-1]) - 1)
             fields = {"mebibytes": size >> 20, "limit": most >> 20}
-            raise RunFailure(stream_without_room, row, fields)
+            raise RunFailure(stream_out_of_memory, row, fields)
 
     def grow(self, status: int) -> None:
-        """Make at least twice as large what `status` says is full.
-
-        If it is the memo, what it holds is forgotten, because a row is elsewhere in a larger ring.
-        To find it out again takes no longer than it took to fill the smaller ring.
-        """
+        """Make at least twice as large what `status` says is full."""
         size = 2 * self.sizes[status]
         while status == layout.MEMO_FULL and size < self.progress.needed:
             size *= 2
         self.sizes[status] = size
         self.make_room()
-        if status == layout.MEMO_FULL:
-            self.progress.memo_to = self.progress.start
 
-    def output(self, matches: int, rows: int) -> layout.OutputArrays:
+    def make_output(self, matches: int, rows: int) -> layout.OutputArrays:
         """Return an empty output with room for `matches` matches and `rows` mapped rows."""
         self.check_most(rows * BYTES_OF_OUTPUT_ROW)
         match_facts = self.new_array(np.empty, (layout.FOUND_SIZE, matches + 1), np.int64)
         choices = self.new_array(np.empty, (rows,), np.int32)
-        positions = self.new_array(np.empty, (rows,), np.int64) if self.arrays.selects else None
+        positions = self.new_array(np.empty, (rows * self.arrays.selects,), np.int64)
         return layout.OutputArrays(match_facts, choices, positions)
 
     def matches(self, output: layout.OutputArrays) -> Matches:
@@ -330,7 +385,7 @@ class KernelSearch(ABC):
         )
         return matches if self.arrays.ends is None else by_first_end(matches, self.arrays.ends)
 
-    def look_up(self, column: int, choices: layout.ChoiceArray, values: npt.NDArray[Any]) -> None:
+    def look_up(self, column: int, choices: layout.ChoiceArray, values: Array) -> None:
         """Fill `values` with what a column of `program` has for each choice.
 
         It does not allocate an array of the size of `values`, because all matches have many rows.
@@ -341,8 +396,8 @@ class KernelSearch(ABC):
 
     def raise_failure(self, status: int) -> None:
         """Raise RunFailure if a status of the kernel says that something has failed."""
-        message = _FAILURES.get(status)
-        if message is None:
+        make_error = _FAILURES.get(status)
+        if make_error is None:
             return
         progress = self.progress
         row = progress.row
@@ -358,8 +413,8 @@ class KernelSearch(ABC):
             error = self.arrays.python.failed()
             fields["reason"] = str(error)
             if isinstance(error, AnsiError):
-                message = failures.function_failed_under_ansi
-        raise RunFailure(message, int(row), fields)
+                make_error = failures.function_failed_under_ansi
+        raise RunFailure(make_error, int(row), fields)
 
     def shape_registers(self, runs: int) -> Shapes:
         """Return the registers before the first row of a run, and of `runs` runs after that.
@@ -375,42 +430,42 @@ class KernelSearch(ABC):
         columns = layout.TABLE_REGISTERS + self.arrays.compiled.registers
         return {"table": ((size, columns), np.int64)}
 
-    @property
-    def memo(self) -> Shapes:
+    def shape_memo(self) -> Shapes:
         """Return the memo of failures: a ring of rows with a bit for each memo number."""
-        return {"memo": ((self.sizes[layout.MEMO_FULL], -(-self.remembered // 8)), np.uint8)}
+        return {"memo": ((self.sizes[layout.MEMO_FULL], -(-self.remembered_states // 8)), np.uint8)}
 
     @property
-    def remembered(self) -> int:
+    def remembered_states(self) -> int:
         """Return how many states have memo numbers."""
         return int(self.arrays.rules.program[:, layout.MEMO].max(initial=-1)) + 1
 
 
-def initial_work(task: Task, arrays: SearchInput) -> layout.Work:
-    """Return what every search works in. A search adds the arrays that only it needs."""
-    row_count = arrays.rows.starts[-1] if needs_release_times(task) else 0
-    stack = arrays.python.stack if arrays.python else None
-    if arrays.selects and stack is None:
-        stack = np.zeros((2, 1), np.int64)
-    first_row = arrays.rows.starts[0]
-    progress = layout.new_progress()
-    progress.start = first_row
-    progress.memo_from = first_row
-    progress.memo_to = first_row
-    progress.best_start = -1
-    progress.memo_window = -1
-    progress.unfinished_in = -1
-    progress.partition = -1
-    progress.match_kind = A_MATCH
+class MakeArray(Protocol):
+    """A function that makes an array: `np.zeros` or `np.empty`."""
+
+    def __call__(self, shape: tuple[int, ...], dtype: type[Element], /) -> Array:
+        """Return an array with this shape and type."""
+
+
+# The values with which fields of a progress begin, if not with 0.
+FIRST_VALUES = {"partition": -1, "memo_window": -1, "best_start": -1, "match_kind": A_MATCH}
+
+
+def begin_progress(kind: type[layout.Progress], task: Task) -> layout.Progress:
+    """Return the progress of a search that has not begun: a record of this class."""
+    progress = layout.new_record(kind)
+    for field in layout.fields_of(kind):
+        setattr(progress, field, FIRST_VALUES.get(field, 0))
     progress.match_limit = find_match_limit(task)
     max_steps = None if task.selects else task.max_steps
     progress.step_limit = min(max_steps or layout.NO_LIMIT, layout.NO_LIMIT)
-    return layout.Work(
-        progress=progress,
-        stack=stack,
-        counters=np.zeros(layout.COUNTERS, np.int64) if arrays.selects else None,
-        last_live=np.full(row_count, -1, np.int64) if arrays.selects else None,
-    )
+    return progress
+
+
+def find_last_live(task: Task, arrays: SearchInput) -> IntArray:
+    """Return int64[n or 0], -1 for each row, if it matters when runs were live last."""
+    row_count = arrays.rows.starts[-1] if needs_release_times(task) else 0
+    return np.full(row_count, -1, np.int64)
 
 
 def find_match_limit(task: Task) -> int:
@@ -457,27 +512,20 @@ def by_first_end(matches: Matches, ends: IntArray) -> Matches:
     return replace(matches, kind=kind)
 
 
-class PathSearch(KernelSearch):
-    """A search of one run at a time.
+class PathSearch(KernelSearch[W]):
+    """A search of one run at a time, which remembers failures.
 
     It works in the path of the run, its computation state at each depth, and the memo of failures.
     """
 
-    def __init__(
-        self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
-    ) -> None:
-        super().__init__(task, arrays, room, counters)
-        if task.absent or needs_release_times(task):
-            # A run without a match may still matter: for a negation, or for when it was live last.
-            self.remember_nothing()
+    progress: layout.RememberedRows
+    progress_kind = layout.RememberedRows
 
     @property
-    def keeps_states(self) -> bool | None:
-        """Return whether the computation states that a starting row has reached are kept.
-
-        None if no task of this kind of search keeps them.
-        """
-        return None
+    def shapes(self) -> Shapes:
+        """Return the path, the memo and the registers."""
+        size = self.sizes[layout.PATH_FULL]
+        return {"path": ((size,), np.int32)} | self.shape_memo() | self.shape_registers(size)
 
     def remember_nothing(self) -> None:
         """Remember no failures: try each way again whenever the search comes to it."""
@@ -485,23 +533,40 @@ class PathSearch(KernelSearch):
         program[:, layout.MEMO] = layout.NOT_REMEMBERED
         self.rules = self.rules._replace(program=program)
 
+    def grow(self, status: int) -> None:
+        """Make at least twice as large what `status` says is full.
+
+        If it is the memo, what it holds is forgotten, because a row is elsewhere in a larger ring.
+        To find it out again takes no longer than it took to fill the smaller ring.
+        """
+        super().grow(status)
+        if status == layout.MEMO_FULL:
+            self.progress.memo_to = self.progress.start
+
+
+class SelectionPathSearch(PathSearch[W]):
+    """A search of one run at a time with event selection."""
+
+    def __init__(
+        self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
+    ) -> None:
+        self.last_live = find_last_live(task, arrays)
+        super().__init__(task, arrays, room, counters)
+        if task.absent or needs_release_times(task):
+            # A run without a match may still matter: for a negation, or for when it was live last.
+            self.remember_nothing()
+
     @property
     def shapes(self) -> Shapes:
-        """Return the path, the memo and the registers; and the table if it is ever used."""
-        size = self.sizes[layout.PATH_FULL]
-        path: Shapes
-        if self.arrays.selects:
-            path = {"path": ((layout.PATH_SIZE, size), np.int64)}
-        else:
-            path = {"path": ((size,), np.int32)}
-        shapes = path | self.memo | self.shape_registers(size)
-        if self.keeps_states is not None:
-            shapes |= self.shape_table(self.sizes[layout.RUNS_FULL] if self.keeps_states else 0)
-        return shapes
+        """Return the arrays of `PathSearch`, with the rows of the path and the best match."""
+        path: Shapes = {"path": ((layout.PATH_SIZE, self.sizes[layout.PATH_FULL]), np.int64)}
+        return super().shapes | path
 
 
-class BufferSearch(KernelSearch):
+class BufferSearch(KernelSearch[W]):
     """A search of all runs at once, with the shared buffer of their rows. Equal runs merge."""
+
+    progress: layout.BufferState
 
     @property
     def shapes(self) -> Shapes:
@@ -515,16 +580,21 @@ class BufferSearch(KernelSearch):
         return buffer | self.shape_table(2 * runs) | self.shape_registers(2 * runs)
 
     @property
-    def windows(self) -> tuple[layout.RunArray, layout.RunArray]:
-        """Return what the buffer is pruned by: the ends of windows, and the counters."""
-        return self.arrays.rows.window_end, self.work.counters
+    def live_count(self) -> int:
+        """Return how many runs are live between two rows."""
+        return int(self.progress.count)
+
+    @property
+    def pruned(self) -> Pruned | None:
+        """Return by what the buffer is pruned in addition to its runs, if it is."""
+        return Pruned(self.arrays.rows.window_end, self.counted)
 
     def prune(self) -> None:
         """Drop the nodes to which no run leads. It is called between two rows."""
-        work = self.work
         row = int(self.progress.start) - 1
-        moved = self.new_array(np.empty, work.nodes.shape[:1], work.nodes.dtype)
-        compact(row, *self.windows, work.runs, work.nodes, moved, work.progress)
+        nodes = self.memory["nodes"]
+        moved = self.new_array(np.empty, nodes.shape[:1], nodes.dtype.type)
+        compact(row, self.pruned, self.memory["runs"], nodes, moved, self.progress)
 
     def grow(self, status: int) -> None:
         """Make twice as large what is full. The nodes are pruned instead if that is enough."""
@@ -543,44 +613,6 @@ class BufferSearch(KernelSearch):
             return False
         self.prune()
         return bool(4 * self.progress.nodes <= size)
-
-
-class BreadthFirstSearch(BufferSearch):
-    """All runs at once, for the preferred match of each starting row, or for its longest one."""
-
-    kernel = staticmethod(preferred.search)
-
-    @property
-    def shapes(self) -> Shapes:
-        """Return the arrays of `BufferSearch`, with a memo and smaller nodes.
-
-        A node has no row if no rows are skipped, because then its row follows from its place in the
-        match. Without registers, the table is indexed by the state.
-        """
-        nodes = self.sizes[layout.NODES_FULL]
-        states = len(self.rules.first) - 1
-        shapes = super().shapes | self.memo
-        if "registers" not in shapes:
-            shapes["table"] = ((states, layout.TABLE_STATE), np.int64)
-        columns = layout.NODE_ROW + self.arrays.selects
-        return shapes | {"nodes": ((nodes, columns), np.int32)}
-
-    @property
-    def windows(self) -> tuple[layout.RunArray, layout.RunArray]:
-        """Return no windows: a node leads to one match only, and its run ends with the window."""
-        return None, None
-
-    @property
-    def hooks(self) -> tuple[Any, Any]:
-        """Return the registers, and the states in which a run waits; see `KernelSearch.hooks`."""
-        return self.work.registers, self.rules.waits
-
-    def grow(self, status: int) -> None:
-        """Grow as any buffer does; more runs also get room for the nodes that they create."""
-        if status == layout.RUNS_FULL:
-            least = 8 * self.sizes[layout.RUNS_FULL]
-            self.sizes[layout.NODES_FULL] = max(self.sizes[layout.NODES_FULL], least)
-        super().grow(status)
 
 
 # Rows with which a match may begin, so that a search need not try the other ones.
@@ -632,61 +664,3 @@ def find_possible_beginnings(task: Task, rules: layout.Rules, rows: layout.RowAr
         if has_run_condition[is_choice].any():
             break
     return may_begin if 2 * np.count_nonzero(may_begin) < len(may_begin) else may_begin[:0]
-
-
-# The searches that skip no row and find one match of each starting row.
-
-
-class BacktrackingSearch(PathSearch):
-    """One run at a time: see `kernels.depth_first`."""
-
-    kernel = staticmethod(depth_first.search)
-    begins_anew = True
-
-
-class DistanceSearch(KernelSearch):
-    """How far acceptance is from each state and row, and the path of one run: `distances`."""
-
-    kernel = staticmethod(distances.search)
-    begins_anew = True
-
-    @property
-    def shapes(self) -> Shapes:
-        """Return rings of rows: the path, the best path before it, and the distances."""
-        rows = self.sizes[layout.MEMO_FULL]
-        states = len(self.rules.first) - 1
-        return {
-            "path": ((rows,), np.int32),
-            "best_before": ((rows,), np.int32),
-            "known": ((rows, states), np.int32),
-        }
-
-
-class ChainedSearch(KernelSearch):
-    """How a match goes on from each state and row, and the path of one run: `kernels.chained`."""
-
-    kernel = staticmethod(chained.search)
-    begins_anew = True
-
-    @property
-    def shapes(self) -> Shapes:
-        """Return rings of rows: the path, and the chain from each state and row on."""
-        rows = self.sizes[layout.MEMO_FULL]
-        return {"path": ((rows,), np.int32), "known": ((rows, self.remembered), np.int32)}
-
-    def output(self, matches: int, rows: int) -> layout.OutputArrays:
-        """Return an empty output, and forget the chains that lead into the one before."""
-        self.progress.memo_to = self.progress.start
-        nodes = self.new_array(np.empty, (chained.CHAIN_SIZE, rows), np.int32)
-        return super().output(matches, 0)._replace(choices=nodes)
-
-    def matches(self, output: layout.OutputArrays) -> Matches:
-        """Return the matches in an output, as chains."""
-        nodes = output.choices[:, : self.progress.mapped]
-        matches = super().matches(output._replace(choices=nodes[chained.CHAIN_CHOICE]))
-        first = output.found[chained.FOUND_FIRST, : matches.count]
-        return replace(
-            matches,
-            rows=nodes[chained.CHAIN_ROW].astype(np.int64),
-            chains=Chains(first=first, following=nodes[chained.CHAIN_NEXT]),
-        )

@@ -1,9 +1,9 @@
 """Event selection: rows may be skipped, and all matches may be asked for.
 
-`find_matches` runs the search of a task and returns its matches in order, each once and numbered,
-without those that a skip strategy leaves out. The search follows one run at a time (`MatchSearch`)
-or all runs at once (`RunsSearch`). The second kind can be stopped; its live runs can then be taken
-out and put back, as a stream needs it.
+`find_by_one_run` and `find_by_all_runs` run the search of a task and return its matches in order,
+each once and numbered, without those that a skip strategy leaves out. The search follows one run at
+a time (`MatchSearch`) or all runs at once (`RunsSearch`). The second kind can be stopped; its live
+runs can then be taken out and put back, as a stream needs it.
 
 `release_matches` applies a skip strategy while the search goes on. A match can be released as soon
 as no live run that began before it can still become a match. A released match sets a *start bound*:
@@ -13,18 +13,18 @@ released and the start bound from then on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from matchrec.automaton.program import A_MATCH
 from matchrec.errors.run import failures
 from matchrec.plan.clauses import MatchOutput
-from matchrec.search.graph import number_versions
-from matchrec.search.interface import BACKTRACKING, Room, Task
-from matchrec.search.kernels import breadth_first, layout
+from matchrec.search.interface import Room, Task
+from matchrec.search.kernels import layout
+from matchrec.search.kernels.all_matches import RunsSearch
+from matchrec.search.kernels.merging import MergingSearch
 from matchrec.search.kernels.order import (
     HELD,
     KEPT,
@@ -35,29 +35,12 @@ from matchrec.search.kernels.order import (
     mark_kept,
     settle_ties,
 )
-from matchrec.search.kernels.skipping import search_matches
+from matchrec.search.kernels.skipping import MatchSearch
 from matchrec.search.kernels.starts import NO_ROW
-from matchrec.search.kernels.totals import KNOWN, NUMBER, OF_A_TOTAL, ROW, VALUE, WAYS, count_words
-from matchrec.search.matches import (
-    DOUBLE_WORD,
-    Matches,
-    Numbering,
-    Pointers,
-    RunFailure,
-    make_one_row_matches,
-    next_starts,
-    no_matches,
-)
+from matchrec.search.matches import Matches, Numbering, RunFailure, next_starts, no_matches
 from matchrec.search.partitions import BoolArray, IntArray, take_or
 from matchrec.search.records import SearchInput
-from matchrec.search.search import (
-    BreadthFirstSearch,
-    BufferSearch,
-    PathSearch,
-    Shapes,
-    at_most,
-    needs_release_times,
-)
+from matchrec.search.search import at_most, needs_release_times
 
 # Matches in order
 
@@ -104,27 +87,27 @@ def take_matches(matches: Matches, order: IntArray) -> Matches:
         return matches
     lengths = np.diff(matches.offsets)[order]
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    columns: dict[str, Any] = {
-        name: column[order] for name, column in columns_of(matches, MATCH_COLUMNS)
-    }
     # where each mapped row was before
     shifts = np.repeat(matches.offsets[:-1][order] - offsets[:-1], lengths)
     indices = np.arange(offsets[-1]) + shifts
-    columns |= {name: column[indices] for name, column in columns_of(matches, ROW_COLUMNS)}
-    return replace(matches, offsets=offsets, **columns)
+    return replace(
+        matches,
+        offsets=offsets,
+        partition=matches.partition[order],
+        number=matches.number[order],
+        start=matches.start[order],
+        completed=take_from(matches.completed, order),
+        kind=take_from(matches.kind, order),
+        totals=take_from(matches.totals, order),
+        classifiers=matches.classifiers[indices],
+        excluded=matches.excluded[indices],
+        rows=take_from(matches.rows, indices),
+    )
 
 
-# Fields of `Matches` with an element for each match, and for each mapped row.
-MATCH_COLUMNS = ("partition", "number", "start", "completed", "kind", "totals")
-ROW_COLUMNS = ("classifiers", "excluded", "rows")
-
-
-def columns_of(matches: Matches, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """Yield the name and the array of each of these fields that is not None."""
-    for name in names:
-        column = getattr(matches, name)
-        if column is not None:
-            yield name, column
+def take_from(column: IntArray | None, indices: IntArray) -> IntArray | None:
+    """Return the elements at these indices; None if there is no column."""
+    return None if column is None else column[indices]
 
 
 def number_chunks(task: Task, ordered: Iterator[Matches]) -> Iterator[Matches]:
@@ -155,12 +138,25 @@ def concatenate(parts: Sequence[Matches]) -> Matches:
     sizes = [part.offsets[-1] for part in parts]
     rows_before = np.cumsum([0, *sizes[:-1]])
     offsets = [part.offsets[:-1] + rows for part, rows in zip(parts, rows_before, strict=True)]
-    columns: dict[str, Any] = {
-        name: np.concatenate([getattr(part, name) for part in parts])
-        for name, _ in columns_of(first, (*MATCH_COLUMNS, *ROW_COLUMNS))
-    }
-    all_offsets = np.concatenate([*offsets, [sum(sizes)]]).astype(np.int64)
-    return replace(first, offsets=all_offsets, **columns)
+    return replace(
+        first,
+        offsets=np.concatenate([*offsets, [sum(sizes)]]).astype(np.int64),
+        partition=np.concatenate([part.partition for part in parts]),
+        number=np.concatenate([part.number for part in parts]),
+        start=np.concatenate([part.start for part in parts]),
+        completed=join_columns([part.completed for part in parts]),
+        kind=join_columns([part.kind for part in parts]),
+        totals=join_columns([part.totals for part in parts]),
+        classifiers=np.concatenate([part.classifiers for part in parts]),
+        excluded=np.concatenate([part.excluded for part in parts]),
+        rows=join_columns([part.rows for part in parts]),
+    )
+
+
+def join_columns(columns: Sequence[IntArray | None]) -> IntArray | None:
+    """Return columns one after the other; None if there are none."""
+    present = [column for column in columns if column is not None]
+    return np.concatenate(present) if present else None
 
 
 # Skip strategies
@@ -254,35 +250,28 @@ def decide(task: Task, ranked: Matches, position: SearchPosition) -> tuple[IntAr
     missed = mark_kept(matches, position, skip.fails_on_miss, outcome, bounds)
     if missed >= 0:
         is_first_row = target[missed] != NO_ROW  # the target is the match's own first row
-        message = failures.stage_is_first if is_first_row else failures.stage_missed
-        raise RunFailure(message, int(matches.start[missed]), {"stage": skip.variable})
+        make_error = (
+            failures.skip_to_first_event if is_first_row else failures.skip_to_missing_stage
+        )
+        raise RunFailure(make_error, int(matches.start[missed]), {"stage": skip.variable})
     return outcome, bounds[1:]
 
 
-# One run at a time
+# Searches
 
 LARGE_CHUNK = 1 << 16  # mapped rows
 
 
-class MatchSearch(PathSearch):
-    """One run at a time, for the preferred match or for all matches: see `kernels.skipping`."""
-
-    kernel = staticmethod(search_matches)
-    keeps_states = False
-
-
-def find_matches(
-    algorithm: str, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
+def find_by_one_run(
+    task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
 ) -> Iterator[Matches]:
-    """Yield the matches of a task in order, numbered.
+    """Yield the matches of a task in order, numbered, by one run at a time.
 
-    Preferred matches are found in the order of their starting rows. All runs at once find all
-    matches when they are complete; within a chunk, the order is arbitrary. One run at a time finds
-    them in another order, so all of them are held to be sorted, unless a skip strategy decides on
-    them.
+    Preferred matches are found in the order of their starting rows. All matches are found in
+    another order than that in which they are complete, so all of them are held to be sorted, unless
+    a skip strategy decides on them.
 
     Args:
-        algorithm: "backtracking" for one run at a time, "breadth_first" for all runs at once.
         task: a task with event selection.
         arrays: the task and its partitions, as kernels read them.
         room: how much a chunk may hold.
@@ -291,46 +280,46 @@ def find_matches(
     Raises:
         RunFailure: the search has failed because of the rows.
     """
-    one_at_a_time = algorithm == BACKTRACKING
+    search = MatchSearch(task, arrays, room, counters)
     if task.output is MatchOutput.PREFERRED:
-        search_class = MatchSearch if one_at_a_time else BreadthFirstSearch
-        return number_chunks(task, search_class(task, arrays, room, counters).find_matches())
+        return number_chunks(task, search.find_matches())
     if task.skip is not None:
-        chunks = skip_runs(algorithm, task, arrays, room, counters)
+        chunks = ReleasingSearch(search, room, room).find_matches()
         return number_chunks(task, join_chunks(chunks))
-    if one_at_a_time:
-        match_search = MatchSearch(task, arrays, room, counters)
-        # The first ones found need not be the first ones complete.
-        match_search.progress.match_limit = layout.NO_LIMIT
-        chunks_found = list(match_search.find_matches())
-        if not chunks_found:
-            return number_chunks(task, iter([]))
-        return number_chunks(task, iter([sort_matches(concatenate(chunks_found))]))
-    if task.totals is not None:
-        return TotalsSearch(task, arrays, room, counters).find_matches()
-    search = RunsSearch(task, arrays, room, counters)
-    if task.output is MatchOutput.GRAPH:
-        return search.find_graph()
-    return number_chunks(task, map(sort_matches, search.find_matches()))
+    # The first ones found need not be the first ones complete.
+    search.progress.match_limit = layout.NO_LIMIT
+    chunks_found = list(search.find_matches())
+    if not chunks_found:
+        return number_chunks(task, iter([]))
+    return number_chunks(task, iter([sort_matches(concatenate(chunks_found))]))
 
 
-def skip_runs(
-    algorithm: str, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
+def find_by_all_runs(
+    task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
 ) -> Iterator[Matches]:
-    """Yield the matches that a skip strategy keeps, by first rows; arguments as `find_matches`.
+    """Yield the matches of a task in order, numbered, by all runs at once.
+
+    All matches are found when they are complete; within a chunk, the order is arbitrary. Arguments
+    as `find_by_one_run`.
 
     Raises:
         RunFailure: the search has failed because of the rows.
     """
-    if algorithm == BACKTRACKING:
-        search = MatchSearch(task, arrays, room, counters)
-        return ReleasingSearch(search, room, room).find_matches()
-    small = at_most(room, ROOM)
-    large = at_most(room, LARGE_ROOM)
-    runs = RunsSearch(task, arrays, small, counters)
-    if not needs_release_times(task):
-        runs.progress.alone = READS_ALONE * arrays.rows.starts[-1]
-    return ReleasingSearch(runs, small, large).find_matches()
+    if task.output is MatchOutput.PREFERRED:
+        preferred = MergingSearch(task, arrays, room, counters)
+        return number_chunks(task, preferred.find_matches())
+    if task.skip is not None:
+        small = at_most(room, ROOM)
+        large = at_most(room, LARGE_ROOM)
+        search = RunsSearch(task, arrays, small, counters)
+        if not needs_release_times(task):
+            search.progress.alone = READS_ALONE * int(arrays.rows.starts[-1])
+        chunks = ReleasingSearch(search, small, large).find_matches()
+        return number_chunks(task, join_chunks(chunks))
+    search = RunsSearch(task, arrays, room, counters)
+    if task.output is MatchOutput.GRAPH:
+        return search.find_graph()
+    return number_chunks(task, map(sort_matches, search.find_matches()))
 
 
 def join_chunks(chunks: Iterator[Matches]) -> Iterator[Matches]:
@@ -345,295 +334,12 @@ def join_chunks(chunks: Iterator[Matches]) -> Iterator[Matches]:
         yield concatenate(joined)
 
 
-# All runs at once, for all matches
-#
-# The live runs, which may still go on when a search stops, can be taken out and put back.
-
-
-@dataclass(frozen=True, slots=True)
-class LiveRuns:
-    """The live runs of a search that has stopped, with all that they need to go on."""
-
-    # int64[r, RUN_SIZE], see `layout.Work`.
-    runs: IntArray
-    # int64[r, q], the registers of each run.
-    registers: IntArray
-    # int64[n, NODE_SIZE], the nodes of the buffer to which the runs lead.
-    nodes: IntArray
-
-    def keep(self, is_kept: BoolArray) -> LiveRuns:
-        """Return the runs that are marked. All nodes stay."""
-        return LiveRuns(self.runs[is_kept], self.registers[is_kept], self.nodes)
-
-    @property
-    def starts(self) -> IntArray:
-        """Return int64[r], the latest first row of the runs that each run stands for."""
-        return self.runs[:, layout.RUN_START]
-
-    @property
-    def last_rows(self) -> IntArray:
-        """Return int64[r], the row that each run has mapped last. Merged runs have the same."""
-        node = self.runs[:, layout.RUN_NODE].copy()
-        while (joins := self.joins[node]).any():
-            node[joins] = self.nodes[node[joins], layout.NODE_BEFORE]
-        return np.asarray(self.nodes[node, layout.NODE_ROW], np.int64)
-
-    @property
-    def joins(self) -> BoolArray:
-        """Return bool[n], which nodes are joins and have no row."""
-        return np.asarray(self.nodes[:, layout.NODE_CHOICE] == layout.JOIN)
-
-    @property
-    def first_rows(self) -> IntArray:
-        """Return the rows with which the runs begin, unsorted."""
-        is_first = (self.nodes[:, layout.NODE_BEFORE] < 0) & ~self.joins
-        return np.asarray(self.nodes[is_first, layout.NODE_ROW], np.int64)
-
-    def needed_rows(self, row_registers: IntArray, extremes: Extremes) -> IntArray:
-        """Return every row that the runs need; arguments as `change_rows`."""
-        needed: list[IntArray] = []
-
-        def note(rows: IntArray) -> IntArray:
-            """Note the rows, and leave them as they are."""
-            needed.append(rows)
-            return rows
-
-        self.change_rows(note, row_registers, extremes)
-        return np.concatenate(needed)
-
-    def change_rows(
-        self, change: Callable[[IntArray], IntArray], row_registers: IntArray, extremes: Extremes
-    ) -> LiveRuns:
-        """Return the runs with other row positions.
-
-        Args:
-            change: returns the new positions of rows.
-            row_registers: the registers that hold a row, or a negative number.
-            extremes: the extremes that a node holds as rows.
-        """
-        runs = self.runs.copy()
-        registers = self.registers.copy()
-        nodes = self.nodes.copy()
-        has_row = ~self.joins
-        runs[:, layout.RUN_START] = change(runs[:, layout.RUN_START])
-        nodes[has_row, layout.NODE_ROW] = change(nodes[has_row, layout.NODE_ROW])
-        nodes[:, layout.NODE_START] = change(nodes[:, layout.NODE_START])
-        register_rows = registers[:, row_registers]
-        is_row = register_rows >= 0
-        register_rows[is_row] = change(register_rows[is_row])
-        registers[:, row_registers] = register_rows
-        for extreme in extremes:
-            has_value = extreme.has_value(nodes)
-            nodes[has_value, extreme.row] = change(nodes[has_value, extreme.row])
-        return LiveRuns(runs, registers, nodes)
-
-
 # The room after which a search with a skip strategy decides on its matches, by `ReleasingSearch`.
 ROOM = Room(rows=1 << 16, matches=1 << 12)
 LARGE_ROOM = Room(rows=1 << 19, matches=1 << 15)  # if no run waits, and many are released
 MANY = 1 / 8  # of the matches that were found
 # How often a row may be read, on average, while the runs of one starting row are followed alone.
 READS_ALONE = 8
-
-
-class RunsSearch(BufferSearch):
-    """All runs at once, for all matches: see `kernels.breadth_first`.
-
-    Besides the runs and the buffer, it works in the path of the match that is written out.
-    """
-
-    kernel = staticmethod(breadth_first.search)
-
-    def __init__(
-        self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
-    ) -> None:
-        super().__init__(task, arrays, room, counters)
-        # If runs are output that are live at the end of the partition, that end is one more step
-        # after the last row.
-        until = arrays.rows.starts[1:] + self.rules.flushes
-        arrays.rows.frontier.until[:] = until
-
-    @property
-    def shapes(self) -> Shapes:
-        """Return the arrays of `BufferSearch`, the path, and the joins still to be unwound."""
-        length = self.sizes[layout.PATH_FULL]
-        arrays: Shapes = {
-            "path": ((layout.PATH_SIZE, length), np.int64),
-            "ways": ((length, 2), np.int64),
-        }
-        return super().shapes | arrays
-
-    def live_runs(self) -> LiveRuns:
-        """Return a copy of the live runs, and of the nodes in the buffer."""
-        work = self.work
-        bank = int(self.progress.bank)
-        count = int(self.progress.count)
-        return LiveRuns(
-            runs=work.runs[bank, :count].copy(),
-            registers=work.registers[1 + bank :: 2][:count].copy(),
-            nodes=work.nodes[: self.progress.nodes].copy(),
-        )
-
-    def restore(self, live: LiveRuns) -> None:
-        """Go on with these runs and their nodes."""
-        needed = {layout.RUNS_FULL: 2 * len(live.runs), layout.NODES_FULL: 4 * len(live.nodes)}
-        for status, least in needed.items():
-            while self.sizes[status] < least:
-                self.sizes[status] *= 2
-        self.make_room()
-        work = self.work
-        bank = self.progress.bank
-        count = len(live.runs)
-        work.runs[bank, :count] = live.runs
-        work.registers[1 + bank :: 2][:count] = live.registers
-        work.nodes[: len(live.nodes)] = live.nodes
-        work.progress.count = count
-        work.progress.nodes = len(live.nodes)
-
-    def run_to_end(self) -> None:
-        """Run the search for what it leaves in its arrays: the nodes, or the totals of groups.
-
-        `find_matches` is a generator, which searches only as it is read. Here it yields nothing
-        that is needed, because no match is written out.
-
-        Raises:
-            RunFailure: the search has failed because of the rows.
-        """
-        for _ in super().find_matches():
-            pass
-
-    def find_graph(self) -> Iterator[Matches]:
-        """Yield the pointers of all matches, each as a match of one row: see `graph`.
-
-        Raises:
-            RunFailure: the search has failed because of the rows.
-        """
-        self.run_to_end()
-        self.prune()
-        nodes = self.work.nodes[: self.work.progress.nodes]
-        row = nodes[:, layout.NODE_ROW].copy()
-        choice = nodes[:, layout.NODE_CHOICE].copy()
-        before = nodes[:, layout.NODE_BEFORE].copy()
-        completes = nodes[:, layout.NODE_OTHER] == layout.COMPLETES
-        partition = np.searchsorted(self.arrays.rows.starts, row, side="right") - 1
-        program = self.rules.program
-        variable = program[choice, layout.VARIABLE].astype(np.int16)
-        looping_variables = program[program[:, layout.AGAIN] != 0, layout.VARIABLE]
-        is_loop = np.isin(np.arange(len(self.task.variables)), looping_variables)
-        # In this graph, each variable is a state.
-        state = variable.astype(np.int64)
-        versions = number_versions(partition, row, state, before, is_loop)
-        pointers = Pointers(before, completes, *versions)
-        yield replace(make_one_row_matches(partition, row, variable), pointers=pointers)
-
-
-# Totals over all matches
-
-
-@dataclass(frozen=True, slots=True)
-class Extreme:
-    """A total whose value is the value of a row, and the columns of a node that hold it."""
-
-    # The column with the number of ways on which the value is known, as the bits of a double.
-    known: int
-    # The columns with the value, and with the row that has it.
-    value: int
-    row: int
-    # Index of the column of `TotalArrays.values` from which the value comes.
-    values: int
-
-    def has_value(self, nodes: IntArray) -> BoolArray:
-        """Return bool[n], which nodes have a value."""
-        return np.asarray(nodes[:, self.known] != 0)
-
-
-Extremes = tuple[Extreme, ...]
-
-
-def find_extremes(task: Task, begin: int = layout.NODE_SIZE) -> Extremes:
-    """Return the totals of a task whose value is the value of a row.
-
-    Args:
-        task: any task.
-        begin: the first column that belongs to totals: NODE_SIZE for a node, 0 for a group.
-    """
-    if task.totals is None:
-        return ()
-    extremes = []
-    for index, total in enumerate(task.totals.asked):
-        if total.is_of_a_row and total.values is not None:
-            first = begin + NUMBER + OF_A_TOTAL * index
-            extremes.append(
-                Extreme(
-                    known=first + KNOWN + DOUBLE_WORD,
-                    value=first + VALUE,
-                    row=first + VALUE + ROW,
-                    values=total.values,
-                )
-            )
-    return tuple(extremes)
-
-
-def count_node_columns(task: Task) -> int:
-    """Return how many columns a node has in a search for all matches."""
-    return layout.NODE_SIZE + (0 if task.totals is None else count_words(len(task.totals.asked)))
-
-
-class TotalsSearch(RunsSearch):
-    """All runs at once, for aggregates over all matches. No match is written out."""
-
-    @property
-    def shapes(self) -> Shapes:
-        """Return the arrays of `RunsSearch`, with totals in each node."""
-        size = self.sizes[layout.NODES_FULL], count_node_columns(self.task)
-        return super().shapes | {"nodes": (size, np.int64)}
-
-    def prune_if_enough(self) -> bool:
-        """Prune the nodes, and return whether the next row then surely has room for its nodes.
-
-        They are always pruned, even in a small buffer, because only live runs need their nodes.
-        """
-        self.prune()
-        nodes = int(self.progress.nodes)
-        runs = int(self.progress.count)
-        assert self.arrays.totals is not None
-        new_nodes = 2 * self.arrays.totals.widest * (runs + self.rules.starts)
-        return 2 * (nodes + new_nodes) <= self.sizes[layout.NODES_FULL]
-
-    def restore(self, live: LiveRuns) -> None:
-        """Go on with these runs and their nodes.
-
-        Extremes are compared by numbers, which may be ranks among the rows that are present. So
-        each node gets the number that its row has now.
-        """
-        totals = self.arrays.totals
-        nodes = live.nodes.copy()
-        assert totals is not None
-        for extreme in find_extremes(self.task):
-            has_value = extreme.has_value(nodes)
-            rows = nodes[has_value, extreme.row]
-            nodes[has_value, extreme.value] = totals.values[extreme.values, rows]
-        super().restore(replace(live, nodes=nodes))
-
-    def find_matches(self) -> Iterator[Matches]:
-        """Yield the groups that have a match, each as a match of one row.
-
-        Raises:
-            RunFailure: the search has failed because of the rows.
-        """
-        self.run_to_end()
-        totals = self.arrays.totals
-        assert totals is not None
-        group = np.flatnonzero(totals.groups[:, WAYS + DOUBLE_WORD])
-        starts = self.arrays.rows.starts
-        if totals.grouped == layout.BY_PARTITION:
-            partition = group
-            row = starts[group]
-        else:
-            partition = np.searchsorted(starts, group, side="right") - 1
-            row = group
-        groups = make_one_row_matches(partition, row, np.zeros(len(group), np.int16))
-        yield replace(groups, totals=totals.groups[group])
 
 
 @dataclass(slots=True)
@@ -662,15 +368,23 @@ class ReleasingSearch:
         Raises:
             RunFailure: the search has failed because of the rows.
         """
-        waits = (self.search.rules.waits >= 0).any()
-        for matches in self.search.find_matches():
+        search = self.search
+        assert search.selecting is not None
+        waits = (search.selecting.waits >= 0).any()
+        for matches in search.find_matches():
             released = self.release(matches)
             yield released
             releases_many = not waits and released.count >= MANY * matches.count
             # If the runs of one starting row are followed alone, few matches are left out.
-            is_rare = releases_many or bool(self.search.progress.alone)
-            self.search.room = self.large_room if is_rare else self.small_room
+            is_rare = releases_many or self.follows_one_start
+            search.room = self.large_room if is_rare else self.small_room
         yield self.release(no_matches())
+
+    @property
+    def follows_one_start(self) -> bool:
+        """Return whether the runs of one starting row are followed alone."""
+        search = self.search
+        return isinstance(search, RunsSearch) and search.progress.alone != 0
 
     def release(self, new_matches: Matches) -> Matches:
         """Return which of the held and the new matches can be released now.
@@ -687,14 +401,14 @@ class ReleasingSearch:
         position = SearchPosition(
             stop=int(search.progress.start),
             first_rows=first_rows,
-            last_live=search.work.last_live,
+            last_live=search.last_live,
             start_bounds=self.start_bounds,
             starts=search.arrays.rows.starts,
         )
         release = release_matches(search.task, concatenate([self.held, new_matches]), position)
         self.held = release.held
         self.start_bounds = release.start_bounds
-        if runs is not None and not search.progress.alone:
+        if runs is not None and not self.follows_one_start:
             live = runs.live_runs()
             runs.restore(live.keep(live.starts >= release.settled))
         return release.matches

@@ -1,394 +1,25 @@
 """Choose how a task is searched: two algorithms, and the strategies by which each of them searches.
 
-Users may choose the algorithm. Its strategy is the first one in `STRATEGIES` that accepts the task:
-
-    algorithm      strategy                             when it is chosen
-    breadth_first  aggregates over all matches          aggregates are asked for, and no matches
-    backtracking   preferred matches that skip rows ..  event selection, one run at a time
-    breadth_first  all matches ..                       event selection, all runs at once
-    backtracking   longest                              LONGEST MATCH, conditions on the data only
-    breadth_first  longest                              LONGEST MATCH
-    backtracking   windowed                             a window, conditions on the data only
-    backtracking   chained                              matches overlap, conditions on the data only
-    backtracking   memoised                             failures can be remembered
-    backtracking   plain                                any conditions
-    breadth_first  merging                              any conditions
-
-A query that is planned needs only these classes. The code that searches is loaded by the first
-search, in a worker, and only for the strategy that runs.
+Users may choose the algorithm. Its strategy is the first one in `STRATEGIES` that accepts the task.
+`format_strategies` prints them all and says when each of them is chosen.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
 
-from matchrec.errors.calls import algorithm_cannot
+from matchrec.errors.calls import algorithm_not_possible
 from matchrec.plan.clauses import ONE_MATCH_PER_START, MatchOutput
+from matchrec.search.all_matches import SelectionByAllRuns
+from matchrec.search.chained import Chained
+from matchrec.search.distances import LongestByDistances, Windowed
 from matchrec.search.interface import BACKTRACKING, BREADTH_FIRST, Room, Task
-from matchrec.shortcuts import current_shortcuts
-
-if TYPE_CHECKING:
-    from matchrec.search.matches import Matches
-    from matchrec.search.partitions import IntArray, Partitions
-    from matchrec.search.records import CompiledTask
-    from matchrec.search.search import KernelSearch
-
-
-@dataclass(frozen=True)
-class Strategy(ABC):
-    """A way to search one kind of task. Immutable: a search has all mutable state."""
-
-    algorithm: ClassVar[str]
-    matching: ClassVar[str]  # what `explain` calls it
-    fastest_because: ClassVar[str]  # why it is expected to be the fastest for a task
-
-    room: Room = Room()  # how much a search may hold
-    # Whether the runs from starting rows without a match are output after the matches.
-    finds_runs: bool = False
-
-    @abstractmethod
-    def accepts(self, task: Task) -> str | None:
-        """Return None if the strategy can search a task, otherwise the reason why it cannot."""
-
-    def name(self, task: Task) -> str:
-        """Return what `explain` calls the strategy for a task that it accepts."""
-        return self.name_matching(task) + ", then unfinished runs" * self.finds_runs
-
-    def name_matching(self, task: Task) -> str:  # noqa: ARG002 -- other classes look at it
-        """Return the name for a task without the part about runs."""
-        return self.matching
-
-    def reason(self, task: Task) -> str:  # noqa: ARG002 -- other classes look at it
-        """Return why the strategy is expected to be the fastest for a task that it accepts."""
-        return self.fastest_because
-
-    def search(
-        self, task: Task, partitions: Partitions, counters: IntArray | None = None
-    ) -> Iterator[Matches]:
-        """Yield all matches in chunks of bounded size, in order of partition, then match number.
-
-        With event selection they come in the order in which they are complete.
-
-        Args:
-            task: a task that the strategy accepts.
-            partitions: the rows.
-            counters: int64[COUNTERS], see `kernels.layout`. At its end, a search with event
-                selection adds what it has counted. No other search counts.
-
-        Raises:
-            RunFailure: an error that depends on the data.
-        """
-        if not self.finds_runs:
-            return self.find_matches(task, partitions, counters)
-        from matchrec.search.partial import with_runs
-
-        matches = self.find_matches(replace(task, partial=None), partitions, counters)
-        return with_runs(matches, task, partitions, self.room)
-
-    @abstractmethod
-    def find_matches(
-        self, task: Task, partitions: Partitions, counters: IntArray | None
-    ) -> Iterator[Matches]:
-        """Yield all matches, as `search` does, of a task that asks for no runs."""
-
-
-# Searches without event selection: at most one match of consecutive rows for each starting row.
-
-
-@dataclass(frozen=True)
-class ContiguousStrategy(Strategy):
-    """A strategy for matches of consecutive rows."""
-
-    @abstractmethod
-    def load(self) -> type[KernelSearch]:
-        """Load the class that searches."""
-
-    def find_matches(
-        self, task: Task, partitions: Partitions, counters: IntArray | None
-    ) -> Iterator[Matches]:
-        """Yield the matches that the strategy's search finds."""
-        from matchrec.search.records import prepare_input
-
-        arrays = prepare_input(task, partitions, selects=False)
-        return self.load()(task, arrays, self.room, counters).find_matches()
-
-
-# The reasons for which a strategy cannot search a task; None if there is none. They are joined by
-# `or`.
-
-
-def why_not_longest(task: Task) -> str | None:
-    """Return a reason if a task does not ask for the longest match of consecutive rows."""
-    if task.selects or task.output is not MatchOutput.LONGEST:
-        return "the query does not ask for the longest match of consecutive rows"
-    return None
-
-
-def why_not_preferred(task: Task) -> str | None:
-    """Return a reason if a task does not ask for the preferred match of consecutive rows."""
-    if task.selects or task.output is MatchOutput.LONGEST:
-        return "the query asks for more than the preferred match of consecutive rows"
-    return None
-
-
-def why_not_data_only(task: Task) -> str | None:
-    """Return a reason if some condition of a task reads more than the data."""
-    return None if task.looks_only_at_data else "conditions depend on the run"
-
-
-# What strategies with the same search have in common.
-
-
-@dataclass(frozen=True)
-class ByDistances(ContiguousStrategy):
-    """How far the end of a match is, found out once for each state and row."""
-
-    algorithm = BACKTRACKING
-
-    def load(self) -> type[KernelSearch]:
-        """Import and return the search by distances."""
-        from matchrec.search.search import DistanceSearch
-
-        return DistanceSearch
-
-
-@dataclass(frozen=True)
-class OneRun(ContiguousStrategy):
-    """One run at a time, over any data."""
-
-    algorithm = BACKTRACKING
-
-    def load(self) -> type[KernelSearch]:
-        """Import and return the backtracking search."""
-        from matchrec.search.search import BacktrackingSearch
-
-        return BacktrackingSearch
-
-
-@dataclass(frozen=True)
-class AllRuns(ContiguousStrategy):
-    """All runs at once; runs with equal computation states merge."""
-
-    algorithm = BREADTH_FIRST
-
-    def load(self) -> type[KernelSearch]:
-        """Import and return the breadth-first search."""
-        from matchrec.search.search import BreadthFirstSearch
-
-        return BreadthFirstSearch
-
-
-@dataclass(frozen=True)
-class LongestByDistances(ByDistances):
-    """The longest match: how far its farthest end is, found out once for each state and row."""
-
-    matching = "longest"
-    fastest_because = (
-        "for LONGEST MATCH with conditions that depend on the data only, the distance to the "
-        "farthest end of a match is computed once for each state and row"
-    )
-
-    def accepts(self, task: Task) -> str | None:
-        """Return why the strategy cannot run the task, or None if it can."""
-        return why_not_longest(task) or why_not_data_only(task)
-
-
-@dataclass(frozen=True)
-class LongestOfAllRuns(AllRuns):
-    """The longest match: all runs go on, and those with equal computation states merge."""
-
-    matching = "longest"
-    fastest_because = (
-        "for LONGEST MATCH with conditions that depend on the run, all runs are searched at once, "
-        "and runs with equal computation states merge"
-    )
-
-    def accepts(self, task: Task) -> str | None:
-        """Return why the strategy cannot run the task, or None if it can."""
-        return why_not_longest(task)
-
-
-@dataclass(frozen=True)
-class Windowed(ByDistances):
-    """The preferred match in a window: how far its end is, once for each state and row."""
-
-    matching = "windowed"
-    fastest_because = (
-        "conditions depend on the data only, so the distance to the end of a match is computed "
-        "once for each state and row, and no failing path is searched"
-    )
-
-    def accepts(self, task: Task) -> str | None:
-        """Return why the strategy cannot run the task, or None if it can."""
-        no_window = None if task.windowed else "matches have no window"
-        return why_not_preferred(task) or no_window or why_not_data_only(task)
-
-
-@dataclass(frozen=True)
-class Memoised(OneRun):
-    """One run at a time; failures are remembered by state and row."""
-
-    matching = "memoised"
-
-    def accepts(self, task: Task) -> str | None:
-        """Return why the strategy cannot run the task, or None if it can."""
-        if (reason := why_not_preferred(task)) is not None:
-            return reason
-        if task.looks_only_at_data or compiled(task).remembers_all:
-            return None
-        return "a later condition may read the run"
-
-    def reason(self, task: Task) -> str:
-        """Return why failures can be remembered."""
-        if task.looks_only_at_data:
-            return "conditions depend on the data only, so failures are remembered"
-        reason = "no condition reads the run after two paths meet, so failures are remembered"
-        return f"{reason} until the next match" if compiled(task).rules.forgets else reason
-
-
-@dataclass(frozen=True)
-class Chained(ContiguousStrategy):
-    """One run at a time, whose match shares its rows with the matches that overlap it."""
-
-    algorithm = BACKTRACKING
-    matching = "chained"
-    fastest_because = "conditions depend on the data only, so failures are remembered"
-
-    def accepts(self, task: Task) -> str | None:
-        """Return why the strategy cannot run the task, or None if it can."""
-        if (reason := why_not_preferred(task)) is not None:
-            return reason
-        if not current_shortcuts().chains:
-            return "matches may not share rows"
-        return None if task.shares_rows else "how a match continues depends on its starting row"
-
-    def load(self) -> type[KernelSearch]:
-        """Import and return the chained search."""
-        from matchrec.search.search import ChainedSearch
-
-        return ChainedSearch
-
-    def find_matches(
-        self, task: Task, partitions: Partitions, counters: IntArray | None
-    ) -> Iterator[Matches]:
-        """Yield all matches.
-
-        If chains are not asked for, they would have to be written out. That takes longer than to
-        find the rows of short matches again.
-        """
-        if not task.chained:
-            return Memoised(self.room).find_matches(task, partitions, counters)
-        return super().find_matches(task, partitions, counters)
-
-
-@dataclass(frozen=True)
-class Plain(OneRun):
-    """One run at a time; a failure is remembered only if no condition of the run bears on it."""
-
-    matching = "plain"
-    fastest_because = (
-        "conditions depend on the run, but the number of paths through the pattern does not grow "
-        "exponentially, so one run at a time is fastest"
-    )
-
-    def accepts(self, task: Task) -> str | None:
-        """Return why the strategy cannot run the task, or None if it can."""
-        return why_not_preferred(task)
-
-
-@dataclass(frozen=True)
-class Merging(AllRuns):
-    """The preferred match: all runs at once; runs with equal computation states merge."""
-
-    matching = "merging"
-    fastest_because = (
-        "conditions depend on the run, and the number of paths through the pattern can grow "
-        "exponentially, so runs with equal computation states merge"
-    )
-
-    def accepts(self, task: Task) -> str | None:
-        """Return why the strategy cannot run the task, or None if it can."""
-        return why_not_preferred(task)
-
-
-# Searches with event selection: rows may be skipped, or more than one match of a starting row is
-# asked for.
-
-# What these strategies are called if no skip strategy of stages leaves matches out.
-NAMES: Mapping[MatchOutput, str] = {
-    MatchOutput.PREFERRED: "preferred matches that skip rows",
-    MatchOutput.ALL: "all matches",
-    MatchOutput.NON_OVERLAPPING: "matches that do not overlap",
-    MatchOutput.GRAPH: "graph of all matches",
-}
-
-
-@dataclass(frozen=True)
-class SelectionStrategy(Strategy):
-    """A strategy for event selection."""
-
-    def accepts(self, task: Task) -> str | None:
-        """Return why the strategy cannot run the task, or None if it can."""
-        if task.totals is not None:
-            return "the query asks for aggregates over all matches instead of matches"
-        return None if task.selects else "the query has no event selection"
-
-    def name_matching(self, task: Task) -> str:
-        """Return which matches the task outputs."""
-        return "matches after the skip strategy" if task.skip else NAMES[task.output]
-
-    def find_matches(
-        self, task: Task, partitions: Partitions, counters: IntArray | None
-    ) -> Iterator[Matches]:
-        """Yield the matches that event selection finds with the strategy's algorithm."""
-        from matchrec.search.records import prepare_input
-        from matchrec.search.selection import find_matches
-
-        arrays = prepare_input(task, partitions, selects=True)
-        return find_matches(self.algorithm, task, arrays, self.room, counters)
-
-
-@dataclass(frozen=True)
-class SelectionByOneRun(SelectionStrategy):
-    """One run at a time, which finds the preferred match first."""
-
-    algorithm = BACKTRACKING
-    fastest_because = "rows may be skipped, and one run at a time finds the preferred match"
-
-
-@dataclass(frozen=True)
-class SelectionByAllRuns(SelectionStrategy):
-    """All runs at once over a shared buffer of their rows; equal runs merge."""
-
-    algorithm = BREADTH_FIRST
-    fastest_because = (
-        "the query asks for all matches, so runs share their rows, and runs with equal computation "
-        "states merge"
-    )
-
-
-@dataclass(frozen=True)
-class TotalsOfAllRuns(SelectionStrategy):
-    """Aggregates over all matches: runs carry what is added up, and no match is built."""
-
-    algorithm = BREADTH_FIRST
-    matching = "aggregates over all matches"
-    fastest_because = (
-        "runs carry the aggregates instead of their rows, and runs with equal computation states "
-        "merge"
-    )
-
-    def accepts(self, task: Task) -> str | None:
-        """Return why the strategy cannot run the task, or None if it can."""
-        return None if task.totals is not None else "the query asks for matches"
-
-    def name_matching(self, task: Task) -> str:  # noqa: ARG002 -- other classes look at it
-        """Return the text for aggregates over all matches, which is the same for every task."""
-        return self.matching
-
+from matchrec.search.memoised import Memoised
+from matchrec.search.merging import LongestOfAllRuns, Merging
+from matchrec.search.plain import Plain
+from matchrec.search.skipping import SelectionByOneRun
+from matchrec.search.strategy import Strategy, compiled
+from matchrec.search.totals import TotalsOfAllRuns
 
 # Strategies of one algorithm are in order of preference.
 STRATEGIES: tuple[type[Strategy], ...] = (
@@ -405,7 +36,19 @@ STRATEGIES: tuple[type[Strategy], ...] = (
 )
 
 
-# Choosing
+def format_strategies() -> str:
+    """Return all strategies as a table in Markdown, in order of preference.
+
+    Of the strategies of the chosen algorithm, the first one that accepts a task is used.
+    """
+    lines = ["| strategy | file | algorithm | chosen for |", "|---|---|---|---|"]
+    for strategy in STRATEGIES:
+        file = strategy.__module__.removeprefix("matchrec.").replace(".", "/")
+        lines.append(
+            f"| {strategy.matching} | `{file}.py` | `{strategy.algorithm}` | "
+            f"{strategy.chosen_for} |"
+        )
+    return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -461,7 +104,7 @@ def choose(task: Task, name: str = "auto") -> tuple[Strategy, str]:
     algorithm = ALGORITHMS[find_fastest(task) if name == "auto" else name]
     obstacle = algorithm.supports(task)
     if obstacle is not None:
-        raise algorithm_cannot(name=algorithm.name, reason=obstacle)
+        raise algorithm_not_possible(name=algorithm.name, reason=obstacle)
     strategy = algorithm.choose(task)
     return strategy, strategy.reason(task) if name == "auto" else "you chose this algorithm"
 
@@ -512,10 +155,3 @@ def classify_time(task: Task, algorithm: str) -> str:
     explodes = longest is not None or task.pattern.is_exponentially_ambiguous
     grows = "exponentially" if explodes else "polynomially"
     return f"can grow {grows} with W, so max_steps can limit it; {rows}"
-
-
-def compiled(task: Task) -> CompiledTask:
-    """Return the arrays of a task, which say more of conditions on the run than their form does."""
-    from matchrec.search.records import compile_task  # loads all that conditions on the run need
-
-    return compile_task(task, 0)

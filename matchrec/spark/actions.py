@@ -26,7 +26,7 @@ from uuid import uuid4
 from pyspark.sql import SparkSession
 
 from matchrec.arguments import SESSION, check_arguments
-from matchrec.source import show_count
+from matchrec.errors.wording import show_count
 from matchrec.spark.session import SESSION_ERRORS, find_context
 from matchrec.worker.failing import rows_read_by_workers
 

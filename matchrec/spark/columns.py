@@ -257,6 +257,11 @@ class Preparation:
         """
         return ""
 
+    @property
+    def is_whole_for_counters(self) -> bool:
+        """Return whether partitions are cut into ranges if the query has no counters."""
+        return False
+
     def send(
         self, columns: RowColumns, known_fields: KnownFields, rows: DataFrame | None = None
     ) -> SentRows:
@@ -468,6 +473,11 @@ class UnsortedPreparation(Preparation):
         if self.ranges.reason and is_expected:
             return f"one task searches a whole partition, because {self.ranges.reason}"
         return ""
+
+    @property
+    def is_whole_for_counters(self) -> bool:
+        """Return whether partitions are cut into ranges if the query has no counters."""
+        return isinstance(self.ranges, WholePartitions) and self.ranges.because_counted
 
     def find_structs(self, columns: RowColumns) -> tuple[Struct, ...]:
         """Return the structs that the workers put together from their fields."""

@@ -27,10 +27,11 @@ from pyspark.sql.functions import expr
 
 from matchrec.arguments import ArgumentKind, check_arguments, is_number
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.calls import nothing_counted, nothing_observed
+from matchrec.errors.calls import counters_without_values
+from matchrec.errors.machine import counters_not_supported
+from matchrec.errors.wording import show_count
 from matchrec.explain.pictures.html import preformatted, table
 from matchrec.search.kernels import layout
-from matchrec.source import show_count
 from matchrec.spark.backends import find_backend
 from matchrec.spark.sail.probes import can_observe
 from matchrec.spark.types import make_struct_type
@@ -90,6 +91,9 @@ COLLECT_TALLIES = (
 # The names of the counters that workers count in nanoseconds.
 SECONDS = ("waiting", "encoding", "seconds", "gathering")
 
+# What is printed if partitions would be cut into ranges without counters.
+KEPT_WHOLE = "partitions were not cut into ranges, because all rows are counted"
+
 # How many seconds `repr` and a notebook wait for the end of an action.
 REPR_TIMEOUT = 0.5
 
@@ -101,22 +105,14 @@ TIMEOUT = ArgumentKind(
 
 
 class Counters:
-    """Counters of the work of a search: events, runs, forks, merges, buffer nodes, matches,
-    seconds.
+    """Counters of the work of a search, such as rows, runs, matches and seconds.
 
     Pass a new object as `Options(counters=...)`. It has values once the first action on the result
     has finished, and counts what that action has read. Actions such as `show` and `take` may stop
-    early. If Spark runs a task several times, it counts once. Over Connect, the values of `sql` are
-    available after `collect`, `toPandas` or `toArrow` of the result.
+    early. If Spark runs a task several times, the task counts once. Over Connect, the values of
+    `sql` are available after `collect`, `toPandas` or `toArrow` of the result.
 
-    Events are the rows that reach the search. `explain` says which rows do not. The largest number
-    of live runs is counted in one task at one time. The algorithm backtracking has a single run, so
-    there this counter is the largest number of rows in it, each of which may have postponed
-    another run. All other values, also the seconds, are sums over tasks. Only queries with event
-    selection count runs and the buffer.
-
-    Seconds are those of the Python workers: waiting for rows from Spark, with sorting if the
-    workers sort; making arrays; matching; gathering the results.
+    It prints as a table. Sail does not have counters.
 
     >>> counters = matchrec.Counters()
     >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
@@ -153,7 +149,7 @@ class Counters:
         1
         """
         if not self._clauses:
-            raise nothing_counted()
+            raise counters_without_values()
         clause_counts = [clause.read_counts(self._result, timeout) for clause in self._clauses]
         selects = any(clause.selects for clause in self._clauses)
         values: dict[str, int | float] = {}
@@ -167,6 +163,8 @@ class Counters:
         lines = [f"{name:<21}{value:>15}" for name, value in format_values(values)]
         if len(values) < len(COUNTERS):
             lines.append("runs and the buffer are counted only for queries with event selection")
+        if any(clause.kept_whole for clause in self._clauses):
+            lines.append(KEPT_WHOLE)
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -180,16 +178,20 @@ class Counters:
     def _repr_html_(self) -> str:
         """Return the counters as an HTML table, or the error that prevents it."""
         try:
-            return table(("counter", "value"), list(format_values(self.values(REPR_TIMEOUT))))
+            counted = table(("counter", "value"), list(format_values(self.values(REPR_TIMEOUT))))
         except MatchRecognizeError as error:
             return preformatted(str(error))
+        if any(clause.kept_whole for clause in self._clauses):
+            return counted + preformatted(KEPT_WHOLE)
+        return counted
 
-    def observe(self, frame: DataFrame, *, selects: bool) -> DataFrame:
+    def observe(self, frame: DataFrame, *, selects: bool, kept_whole: bool) -> DataFrame:
         """Return the output rows of the workers, which are counted when an action reads them.
 
         Args:
             frame: the output of the workers, with the column of tallies.
             selects: whether the query has event selection, so that runs are counted.
+            kept_whole: whether partitions would be cut into ranges if nothing was counted.
 
         Raises:
             MatchRecognizeUnsupportedError: the session cannot count.
@@ -198,7 +200,7 @@ class Counters:
         name = f"matchrec_{uuid4().hex}"
         observation = find_backend(frame.sparkSession).make_observation(name)
         observed_frame = frame.observe(observation, expr(COLLECT_TALLIES))
-        self._clauses.append(ClauseObservation(observation, name, selects))
+        self._clauses.append(ClauseObservation(observation, name, selects, kept_whole))
         return observed_frame.filter(f"size({wire.COUNTERS}) = 0").drop(wire.COUNTERS)
 
     def run(self, result: DataFrame) -> None:
@@ -230,6 +232,7 @@ class ClauseObservation:
     observation: Any  # an Observation of Classic or of Connect
     name: str
     selects: bool  # whether the clause has event selection, so that runs are counted
+    kept_whole: bool  # whether partitions would be cut into ranges if nothing was counted
     counts: dict[str, int] | None = None  # the counters by name, once an action has finished
 
     def read_counts(self, result: DataFrame | None, timeout: float) -> dict[str, int]:
@@ -247,7 +250,7 @@ class ClauseObservation:
             if not observed and result is not None:
                 observed = find_backend(result.sparkSession).read_counts(result, self.name)
             if not observed:
-                raise nothing_counted()
+                raise counters_without_values()
             self.counts = add_up(json.loads(observed[TALLIES] or "[]"))
         return self.counts
 
@@ -291,7 +294,7 @@ def check_can_count(spark: SparkSession, given: str) -> None:
         MatchRecognizeUnsupportedError: the engine has no Observation.
     """
     if not can_observe(spark):
-        raise nothing_observed(given=given)
+        raise counters_not_supported(argument=given)
 
 
 def wait_for(observation: Any, timeout: float) -> dict[str, Any]:

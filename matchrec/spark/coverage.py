@@ -10,8 +10,8 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import types as spark_types
 
 from matchrec.compile import coverage
-from matchrec.errors.run.failures import asked_of_stream
-from matchrec.spark.execute import Demand, ScopeOf, demand_single_rule, prepare
+from matchrec.errors.inspection import question_about_stream
+from matchrec.spark.prepare import prepare, take_only_draft
 from matchrec.spark.question import Question
 from matchrec.spark.session import quiet_analysis
 from matchrec.spark.types import make_struct_type, write_text
@@ -35,7 +35,7 @@ def count_starting_rows(question: Question) -> coverage.CountedCoverage:
         MatchRecognizeError: the query is wrong, coverage does not support it, or it fails.
     """
     if question.is_stream:
-        raise asked_of_stream(asked="coverage")
+        raise question_about_stream(call="coverage")
     draft, task, rows = follow_starting_rows(question, CoverageWorker, build_counts_schema)
     # the columns that name a row are collected as texts: PySpark has no value for some of Spark's
     count_columns, naming_fields = rows.columns[:2], rows.schema.fields[2:]
@@ -45,7 +45,8 @@ def count_starting_rows(question: Question) -> coverage.CountedCoverage:
     task_rows = rows.selectExpr(*count_columns, *naming_texts).collect()
     figures, counts = add_up(task, (row[0] for row in task_rows))
     nearest = find_nearest_start(question, draft, task, task_rows)
-    return coverage.CountedCoverage(draft, task, figures, counts, nearest)
+    asked_for_ranges = question.options.sort == "ranges"
+    return coverage.CountedCoverage(draft, task, figures, counts, nearest, asked_for_ranges)
 
 
 def find_nearest_start(
@@ -113,15 +114,12 @@ def follow_starting_rows(
     (rule,) = question.rules
     coverage.check_coverable(rule.plan)
 
-    def make_demand(scope: ScopeOf) -> Demand[coverage.CoverageDraft]:
-        """Return what the coverage of the rule needs from the input."""
-        draft = coverage.draft_coverage(question.draft(rule, scope(rule.plan)))
-        return demand_single_rule(question, draft, draft.draft)
-
     with quiet_analysis(), question.locating_errors(rule):
-        prepared = prepare(question, make_demand)
-        draft = prepared.demand.caller_draft
-        executable = prepared.link(rule)
+        prepared = prepare(
+            question, lambda drafts: coverage.draft_coverage(take_only_draft(drafts))
+        )
+        draft = prepared.drafts
+        executable = prepared.link()
         task = coverage.link_coverage(draft, executable)
         sent = prepared.send(executable.crossing.columns)
         name = f"match_recognize_coverage[PATTERN ({executable.pattern})]"

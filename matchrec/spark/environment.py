@@ -26,7 +26,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as spark_types
 
 from matchrec.arguments import SESSION, check_arguments
-from matchrec.errors import calls as errors
+from matchrec.errors import machine as errors
 from matchrec.errors.warnings import UntunedSessionWarning, untuned_session
 from matchrec.spark.backends import find_backend
 from matchrec.spark.session import find_application, find_context, is_stopped
@@ -101,7 +101,7 @@ def check_server_interpreter() -> None:
     reason = find_interpreter_problem(interpreter)
     if reason is not None:
         path = shutil.which(interpreter) or interpreter
-        raise errors.worker_cannot(worker=path, reason=reason, driver=sys.executable)
+        raise errors.incompatible_worker_python(worker=path, reason=reason, driver=sys.executable)
 
 
 @lru_cache
@@ -143,7 +143,7 @@ def translate_stream_errors(spark: SparkSession) -> Iterator[None]:
     except PySparkException as error:
         if not is_about_streams(str(error)) or find_backend(spark).has_watermarks:
             raise
-        raise errors.no_watermarks() from None
+        raise errors.streams_not_supported() from None
 
 
 # Two settings of a session that make its queries faster.

@@ -1,8 +1,8 @@
 """A question: rules to match over a relation, and the options with which they run.
 
 A query is a question with one rule that has no name. The question knows the names and types of the
-input's columns and the settings of the session, and drafts each rule with them. `spark.execute`
-runs it.
+input's columns and the settings of the session, and resolves each rule with them. `spark.prepare`
+chooses who sorts its rows, and `spark.execute` runs it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StringType
 
 from matchrec import arguments
-from matchrec.compile.path import Draft, draft_query
+from matchrec.compile.path import Draft, ResolvedQuery, resolve_query, split_query
 from matchrec.compile.rule_set import Version
 from matchrec.conditions.functions.calendar import has_one_offset
 from matchrec.conditions.functions.function import SessionSettings
@@ -26,11 +26,10 @@ from matchrec.conditions.padding import Padding
 from matchrec.conditions.row_column import OrderType, check_order
 from matchrec.conditions.split import RowScope
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.calls import steps_of_event_selection
+from matchrec.errors.calls import max_steps_with_event_selection
 from matchrec.errors.kinds import located_in
 from matchrec.errors.language import Language
-from matchrec.errors.run.failures import name_rule
-from matchrec.output.schema import PLACEHOLDER_COLUMN
+from matchrec.errors.rule_sets import name_rule
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.resolve import InputColumns, inline_earlier_measures
 from matchrec.source import Source
@@ -73,16 +72,11 @@ class Options:
     Attributes:
         algorithm: how the search looks for matches. "auto" chooses the algorithm that is expected
             to be fastest.
-        sort: who sorts each partition: "spark", the Python "worker", or "auto", which chooses the
-            worker if it can sort. `explain` says who sorts, and why. With "ranges" the workers
-            sort, and large partitions are cut into ranges of their order for several tasks,
-            without rows that cannot be in a match. This needs a window such as WITHIN that limits
-            matches, and an input that returns the same rows each time, because it is read three
-            times. "auto" also cuts a large table without PARTITION BY into ranges.
+        sort: who sorts each partition: "spark", or the Python "worker". "ranges" also cuts large
+            partitions into ranges for several tasks. "auto" chooses the worker if it can sort.
         transport: how rows reach the Python workers.
         max_steps: how often the search may test conditions that depend on the run in one
-            partition before the query ends with an error, or None for no limit. The cost of all
-            other conditions is bounded, as `explain` says.
+            partition before the query ends with an error. None means no limit.
         counters: an object that counts the work of the search. See `Counters`.
 
     Raises:
@@ -163,7 +157,7 @@ class Question:
     # What happens if a rule fails in a partition.
     on_error: arguments.OnError = "raise"
 
-    def resolve(self) -> Question:
+    def rewrite_rules(self) -> Question:
         """Return the question with its rules rewritten for the session.
 
         Earlier measures are inlined, CHAR values are padded, and what the engine computes
@@ -227,12 +221,8 @@ class Question:
         with rule.naming(), Diagnosis(rule.plan, self.relation, self.columns).explain():
             yield
 
-    def draft(self, rule: Rule, scope: RowScope) -> Draft:
-        """Return the draft of a rule.
-
-        Args:
-            rule: the rule.
-            scope: who reads neighbouring rows for the conditions.
+    def resolve_rule(self, rule: Rule) -> ResolvedQuery:
+        """Return a rule with its names resolved and its row pattern compiled.
 
         Raises:
             MatchRecognizeError: the rule is wrong, whatever the types of its columns are.
@@ -240,14 +230,28 @@ class Question:
         plan = rule.plan
         with self.locating_errors(rule):
             if self.options.max_steps is not None and plan.selects:
-                raise steps_of_event_selection()
+                raise max_steps_with_event_selection()
             check_order(plan)
             self.check_sort_expressions(plan)
             self.check_lengths(plan)
-            draft = draft_query(
-                plan, self.columns, self.relation.name_of, scope, self.type_of_order, self.use
+            return resolve_query(
+                plan, self.columns, self.relation.name_of, self.type_of_order, self.use
             )
-            if self.needs_all_rows(draft, plan):
+
+    def split_rule(self, rule: Rule, query: ResolvedQuery, scope: RowScope) -> Draft:
+        """Return the draft of a rule.
+
+        Args:
+            rule: the rule.
+            query: the rule, resolved.
+            scope: who reads neighbouring rows for the conditions.
+
+        Raises:
+            MatchRecognizeError: the rule is wrong, whatever the types of its columns are.
+        """
+        with self.locating_errors(rule):
+            draft = split_query(query, scope)
+            if self.needs_all_rows(draft, rule.plan):
                 return replace(draft, sends_all_rows=True, relevant=())
             return draft
 
@@ -286,15 +290,6 @@ class Question:
             check_constant_lengths(constants, order, self.runner)
         if plan.frame_length is not None:
             check_frame_length(plan.frame_length, self.runner)
-
-    def columns_of(self, rule: Rule) -> tuple[str, ...]:
-        """Return the names of a rule's output columns, including those that the query does not use.
-
-        Raises:
-            MatchRecognizeError: the rule is wrong.
-        """
-        names = [output.name for output in self.draft(rule, RowScope.SEARCH).outputs]
-        return tuple(name for name in names if name != PLACEHOLDER_COLUMN)
 
     @cached_property
     def type_of_order(self) -> Callable[[str], OrderType]:

@@ -38,7 +38,7 @@ from pyspark.sql.types import DateType, IntegralType, LongType
 
 from matchrec.compile.executable import Executable
 from matchrec.compile.pruning.locality import Shortcut, find_obstacle
-from matchrec.errors.calls import cannot_cut
+from matchrec.errors.calls import partitions_cannot_be_cut
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import MICROSECONDS, Amount, Template, View, join_template
 from matchrec.shortcuts import current_shortcuts
@@ -195,6 +195,14 @@ class WholePartitions:
     """Partitions that are not cut: one task has all rows of a partition."""
 
     reason: str = ""  # why they are not cut; empty if nobody would expect that they are
+    # Whether the only reason is that the query has counters, which count all rows.
+    because_counted: bool = False
+
+
+# Partitions that are not cut because the query has counters.
+COUNTED = WholePartitions(
+    "counters count all rows; without counters, it is cut into ranges", because_counted=True
+)
 
 
 def find_ranges(
@@ -210,8 +218,6 @@ def find_ranges(
         return WholePartitions("the option sort is worker")
     if not current_shortcuts().ranges:
         return WholePartitions("ranges are switched off")
-    if options.counters is not None:
-        return WholePartitions("counters need all of its rows")
     ranges = plan_ranges(question, plan, executable)
     if isinstance(ranges, WholePartitions):
         check_may_stay_whole(question, ranges.reason)
@@ -220,7 +226,7 @@ def find_ranges(
         cost = next(find_costs(question, plan, executable), None)
         if cost is not None:
             return WholePartitions(cost)
-    return ranges
+    return ranges if options.counters is None else COUNTED
 
 
 def check_may_stay_whole(question: Question, reason: str) -> None:
@@ -234,7 +240,7 @@ def check_may_stay_whole(question: Question, reason: str) -> None:
         MatchRecognizeUnsupportedError: the user asked for ranges.
     """
     if question.options.sort == "ranges":
-        raise cannot_cut(reason=reason)
+        raise partitions_cannot_be_cut(reason=reason)
 
 
 def plan_ranges(

@@ -25,7 +25,7 @@ from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import RowColumn, build_row_column
 from matchrec.conditions.split import RowScope
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.run import failures as errors
+from matchrec.errors import inspection as errors
 from matchrec.errors.run.place import RowLocation
 from matchrec.output.measures import Reader
 from matchrec.output.rows import OutputRows
@@ -35,8 +35,10 @@ from matchrec.search.matches import Matches
 from matchrec.search.partitions import BoolArray, Partitions
 from matchrec.source import number_sort_key
 from matchrec.spark import types
+from matchrec.spark.columns import Preparation
 from matchrec.spark.environment import use_own_interpreter
-from matchrec.spark.execute import Demand, analyse_demand, project, type_rules
+from matchrec.spark.execute import project
+from matchrec.spark.prepare import complete
 from matchrec.spark.question import Question
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import quiet_analysis
@@ -100,10 +102,10 @@ def collect_partition(question: Question, target: Target) -> CollectedPartition:
             the input is a stream.
     """
     if question.is_stream:
-        raise errors.asked_of_stream(asked="`why`")
+        raise errors.question_about_stream(call="`why`")
     (rule,) = question.rules
     with quiet_analysis(), question.locating_errors(rule):
-        draft = question.draft(rule, RowScope.SPARK)
+        draft = question.split_rule(rule, question.resolve_rule(rule), RowScope.SPARK)
         return PartitionCollector(question, draft, target).collect()
 
 
@@ -143,11 +145,10 @@ class PartitionCollector:
         ORDER BY items, the two `row_tests`, and the filters. A relevant row passes a filter.
         """
         question = self.question
-        (rule,) = question.rules
         draft = replace(self.draft, relevant=())  # so that all rows of the partition are sent
-        demand = Demand(draft, {rule.name: draft}, draft, draft.columns(), self.key_tests)
-        prepared = type_rules(analyse_demand(question, demand, Sorter(is_worker=False)))
-        executable = prepared.link(rule)
+        sorted_rows = Preparation(question.relation, draft, self.key_tests, Sorter(is_worker=False))
+        prepared = complete(question, draft, sorted_rows)
+        executable = prepared.link()
         search_columns = executable.crossing.columns
         order_texts = [build_row_column(self.as_text(text)) for text in self.orders]
         tests = (*self.row_tests(), *self.draft.relevant)
@@ -219,7 +220,7 @@ class PartitionCollector:
         target_names = {key_names.get(folded(name), name): name for name in partition}
         for name, target_name in target_names.items():
             if name not in self.keys:
-                raise errors.unknown_partition_column(name=target_name, known=self.keys)
+                raise errors.unknown_partition_column(name=target_name, keys=self.keys)
         for name in self.keys:
             if name not in target_names:
                 raise errors.partition_column_missing(name, self.keys)
@@ -232,11 +233,11 @@ class PartitionCollector:
         """Return the error for a partition without rows."""
         some_keys = self.find_some_keys()
         if not some_keys:
-            return errors.no_rows_at_all()
+            return errors.no_rows()
         partition = self.target.partition or {}
         target_text = ", ".join(f"{name} = {value}" for name, value in partition.items())
         lines, example = errors.format_rows(some_keys), self.write_example(some_keys[0])
-        return errors.no_such_partition(wanted=target_text, some=lines, example=example)
+        return errors.unknown_partition(partition=target_text, some=lines, example=example)
 
     def find_some_keys(self) -> list[dict[str, str | None]]:
         """Return the keys of some partitions by name, as texts; none if nothing divides the rows.
@@ -274,7 +275,7 @@ class PartitionCollector:
         if self.target.row is None:
             return (build_row_column("TRUE"), build_row_column("TRUE"))
         if not 1 <= len(self.target.row) <= len(self.orders):
-            raise errors.other_number_of_order_values(len(self.target.row), self.orders)
+            raise errors.wrong_number_of_order_values(len(self.target.row), self.orders)
         comparisons = []
         for text, value in zip(self.orders, self.target.row, strict=False):
             literal_text = self.write_value("row", text, value)
@@ -304,8 +305,8 @@ class PartitionCollector:
             near_places = places[max(0, rows_before - 2) : rows_before + 2]
             near_rows = [dict(zip(self.orders, values, strict=True)) for values in near_places]
             target_values = zip(self.orders, self.target.row, strict=False)
-            raise errors.no_such_row(
-                wanted=", ".join(f"{order} = {value}" for order, value in target_values),
+            raise errors.unknown_row(
+                row=", ".join(f"{order} = {value}" for order, value in target_values),
                 rows=errors.format_rows(near_rows),
             )
         return tuple(np.flatnonzero(is_asked).tolist())
@@ -365,7 +366,7 @@ class PartitionCollector:
         rows = self.question.relation.select(items).where("k AND s IS NOT NULL").limit(1)
         for row in rows.collect():
             if row.c is None:
-                raise errors.no_value_of_type(
+                raise errors.value_of_wrong_type(
                     argument=argument,
                     value=value,
                     name=self.question.columns.find_by_text(text) or text,
@@ -428,7 +429,7 @@ def write_literal(value: object, argument: str) -> str:
         python_value = to_python()
         if not isinstance(python_value, type(value)):
             return write_literal(python_value, argument)
-    raise errors.no_literal(argument=argument, value=value)
+    raise errors.not_a_literal(argument=argument, value=value)
 
 
 def collect_table(rows: DataFrame, most: int = MOST_ROWS) -> pa.Table:

@@ -34,8 +34,8 @@ from pyspark.sql.types import DateType, DoubleType, FloatType, StructType, Times
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import show_column
-from matchrec.errors.calls import altered_by_pandas
-from matchrec.errors.run.failures import column_of_other_type
+from matchrec.errors.calls import column_altered_by_pandas
+from matchrec.errors.run.failures import column_type_changed
 from matchrec.loading import makes_queries
 from matchrec.plan.text import quote_name
 from matchrec.shortcuts import current_shortcuts
@@ -319,7 +319,7 @@ class PandasEncoding:
 
             arrived = pa.array(values, mask=is_null).type
             column_name = sent.path.partition(".")[0]
-            raise column_of_other_type(
+            raise column_type_changed(
                 column=self.texts.get(column_name, column_name),
                 planned=sent.kind.simpleString(),
                 arrived=name_type(arrived),
@@ -359,10 +359,10 @@ def build_encoding(rows: DataFrame, executable: Executable) -> PandasEncoding:
         written = str(column.pieces[0])
         kind = sent_field.dataType
         if arrow_type(kind) is None:
-            raise altered_by_pandas(column=written, type_name=kind.simpleString())
+            raise column_altered_by_pandas(column=written, type_name=kind.simpleString())
         if index in in_arrays and isinstance(kind, ALTERED_IN_ARRAYS):
             type_name = f"{kind.simpleString()} in an array"
-            raise altered_by_pandas(column=written, type_name=type_name)
+            raise column_altered_by_pandas(column=written, type_name=type_name)
     columns = [
         PandasColumn.build(sent_field.name, sent_field.name, sent_field.dataType)
         for sent_field in sent_fields

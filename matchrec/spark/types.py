@@ -22,7 +22,7 @@ from typing_extensions import assert_never
 from matchrec.compile.executable import Executable
 from matchrec.conditions import types
 from matchrec.conditions.types import VOID, Family, ValueType, build_nested_type, find_type
-from matchrec.errors import calls as errors
+from matchrec.errors import match_totals as errors
 from matchrec.output.reads import (
     ColumnType,
     ListType,
@@ -293,7 +293,7 @@ def find_total_type(asked: AskedTotal, measure: DataType | None) -> DataType:
     exact_type = spark.DecimalType(38, find_scale(spark_type))
     exact_cast = None if spark_type == DoubleType() else f"DECIMAL(38, {exact_type.scale})"
     if asked.cast != exact_cast:
-        raise errors.rounding_cast(asked=asked, exact=replace(asked, cast=exact_cast))
+        raise errors.inexact_cast(aggregate=asked, exact=replace(asked, cast=exact_cast))
     return exact_type
 
 

@@ -17,9 +17,9 @@ from fractions import Fraction
 from typing import Any
 
 from matchrec.arguments import ArgumentKind, is_number
-from matchrec.errors import kinds
 from matchrec.errors import stages as errors
 from matchrec.errors.sql.clause import interval_without_unit
+from matchrec.errors.wording import describe_value
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.text import MICROSECONDS, Amount
 from matchrec.source import Span
@@ -105,7 +105,7 @@ def read_positive_duration(
         length is not None and length.is_time and length.amount.denominator > 1
     )
     if length is None or has_part_of_microsecond:
-        raise errors.not_a_duration(span, call=call, value=kinds.describe_value(value))
+        raise errors.not_a_duration(span, call=call, value=describe_value(value))
     if length.amount <= 0:
         raise errors.not_a_positive_duration(span, call=call, value=value)
     if length.amount >= MOST:
@@ -185,7 +185,7 @@ def find_microseconds(name: str, call: str, span: Span | None) -> int:
     singular = name.upper().removesuffix("S")
     if singular not in MICROSECONDS:
         known_units = [f"{unit_name.lower()}s" for unit_name in MICROSECONDS]
-        raise errors.unknown_unit(span, call=call, name=name, known=known_units)
+        raise errors.unknown_duration_unit(span, call=call, name=name, units=known_units)
     return MICROSECONDS[singular]
 
 

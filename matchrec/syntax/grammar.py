@@ -18,6 +18,7 @@ from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql import window as window_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
+from matchrec.errors.sql.tokens import unexpected_token
 from matchrec.plan.clauses import (
     CLAUSE_CHOICES,
     AfterMatchSkip,
@@ -90,7 +91,7 @@ def _read_window(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode
     elif has_variables:
         interval_end = end - 4
     if interval_end == start:
-        raise errors.nothing_in(span, part="WITHIN")
+        raise errors.empty_part(span, part="WITHIN")
     unit: str | None = None
     if clause.key(start) == "INTERVAL":
         last = clause.key(interval_end - 1)
@@ -128,7 +129,7 @@ def _read_interval(clause: ClauseTokens, start: int, end: int, unit: str | None)
     """
     written = clause.part(start, end)
     if is_time(clause, start):
-        raise errors.distance_without_interval(written.whole, text=written.text)
+        raise errors.missing_interval(written.whole, text=written.text)
     if end - start == 1:
         refuse_unit_in_number(clause[start])
     has_interval = unit is not None
@@ -195,7 +196,7 @@ class PartReader:
             return ()
         section = self.sections[part]
         if section.start == section.end:
-            raise errors.nothing_in(section.keyword, part=part.value)
+            raise errors.empty_part(section.keyword, part=part.value)
         return items_between(self.clause, (section.start, section.end), part.value)
 
     def read_items(
@@ -224,13 +225,13 @@ def _read_pattern(clause: ClauseTokens, section: Section, end: int) -> RowPatter
     for index in range(opening, closing):
         if clause.key(index) == "DEFINE" and clause.key(index + 2) == "AS":
             spans = clause[opening].span, clause[index].span
-            raise errors.not_closed_before(spans, opening="(", keyword="DEFINE")
+            raise errors.bracket_not_closed(*spans, opening="(", keyword="DEFINE")
     if end < section.end:
         token = clause[end]
         if token.key in ("PARTITION", "SKIP", "STRICT", "ALL", "NON", "LONGEST", "FIRST"):
             raise errors.malformed_selection(clause.span(end, section.end))
         outside = pattern_outside(clause, opening - 1, end)
-        raise outside or errors.unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)
+        raise outside or unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)
     inside = Span(clause[opening].span.end, clause[closing].span.start)
     return parse_row_pattern(clause.text, inside)
 
@@ -289,7 +290,7 @@ def _read_measure(clause: ClauseTokens, start: int, end: int) -> nodes.NamedExpr
         if clause.key(index) == "AS" and clause.key(index - 1) != "." and index > start:
             # What follows the name belongs to another measure, or to no part of the clause.
             token = clause[index + 2]
-            raise errors.unexpected_token(token.text, "MEASURES", token.span)
+            raise unexpected_token(token.text, "MEASURES", token.span)
     name = _read_name_after_as(clause, (start, end), "measure", "MEASURES")
     expression_end = end - 2
     if name is None:
@@ -398,7 +399,9 @@ def _read_frame(clause: ClauseTokens, section: Section) -> nodes.FrameEnd:
             if is_literal or _may_be_row_count(bound):
                 parameter = read_parameter(clause.tokens[bound_start:bound_end])
                 return nodes.FrameEnd(parameter or bound, span)
-    raise window_errors.wrong_frame(span, text=" ".join(clause.text_at(span).split()))
+    raise window_errors.wrong_pattern_window_frame(
+        span, text=" ".join(clause.text_at(span).split())
+    )
 
 
 def _may_be_row_count(expression: TokenSequence) -> bool:
@@ -473,9 +476,9 @@ def _refuse_second_definition(clause: ClauseTokens, start: int, end: int) -> Non
             continue
         before = clause[index - 1]
         if before.key in ("AND", "OR"):
-            raise errors.joined_definitions(before.span, word=before.key)
+            raise errors.and_between_definitions(before.span, word=before.key)
         token = clause[index]
-        raise errors.unexpected_token(token.text, "DEFINE", token.span)
+        raise unexpected_token(token.text, "DEFINE", token.span)
 
 
 def _explain_malformed_definition(

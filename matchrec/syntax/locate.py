@@ -22,9 +22,12 @@ from typing import TYPE_CHECKING
 
 from sqlglot import TokenType
 
-from matchrec.errors.kinds import find_keyword, located_in, misspelling_distance
+from matchrec.errors.kinds import located_in
 from matchrec.errors.language import current_surface
-from matchrec.errors.sql import clause as errors
+from matchrec.errors.misspellings import find_keyword, misspelling_distance
+from matchrec.errors.sql import query as errors
+from matchrec.errors.sql.clause import misspelt_pattern, pattern_without_parentheses
+from matchrec.errors.sql.tokens import strange_sign
 from matchrec.plan.text import (
     Replacement,
     Template,
@@ -228,10 +231,10 @@ def _refuse_window_without_pattern(text: str) -> None:
         for index in level:
             token = tokens[index]
             if token.key == "PATTERN":
-                raise errors.pattern_without_parentheses(token.span)
+                raise pattern_without_parentheses(token.span)
             if tokens.key(index + 1) == "(" and find_keyword(token.key) == "PATTERN":
                 where = "a row pattern window"
-                raise errors.misspelt_pattern(token.span, where=where, text=token.text)
+                raise misspelt_pattern(token.span, where=where, text=token.text)
 
 
 def _refuse_clause_without_parenthesis(tokens: TokenSequence) -> None:
@@ -245,7 +248,7 @@ def _refuse_clause_without_parenthesis(tokens: TokenSequence) -> None:
     word = keys.index("MATCH_RECOGNIZE")
     if word + 1 < len(tokens) and tokens[word + 1].is_strange:  # such as a wide parenthesis
         next_token = tokens[word + 1]
-        raise errors.strange_sign(next_token.text, "the query", next_token.span)
+        raise strange_sign(next_token.text, "the query", next_token.span)
     has_pattern = any(tokens.has_keys(index, "PATTERN", "(") for index in range(word, len(keys)))
     has_parts = has_pattern and not {"MEASURES", "DEFINE"}.isdisjoint(keys[word:])
     if not has_parts:
@@ -311,7 +314,7 @@ def _find_passed_frames(
             yield name, span
         elif clause_spans:
             known_names = (*names, *current_surface().frames)
-            raise errors.unknown_frame(span, name=name, frames=known_names)
+            raise errors.missing_dataframe(span, name=name, frames=known_names)
 
 
 def _read_sites(

@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from matchrec.arguments import is_column, is_number
 from matchrec.errors.sql import pattern as errors
-from matchrec.errors.sql.clause import search_outside_window, skip_among_all
+from matchrec.errors.sql.clause import initial_or_seek_outside_window, skip_with_all_matches
 from matchrec.plan import expression
 from matchrec.plan import pattern as patterns
 from matchrec.plan.clauses import (
@@ -76,18 +76,20 @@ def take_out_negations(
     if not negations or selection is EventSelection.STRICT_CONTIGUITY:
         return pattern, ()
     if output in ONE_MATCH_PER_START:
-        raise errors.preferred_negation(negations[0].span)
+        raise errors.not_with_preferred_matches(negations[0].span)
     parts = patterns.top_level_parts(pattern)
     without_nots = patterns.concatenation(_drop_negations(parts), pattern.span)
     names = patterns.variable_names(without_nots)
     nested = patterns.list_negations(without_nots)
     if nested or not names:
-        raise errors.nested_negation((nested or negations)[0].span)
+        raise errors.not_inside_group((nested or negations)[0].span)
     for negation in negations:
         for name in negation.names:
             if name in names:
                 locations = "under NOT and by itself"
-                raise errors.variable_beside_negation(negation.span, name=name, places=locations)
+                raise errors.variable_reused_beside_not(
+                    negation.span, name=name, positions=locations
+                )
     return without_nots, tuple(_find_absences(parts, windowed=windowed))
 
 
@@ -110,14 +112,14 @@ def _find_absences(parts: PatternParts, *, windowed: bool) -> Iterator[Absence]:
         after = _drop_negations(parts[index:])
         if not windowed and not (before and after):
             end = "end" if before else "beginning"
-            raise errors.negation_without_window(part.span, name=part.names[0], end=end)
+            raise errors.not_without_within(part.span, name=part.names[0], end=end)
         names_before = _find_nearest_variables(before[::-1], "before", part)
         names_after = _find_nearest_variables(after, "after", part)
         all_names_after = patterns.variable_names(patterns.concatenation(after))
         for name in names_before or ():
             if name in all_names_after:
                 locations = "before NOT and after it"
-                raise errors.variable_beside_negation(part.span, name=name, places=locations)
+                raise errors.variable_reused_beside_not(part.span, name=name, positions=locations)
         for name in part.names:
             yield Absence(name, names_before, names_after, part.span)
 
@@ -146,7 +148,7 @@ def _find_nearest_variables(
         names.update(dict.fromkeys(patterns.variable_names(part)))
         if not patterns.may_be_empty(part):
             return tuple(names)
-    raise errors.negation_beside_optional(negation.span, side=side)
+    raise errors.not_beside_optional(negation.span, side=side)
 
 
 def name_forbidden_row(condition: expression.Scalar, variable: str) -> expression.Scalar:
@@ -183,7 +185,7 @@ def check_absent_rows(plan: MatchPlan) -> None:
         for reference in definition.condition.references:
             what = _find_unknown_value(reference, name)
             if what is not None:
-                raise errors.reads_forbidden_row(reference.span, what=what, name=name, hint=hint)
+                raise errors.reads_row_under_not(reference.span, what=what, name=name, hint=hint)
 
 
 def _find_unknown_value(reference: expression.Reference, name: str) -> str | None:
@@ -315,9 +317,13 @@ def _lower_gaps(clause: nodes.MatchRecognize, values: ParameterValues) -> Iterat
 def _check_options(clause: nodes.MatchRecognize) -> None:
     """Raise an error for options that do not go together."""
     if clause.search:
-        raise search_outside_window(clause.search_span or clause.span, word=clause.search.value)
+        raise initial_or_seek_outside_window(
+            clause.search_span or clause.span, word=clause.search.value
+        )
     if clause.output not in (None, *ONE_MATCH_PER_START) and clause.after_match is not None:
-        raise skip_among_all(clause.after_match.span or clause.span, output=clause.output.value)
+        raise skip_with_all_matches(
+            clause.after_match.span or clause.span, output=clause.output.value
+        )
 
 
 def _read_interval(window: nodes.WindowNode, values: ParameterValues) -> RowExpression:

@@ -222,7 +222,7 @@ class WithinFrame:
         the candidate than the run.
         """
         if isinstance(reference, Aggregate) and reference.frame is not None:
-            raise errors.frame_in_condition(reference.span)
+            raise errors.over_in_window_define(reference.span)
         if not isinstance(reference, ColumnReference):
             return reference
         navigation = reference.navigation
@@ -307,7 +307,7 @@ def read_function(call: WindowCall) -> Measure:
     if value is None:
         is_call = tokens.key(1) == "(" and tokens.pairs.get(1) == len(tokens) - 1
         name = tokens[0].text if is_call else " ".join(tokens.text.split())
-        raise errors.not_over_rows(tokens.whole, name=name)
+        raise errors.call_not_over_pattern_window(tokens.whole, name=name)
     return Measure(call.column, value, tokens.whole, over_rows=True)
 
 
@@ -457,7 +457,7 @@ def _refuse_next(measures: tuple[Measure, ...]) -> None:
             if not isinstance(reference, ColumnReference):
                 continue
             if reference.navigation.physical_offset > 0:
-                raise errors.next_in_own_frame(reference.span)
+                raise errors.next_with_varying_frame(reference.span)
 
 
 def _count_rows(written: Amount, span: Span) -> int | None:
@@ -493,11 +493,11 @@ def _rename_measures(
 def _refuse_options(clause: MatchRecognize) -> None:
     """Raise an error for options and pattern symbols that a window may not have."""
     for window in clause.windows:
-        raise errors.not_in_window(window.place, what="WITHIN")
+        raise errors.not_in_pattern_window(window.place, what="WITHIN")
     for option in (clause.partial, clause.first_matches, clause.selection, clause.output):
         if option is not None:
             span = getattr(option, "span", clause.pattern_span)
-            raise errors.not_in_window(span or clause.span, what=option.words)
+            raise errors.not_in_pattern_window(span or clause.span, what=option.words)
     for node in patterns.walk_pattern(clause.pattern):
         if isinstance(node, patterns.Negation | patterns.PartitionStart | patterns.PartitionEnd):
             what = (
@@ -505,7 +505,7 @@ def _refuse_options(clause: MatchRecognize) -> None:
                 if isinstance(node, patterns.Negation)
                 else patterns.show_pattern(node)
             )
-            raise errors.not_in_window(node.span or clause.pattern_span, what=what)
+            raise errors.not_in_pattern_window(node.span or clause.pattern_span, what=what)
 
 
 def _refuse_functions(plan: MatchPlan) -> None:
@@ -513,6 +513,6 @@ def _refuse_functions(plan: MatchPlan) -> None:
     for reference in chain.from_iterable(map(list_all_references, plan.expressions)):
         span = reference.span or Span(0, 0)
         if reference == MATCH_NUMBER:
-            raise errors.not_in_window(span, what="MATCH_NUMBER()")
+            raise errors.not_in_pattern_window(span, what="MATCH_NUMBER()")
         if isinstance(reference, Aggregate) and reference.function == MATCHED_ROWS:
-            raise errors.not_in_window(span, what="MATCHED_ROWS()")
+            raise errors.not_in_pattern_window(span, what="MATCHED_ROWS()")

@@ -95,8 +95,9 @@ def check_windows(windows: tuple[WindowNode, ...]) -> tuple[WindowNode, ...]:
         first = firsts.setdefault((window.between_rows, window.after, window.to), window)
         if first is not window:
             have_same_unit = (first.rows is None) is (window.rows is None)
-            error = errors.second_window if have_same_unit else errors.window_of_rows_and_time
-            raise error((first.span, window.span))
+            if have_same_unit:
+                raise errors.duplicate_within(first.span, window.span)
+            raise errors.within_rows_and_time(first.span, window.span)
     return windows
 
 

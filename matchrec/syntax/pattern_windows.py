@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from matchrec.errors.sql import window as errors
-from matchrec.errors.sql.clause import unclosed_bracket
+from matchrec.errors.sql.tokens import unclosed_bracket_in_expression
 from matchrec.syntax import grammar, sections
 from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.nodes import MatchRecognize, WindowCall
@@ -69,7 +69,7 @@ def find_select(tokens: TokenSequence, index: int) -> Select:
         if selects:
             break
     else:
-        raise errors.window_without_select(tokens[index].span)
+        raise errors.pattern_window_outside_select(tokens[index].span)
     select = selects[-1]
     operators = [other for other in level if is_set_operator(tokens, other)]
     end = next((operator for operator in operators if operator > select), level_end)
@@ -92,7 +92,7 @@ def _read_select(
     select, end = select_range
     from_ = next((index for index in level if is_from(tokens, index)), None)
     if from_ is None:
-        raise errors.window_without_relation(tokens[select].span)
+        raise errors.pattern_window_without_from(tokens[select].span)
     parts = [index for index in level if index > from_ and starts_part(tokens, index)]
     relation = from_ + 1, parts[0] if parts else end
     _refuse_other_relations(tokens, relation)
@@ -101,7 +101,7 @@ def _read_select(
     for index in parts_after_rows:
         if tokens.key(index) in _GROUPING_WORDS:
             word = "GROUP BY" if tokens.key(index) == "GROUP" else tokens.key(index)
-            raise errors.grouped_rows(tokens[index].span, word=word)
+            raise errors.pattern_window_with_grouping(tokens[index].span, word=word)
     # For the keyword of each part: its index, and the end of the part.
     part_ends = [*parts_after_rows[1:], end]
     part_ranges = {
@@ -137,11 +137,11 @@ def _refuse_other_relations(tokens: TokenSequence, relation: TokenRange) -> None
     start, end = relation
     has_values = tokens.key(start) == "VALUES"  # whose rows are separated by commas
     if start == end:
-        raise errors.window_without_relation(tokens[start - 1].span)
+        raise errors.pattern_window_without_from(tokens[start - 1].span)
     for index in (*tokens.walk_level(start, end), end):
         key = tokens.key(index)
         if key in ("JOIN", "LATERAL") or (key == "," and not has_values):
-            raise errors.joined_rows(tokens[index].span)
+            raise errors.pattern_window_with_join(tokens[index].span)
 
 
 def _find_definitions(tokens: TokenSequence, items: Sequence[TokenRange]) -> dict[str, TokenRange]:
@@ -157,7 +157,9 @@ def _find_definitions(tokens: TokenSequence, items: Sequence[TokenRange]) -> dic
             continue
         opening = start + 2
         if opening not in tokens.pairs:
-            raise unclosed_bracket(tokens[opening].span, opening="(", where="the query")
+            raise unclosed_bracket_in_expression(
+                tokens[opening].span, opening="(", where="the query"
+            )
         name = tokens[start].name.lower()
         if name in definitions:
             raise errors.duplicate_window(tokens[start].span, name=tokens[start].text)
@@ -297,7 +299,7 @@ def _find_calls(tokens: TokenSequence, windows: set[int]) -> Iterator[tuple[Call
         is_in_items = select.select < over < select.from_
         is_in_order = over in range(*select.order)
         if not (is_in_items or is_in_order):
-            raise errors.call_in_wrong_place(tokens.span(start, end))
+            raise errors.misplaced_pattern_window_call(tokens.span(start, end))
         yield CallTokens(start, over, end), window
 
 
@@ -375,7 +377,7 @@ def _refuse_derived(tokens: TokenSequence, select: Select, window: int) -> None:
     name = tokens[window - 2].name.lower()
     for copy in select.copies:
         if tokens[copy].name.lower() == name:
-            raise errors.derived_window(tokens[copy].span, name=tokens[copy].text)
+            raise errors.derived_from_pattern_window(tokens[copy].span, name=tokens[copy].text)
     openings = [opening for opening, _ in select.definitions.values()]
     openings += [
         opening
@@ -390,7 +392,7 @@ def _refuse_derived(tokens: TokenSequence, select: Select, window: int) -> None:
             continue
         is_extended = closing - first > 1 and tokens.key(first + 1) != "BY"
         if is_extended or tokens.key(opening - 1) == "AS":
-            raise errors.derived_window(tokens[first].span, name=tokens[first].text)
+            raise errors.derived_from_pattern_window(tokens[first].span, name=tokens[first].text)
 
 
 @dataclass(frozen=True)
@@ -414,7 +416,7 @@ def read_window(tokens: TokenSequence, window: FoundWindow) -> ReadWindow:
     clause = find_own_tokens(tokens, window, inherits=True)
     parts = sections.find_sections(clause)
     if ClausePart.ORDER_BY not in parts:
-        raise errors.needs_order(tokens.span(window.opening, window.opening + 1))
+        raise errors.pattern_window_without_order(tokens.span(window.opening, window.opening + 1))
     texts = []
     for part, section in parts.items():
         if part in sections.OF_TWO_WORDS:  # PARTITION BY and ORDER BY
@@ -460,7 +462,7 @@ def _find_base(tokens: TokenSequence, window: FoundWindow) -> tuple[TokenRange, 
         return (first, first), first
     definitions = window.select.definitions
     if name.name.lower() not in definitions:
-        raise errors.unknown_base(name.span, name=name.text, known=list(definitions))
+        raise errors.unknown_window(name.span, name=name.text, windows=list(definitions))
     opening, _ = definitions[name.name.lower()]
     base = opening + 1, tokens.pairs[opening]
     _check_base(tokens, base, (first + 1, window.closing), name)
@@ -484,13 +486,13 @@ def _check_base(tokens: TokenSequence, base: TokenRange, derived: TokenRange, na
         is_column = tokens.key(index - 1) in ("BY", ",", ".")
         is_frame = tokens.key(index) in sections.UNITS_OF_FRAMES and not is_column
         if is_frame or tokens.key(index) == "PATTERN":
-            raise errors.base_with_frame(name.span, name=name.text)
+            raise errors.window_base_has_frame(name.span, name=name.text)
     for index in tokens.walk_level(*derived):
         key = tokens.key(index)
         is_second = key == "PARTITION" or (key == "ORDER" and key in base_keys)
         if is_second and tokens.key(index + 1) == "BY":
             span = tokens.span(index, index + 2)
-            raise errors.second_keys(span, part=f"{key} BY", name=name.text)
+            raise errors.derived_window_keys(span, part=f"{key} BY", name=name.text)
 
 
 def is_unnamed_item(tokens: TokenSequence, call: CallTokens, select: Select) -> bool:

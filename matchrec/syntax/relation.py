@@ -10,8 +10,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.kinds import find_nearest
-from matchrec.errors.sql import clause as errors
+from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.sql import query as errors
+from matchrec.errors.sql.clause import (
+    bracket_not_closed,
+    clause_not_closed,
+    closed_too_early,
+    parenthesis_not_closed,
+    part_outside_clause,
+)
+from matchrec.errors.sql.tokens import (
+    strange_sign,
+    unclosed_bracket_in_expression,
+    unexpected_token,
+)
 from matchrec.plan.expression import (
     Operation,
     Scalar,
@@ -116,17 +128,19 @@ def _refuse_unbalanced(tokens: TokenSequence, clause_words: Sequence[int]) -> No
     if not WIDE_PARENTHESES.isdisjoint(tokens.text):
         for token in tokens.tokens[clause_words[0] :]:
             if token.is_strange and not WIDE_PARENTHESES.isdisjoint(token.text):
-                raise errors.strange_sign(token.text, "the query", token.span)
+                raise strange_sign(token.text, "the query", token.span)
     for word in clause_words:
         if word + 1 not in tokens.pairs:
             raise _explain_unclosed(tokens, word)
         _refuse_early_end(tokens, word + 1)
     for closing in tokens.places.get(")", ()):
         if closing not in tokens.openings:
-            raise errors.unexpected_token(")", "the query", tokens[closing].span)
+            raise unexpected_token(")", "the query", tokens[closing].span)
     for opening in tokens.places.get("(", ()):
         if opening not in tokens.pairs:
-            raise errors.unclosed_bracket(tokens[opening].span, opening="(", where="the query")
+            raise unclosed_bracket_in_expression(
+                tokens[opening].span, opening="(", where="the query"
+            )
 
 
 # For the keyword of a part: the distance to a token that follows it in no other place, and that
@@ -201,15 +215,15 @@ def _explain_unclosed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
                 part = part_at(tokens, inner) or _definition_at(tokens, index, inner)
                 if part:
                     spans = tokens[index].span, tokens[inner].span
-                    return errors.not_closed_before(spans, opening=tokens.key(index), keyword=part)
+                    return bracket_not_closed(*spans, opening=tokens.key(index), keyword=part)
         index += 1
     clause_start = tokens.span(word, word + 2)
     last_closing = max(tokens.openings, default=word)
     opening = tokens.openings.get(last_closing, word)
     if word + 1 < opening < last_closing - 1 and _starts_line(tokens, last_closing):
         # The last `)` is alone at the start of a line, so it was probably meant for the clause.
-        return errors.last_closes_another(tokens[opening].span, clause_start)
-    return errors.parenthesis_not_closed(clause_start, part="MATCH_RECOGNIZE")
+        return clause_not_closed(tokens[opening].span, clause_start)
+    return parenthesis_not_closed(clause_start, part="MATCH_RECOGNIZE")
 
 
 def _starts_line(tokens: TokenSequence, index: int) -> bool:
@@ -256,8 +270,8 @@ def _explain_part_outside(
     """
     has_stray_parenthesis = any(other not in tokens.openings for other in tokens.places[")"])
     if has_stray_parenthesis:
-        return errors.closed_before((tokens[closing].span, tokens[index].span), keyword=part)
-    return errors.outside_parentheses(tokens[index].span, part=part)
+        return closed_too_early(tokens[closing].span, tokens[index].span, keyword=part)
+    return part_outside_clause(tokens[index].span, part=part)
 
 
 # The words of CREATE and ALTER before the one for what is created, such as VIEW.
@@ -296,11 +310,11 @@ def refuse_stored_text(tokens: TokenSequence, cut: ClauseLocation) -> None:
     modifiers = [tokens.key(before) for before in range(min(index, cut.word))]
     is_temporary = "TEMP" in modifiers or "TEMPORARY" in modifiers
     if tokens.key(index) == "VIEW" and "GLOBAL" in modifiers:
-        raise errors.global_view(tokens.span(0, index + 1))
+        raise errors.clause_in_global_view(tokens.span(0, index + 1))
     if tokens.key(index) == "VIEW" and not is_temporary:
-        raise errors.stored_text(tokens.span(0, index + 1), kind="a permanent view")
+        raise errors.clause_in_stored_text(tokens.span(0, index + 1), kind="a permanent view")
     if tokens.key(index) == "FUNCTION":
-        raise errors.stored_text(tokens.span(0, index + 1), kind="a function")
+        raise errors.clause_in_stored_text(tokens.span(0, index + 1), kind="a function")
 
 
 # Find the relation of a clause: where it starts, and which WITH clauses it sees.
@@ -440,7 +454,7 @@ def _explain_misplaced(tokens: TokenSequence, word: int) -> MatchRecognizeError:
     ):
         return errors.misspelt_from(tokens[word - 2].span, text=tokens[word - 2].text)
     if tokens[word - 1].is_string:
-        return errors.relation_in_quotes(tokens[word - 1].span, name=tokens[word - 1].text)
+        return errors.table_in_quotes(tokens[word - 1].span, name=tokens[word - 1].text)
     return errors.clause_in_wrong_place(tokens[word].span)
 
 
@@ -462,7 +476,7 @@ def find_relation_start(tokens: TokenSequence, cut: ClauseLocation) -> int:
         raise _explain_misplaced(tokens, cut.word)
     start = starts[-1]
     if tokens.key(0) in ("DELETE", "UPDATE") and start == 2:
-        raise errors.changed_relation(tokens[cut.word].span, word=tokens.key(0))
+        raise errors.clause_on_changed_table(tokens[cut.word].span, word=tokens.key(0))
     if tokens.key(start) == "LATERAL" and start + 1 < cut.word and tokens.key(start + 1) != ".":
         raise errors.lateral_relation(tokens[start].span)
     return start

@@ -22,9 +22,9 @@ from dataclasses import replace
 from matchrec.arguments import is_whole
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import marker_without_value, unbound_parameter
-from matchrec.errors.kinds import describe_value
 from matchrec.errors.sql import clause as clause_errors
 from matchrec.errors.sql import pattern as errors
+from matchrec.errors.wording import describe_value
 from matchrec.plan import pattern as patterns
 from matchrec.plan.text import find_marker, is_reserved, parameter_name
 from matchrec.source import Span
@@ -135,7 +135,7 @@ class _Parser(Cursor):
         if not self.at_quantifier():
             return part
         if isinstance(part, patterns.Negation):
-            raise errors.negation_repeated(self.span_from(start).to(self.token.span))
+            raise errors.not_with_quantifier(self.span_from(start).to(self.token.span))
         quantifier = self.position
         bounds = self.quantifier()
         span = self.span_from(quantifier)
@@ -180,7 +180,9 @@ class _Parser(Cursor):
         written = self.text_at(span)
         part = self.text_at(self.span_from(start))
         bounds = written[1:-1].replace(" ", "")
-        raise errors.eaten_quantifier(span, written=written, part=part, braced=f"{{{bounds}}}")
+        raise errors.braces_lost_in_pattern(
+            span, written=written, part=part, braced=f"{{{bounds}}}"
+        )
 
     def at_quantifier(self) -> bool:
         """Return whether a quantifier comes next."""
@@ -271,7 +273,7 @@ class _Parser(Cursor):
         span = word.span.to(self.tokens[self.position - 1].span)
         names = [part.name for part in alternatives if isinstance(part, patterns.Variable)]
         if len(names) < len(alternatives):
-            raise errors.nothing_negated(span)
+            raise errors.malformed_not(span)
         return patterns.Negation(tuple(dict.fromkeys(names)), span)
 
     def group(self, opening: Token, closing: str) -> patterns.RowPattern:
@@ -300,7 +302,7 @@ class _Parser(Cursor):
         """Note a bracket that was opened. Raises an error if groups are nested too deep."""
         self.unclosed.append(opening)
         if len(self.unclosed) > DEEPEST:
-            raise errors.nested_too_deep(opening.span, limit=DEEPEST)
+            raise errors.pattern_nested_too_deep(opening.span, limit=DEEPEST)
 
     def leave(self, closing: str) -> None:
         """Read the bracket that closes the innermost one. Raises an error if it does not follow."""
@@ -314,7 +316,7 @@ class _Parser(Cursor):
         if key == ",":
             raise errors.stray_character(span, text=",")
         raise errors.wrong_bracket(
-            (opening.span, span), opening=_PAIRS[closing], found=key, closing=closing
+            opening.span, span, opening=_PAIRS[closing], closed_by=key, closing=closing
         )
 
 
@@ -356,7 +358,7 @@ def read_pattern_tokens(text: str, span: Span) -> tuple[Token, ...]:
             character = text[position]
             character_span = Span(position, position + 1)
             if character in '`"':
-                raise errors.unclosed_name(character_span)
+                raise errors.unclosed_variable_name(character_span)
             if text.startswith("->", position):  # as other languages write "A, then B"
                 raise errors.stray_character(Span(position, position + 2), text="->")
             raise errors.stray_character(character_span, text=character)
@@ -375,7 +377,7 @@ def read_pattern_tokens(text: str, span: Span) -> tuple[Token, ...]:
                 quote = match[0][0]
                 name = match[0][1:-1]
                 if not name:
-                    raise errors.empty_name(token_span)
+                    raise errors.empty_variable_name(token_span)
                 tokens.append(Token(TokenKind.QUOTED, name.replace(quote * 2, quote), token_span))
             case kind:
                 tokens.append(Token(_KINDS.get(kind or "", TokenKind.SYMBOL), match[0], token_span))
@@ -414,7 +416,9 @@ def pattern_outside(tokens: TokenSequence, word: int, wrong: int) -> MatchRecogn
     ):
         end = tokens.index_after(end)
     text = tokens.text_at(tokens.span(word + 1, end))
-    return clause_errors.pattern_goes_on(tokens[wrong].span, written=tokens[wrong].text, text=text)
+    return clause_errors.symbol_outside_pattern(
+        tokens[wrong].span, written=tokens[wrong].text, text=text
+    )
 
 
 # The values of parameters, by their names.
@@ -469,7 +473,7 @@ def read_value(parameter: patterns.Parameter, values: ParameterValues) -> object
         marker = find_marker(parameter.name)
         if marker is not None:
             raise marker_without_value(marker)
-        raise unbound_parameter(span, name=parameter.name, known=tuple(values))
+        raise unbound_parameter(span, name=parameter.name, parameters=tuple(values))
     return values[parameter.name]
 
 
@@ -489,7 +493,7 @@ def read_number(
     """
     value = read_value(parameter, values)
     if not is_whole(value) or not least <= value <= MOST_ROWS:
-        raise errors.value_is_no_number(
+        raise errors.parameter_not_a_number(
             parameter.span,
             parameter=parameter.written,
             what=what,

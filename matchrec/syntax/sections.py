@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.kinds import find_keyword
+from matchrec.errors.misspellings import find_keyword
 from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import window as window_errors
+from matchrec.errors.sql.query import refuse_other_language
 from matchrec.plan.clauses import EventSelection, FirstMatches, MatchOutput
 from matchrec.plan.text import words_of
 from matchrec.source import Span
@@ -125,7 +126,7 @@ def find_sections(clause: ClauseTokens) -> dict[ClausePart, Section]:
         if first.key == "PATTERN":
             raise _explain_missing_parentheses(clause, 0)
         start = first.span.start
-        errors.refuse_other_language(clause.text[start - clause.offset :], start)
+        refuse_other_language(clause.text[start - clause.offset :], start)
         raise errors.unexpected_start(first.text, first.span)
     _check_order(clause, starts)
     ends = [index for _, index in starts[1:]] + [len(clause)]
@@ -138,7 +139,7 @@ def find_sections(clause: ClauseTokens) -> dict[ClausePart, Section]:
     if ClausePart.PATTERN not in sections:
         _refuse_without_pattern(clause, sections)
     if clause.in_window and ClausePart.FRAME not in sections:
-        raise window_errors.window_without_frame(sections[ClausePart.PATTERN].keyword)
+        raise window_errors.pattern_window_without_frame(sections[ClausePart.PATTERN].keyword)
     return sections
 
 
@@ -327,14 +328,14 @@ def _check_order(clause: ClauseTokens, starts: Sequence[tuple[ClausePart, int]])
     for part, index in starts:
         keyword = _find_keyword(clause, part, index)
         if part is ClausePart.ROWS_PER_MATCH and clause.in_window:
-            raise window_errors.not_in_window(keyword, what=names[part])
+            raise window_errors.not_in_pattern_window(keyword, what=names[part])
         if part in keywords:
-            raise errors.written_twice((keywords[part], keyword), part=part.value)
+            raise errors.duplicate_part(keywords[part], keyword, part=part.value)
         turn = _PARTS_IN_ORDER.index(part)
         for other in keywords:
             if _PARTS_IN_ORDER.index(other) > turn:
                 order = [names[ordered] for ordered in _PARTS_IN_ORDER if ordered in names]
-                raise errors.out_of_order(
+                raise errors.part_out_of_order(
                     keyword, earlier=names[part], later=names[other], order=order
                 )
         keywords[part] = keyword

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from matchrec.errors.sql import clause as errors
+from matchrec.errors.sql import query as errors
 from matchrec.plan.text import NO_ALIAS_OF_SAIL, quote_name
 from matchrec.source import Span
 from matchrec.syntax.relation import WithClause, find_with_clauses

@@ -27,8 +27,8 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.errors import TokenError
 
 from matchrec.errors.kinds import MatchRecognizeParseError
-from matchrec.errors.message import Message
 from matchrec.errors.sql import clause as errors
+from matchrec.errors.sql.tokens import unclosed_text
 from matchrec.plan.clauses import FirstMatches
 from matchrec.plan.expression import MatchFunction
 from matchrec.plan.text import MICROSECONDS, Amount, words_of
@@ -278,7 +278,7 @@ def refuse_unit_in_number(token: Token) -> None:
     letter = token.text[-1:].upper()
     if token.kind is TokenKind.NUMBER and letter in _UNITS_IN_NUMBERS and number[-1:].isdigit():
         type_name, unit = _UNITS_IN_NUMBERS[letter]
-        raise errors.unit_in_number(
+        raise errors.unit_without_interval(
             token.span, written=token.text, number=number, type_name=type_name, unit=unit
         )
 
@@ -321,21 +321,21 @@ def make_first_matches(number: str, span: Span | None) -> FirstMatches:
 def read_number_of_rows(
     number: str,
     span: Span | None,
-    message: Message[MatchRecognizeParseError] = errors.not_a_number_of_rows,
+    make_error: Callable[..., MatchRecognizeParseError] = errors.not_a_number_of_rows,
 ) -> int:
     """Return the number of `WITHIN number ROWS`.
 
     Args:
         number: the number as it is written.
         span: what the error points at.
-        message: the error for other numbers.
+        make_error: makes the error for other numbers.
 
     Raises:
         MatchRecognizeParseError: the number is not from 1 to `MOST`.
     """
     count = read_whole_number(number) if number.isdecimal() else None
     if not count:
-        raise message(span, number=number, limit=MOST_ROWS)
+        raise make_error(span, number=number, limit=MOST_ROWS)
     return count
 
 
@@ -366,7 +366,7 @@ def read_sqlglot_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) ->
     try:
         tokens = tokenize_sql(Spark, text)
     except TokenError as error:
-        raise errors.unreadable_text(_find_unclosed(text, offset)) from error
+        raise unclosed_text(_find_unclosed(text, offset)) from error
     if '"' not in text:
         return tokens
     if dialect is Dialect.QUOTED_NAMES:

@@ -9,9 +9,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from matchrec.errors.kinds import find_nearest
+from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql import window as errors
-from matchrec.errors.sql.clause import clause_in_clause, unexpected_token
+from matchrec.errors.sql.query import clause_in_clause
+from matchrec.errors.sql.tokens import unexpected_token
 from matchrec.plan.match_plan import Use
 from matchrec.plan.text import quote_name
 from matchrec.source import Span
@@ -73,7 +74,7 @@ def _find_star(tokens: TokenSequence, index: int, alias: str | None) -> Span | N
         return None
     if tokens.key(index + 1) in _CHANGES_OF_STAR:
         word = tokens.key(index + 1)
-        raise errors.star_with_changes(tokens.span(index, index + 2), word=word)
+        raise errors.star_with_pattern_window(tokens.span(index, index + 2), word=word)
     if before != ".":
         return tokens[index].span
     qualifier = tokens[index - 2].name.lower()
@@ -225,7 +226,7 @@ def _read_call(
             return WindowCall(f"{measure} OVER {label}", written, name)
     if not measures:
         _refuse_misspelt_measures(tokens, window.location)
-    raise errors.unknown_measure(span, name=name, window=label, known=measures)
+    raise errors.unknown_window_measure(span, name=name, window=label, measures=measures)
 
 
 def _refuse_misspelt_measures(tokens: TokenSequence, window: FoundWindow) -> None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +26,7 @@ import pyarrow.compute as pc
 from matchrec.compile.executable import ColumnAspect, Executable
 from matchrec.conditions.functions.comparisons import normalized, rank
 from matchrec.conditions.functions.function import Value
-from matchrec.errors import MatchRecognizeRunError
-from matchrec.errors.message import Message
+from matchrec.errors.kinds import MakeRunError
 from matchrec.errors.run import failures
 from matchrec.plan.clauses import Distance, DistanceForm
 from matchrec.search.matches import RunFailure
@@ -170,9 +169,12 @@ def value_at(table: pa.Table, name: str, row: int) -> object:
         return value.cast(pa.string()).as_py()
 
 
+S = TypeVar("S", bound=np.generic)
+
+
 def stack_columns(
-    columns: Sequence[npt.NDArray[np.generic]], rows: int, kind: type
-) -> npt.NDArray[Any]:
+    columns: Sequence[npt.NDArray[np.generic]], rows: int, kind: type[S]
+) -> npt.NDArray[S]:
     """Return the columns as one array kind[len(columns), rows]. There may be no columns."""
     if not columns:
         return np.empty((0, rows), kind)
@@ -417,7 +419,8 @@ def find_ends_at_distance(window: Distance, order: pa.Array, starts: IntArray) -
         ends = compute_window_ends(starts, arrays.order_floats(values), valid, rising_bounds, valid)
     if window.tests_first:
         return ends
-    return np.maximum(ends, np.arange(1, len(ends) + 1))  # the first row is always inside
+    # the first row is always inside
+    return np.asarray(np.maximum(ends, np.arange(1, len(ends) + 1)), np.int64)
 
 
 # Checks of windows.
@@ -485,18 +488,18 @@ def check_distance(window: Distance, starts: IntArray, order: pa.Array) -> None:
         least = np.repeat(least, np.diff(starts))
         wraps |= (keys > least) & ((keys - least).view(np.uint64) > greatest)
     variables = " and ".join(window.variables)
-    fail_at_first(np.asarray(wraps & valid, np.bool_), failures.window_wraps, variables=variables)
+    fail_at_first(
+        np.asarray(wraps & valid, np.bool_), failures.window_overflow, variables=variables
+    )
 
 
-def fail_at_first(
-    is_wrong: BoolArray, message: Message[MatchRecognizeRunError], **fields: object
-) -> None:
+def fail_at_first(is_wrong: BoolArray, make_error: MakeRunError, **fields: object) -> None:
     """Raise RunFailure for the first row that is wrong, if there is one.
 
     Args:
         is_wrong: bool[n], which rows are wrong.
-        message: the error.
-        fields: the fields of the message, without the location of the row.
+        make_error: makes the error.
+        fields: its arguments, without the location of the row.
     """
     if is_wrong.any():
-        raise RunFailure(message, int(np.argmax(is_wrong)), fields)
+        raise RunFailure(make_error, int(np.argmax(is_wrong)), fields)

@@ -11,11 +11,11 @@ import re
 from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from matchrec import memory
 from matchrec.errors import MatchRecognizeRunError
-from matchrec.errors.calls import no_room_in_worker, no_room_on_machine
+from matchrec.errors.machine import machine_out_of_memory, worker_out_of_memory
 from matchrec.errors.run.failures import row_not_computed
 from matchrec.loading import freezing_loaded_modules, without_collector
 
@@ -76,7 +76,7 @@ def read_input(batches: Iterator[Rows]) -> Iterator[Rows]:
         raise row_not_computed(reason=find_cause(str(error)), cure=None) from None
 
 
-def unpickle(payload: bytes) -> Any:
+def unpickle(payload: bytes) -> object:
     """Unpickle an object, which loads its modules.
 
     Raises:
@@ -115,8 +115,8 @@ def memory_error(error: Exception) -> MatchRecognizeRunError:
     if limit is None and not isinstance(error, MemoryError):
         raise error
     if limit is None:
-        return no_room_on_machine()
-    return no_room_in_worker(mebibytes=limit >> 20)
+        return machine_out_of_memory()
+    return worker_out_of_memory(mebibytes=limit >> 20)
 
 
 def find_cause(message: str) -> str:

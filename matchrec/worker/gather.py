@@ -22,6 +22,7 @@ from math import inf
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from matchrec import memory
@@ -226,7 +227,7 @@ class Gatherer:
             self.positions[navigation] = to_arrow(positions, positions < 0)
         return self.positions[navigation]
 
-    def name_variables(self, variables: IntArray) -> pa.Array:
+    def name_variables(self, variables: IntArray | npt.NDArray[np.int16]) -> pa.Array:
         """Return the names of the variables of these ids, NULL for -1."""
         names = pa.array(self.executable.task.variables, pa.string())
         return names.take(to_arrow(variables, variables < 0))

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions.run_condition import Reduction
-from matchrec.errors.run.failures import partition_without_room, undecided_without_room
+from matchrec.errors.run.failures import partition_out_of_memory, waiting_rows_out_of_memory
 from matchrec.errors.run.place import RowLocation
 from matchrec.output.aggregates import adds_whole_numbers, never_wraps
 from matchrec.output.measures import Reader
@@ -170,9 +170,9 @@ def name_large_partitions(executable: Executable, pieces: Iterator[Piece]) -> It
     try:
         yield from pieces
     except PartitionWithoutRoom as error:
-        message = partition_without_room if error.must_be_whole else undecided_without_room
+        message = partition_out_of_memory if error.must_be_whole else waiting_rows_out_of_memory
         location = locate_row(executable, error.last_row, 0, None)
-        raise message(rows=error.rows, mebibytes=error.size >> 20, place=location) from error
+        raise message(rows=error.rows, mebibytes=error.size >> 20, location=location) from error
 
 
 # The search.

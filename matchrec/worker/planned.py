@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 import pyarrow as pa
 
-from matchrec.errors.run.failures import column_has_null, column_of_other_type
+from matchrec.errors.run.failures import column_has_null, column_type_changed
 from matchrec.worker.arrays import READ_AS_NAMED, Batches
 from matchrec.worker.wire import PlannedColumn
 
@@ -56,7 +56,7 @@ def check_schema(schema: pa.Schema, planned: Sequence[PlannedColumn]) -> None:
     for column in planned:
         arrived = schema.field(column.field.name).type
         if not is_same_type(column.field.type, arrived, in_utc=column.in_utc):
-            raise column_of_other_type(
+            raise column_type_changed(
                 column=column.text, planned=column.type_name, arrived=name_type(arrived)
             )
 

@@ -30,7 +30,7 @@ import pyarrow as pa
 from matchrec.arguments import OnError
 from matchrec.compile.rule_set import RuleSet, Version
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.run.failures import name_rule
+from matchrec.errors.rule_sets import name_rule
 from matchrec.output.measures import Reader
 from matchrec.output.rows import OutputRows, find_one_row_per_match
 from matchrec.plan.clauses import RowsPerMatch

@@ -9,12 +9,12 @@ import pyarrow as pa
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import show_column
-from matchrec.errors.calls import total_too_large
+from matchrec.errors.match_totals import total_too_large
 from matchrec.errors.run import failures
 from matchrec.output.measures import Reader
 from matchrec.output.reads import ReadTotal
 from matchrec.search.interface import Total
-from matchrec.search.kernels import totals
+from matchrec.search.kernels import ways
 from matchrec.search.matches import DOUBLE_WORD, RunFailure
 from matchrec.search.partitions import BoolArray, FloatArray, IntArray
 from matchrec.worker import wire
@@ -28,7 +28,7 @@ SURELY_A_BIGINT = 9.2e18  # a sum of doubles up to it is of integers that BIGINT
 class TotalFiller:
     """Fills the column of one aggregate over all matches.
 
-    The numbers of a search have three words: see `search.kernels.totals`.
+    The numbers of a search have three words: see `search.kernels.ways`.
     """
 
     executable: Executable
@@ -60,9 +60,9 @@ class TotalFiller:
         """
         words = self.words
         total = self.total
-        begin = totals.NUMBER + self.index * totals.OF_A_TOTAL
-        known_matches = words[:, begin + totals.KNOWN :]  # those whose measure is not NULL
-        value = words[:, begin + totals.VALUE :]
+        begin = ways.NUMBER + self.index * ways.OF_A_TOTAL
+        known_matches = words[:, begin + ways.KNOWN :]  # those whose measure is not NULL
+        value = words[:, begin + ways.VALUE :]
         is_null = known_matches[:, DOUBLE_WORD] == 0
         if total.over == "count":
             never = np.zeros(len(words), np.bool_)
@@ -71,7 +71,7 @@ class TotalFiller:
             return self.make_numbers(value, is_null)
         if total.inside in ("count", "sum"):
             return self.make_extremes(value, is_null)
-        rows = np.where(is_null, -1, value[:, totals.ROW])
+        rows = np.where(is_null, -1, value[:, ways.ROW])
         return self.values.take(to_arrow(rows, rows < 0))
 
     def make_numbers(self, words: IntArray, is_null: BoolArray) -> pa.Array:
@@ -113,7 +113,7 @@ class TotalFiller:
                 measure is a double, the numbers themselves.
         """
         if self.total.floats:
-            number_of_matches = doubles_of(self.words[:, totals.WAYS + DOUBLE_WORD])
+            number_of_matches = doubles_of(self.words[:, ways.WAYS + DOUBLE_WORD])
             return doubles, np.isinf(number_of_matches)
         low, high = numbers[:, 0], numbers[:, 1]
         has_wrapped = ~(doubles <= SURELY_TOO_LARGE)
@@ -160,7 +160,7 @@ class TotalFiller:
         """
         if is_lost.any():
             columns = [show_column(row_column) for row_column in self.executable.crossing.columns]
-            fields = {"type_name": type_name, "asked": self.read.show(columns)}
+            fields = {"type_name": type_name, "aggregate": self.read.show(columns)}
             raise RunFailure(total_too_large, self.first_row_of_group(is_lost), fields)
 
     def first_row_of_group(self, is_marked: BoolArray) -> int:

@@ -20,7 +20,6 @@ from pyspark.sql import SparkSession
 
 import matchrec
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import draft_query
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.types import BIGINT, BOOLEAN, Family, ValueType
 from matchrec.errors import MatchRecognizeError
@@ -40,7 +39,7 @@ from tests.benchmarks.planning_texts import (
     plans_of_query,
 )
 from tests.benchmarks.waiting import waiting_for
-from tests.tasks.linking import link
+from tests.tasks.linking import draft_query, link
 
 STRING = ValueType(Family.STRING, "string")
 INPUT = InputColumns(tuple(part.split()[0] for part in COLUMNS.split(", ")), "r")

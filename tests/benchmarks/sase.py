@@ -26,7 +26,7 @@ import numpy as np
 
 from matchrec.search.interface import Room
 from matchrec.search.kernels import layout
-from matchrec.search.selection import RunsSearch
+from matchrec.search.kernels.all_matches import AllMatchesWork, RunsSearch
 from tests.benchmarks.machine import load, processor
 from tests.benchmarks.markdown import table
 from tests.benchmarks.sase_workload import (
@@ -303,7 +303,7 @@ def memory(_: Bench, __: Charted) -> Iterator[str]:
     yield from table((*head, "peak"), rows)
 
 
-def state_at_the_end(cell: Cell) -> tuple[layout.Work, IntArray]:
+def state_at_the_end(cell: Cell) -> tuple[AllMatchesWork, IntArray]:
     """What a breadth-first search that begins with no room has worked in, and its counters."""
     one = search(cell)
     counters = np.zeros(layout.COUNTERS, np.int64)

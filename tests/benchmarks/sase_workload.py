@@ -16,19 +16,19 @@ import numpy.typing as npt
 import pandas as pd
 
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import draft_query
 from matchrec.conditions.types import BIGINT
 from matchrec.patterns.sase import Streams, compile_sase
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.resolve import InputColumns
 from matchrec.search.interface import Room, Task
 from matchrec.search.kernels import layout
+from matchrec.search.kernels.all_matches import RunsSearch
 from matchrec.search.matches import Matches
 from matchrec.search.partitions import Partitions, find_ends_after
 from matchrec.search.records import SearchInput, prepare_input
-from matchrec.search.selection import RunsSearch, number_chunks, sort_matches
+from matchrec.search.selection import number_chunks, sort_matches
 from matchrec.search.strategies import ALGORITHMS as PRODUCT
-from tests.tasks.linking import link
+from tests.tasks.linking import draft_query, link
 
 SYMBOLS = 2
 WINDOWS = 200  # the length of the stream of a symbol, in windows
@@ -210,12 +210,13 @@ class Search:
         matching alone is measured no state accepts, so none is constructed; the runs are the same.
         """
         found = prepare_input(self.task, self.partitions)
-        rules = found.rules
+        rules, selecting = found.rules, found.selecting
+        assert selecting is not None
         if self.engine == "basic":
             rules = rules._replace(merge_runs=False)
         if self.counts_only:
-            rules = rules._replace(accepts=np.full_like(rules.accepts, -1))
-        return replace(found, rules=rules)
+            selecting = selecting._replace(accepts=np.full_like(selecting.accepts, -1))
+        return replace(found, rules=rules, selecting=selecting)
 
 
 def search(cell: Cell) -> Search:

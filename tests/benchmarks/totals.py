@@ -29,9 +29,10 @@ from matchrec.compile.absences import end_runs_at_absent_rows
 from matchrec.compile.totals import find_each_match_once
 from matchrec.plan.clauses import Grouping, MatchOutput
 from matchrec.search.interface import Room, Task, TaskTotals, Total
+from matchrec.search.kernels.all_matches import RunsSearch
+from matchrec.search.kernels.totals import TotalsSearch
 from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.records import prepare_input
-from matchrec.search.selection import RunsSearch, TotalsSearch
 from tests.benchmarks.machine import load, processor
 from tests.benchmarks.markdown import table
 from tests.benchmarks.sase_workload import executable, partitions, stream
@@ -129,7 +130,7 @@ def build(task: Task, rows: Partitions) -> Counted:
 
 def size_of(search: RunsSearch) -> int:
     """Bytes of the arrays in which a search works."""
-    return sum(array.nbytes for array in search.work if array is not None)
+    return sum(array.nbytes for array in search.memory.values())
 
 
 def workloads(quick: bool) -> Iterator[Workload]:

@@ -1,7 +1,7 @@
 """Draw random DEFINE conditions and measures, composed of the references that `expressions` draws.
 
 DEFINE combines values of several rows of the run only in the ways that
-`docs/reference/expressions.md` allows: by comparisons, AND, OR, NOT, IS NULL, BETWEEN, IN and
+`docs/reference/functions.md` allows: by comparisons, AND, OR, NOT, IS NULL, BETWEEN, IN and
 arithmetic. MEASURES also combines them with functions and CASE.
 """
 

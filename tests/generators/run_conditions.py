@@ -2,7 +2,7 @@
 
 They are for C of PATTERN (A{2} C): Spark finds the rows of A by LAG, and what is over the rows
 of the match by a frame. Values have types; functions are those that
-`docs/reference/expressions.md` lists.
+`docs/reference/functions.md` lists.
 """
 
 from __future__ import annotations

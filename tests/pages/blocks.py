@@ -20,7 +20,10 @@ class Block(NamedTuple):
 
 
 def blocks(page: Path) -> list[Block]:
-    """The blocks of a page in order, without signatures and those that say what a block prints.
+    """The blocks of a page in order, without those that say what a block prints.
+
+    Signatures (py) and the examples of docstrings (pycon), which run in a test of their own, are
+    left out, too.
 
     A text block belongs to the block right before it, and to all of them where several sql blocks
     stand right before it, one after the other: they say the same in several ways.
@@ -36,6 +39,6 @@ def blocks(page: Path) -> list[Block]:
             printed = after[2]
         elif (match[1], after[1]) != ("sql", "sql"):
             printed = None
-        if match[1] not in ("text", "py"):
+        if match[1] not in ("text", "py", "pycon"):
             result.insert(0, Block(match[1], match[2], printed, match.end()))
     return result

@@ -1,31 +1,14 @@
-r"""Docstrings as the site shows them, for mkdocstrings: parameters as a list, examples as code.
-
-Sections are those of the Google style:
-
->>> print(as_markdown("Add numbers.\n\nArgs:\n    a: the first.\n    b: all the\n        others."))
-Add numbers.
-<BLANKLINE>
-**Args:**
-<BLANKLINE>
-- **`a`**: the first.
-- **`b`**: all the others.
-
->>> print(as_markdown("Add numbers.\n\nReturns:\n    The sum."))
-Add numbers.
-<BLANKLINE>
-**Returns:** The sum.
-"""
+"""Docstrings as the site shows them, for mkdocstrings: arguments as a list, examples as code."""
 
 from __future__ import annotations
 
-import re
-from textwrap import dedent
+import sys
+from pathlib import Path
 from typing import Any
 
 from griffe import Class, Extension, Function, Object
 
-SECTION = re.compile(r"(?P<title>Args|Attributes|Returns|Raises):\n(?P<content>.*)", re.S)
-ITEM = re.compile(r"^(?P<name>\w+): ", re.M)  # further lines of an item are indented
+ROOT = Path(__file__).parent.parent.parent
 
 
 class Docstrings(Extension):
@@ -33,29 +16,24 @@ class Docstrings(Extension):
 
     def on_object(self, *, obj: Object, **_: Any) -> None:
         """Puts Markdown in place of a docstring."""
-        if obj.docstring is not None and isinstance(obj, Class | Function):
-            obj.docstring.value = as_markdown(obj.docstring.value)
+        sys.path.insert(0, str(ROOT))
+        from tests.pages.sections import Value, as_markdown
+
+        sys.path.remove(str(ROOT))
+        if obj.docstring is None or not isinstance(obj, Class | Function):
+            return
+        values = {}
+        if isinstance(obj, Function):
+            for function in obj.overloads or [obj]:
+                for parameter in function.parameters:
+                    value = Value(written(parameter.annotation), written(parameter.default))
+                    values.setdefault(parameter.name, value)
+        else:
+            for name, attribute in obj.attributes.items():
+                values[name] = Value(written(attribute.annotation), written(attribute.value))
+        obj.docstring.value = as_markdown(obj.docstring.value, values)
 
 
-def as_markdown(docstring: str) -> str:
-    """Return a docstring in the Google style as Markdown."""
-    return "\n\n".join(_paragraph(paragraph) for paragraph in docstring.split("\n\n"))
-
-
-def _paragraph(text: str) -> str:
-    if text.startswith(">>>"):
-        return "```pycon\n" + text.replace("<BLANKLINE>", "") + "\n```"
-    section = SECTION.fullmatch(text)
-    return text if section is None else _section(section["title"], dedent(section["content"]))
-
-
-def _section(title: str, content: str) -> str:
-    """Return a section: a list of what it names, or its sentence."""
-    before, *items = ITEM.split(content)
-    if before:
-        return f"**{title}:** {' '.join(content.split())}"
-    lines = [
-        f"- **`{name}`**: {' '.join(text.split())}"
-        for name, text in zip(items[::2], items[1::2], strict=True)
-    ]
-    return "\n".join([f"**{title}:**", "", *lines])
+def written(expression: object) -> str | None:
+    """Return an annotation or a default as the source writes it."""
+    return None if expression is None else str(expression).replace("arguments.", "")

@@ -1,10 +1,10 @@
-"""Writes signatures and first sentences of the public names into the pages of the reference.
+"""Writes signatures and docstrings of the public names into the pages of the reference.
 
     python -m tests.pages.reference
 
-The site shows the whole docstring in place of each line `:::`. Who reads the files in a clone sees
-what is written here, after that line; the site leaves it out. Run it when a public signature or the
-first sentence of a docstring has changed: a test compares the pages.
+The site makes an entry from each line `:::` by itself. Readers of the files in a clone see the
+entry that this module writes after that line, and the site leaves it out. Run the module when a
+public signature or docstring has changed: a test compares the pages.
 """
 
 from __future__ import annotations
@@ -15,10 +15,15 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from pkgutil import resolve_name
+from textwrap import dedent
 from typing import Any
+
+from tests.pages.sections import Value, as_markdown
 
 REFERENCE = Path(__file__).parent.parent.parent / "docs" / "reference"
 BEGIN, END = "<!-- in a clone -->", "<!-- end -->"
+# They keep `ruff format` from changing the examples, which the docstrings have as they are.
+FORMAT_OFF, FORMAT_ON = "<!-- fmt: off -->", "<!-- fmt: on -->"
 WRITTEN = re.compile(rf"\n*{BEGIN}\n.*?{END}\n", re.S)
 ENTRY = re.compile(r"^::: (?P<name>matchrec\.[\w.]+)\n(?P<options>(?:    .*\n)*)", re.M)
 MEMBERS = re.compile(r"members: (?:\[(?P<names>.*)\]|(?P<none>false))")
@@ -29,7 +34,10 @@ MADE_BY_USERS = ("matchrec.Options", "matchrec.Counters")  # classes that are sh
 def with_text(page: str) -> str:
     """Return a page of the reference with what is written for each line `:::`, and nothing old."""
     return ENTRY.sub(
-        lambda entry: f"{entry[0]}\n{BEGIN}\n{described(entry)}\n{END}\n", without_text(page)
+        lambda entry: (
+            f"{entry[0]}\n{BEGIN}\n{FORMAT_OFF}\n{described(entry)}\n{FORMAT_ON}\n{END}\n"
+        ),
+        without_text(page),
     )
 
 
@@ -46,37 +54,47 @@ def described(entry: re.Match[str]) -> str:
     """Return the text of one line `:::`: of the name, then of the members that it shows."""
     name = entry["name"]
     value = resolve_name(name)
-    parts = [part(name, value)]
+    parts = [f"## {name}\n\n{part(name, value)}"]
     chosen = MEMBERS.search(entry["options"])
-    if isinstance(value, type) and not issubclass(value, Exception):
+    if isinstance(value, type) and (chosen or not issubclass(value, Exception)):
         names = list(vars(value))
         if chosen:
             names = [] if chosen["none"] else chosen["names"].split(", ")
         hidden = re.findall(r'"!([^"]+)"', entry["options"]) or ["^_"]  # `filters` of the site
-        shown = (one for one in names if not any(re.search(each, one) for each in hidden))
-        parts += [part(f"{name}.{one}", inspect.getattr_static(value, one)) for one in shown]
-    return "\n\n".join(filter(None, parts))
+        for member in names:
+            if any(re.search(pattern, member) for pattern in hidden):
+                continue
+            text = part(f"{name}.{member}", inspect.getattr_static(value, member))
+            if text:
+                parts.append(f"### {name.rpartition('.')[2]}.{member}\n\n{text}")
+    return "\n\n".join(parts)
 
 
 def part(name: str, value: Any) -> str:
-    """Return the signatures of one name and its first sentence; nothing for a plain field."""
+    """Return the signatures of one name and its docstring; nothing for a plain field."""
+    values: dict[str, Value] = {}
     if isinstance(value, property):
         value = value.fget
-        signatures = [name]
+        (function,) = definitions(value)
+        signatures = [f"{name}: {ast.unparse(function.returns)}" if function.returns else name]
     elif isinstance(value, type):
-        fields = call(name, inspect.signature(value)) if name in MADE_BY_USERS else name
-        signatures = [f"class {fields}"]
+        values = fields_of(value)
+        signatures = [f"class {call(name, values) if name in MADE_BY_USERS else name}"]
     elif callable(getattr(value, "__func__", value)):
-        value = getattr(value, "__func__", value)
-        signatures = list(written_signatures(name, inspect.unwrap(value)))
+        value = inspect.unwrap(getattr(value, "__func__", value))
+        signatures = [signature(name, function) for function in definitions(value)]
+        for function in definitions(value):
+            for argument, argument_value in arguments_of(function):
+                values.setdefault(argument, argument_value)
     else:
         return ""
     code = "\n".join(signatures)
-    return f"```py\n{code}\n```\n\n{first_sentence(value)}"
+    docstring = as_markdown(inspect.cleandoc(value.__doc__ or ""), values)
+    return f"```py\n{code}\n```\n\n{docstring}"
 
 
-def written_signatures(name: str, function: Any) -> Iterator[str]:
-    """Yield the signatures of a function as its source has them: its overloads, or its own."""
+def definitions(function: Any) -> list[ast.FunctionDef]:
+    """Return the definitions of a function in its source: its overloads, or its own."""
     module = ast.parse(Path(inspect.getfile(function)).read_text(encoding="utf-8"))
     *owner, own = function.__qualname__.split(".")
     body: list[ast.stmt] = module.body
@@ -86,18 +104,49 @@ def written_signatures(name: str, function: Any) -> Iterator[str]:
         )
     found = [one for one in body if isinstance(one, ast.FunctionDef) and one.name == own]
     overloads = [one for one in found if "overload" in map(ast.unparse, one.decorator_list)]
-    for one in overloads or found[-1:]:
+    definitions = overloads or found[-1:]
+    for one in definitions:
         if owner and "staticmethod" not in map(ast.unparse, one.decorator_list):
             first = one.args.posonlyargs or one.args.args
             del first[:1]  # self
-        returns = f" -> {ast.unparse(one.returns)}" if one.returns else ""
-        yield in_lines(name, ast.unparse(one.args), returns)
+    return definitions
 
 
-def call(name: str, signature: inspect.Signature) -> str:
-    parameters = (
-        str(one).replace("'", "").replace("arguments.", "") for one in signature.parameters.values()
-    )
+def signature(name: str, function: ast.FunctionDef) -> str:
+    """Return the signature of a function under its public name."""
+    returns = f" -> {ast.unparse(function.returns)}" if function.returns else ""
+    return in_lines(name, ast.unparse(function.args), returns)
+
+
+def arguments_of(function: ast.FunctionDef) -> Iterator[tuple[str, Value]]:
+    """Yield the arguments of a function by name, with their types and defaults."""
+    given = function.args
+    positional = [*given.posonlyargs, *given.args]
+    missing = len(positional) - len(given.defaults)
+    defaults: list[ast.expr | None] = [*[None] * missing, *given.defaults, *given.kw_defaults]
+    for argument, default in zip([*positional, *given.kwonlyargs], defaults, strict=True):
+        type_ = ast.unparse(argument.annotation) if argument.annotation else None
+        yield argument.arg, Value(type_, ast.unparse(default) if default else None)
+
+
+def fields_of(class_: type) -> dict[str, Value]:
+    """Return the fields of a class by name, with the types and defaults in its source."""
+    (definition,) = ast.parse(dedent(inspect.getsource(class_))).body
+    assert isinstance(definition, ast.ClassDef)
+    result = {}
+    for statement in definition.body:
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            default = ast.unparse(statement.value) if statement.value else None
+            if default and default.startswith("field("):
+                default = None
+            type_ = ast.unparse(statement.annotation).replace("arguments.", "")
+            result[statement.target.id] = Value(type_, default)
+    return result
+
+
+def call(name: str, fields: dict[str, Value]) -> str:
+    """Return the call that makes an instance of a class."""
+    parameters = (f"{field}: {value.type}={value.default}" for field, value in fields.items())
     return in_lines(name, ", ".join(parameters), "")
 
 
@@ -131,17 +180,6 @@ def spaced(parameter: str) -> str:
     """Return a parameter with blanks around the `=` after its type."""
     name, annotated, rest = parameter.partition(":")
     return f"{name}:{re.sub(r' ?= ?', ' = ', rest)}" if annotated else parameter
-
-
-def first_sentence(value: Any) -> str:
-    """Return the first sentence of a docstring.
-
-    >>> first_sentence(first_sentence)
-    'Return the first sentence of a docstring.'
-    """
-    paragraph = " ".join(inspect.cleandoc(value.__doc__ or "").split("\n\n")[0].split())
-    sentence = re.match(r".+?[.!?](?=\s|$)", paragraph)
-    return sentence[0] if sentence else paragraph
 
 
 def main() -> None:

@@ -200,6 +200,22 @@ def test_a_row_that_leads_back_to_the_start_is_past_its_anchor() -> None:
     assert_agreement(query, rows)
 
 
+def test_nearest_runs_are_still_known_when_the_path_has_grown() -> None:
+    """B fails on rows 1 to 3. The second way is longer than the path; the search begins again.
+
+    Then it must still know how far the first way came: C would have made A B B a match.
+    """
+    query, rows = query_of("A B* C | A D* E F"), words("A BD BD " + "D " * 9 + "-")
+    expected = expected_of(query, rows)
+    assert isinstance(expected, Outcome)
+    assert expected.best == (1, 0)
+    assert expected.came == {0: 1, 1: 1}
+    found = found_of(query, rows, Room(memory=2))
+    assert isinstance(found, Outcome)
+    found.came = +found.came
+    assert found == expected
+
+
 def test_more_occurrences_than_a_word_has_bits() -> None:
     """Each A of 34 pairs begins a run to the last row; no B begins one."""
     query = query_of("A B " * 35)

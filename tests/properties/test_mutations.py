@@ -19,7 +19,6 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.compile.path import draft_query
 from matchrec.conditions.types import BIGINT, BOOLEAN
 from matchrec.conditions.typing.typer import TRUE_COLUMN
 from matchrec.patterns.sase import Streams, compile_sase
@@ -36,7 +35,7 @@ from tests.cases.test_queries import register_tables
 from tests.generators import mutations
 from tests.generators.mutations import Call
 from tests.quick.scale import SEED, examples
-from tests.tasks.linking import link
+from tests.tasks.linking import draft_query, link
 
 EXAMPLES = examples(250)
 WITH_SPARK = EXAMPLES // 8

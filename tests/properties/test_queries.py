@@ -43,7 +43,7 @@ INTERPRETED = {  # faster for so many columns and so few rows
     "shuffle__partitions": "1",
 }
 MESSAGES = {
-    "skip_to_no_row": "the match has no row of",
+    "skip_to_missing_row": "the match has no row of",
     "skip_to_first_row": "goes to the first row of the match",
 }
 

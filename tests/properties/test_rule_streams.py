@@ -84,7 +84,7 @@ def over_stream(events: DataFrame, rules: dict[str, str], algorithm: str) -> Str
     try:
         return StreamedRules(query, events, "t")
     except matchrec.MatchRecognizeUnsupportedError as error:
-        refused = re.match("rule `(.*?)`: an aggregate that only Spark knows", str(error))
+        refused = re.match("rule `(.*?)`: an aggregate that only Spark can compute", str(error))
         if refused is None:
             raise
         del rules[refused[1]]

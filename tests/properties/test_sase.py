@@ -18,7 +18,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import draft_query
 from matchrec.patterns.sase import compile_sase, nodes
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
@@ -29,7 +28,7 @@ from tests.generators.sase_trees import Event, Query, Value
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import SEED, copies_of, examples
 from tests.references.sase import Selected, matches, non_overlapping
-from tests.tasks.linking import link
+from tests.tasks.linking import draft_query, link
 from tests.tasks.many_keys import KEY, in_copies, of_each_copy
 from tests.tasks.query_batches import QueryBatch, Result, Run
 

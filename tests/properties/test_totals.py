@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 from matchrec.compile.absences import end_runs_at_absent_rows
 from matchrec.compile.totals import find_each_match_once
 from matchrec.conditions.types import Kind
-from matchrec.errors.calls import MustBuildMatchesError
+from matchrec.errors.match_totals import MustBuildMatchesError
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
 from matchrec.search.incremental import SearchCall, new_state
 from matchrec.search.interface import Room, Task, TaskTotals, Total
-from matchrec.search.kernels import totals as kernel
+from matchrec.search.kernels import ways as kernel
+from matchrec.search.live_runs import count_node_columns
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.records import compile_task
-from matchrec.search.selection import count_node_columns
 from matchrec.search.strategies import SearchAlgorithm
 from tests.generators.selection import cases, general, sequences
 from tests.quick.scale import examples

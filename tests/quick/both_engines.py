@@ -96,7 +96,7 @@ def find_by_the_other(worker: Worker, partitions: Partitions) -> Outcome | None:
         for _ in outcome.collect(search):
             pass
     except RunFailure as failure:
-        return None if failure.message is too_many_steps else outcome
+        return None if failure.make_error is too_many_steps else outcome
     return outcome
 
 
@@ -106,7 +106,7 @@ def check_same(ours: Outcome, others: Outcome) -> None:
     In each partition, matches must be in the same order, and so must runs.
     """
     if ours.failure or others.failure:
-        messages = [outcome.failure and outcome.failure.message for outcome in (ours, others)]
+        messages = [outcome.failure and outcome.failure.make_error for outcome in (ours, others)]
         assert messages[0] is messages[1], f"engines fail in another way: {messages}"
         return
     shared = any(chunk.chains for chunk in ours.matches)

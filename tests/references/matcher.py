@@ -242,7 +242,7 @@ def next_start(
     targets = members[after_match.variable]
     rows = [row for row, variable in mapped if variable in targets]
     if not rows:
-        raise Failure("skip_to_no_row", start)
+        raise Failure("skip_to_missing_row", start)
     row = rows[0] if after_match.to is SkipTo.FIRST else rows[-1]
     if row == start:
         raise Failure("skip_to_first_row", start)

@@ -5,7 +5,7 @@ tree of this module, whose `str` is SQL.
 
 What remains of a pattern is a list of parts. `next_steps` lists the variables to which the next row
 may be mapped, most preferred first, each with the parts that remain afterwards. The definitions of
-docs/reference/which_matches.md, Partial matches, follow from it:
+docs/reference/partial_matches.md follow from it:
 
 - the match is the first mapping after which no more parts are needed;
 - a run is live if another row could be mapped to some variable.

@@ -111,7 +111,7 @@ def next_row(query: WindowQuery, match: Attempt, row: int) -> int:
     targets = query.members[query.after_match.variable]
     indexes = [index for index, (name, _) in enumerate(match.word) if name in targets]
     if not indexes:
-        raise Failure("skip_to_no_row", row)
+        raise Failure("skip_to_missing_row", row)
     index = indexes[0] if to is SkipTo.FIRST else indexes[-1]
     if index == 0:
         raise Failure("skip_to_first_row", row)

@@ -44,6 +44,15 @@ def rows_of(found: matchrec.Coverage) -> list[tuple[object, ...]]:
     return [tuple(row) for row in found.toPandas().astype(object).itertuples(index=False)]
 
 
+def test_coverage_says_that_partitions_are_not_cut_into_ranges(spark: SparkSession) -> None:
+    line = "partitions were not cut into ranges, because each row is a starting row"
+    for sort, is_said in (("ranges", True), ("auto", False)):
+        options = matchrec.Options(sort=sort)
+        found = matchrec.query(spark, FUNNEL, {"last": "pay"}, options=options).coverage()
+        assert (f"\n  {line}\n" in str(found)) is is_said
+        assert found.clauses[1].figures.rows == 10
+
+
 def test_a_funnel_by_hand(spark: SparkSession) -> None:
     """Partition 1 lacks P twice, once for want of a row; 2 has the match; 3 begins nowhere."""
     found = matchrec.query(spark, FUNNEL, {"last": "pay"}).coverage()

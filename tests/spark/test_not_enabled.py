@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pyspark
 import pytest
 from pyspark.errors import AnalysisException, IllegalArgumentException
 from pyspark.sql import SparkSession
@@ -14,7 +15,9 @@ from matchrec.spark.sail.start import describe_engine
 
 FAQ = Path(__file__).parents[2] / "docs" / "how-to" / "faq.md"
 ROW = re.compile(
-    r"^\| (?P<engine>Sail|Spark) \| `(?P<begin>SELECT .*)` \| `(?P<error>.*)` \|$", re.M
+    r"^\| (?P<engine>Sail|Spark(?: before 4\.3| since 4\.3)?) \| `(?P<begin>SELECT .*)`"
+    r" \| `(?P<error>.*)` \|$",
+    re.M,
 )
 REST_OF_QUERY = {
     "PARTITION BY": " a PATTERN (A) DEFINE A AS x > PREV(x))",
@@ -27,8 +30,11 @@ REST_OF_QUERY = {
 def test_the_faq_has_the_error_of_the_engine(spark: SparkSession) -> None:
     """So that users who search for the message find the FAQ. Spark 3 prints no SQLSTATE."""
     matchrec.disable(spark)
-    engine = "Sail" if describe_engine(spark).startswith("Sail") else "Spark"
-    rows = [row for row in ROW.finditer(FAQ.read_text("utf-8")) if row["engine"] == engine]
+    is_new = tuple(map(int, pyspark.__version__.split(".")[:2])) >= (4, 3)
+    engines = {"Spark", "Spark since 4.3" if is_new else "Spark before 4.3"}
+    if describe_engine(spark).startswith("Sail"):
+        engines = {"Sail"}
+    rows = [row for row in ROW.finditer(FAQ.read_text("utf-8")) if row["engine"] in engines]
     assert rows
     for row in rows:
         rest = next(rest for end, rest in REST_OF_QUERY.items() if row["begin"].endswith(end))

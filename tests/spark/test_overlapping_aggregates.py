@@ -87,7 +87,7 @@ def test_averages_that_are_rounded_on_their_way(
 def test_other_aggregates_of_matches_that_share_their_rows(
     spark: SparkSession, shared: list[bool]
 ) -> None:
-    """Those that docs/reference/expressions.md says take no step for each row of each match."""
+    """Those take no step for each row of each match: docs/reference/aggregate_functions.md."""
     rows = rows_of(spark, "CAST(id AS DECIMAL(12, 2))")
     measures = (
         "sum(x) AS s, min(x) AS l, max(x) AS g, count_if(i > 9) AS n, bool_and(i > 5) AS b, "

@@ -94,6 +94,28 @@ def test_rows_that_no_match_has_are_not_shuffled(rows: DataFrame) -> None:
     assert "cut into ranges of `t` for several tasks" in str(result.explain())
     priced = str(result.explain(analyze=True))
     assert "rows are in" in priced
+    assert "  one task for a partition: counters count all rows; without counters, it is" in priced
+    assert "\n  partitions were not cut into ranges, because all rows are counted\n" in priced
+
+
+def test_counters_of_whole_partitions_say_so(rows: DataFrame) -> None:
+    clause = f"ORDER BY t, id MEASURES LAST(id) AS l {QUERIES['a window']} AND x < 0.3"
+    line = "partitions were not cut into ranges, because all rows are counted"
+    uncut, whole = matchrec.Counters(), matchrec.Counters()
+    for sort, counters in (("ranges", uncut), ("worker", whole)):
+        options = matchrec.Options(sort=sort, counters=counters)
+        matchrec.match_recognize(rows, clause, options=options).collect()
+    assert str(uncut).splitlines()[-1] == line
+    assert line in uncut._repr_html_()
+    assert "ranges" not in str(whole)
+    assert uncut.values()["events"] == whole.values()["events"]
+
+
+def test_counters_do_not_hide_that_ranges_are_impossible(rows: DataFrame) -> None:
+    clause = "ORDER BY t MEASURES LAST(id) AS l PATTERN (A B) DEFINE A AS x > 0.5"
+    options = matchrec.Options(sort="ranges", counters=matchrec.Counters())
+    with pytest.raises(MatchRecognizeError, match="no window of time bounds a match"):
+        matchrec.match_recognize(rows, clause, options=options)
 
 
 REFUSED = {

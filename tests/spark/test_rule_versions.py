@@ -346,6 +346,16 @@ MESSAGES: dict[str, tuple[Any, dict[str, Any], str]] = {
         {},
         "rules with times are not supported if Spark sorts the rows: ",
     ),
+    "what only Spark computes with these types": (
+        {"fall": {3: "PATTERN (A) DEFINE A AS array(price) > PREV(array(price))"}},
+        {},
+        "rules with times are not supported if Spark sorts the rows: rule `fall, valid from 3`: ",
+    ),
+    "a condition that is not boolean": (
+        {"fall": {3: "PATTERN (A) DEFINE A AS PREV(price)"}},
+        {},
+        "rule `fall, valid from 3`: a condition in DEFINE must be boolean, but this is ",
+    ),
     "a version that is no rule": (
         {"fall": {None: FALL, 3: "PATTERN (A"}},
         {},

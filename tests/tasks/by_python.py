@@ -17,7 +17,7 @@ from matchrec.jit.kept import KeptFunction
 from matchrec.search.interface import Task
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import Partitions
-from matchrec.search.strategies import Strategy
+from matchrec.search.strategy import Strategy
 from tests.quick.scale import FULL
 
 MOST_COMPARED = 500  # compare partitions with at most so many rows
@@ -57,7 +57,7 @@ def python_takes_steps(most: int) -> Iterator[list[int]]:
     """
     taken: list[int] = []
 
-    def count_steps(_kernel: KeptFunction, steps: int, _arguments: object) -> None:
+    def count_steps(_kernel: KeptFunction[..., object], steps: int, _arguments: object) -> None:
         taken.append(steps)
 
     with (

@@ -22,10 +22,11 @@ from matchrec.conditions.types import Kind
 from matchrec.errors.run import failures
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
 from matchrec.plan.pattern import RowPattern, list_negations, variable_names
+from matchrec.search.chained import Chained
 from matchrec.search.interface import Condition, Task
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import NO_EDGE, Frontier, IntArray, Partitions
-from matchrec.search.strategies import Chained, SearchAlgorithm
+from matchrec.search.strategies import SearchAlgorithm
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.references.matcher import Candidate, Failure, May, Value, find_all
 from tests.tasks.by_python import is_small, outcome
@@ -229,7 +230,7 @@ def search(
 
 def kind_of(failure: RunFailure) -> str:
     """Return the `kind` that the reference gives the same failure: the name of its message."""
-    return next(name for name, message in vars(failures).items() if message is failure.message)
+    return next(name for name, value in vars(failures).items() if value is failure.make_error)
 
 
 def run_algorithm(algorithm: SearchAlgorithm, query: Query, rows: Rows) -> Outcome:

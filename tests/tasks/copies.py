@@ -28,7 +28,7 @@ from matchrec.search.coverage import Counts, Coverable, find_matches
 from matchrec.search.interface import Room, Task
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import NO_EDGE, Frontier, IntArray, Partitions
-from matchrec.search.strategies import Strategy
+from matchrec.search.strategy import Strategy
 from tests.quick import scale
 from tests.quick.scale import copies_of
 from tests.tasks.by_python import as_python_runs, compare_with_python, rows_of

@@ -1,14 +1,31 @@
-"""Link a draft whose conditions are not typed yet."""
+"""Draft a plan, and link a draft whose conditions are not typed yet."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from matchrec.compile import path
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import Draft, type_conditions
+from matchrec.compile.path import Draft, number_bits, type_conditions
 from matchrec.conditions.functions.function import SessionSettings
-from matchrec.conditions.row_column import RowColumn
+from matchrec.conditions.row_column import OrderType, RowColumn
+from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import ValueType
 from matchrec.conditions.typing.typer import DEFAULT_SETTINGS
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.resolve import InputColumns
+
+
+def draft_query(
+    plan: MatchPlan,
+    columns: InputColumns,
+    name_of: Callable[[str], str] = str,
+    scope: RowScope = RowScope.SPARK,
+    type_of_order: Callable[[str], OrderType] | None = None,
+) -> Draft:
+    """Resolve a plan and split its conditions.
+
+    The arguments are those of `path.resolve_query` and `path.split_query`.
+    """
+    return path.split_query(path.resolve_query(plan, columns, name_of, type_of_order), scope)
 
 
 def link(
@@ -23,5 +40,6 @@ def link(
 
     The arguments are those of `type_conditions` and `path.link_draft`.
     """
-    conditions = type_conditions(drafted, types, ansi=ansi, session=session)
+    bits = number_bits(drafted)
+    conditions = type_conditions(drafted, types, bits, ansi=ansi, session=session)
     return path.link_draft(drafted, conditions, engine)

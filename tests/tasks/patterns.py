@@ -21,7 +21,7 @@ from sqlglot import expressions as sql
 
 import matchrec
 from matchrec.compile.executable import Executable, ResultColumn
-from matchrec.compile.path import Draft, draft_query
+from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import RowColumn
 from matchrec.errors import MatchRecognizeError
 from matchrec.patterns.stages.builder import AfterMatch
@@ -35,7 +35,7 @@ from tests.cases.pattern_notation import NAMES, SCHEMA, Question, built
 from tests.generators.pattern_trees import Event
 from tests.references.pattern_conditions import value
 from tests.references.patterns import Skip
-from tests.tasks.linking import link
+from tests.tasks.linking import draft_query, link
 from tests.tasks.query_batches import Prepared, QueryBatch, Run
 
 ALGORITHMS = ("backtracking", "breadth_first")

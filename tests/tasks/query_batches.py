@@ -25,7 +25,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegerType, StructField, StructType
 
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import Draft, draft_query
+from matchrec.compile.path import Draft
 from matchrec.compile.pruning.irrelevant_rows import negate_test
 from matchrec.conditions.row_column import OrderType, RowColumn
 from matchrec.conditions.split import RowScope
@@ -51,7 +51,7 @@ from matchrec.syntax.lower_windows import lower_window
 from matchrec.worker.matching import Incoming, QueryWorker
 from tests.generators.queries import NAMES
 from tests.quick.scale import copies_of
-from tests.tasks.linking import link
+from tests.tasks.linking import draft_query, link
 from tests.tasks.many_keys import of_each_copy
 
 ROWS_A_CALL = 256  # for copies, see `tests.tasks.copies`

@@ -18,7 +18,6 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import draft_query
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import BIGINT, STRING
@@ -29,7 +28,7 @@ from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
 from matchrec.worker.matching import Incoming, QueryWorker
 from matchrec.worker.wire import SortColumn, Sorting
-from tests.tasks.linking import link
+from tests.tasks.linking import draft_query, link
 
 V_SHAPE = "PATTERN (S D+ U+) DEFINE D AS x < PREV(x), U AS x > PREV(x)"
 KINDS = {

@@ -23,12 +23,14 @@ class Entry(NamedTuple):
 
 
 def entries() -> list[Entry]:
+    """Return the rows of all tables of the page, without the two lines at the top of each."""
     page = ROOT / "docs" / "contributing" / "glossary.md"
     lines = page.read_text(encoding="utf-8").splitlines()
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line[:1] == "|"]
     return [
         Entry(term, meaning, source, owner.strip("`"), tuple(filter(None, unused.split(", "))))
-        for term, meaning, source, owner, unused in rows[2:]
+        for term, meaning, source, owner, unused in rows
+        if term not in ("term", "---")
     ]
 
 

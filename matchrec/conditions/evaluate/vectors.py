@@ -28,8 +28,7 @@ from matchrec.conditions.run_condition import (
     RunExpression,
 )
 from matchrec.conditions.types import Kind
-from matchrec.errors import MatchRecognizeRunError
-from matchrec.errors.message import Message
+from matchrec.errors.kinds import MakeRunError
 from matchrec.errors.run import failures
 
 Vector = npt.NDArray[Any]
@@ -163,7 +162,7 @@ Parts = tuple[RunExpression, ...]
 class RowFailure(Exception):  # noqa: N818 -- not a user's error yet
     """An operation has no result on a row.
 
-    Its arguments are the message of the user's error, and the position of the row.
+    Its arguments are the function that makes the user's error, and the position of the row.
     """
 
 
@@ -312,19 +311,17 @@ class Vectors:
             self.fail(failures.overflow_in_condition, overflows & valid, demanded)
         return Nullable(values, valid)
 
-    def fail(
-        self, message: Message[MatchRecognizeRunError], rows: BoolArray, demanded: BoolArray
-    ) -> None:
+    def fail(self, make_error: MakeRunError, rows: BoolArray, demanded: BoolArray) -> None:
         """Raise RowFailure if an operation has no result on a demanded row.
 
         Args:
-            message: the message of the user's error.
+            make_error: makes the user's error.
             rows: the rows on which it has no result.
             demanded: the demanded rows.
         """
         failing = rows & demanded
         if failing.any():
-            raise RowFailure(message, self.begin + int(np.argmax(failing)))
+            raise RowFailure(make_error, self.begin + int(np.argmax(failing)))
 
     def connect(self, parts: Parts, demanded: BoolArray, *, decisive: np.bool_) -> Nullable:
         """Return the truth values of AND or OR.

@@ -53,7 +53,7 @@ from matchrec.conditions.typing.typer import Typer, are_columns, are_different_t
 from matchrec.errors.conditions import (
     aggregate_cannot_take,
     cannot_combine,
-    not_known_during_the_match,
+    function_of_several_rows,
 )
 from matchrec.plan.expression import COMPARISONS
 from matchrec.plan.operators import OPERATORS
@@ -309,7 +309,7 @@ def type_mathematics(typer: Typer, step: TypedOperation) -> TypedStep:
     if function is MathFunction.LOG and len(step.operands) == 1:
         function = MathFunction.LN
     if len(step.operands) != (2 if function in TWO_ARGUMENTS else 1):
-        raise not_known_during_the_match(step.span, what=step.operator)
+        raise function_of_several_rows(step.span, what=step.operator)
     if function is None:
         return type_isnan(typer, step)
     if function in INTEGER_FUNCTIONS:
@@ -401,7 +401,7 @@ def find_places(step: TypedOperation) -> int:
         case (TypedStep(Constant(int() as places), type_),) if type_ == INT:
             if abs(places) <= MOST_PLACES:
                 return places
-    raise not_known_during_the_match(step.span, what=step.operator)
+    raise function_of_several_rows(step.span, what=step.operator)
 
 
 def type_quotient(typer: Typer, step: TypedOperation) -> TypedStep:

@@ -185,7 +185,7 @@ def type_call(typer: Typer, step: TypedOperation) -> TypedStep:
     types = tuple(argument.type for argument in arguments)
     use = FunctionUse(types, words, typer.ansi, typer.settings.time_zone)
     if not function.takes(len(arguments)):
-        raise conditions.not_known_during_the_match(step.span, what=name)
+        raise conditions.function_of_several_rows(step.span, what=name)
     type_ = function.result(use)
     if type_ is None:
         raise arguments_not_taken(step, types)
@@ -199,7 +199,7 @@ def arguments_not_taken(step: TypedOperation, types: Sequence[ValueType]) -> Mat
     type_names = [type_.name for type_ in types]
     if len(type_names) == 1:
         value = f"{type_names[0]} as {step.words[0]}" if step.words else type_names[0]
-        return conditions.does_not_take(step.span, function=step.operator, value=value)
+        return conditions.wrong_argument_type(step.span, function=step.operator, value=value)
     first_names = ", ".join(type_names[:-1])
     return conditions.cannot_combine(step.operator, first_names, type_names[-1], step.span)
 
@@ -288,12 +288,14 @@ def as_argument(
         if type_ == VOID and parameter is Family.INTEGER:
             return null(INT)
         if type_.family is not parameter:
-            raise conditions.does_not_take(step.span, function=step.operator, value=type_.name)
+            raise conditions.wrong_argument_type(
+                step.span, function=step.operator, value=type_.name
+            )
         return part
     if type_ == VOID:
         return null(parameter)
     if type_.family not in IMPLICIT[parameter.family]:
-        raise conditions.does_not_take(step.span, function=step.operator, value=type_.name)
+        raise conditions.wrong_argument_type(step.span, function=step.operator, value=type_.name)
     if type_.family is parameter.family and type_.bits <= parameter.bits:
         return part if type_.family is Family.STRING else TypedStep(part.expression, parameter)
     return cast_implicitly(typer, step, part, parameter)

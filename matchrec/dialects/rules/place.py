@@ -4,7 +4,7 @@
 - `KnownColumns` finds the kind of a column in the relations that its query reads.
 - `mask_functions` renames functions and variables that sqlglot does not know, drops or takes for
   others.
-- `RuleContext` says where an expression is, and collects the remarks of rules.
+- `RuleContext` says where an expression is. Rules add what they find out to its `findings`.
 """
 
 from __future__ import annotations
@@ -210,27 +210,16 @@ class KnownColumns:
     sources: Mapping[str, ColumnKinds] = field(default_factory=dict)
     # Looks up the columns of all other tables.
     tables: TableLookup = no_tables
-    # The names of the columns whose kinds were needed and are not known, in the order of asking.
-    missed: list[str] = field(default_factory=list)
-
-    def kind(self, column: exp.Column) -> ValueKind | None:
-        """Return the kind of a column. If it is not known, record that and return None."""
-        kind = self._find(column)
-        if kind is None:
-            self.missed.append(column.name)
-        return kind
 
     def has(self, select: exp.Select, name: str) -> bool | None:
         """Return whether a relation that a query reads has a column of this name.
 
-        If that is not known, record that and return None.
+        None if that is not known.
         """
         exists, _ = self._search_query(select, name.lower())
-        if exists is None:
-            self.missed.append(name)
         return exists
 
-    def _find(self, column: exp.Column) -> ValueKind | None:
+    def kind(self, column: exp.Column) -> ValueKind | None:
         """Return the kind of a column; None if it is not known."""
         name = column.name.lower()
         if self.inputs is not None:
@@ -265,7 +254,7 @@ class KnownColumns:
         if isinstance(query, exp.Select):
             for item in query.expressions:
                 if item.alias_or_name.lower() == name:
-                    return True, find_kind(item.unalias(), self._find)
+                    return True, find_kind(item.unalias(), self.kind)
             return self._search_query(query, name) if query.is_star else (False, None)
         kinds = self._find_columns_of_table(relation) if query is None else None
         return (None, None) if kinds is None else (name in kinds, kinds.get(name))
@@ -407,6 +396,16 @@ def _find_masking_edits(
 
 
 @dataclass(frozen=True, slots=True)
+class RuleFindings:
+    """What rules find out while they rewrite one fragment. `translate_fragment` returns it."""
+
+    # What rules remark on, in the order of their remarks. The spans are filled in later.
+    remarks: list[Note] = field(default_factory=list)
+    # The names of the columns whose kinds were needed and are not known, in the order of asking.
+    missed: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
 class RuleContext:
     """Where an expression is, and which products read and write it."""
 
@@ -419,8 +418,8 @@ class RuleContext:
     columns: KnownColumns = field(default_factory=KnownColumns)
     # Pattern variables that must be quoted to keep their case: upper case to text as written.
     quoted: Mapping[str, str] = field(default_factory=dict)
-    # What rules remark on, in the order of their remarks. The spans are filled in later.
-    remarks: list[Note] = field(default_factory=list)
+    # What rules have found out about the expression. Each fragment has findings of its own.
+    findings: RuleFindings = field(default_factory=RuleFindings)
 
     @property
     def is_measure(self) -> bool:
@@ -446,12 +445,32 @@ class RuleContext:
         return keys[0].expression.text if keys else None
 
     def within(self, part: ClausePart) -> RuleContext:
-        """Return the context of an expression in a part of the clause, without remarks."""
-        return replace(self, part=part, remarks=[])
+        """Return the context of an expression in a part of the clause."""
+        return replace(self, part=part)
 
     def kind(self, node: exp.Expr) -> ValueKind | None:
-        """Return the kind of an expression. If a column is not known, record that."""
-        return find_kind(node, self.columns.kind)
+        """Return the kind of an expression; None if it is not known.
+
+        Columns in it whose kinds are not known are added to `findings`.
+        """
+        return find_kind(node, self._find_kind_of_column)
+
+    def _find_kind_of_column(self, column: exp.Column) -> ValueKind | None:
+        """Return the kind of a column. If it is not known, add it to `findings`, return None."""
+        kind = self.columns.kind(column)
+        if kind is None:
+            self.findings.missed.append(column.name)
+        return kind
+
+    def has_column(self, select: exp.Select, name: str) -> bool | None:
+        """Return whether a relation that a query reads has a column of this name.
+
+        If that is not known, add the name to `findings`, and return None.
+        """
+        exists = self.columns.has(select, name)
+        if exists is None:
+            self.findings.missed.append(name)
+        return exists
 
     def remark(self, message: str, *, is_met: bool = False) -> None:
         """Add a remark on what means something else in the product that is written.
@@ -460,7 +479,7 @@ class RuleContext:
             message: the difference, in one sentence.
             is_met: see `Note.is_met`.
         """
-        self.remarks.append(Note(message, Span(0, 0), is_met))
+        self.findings.remarks.append(Note(message, Span(0, 0), is_met))
 
 
 # Rewrites a node of the type that its first parameter has. It may return the node as it is, or

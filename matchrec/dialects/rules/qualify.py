@@ -79,7 +79,7 @@ def inline_aliases(part: exp.Expr, query: exp.Select, context: RuleContext) -> N
         expression = items[name]
         if name in (inner.name.lower() for inner in expression.find_all(exp.Column)):
             return column  # `x + 1 AS x`: the column hides the alias
-        is_column = context.columns.has(query, name)
+        is_column = context.has_column(query, name)
         if is_column is None and not expression.find(exp.Window):
             alias = f"`{column.name}` is an alias of SELECT in {context.read.title}"
             unknown = "if no table has this column; the columns of these tables are not known"

@@ -77,11 +77,11 @@ def read_pattern(pattern: Pattern, streams: Streams) -> ReadQuery:
     query = PatternQuery(pattern, streams.order_by, streams.partition_by, ())
     plan, source = lower_to_clause(query)
     if pattern.most_matches is not None:  # a clause numbers its matches in another order
-        raise errors.unconverted_option(option=f"first_matches({pattern.most_matches})")
+        raise errors.option_not_convertible(option=f"first_matches({pattern.most_matches})")
     if pattern.skip.to is SkipTo.PAST_LAST_ROW and forms.starts_one_match(plan):
         plan = replace(plan, output=MatchOutput.NON_OVERLAPPING)
     elif pattern.skip.to is not None:
-        raise errors.unconverted_option(option=f"after_match({pattern.skip!r})")
+        raise errors.option_not_convertible(option=f"after_match({pattern.skip!r})")
     return ReadQuery(plan, source)
 
 
@@ -168,7 +168,7 @@ def check_meaning(reading: ReadQuery, plan: MatchPlan, text: str) -> None:
     try:
         part = forms.find_differing_part(plan, _read_again(text))
     except MatchRecognizeError as error:
-        raise errors.cannot_write(START, what=f"this: {error.message}", cure=None) from error
+        raise errors.no_equivalent(START, what=f"this: {error.message}", cure=None) from error
     if part is None:
         return
     span = reading.pattern
@@ -177,7 +177,7 @@ def check_meaning(reading: ReadQuery, plan: MatchPlan, text: str) -> None:
             span = definition.condition.span
             break
     what = f"{part}, which would have other matches in SQL"
-    raise errors.cannot_write(span, what=what, cure=None)
+    raise errors.no_equivalent(span, what=what, cure=None)
 
 
 def _read_again(text: str) -> MatchPlan:
@@ -214,7 +214,9 @@ def reject_negations(plan: MatchPlan) -> None:
         what = "a negation of SASE+ under strict contiguity"
         is_between_events = absence.after is not None and absence.before is not None
         hint = "remove it: under strict contiguity no event is between two events"
-        raise errors.cannot_write(absence.span, what=what, cure=hint if is_between_events else None)
+        raise errors.no_equivalent(
+            absence.span, what=what, cure=hint if is_between_events else None
+        )
 
 
 def reject_conditions(plan: MatchPlan) -> None:
@@ -228,13 +230,13 @@ def reject_conditions(plan: MatchPlan) -> None:
         if definition.variable == plan.closing:
             what = "a condition on the whole match"
             hint = "return the value as a column, and test it in a query over the result"
-            raise errors.cannot_write(condition.span, what=what, cure=hint)
+            raise errors.no_equivalent(condition.span, what=what, cure=hint)
         for reference in condition.references:
             if isinstance(reference, expression.Aggregate) and reference.so_far:
                 what = (
                     "an aggregate over the earlier rows only: in DEFINE it includes the current row"
                 )
-                raise errors.cannot_write(reference.span, what=what, cure=None)
+                raise errors.no_equivalent(reference.span, what=what, cure=None)
 
 
 def _note_losses(reading: ReadQuery) -> Iterator[Note]:

@@ -69,11 +69,11 @@ def lower_to_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
     contiguity = find_contiguity(stages)
     for stage in named_stages(stages):
         if not all(isinstance(test.expression, str) for test in stage.conditions):
-            raise errors.not_in_sql(what=stage.label, obstacle="has a Column as condition")
+            raise errors.pattern_not_in_sql(what=stage.label, obstacle="has a Column as condition")
     is_strict = contiguity is Contiguity.STRICT
     for stage in all_stages(stages):
         if stage.negated and not can_be_negation(stage, stages, strict=is_strict):
-            raise errors.not_in_sql(what=stage.label, obstacle=_OTHER_NOTS)
+            raise errors.pattern_not_in_sql(what=stage.label, obstacle=_OTHER_NOTS)
     plan, source = lower_pattern(query)
     assert plan.staging is not None
     selection = SELECTION[contiguity]
@@ -181,11 +181,13 @@ def convert_definitions(plan: MatchPlan) -> Iterator[clauses.Definition]:
         name = stage_of_test[definition.variable]
         read = {find_variable(reference) for reference in definition.condition.references}
         if name in read:
-            raise errors.not_in_sql(what=f"stage `{name}`", obstacle="reads its own earlier events")
+            raise errors.pattern_not_in_sql(
+                what=f"stage `{name}`", obstacle="reads its own earlier events"
+            )
         if name in earlier_variables:
             readable = {*earlier_variables[name], definition.variable}
             if not read <= readable:
-                raise errors.not_in_sql(
+                raise errors.pattern_not_in_sql(
                     what=f"stage `{name}`", obstacle="is a NOT that reads events after it"
                 )
         condition = with_references(definition.condition, rename)
@@ -202,7 +204,7 @@ def find_contiguity(stages: tuple[Stage, ...]) -> Contiguity:
     for stage in all_stages(stages):
         obstacle = _find_obstacle(stage)
         if obstacle is not None:
-            raise errors.not_in_sql(what=stage.label, obstacle=obstacle)
+            raise errors.pattern_not_in_sql(what=stage.label, obstacle=obstacle)
     contiguities: dict[Contiguity, None] = {}  # in the order of the pattern
     for group in (stages, *(stage.stages for stage in all_stages(stages))):
         for stage in group[1:]:
@@ -215,12 +217,12 @@ def find_contiguity(stages: tuple[Stage, ...]) -> Contiguity:
     kinds = tuple(contiguities) or (stages[-1].contiguity,)
     if len(kinds) > 1:
         names = " and ".join(kind.value for kind in kinds)
-        raise errors.not_in_sql(what="the pattern", obstacle=f"mixes {names}")
+        raise errors.pattern_not_in_sql(what="the pattern", obstacle=f"mixes {names}")
     if kinds == (Contiguity.RELAXED,):
         for stage in all_stages(stages):
             if stage.quantified or stage.optional or stage.is_group:
                 obstacle = "takes or skips events in another way than SKIP TILL NEXT MATCH"
-                raise errors.not_in_sql(what=stage.label, obstacle=obstacle)
+                raise errors.pattern_not_in_sql(what=stage.label, obstacle=obstacle)
     return kinds[0]
 
 

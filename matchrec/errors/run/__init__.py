@@ -1,1 +1,1 @@
-"""What went wrong on which rows goes in; an error comes out that crosses processes as it is."""
+"""Errors of a running query: their sentences, their rows, and how they reach the driver."""

@@ -24,7 +24,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
 
-from matchrec.errors.language import set_variable, uncapitalise
+from matchrec.errors.language import set_variable
+from matchrec.errors.wording import uncapitalise
 from matchrec.source import Source, Span
 
 # How many expressions are remembered. Each is a line of SQL or a few.

@@ -1,8 +1,14 @@
-"""A place in SQL text goes in, an error with its wording comes out.
+"""Errors in the text of a SQL query, and advice on what to write instead.
 
-clause          in how the clause is put together
-pattern         in PATTERN, of navigation and frames
-expression      in MEASURES and DEFINE
-window          in a row pattern window
-foreign_names   functions of other products
+query           the query around a clause
+clause          the parts of a clause, and their order
+tokens          words, signs and brackets that cannot be where they are
+pattern         PATTERN, navigation and frames
+expression      MEASURES and DEFINE
+unknown_names   columns and functions that do not exist
+window          row pattern windows, and queries of other products
+type_cures      advice on values of two types
+foreign_names   advice on functions of other products
+refusals        what an engine's refusal means
+ungrouped       columns outside GROUP BY
 """

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from matchrec.errors.kinds import find_nearest
 from matchrec.errors.language import current_surface
+from matchrec.errors.misspellings import find_nearest
 from matchrec.source import read_table
 
 # If the name of an unknown table ends with one of these, it is probably a path without quotes.

@@ -5,30 +5,63 @@ In messages about NOT, `name` is the variable that NOT forbids.
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import MatchRecognizeParseError
-from matchrec.errors.language import current_surface, name_part
-from matchrec.errors.message import give_codes, parse_error, plan_error, unsupported
+from matchrec.errors.kinds import (
+    MatchRecognizeParseError,
+    MatchRecognizePlanError,
+    MatchRecognizeUnsupportedError,
+)
+from matchrec.errors.language import current_language, current_surface, name_part
 from matchrec.source import Span
 
-stray_character = parse_error("""`{text}` is not allowed in PATTERN
-    case ,: write A B for one after the other, PERMUTE(A, B) for any order
-    case .: write a variable without a condition in DEFINE for any row, such as X*? for `.*?`;
-        conditions on columns belong in DEFINE
-    case :: write a parameter only as the bound of a quantifier: A{:n}
-    case -: write A B for A and then B, a_b for a name with `_`, {- A -} for an exclusion
-    case !: write a variable whose condition in DEFINE is the negation
-    case [: write A{1,3} for a number of rows, (A | B) for one of several variables
-    case = | < | >: write the condition in DEFINE: DEFINE A AS x > 1
-    case & | ~: write A B for A and then B, PERMUTE(A, B) for any order
-    case ': write the variable's name in backticks
-    case /: write a comment as /* ... */, or as -- ... to the end of the line
-    case ->: write A B for A and then B
-    write variables, ( ) | * + ? {n,m} ^ $ {- -} or PERMUTE(...)""")
-stray_number = parse_error("""`{text}` is not allowed in PATTERN
-    start a name with a letter; write a number of repetitions after its variable: A{2}""")
+
+def stray_character(span: Span, *, text: str) -> MatchRecognizeParseError:
+    """Return the error for a symbol that PATTERN does not have."""
+    match text:
+        case ",":
+            hint = "write A B for one after the other, PERMUTE(A, B) for any order"
+        case ".":
+            hint = (
+                "write a variable without a condition in DEFINE for any row, such as X*? for "
+                "`.*?`; conditions on columns belong in DEFINE"
+            )
+        case ":":
+            hint = "write a parameter only as the bound of a quantifier: A{:n}"
+        case "-":
+            hint = "write A B for A and then B, a_b for a name with `_`, {- A -} for an exclusion"
+        case "!":
+            hint = "write a variable whose condition in DEFINE is the negation"
+        case "[":
+            hint = "write A{1,3} for a number of rows, (A | B) for one of several variables"
+        case "=" | "<" | ">":
+            hint = "write the condition in DEFINE: DEFINE A AS x > 1"
+        case "&" | "~":
+            hint = "write A B for A and then B, PERMUTE(A, B) for any order"
+        case "'":
+            hint = "write the variable's name in backticks"
+        case "/":
+            hint = "write a comment as /* ... */, or as -- ... to the end of the line"
+        case "->":
+            hint = "write A B for A and then B"
+        case _:
+            hint = "write variables, ( ) | * + ? {n,m} ^ $ {- -} or PERMUTE(...)"
+    return MatchRecognizeParseError(
+        f"`{text}` is not allowed in PATTERN", span, hint=hint, code="stray-character"
+    )
 
 
-def eaten_quantifier(span: Span, written: str, part: str, braced: str) -> MatchRecognizeParseError:
+def stray_number(span: Span, *, text: str) -> MatchRecognizeParseError:
+    """Return the error for a number that is not in braces, as in PATTERN (A 2)."""
+    return MatchRecognizeParseError(
+        f"`{text}` is not allowed in PATTERN",
+        span,
+        hint="start a name with a letter; write a number of repetitions after its variable: A{2}",
+        code="stray-number",
+    )
+
+
+def braces_lost_in_pattern(
+    span: Span, written: str, part: str, braced: str
+) -> MatchRecognizeParseError:
     """Return the error for B(3,), which a Python f-string makes of B{3,}.
 
     Args:
@@ -37,44 +70,46 @@ def eaten_quantifier(span: Span, written: str, part: str, braced: str) -> MatchR
         part: what they follow, `B`.
         braced: the quantifier that is meant, `{3,}`.
     """
-    is_python = current_surface().is_python
-    eaten = _eaten_by_f_string if is_python else _quantifier_in_parentheses
-    return eaten(span, written=written, part=part, braced=braced)
-
-
-_eaten_by_f_string = parse_error("""`{written}` in PATTERN is not a quantifier
-    code: braces-lost-in-pattern
-    note: a Python f-string turns {part}{braced} into {part}{written}
-    write {part}{{braced}} in an f-string, or pass a plain string""")
-_quantifier_in_parentheses = parse_error(
-    "`{written}` in PATTERN is not a quantifier",
-    hint="write {part}{braced}",
-    code="braces-lost-in-pattern",
-)
+    note = ""
+    hint = f"write {part}{braced}"
+    if current_surface().is_python:
+        note = f"a Python f-string turns {part}{braced} into {part}{written}"
+        hint = f"write {part}{{{braced}}} in an f-string, or pass a plain string"
+    return MatchRecognizeParseError(
+        f"`{written}` in PATTERN is not a quantifier",
+        span,
+        notes=(note,),
+        hint=hint,
+        code="braces-lost-in-pattern",
+    )
 
 
 def doubled_braces(span: Span, written: str) -> MatchRecognizeParseError:
     """Return the error for B{{3,}} outside a Python f-string; `written` is what the braces hold."""
-    error = _doubled_braces(span, written=written)
+    note = ""
     if current_surface().is_python:
-        error.notes = ("only Python f-strings need doubled braces: they turn {{ into {",)
-    return error
-
-
-_doubled_braces = parse_error("""doubled braces are not allowed in PATTERN
-    write {{written}}""")
+        note = "only Python f-strings need doubled braces: they turn {{ into {"
+    return MatchRecognizeParseError(
+        "doubled braces are not allowed in PATTERN",
+        span,
+        notes=(note,),
+        hint=f"write {{{written}}}",
+        code="doubled-braces",
+    )
 
 
 def reserved_word(word: str, where: str, span: Span) -> MatchRecognizeParseError:
     """Return the error for a reserved word, such as AND, as a pattern variable without quotes."""
-    note = _NOTES_ON_WORDS.get(word) if where == "PATTERN" else None
-    return _reserved_word(span, word=word, where=where, meant=note)
+    note = _NOTES_ON_WORDS.get(word, "") if where == "PATTERN" else ""
+    return MatchRecognizeParseError(
+        f"reserved word `{word}` is not allowed as a pattern variable in {where}",
+        span,
+        notes=(note,),
+        hint=f"write `{word}` in backticks if it is the name of a variable",
+        code="reserved-word",
+    )
 
 
-_reserved_word = parse_error("""reserved word `{word}` is not allowed as a pattern variable in
-        {where}
-    note: {meant:some}
-    write `{word}` in backticks if it is the name of a variable""")
 # For reserved words in PATTERN: how to write what was probably meant.
 _NOTES_ON_WORDS = {
     "AND": "A B means A, then B; conditions belong in DEFINE",
@@ -83,146 +118,498 @@ _NOTES_ON_WORDS = {
     **dict.fromkeys(("THEN", "BY"), "A B means A, then B"),
     "WITHIN": "the length of a match follows the parentheses: PATTERN (A B) WITHIN INTERVAL 1 HOUR",
 }
-empty_alternative = parse_error("""`|` in PATTERN has nothing on one side
-    write () for an alternative without rows, (A | ()), or remove the `|`""")
-empty_exclusion = parse_error("""the exclusion in PATTERN is empty
-    write {- A -}, or remove the exclusion""")
-unclosed_name = parse_error(
-    "quoted name in PATTERN is not closed",
-    hint="add the second quote",
-    code="unclosed-variable-name",
-)
-comment_after_brace = parse_error("""`--` in `{--` starts a comment in PATTERN
-    write {- A -} for an exclusion""")
-unclosed_comment = parse_error("""comment in PATTERN is not closed
-    add `*/` where the comment ends""")
-empty_name = parse_error("""missing name between the quotes in PATTERN
-    code: empty-variable-name
-    write a name between the quotes, or () for a pattern without rows""")
-unclosed_bracket = parse_error("""`{opening}` is not closed in PATTERN
-    add `{closing}` where the group ends""")
-unopened_bracket = parse_error("""`{closing}` in PATTERN closes nothing
-    remove it, or add `{opening}` where the group starts""")
-wrong_bracket = parse_error("""`{opening}` in PATTERN is closed by `{found}`
-    close it with `{closing}`, and close inner groups before outer ones""")
-group_of_regular_expressions = parse_error("""`(?` is not allowed in PATTERN
-    write a group as (A | B)""")
-nothing_to_repeat = parse_error("""quantifier `{quantifier}` in PATTERN has nothing to repeat
-    write it after a variable or a group: A{quantifier}""")
-two_quantifiers = parse_error("""one part of PATTERN has two quantifiers, `{first}` and `{second}`
-    keep one, or write parentheses: (A{first}){second}""")
-bounds_reversed = parse_error("""the quantifier in PATTERN asks for at least {least} and at most
-        {most}
-    write {{most},{least}}""")
-bound_too_large = unsupported("""the quantifier in PATTERN has a bound over {limit:,}
-    lower it, or write {n,} for no upper bound""")
-
-malformed_quantifier = parse_error("""the quantifier in PATTERN is malformed
-    write {2}, {2,}, {,5} or {2,5}, with whole numbers, or {- A -} for an exclusion""")
-parameter_without_name = parse_error("""missing name after `{mark}` in a quantifier in PATTERN
-    write {:name}, {:low,:high}, or {?} for a value by its position""")
-
-# `{@n}`, a parameter of BigQuery, is not one of Spark SQL.
-foreign_parameter = unsupported("""parameter `@{name}` is not supported in PATTERN
-    write :{name}, or pass {option[dialect=bigquery]}""")
-
-# An argument that cannot be a bound of a quantifier, an offset, or a number of rows or matches.
-value_is_no_number = plan_error("""parameter `{parameter}`, {what}, is {value}
-    code: parameter-not-a-number
-    pass a whole number from {least} to 2,147,483,647""")
-empty_permutation_part = parse_error("""PERMUTE in PATTERN has an empty part
-    write the parts with commas between them: PERMUTE(A, B)""")
-nested_too_deep = unsupported("""PATTERN is nested more than {limit} groups deep
-    code: pattern-nested-too-deep
-    remove groups that hold one part only""")
-
-# The automaton of a row pattern would be too large; `what` names the parts that are too many.
-pattern_too_large = plan_error("""{word.pattern} is too large: its automaton has over {limit:,}
-        {what}
-    {word.smaller}""")
-nothing_negated = parse_error("""NOT in PATTERN needs one variable, or one of several
-    code: malformed-not
-    write NOT B, or NOT (B | C); if a variable is called NOT, write it in backticks""")
-negation_repeated = parse_error("""a quantifier is not allowed after NOT in PATTERN
-    code: not-with-quantifier
-    note: NOT matches no row, so there is nothing to repeat
-    write NOT B once; it forbids every such row""")
-
-# `NOT B A` if the rows of a match are consecutive.
-negation_at_start = unsupported("""NOT is not supported before the first row of a match in PATTERN
-    code: not-at-start
-    write NOT after a variable, A NOT B; write what the first row must not be in its condition, and
-        read the row before it with PREV""")
-
-# `A (NOT B | NOT C)` at the end.
-several_ends = unsupported("""a PATTERN that can end with one of several NOTs is not supported
-    code: several-nots-at-end
-    end it with one NOT, such as NOT (B | C)""")
-preferred_negation = unsupported("""NOT in PATTERN is not supported for preferred matches that may
-        skip rows
-    code: not-with-preferred-matches
-    write ALL MATCHES or NON-OVERLAPPING MATCHES after the event selection""")
-
-# `(A NOT B)+ C` if a match may skip rows.
-nested_negation = unsupported("""NOT inside a group, an exclusion or PERMUTE is not supported for
-        matches that may skip rows
-    code: not-inside-group
-    write it between two parts of the whole pattern, A NOT B C""")
-
-# `A NOT B C?` if a match may skip rows. `side` is before or after.
-negation_beside_optional = unsupported("""NOT is not supported if all variables {side} it in PATTERN
-        are optional and matches may skip rows
-    code: not-beside-optional
-    write a variable {side} it that has a row in every match""")
-
-# `A NOT B` without WITHIN if a match may skip rows. `end` is beginning or end.
-negation_without_window = plan_error("""missing WITHIN for NOT {name} at the {end} of PATTERN
-    code: not-without-within
-    note: rows may be skipped, so NOT forbids such a row in the whole window of the match
-    add WITHIN after PATTERN (...), such as WITHIN INTERVAL 1 HOUR""")
-
-# `A NOT B C A` and `A NOT B C B` if a match may skip rows.
-variable_beside_negation = unsupported("""`{name}` {places} is not supported for matches that may
-        skip rows
-    code: variable-reused-beside-not
-    write another variable with the same condition in one of the two places""")
-negated_variable = plan_error("""`{name}` in {clause} has no rows, because PATTERN has it under NOT
-    code: variable-under-not
-    name a variable that has rows""")
-reads_forbidden_row = unsupported("""{what} is not supported in the condition of `{name}`, which is
-        under NOT
-    code: reads-row-under-not
-    {hint}""")
-no_column = plan_error("""{function} in {clause} reads no column
-    code: navigation-without-column
-    write {function}(A.x) or {function}(CLASSIFIER())""")
-wrong_nesting = plan_error("""{inner} is not allowed in {outer} in {clause}
-    code: wrong-navigation-nesting
-    note: only PREV and NEXT may contain another navigation, which is FIRST or LAST
-    write PREV(FIRST(A.x, 2), 3), with the whole expression in the inner one""")
-bad_offset = plan_error("""offset of {function} in {clause} is `{written}`, not a constant whole
-        number of rows
-    code: malformed-offset
-    write a number from 0 on; left out, it is {default}""")
-offset_too_large = unsupported("""offset of {function} in {clause} is over {limit:,}
-    write a number of rows that a partition can have""")
-
-# A negative offset; `rows` is the number of rows in the opposite direction.
-negative_offset = plan_error("""offset of {function} in {clause} is `{written}`; the least offset
-        is 0
-    case NEXT: write PREV(x, {rows}) to go the other way
-    case FIRST: write LAST(x, {rows}) to go the other way
-    case LAST: write FIRST(x, {rows}) to go the other way
-    write NEXT(x, {rows}) to go the other way""")
-wrong_number_of_arguments = plan_error("""{function} in {clause} takes {expected}, not {given}
-    case PREV | NEXT | FIRST | LAST: write {function}(A.x) or {function}(A.x, 2)
-    case CLASSIFIER | MATCHED_ROWS: write {function}() or {function}(A)
-    case MATCH_NUMBER | MATCH_ROW_NUMBER: write {function}()
-    case COUNT: write count(*) for all rows, count(A.*) for the rows of A, or pass
-        {option[dialect=trino]}""")
 
 
-def modifier_of_navigation(
+def empty_alternative(span: Span) -> MatchRecognizeParseError:
+    """Return the error for `|` without a pattern before or after it."""
+    return MatchRecognizeParseError(
+        "`|` in PATTERN has nothing on one side",
+        span,
+        hint="write () for an alternative without rows, (A | ()), or remove the `|`",
+        code="empty-alternative",
+    )
+
+
+def empty_exclusion(span: Span) -> MatchRecognizeParseError:
+    """Return the error for {- -} with nothing in it."""
+    return MatchRecognizeParseError(
+        "the exclusion in PATTERN is empty",
+        span,
+        hint="write {- A -}, or remove the exclusion",
+        code="empty-exclusion",
+    )
+
+
+def unclosed_variable_name(span: Span) -> MatchRecognizeParseError:
+    """Return the error for a variable in quotes whose second quote is missing."""
+    return MatchRecognizeParseError(
+        "quoted name in PATTERN is not closed",
+        span,
+        hint="add the second quote",
+        code="unclosed-variable-name",
+    )
+
+
+def comment_after_brace(span: Span) -> MatchRecognizeParseError:
+    """Return the error for {-- A --}, in which `--` starts a comment."""
+    return MatchRecognizeParseError(
+        "`--` in `{--` starts a comment in PATTERN",
+        span,
+        hint="write {- A -} for an exclusion",
+        code="comment-after-brace",
+    )
+
+
+def unclosed_comment(span: Span) -> MatchRecognizeParseError:
+    """Return the error for `/*` without `*/` in PATTERN."""
+    return MatchRecognizeParseError(
+        "comment in PATTERN is not closed",
+        span,
+        hint="add `*/` where the comment ends",
+        code="unclosed-comment",
+    )
+
+
+def empty_variable_name(span: Span) -> MatchRecognizeParseError:
+    """Return the error for a variable in quotes without a name, as in PATTERN ("")."""
+    return MatchRecognizeParseError(
+        "missing name between the quotes in PATTERN",
+        span,
+        hint="write a name between the quotes, or () for a pattern without rows",
+        code="empty-variable-name",
+    )
+
+
+def unclosed_bracket(span: Span, *, opening: str, closing: str) -> MatchRecognizeParseError:
+    """Return the error for a group that is never closed."""
+    return MatchRecognizeParseError(
+        f"`{opening}` is not closed in PATTERN",
+        span,
+        hint=f"add `{closing}` where the group ends",
+        code="unclosed-bracket",
+    )
+
+
+def unopened_bracket(span: Span, *, closing: str, opening: str) -> MatchRecognizeParseError:
+    """Return the error for a closing bracket without an opening one."""
+    return MatchRecognizeParseError(
+        f"`{closing}` in PATTERN closes nothing",
+        span,
+        hint=f"remove it, or add `{opening}` where the group starts",
+        code="unopened-bracket",
+    )
+
+
+def wrong_bracket(
+    *spans: Span, opening: str, closed_by: str, closing: str
+) -> MatchRecognizeParseError:
+    """Return the error for a group that is closed by another kind of bracket."""
+    return MatchRecognizeParseError(
+        f"`{opening}` in PATTERN is closed by `{closed_by}`",
+        *spans,
+        hint=f"close it with `{closing}`, and close inner groups before outer ones",
+        code="wrong-bracket",
+    )
+
+
+def group_of_regular_expressions(span: Span) -> MatchRecognizeParseError:
+    """Return the error for (?: ...), (?= ...) and other groups of regular expressions."""
+    return MatchRecognizeParseError(
+        "`(?` is not allowed in PATTERN",
+        span,
+        hint="write a group as (A | B)",
+        code="group-of-regular-expressions",
+    )
+
+
+def nothing_to_repeat(span: Span, *, quantifier: str) -> MatchRecognizeParseError:
+    """Return the error for a quantifier without a part before it, as in PATTERN (+ A)."""
+    return MatchRecognizeParseError(
+        f"quantifier `{quantifier}` in PATTERN has nothing to repeat",
+        span,
+        hint=f"write it after a variable or a group: A{quantifier}",
+        code="nothing-to-repeat",
+    )
+
+
+def two_quantifiers(span: Span, *, first: str, second: str) -> MatchRecognizeParseError:
+    """Return the error for two quantifiers after one part, as in PATTERN (A+{2})."""
+    return MatchRecognizeParseError(
+        f"one part of PATTERN has two quantifiers, `{first}` and `{second}`",
+        span,
+        hint=f"keep one, or write parentheses: (A{first}){second}",
+        code="two-quantifiers",
+    )
+
+
+def bounds_reversed(span: Span | None, *, least: int, most: int) -> MatchRecognizeParseError:
+    """Return the error for {5,2}."""
+    return MatchRecognizeParseError(
+        f"the quantifier in PATTERN asks for at least {least} and at most {most}",
+        span,
+        hint=f"write {{{most},{least}}}",
+        code="bounds-reversed",
+    )
+
+
+def bound_too_large(span: Span, *, limit: int) -> MatchRecognizeUnsupportedError:
+    """Return the error for a bound of a quantifier above the limit."""
+    return MatchRecognizeUnsupportedError(
+        f"the quantifier in PATTERN has a bound over {limit:,}",
+        span,
+        hint="lower it, or write {n,} for no upper bound",
+        code="bound-too-large",
+    )
+
+
+def malformed_quantifier(span: Span) -> MatchRecognizeParseError:
+    """Return the error for braces that are neither a quantifier nor an exclusion."""
+    return MatchRecognizeParseError(
+        "the quantifier in PATTERN is malformed",
+        span,
+        hint="write {2}, {2,}, {,5} or {2,5}, with whole numbers, or {- A -} for an exclusion",
+        code="malformed-quantifier",
+    )
+
+
+def parameter_without_name(span: Span, *, mark: str) -> MatchRecognizeParseError:
+    """Return the error for a parameter in a quantifier without its name, as in A{:}."""
+    return MatchRecognizeParseError(
+        f"missing name after `{mark}` in a quantifier in PATTERN",
+        span,
+        hint="write {:name}, {:low,:high}, or {?} for a value by its position",
+        code="parameter-without-name",
+    )
+
+
+def foreign_parameter(span: Span | None, *, name: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for {@n}: BigQuery writes parameters so, but Spark SQL does not."""
+    surface = current_surface()
+    return MatchRecognizeUnsupportedError(
+        f"parameter `@{name}` is not supported in PATTERN",
+        span,
+        hint=f"write :{name}, or pass {surface.option('dialect', 'bigquery')}",
+        code="foreign-parameter",
+    )
+
+
+def parameter_not_a_number(
+    span: Span | None, *, parameter: str, what: str, value: str, least: int
+) -> MatchRecognizePlanError:
+    """Return the error for a parameter's value that is not a number in a range.
+
+    The parameter is a bound of a quantifier, an offset, or a number of rows or matches.
+
+    Args:
+        span: the location in the text of the query.
+        parameter: the parameter as the query writes it.
+        what: what the parameter is for.
+        value: its value in words.
+        least: the least value that it may have.
+    """
+    return MatchRecognizePlanError(
+        f"parameter `{parameter}`, {what}, is {value}",
+        span,
+        hint=f"pass a whole number from {least} to 2,147,483,647",
+        code="parameter-not-a-number",
+    )
+
+
+def empty_permutation_part(span: Span) -> MatchRecognizeParseError:
+    """Return the error for PERMUTE(A, )."""
+    return MatchRecognizeParseError(
+        "PERMUTE in PATTERN has an empty part",
+        span,
+        hint="write the parts with commas between them: PERMUTE(A, B)",
+        code="empty-permutation-part",
+    )
+
+
+def pattern_nested_too_deep(span: Span, *, limit: int) -> MatchRecognizeUnsupportedError:
+    """Return the error for groups nested deeper than the limit."""
+    return MatchRecognizeUnsupportedError(
+        f"PATTERN is nested more than {limit} groups deep",
+        span,
+        hint="remove groups that hold one part only",
+        code="pattern-nested-too-deep",
+    )
+
+
+def pattern_too_large(span: Span | None, *, limit: int, what: str) -> MatchRecognizePlanError:
+    """Return the error for a row pattern whose automaton is too large.
+
+    Args:
+        span: the location in the text of the query.
+        limit: the largest number of parts of the automaton.
+        what: the parts that are too many, such as "states".
+    """
+    words = current_language()
+    return MatchRecognizePlanError(
+        f"{words.pattern} is too large: its automaton has over {limit:,} {what}",
+        span,
+        hint=words.advice_on_size,
+        code="pattern-too-large",
+    )
+
+
+def malformed_not(span: Span) -> MatchRecognizeParseError:
+    """Return the error for NOT that no variable follows."""
+    return MatchRecognizeParseError(
+        "NOT in PATTERN needs one variable, or one of several",
+        span,
+        hint="write NOT B, or NOT (B | C); if a variable is called NOT, write it in backticks",
+        code="malformed-not",
+    )
+
+
+def not_with_quantifier(span: Span) -> MatchRecognizeParseError:
+    """Return the error for NOT B+."""
+    return MatchRecognizeParseError(
+        "a quantifier is not allowed after NOT in PATTERN",
+        span,
+        notes=("NOT matches no row, so there is nothing to repeat",),
+        hint="write NOT B once; it forbids every such row",
+        code="not-with-quantifier",
+    )
+
+
+def not_at_start(span: Span | None) -> MatchRecognizeUnsupportedError:
+    """Return the error for NOT B A if the rows of a match are consecutive."""
+    return MatchRecognizeUnsupportedError(
+        "NOT is not supported before the first row of a match in PATTERN",
+        span,
+        hint=(
+            "write NOT after a variable, A NOT B; write what the first row must not be in its "
+            "condition, and read the row before it with PREV"
+        ),
+        code="not-at-start",
+    )
+
+
+def several_nots_at_end(span: Span | None) -> MatchRecognizeUnsupportedError:
+    """Return the error for A (NOT B | NOT C) at the end of PATTERN."""
+    return MatchRecognizeUnsupportedError(
+        "a PATTERN that can end with one of several NOTs is not supported",
+        span,
+        hint="end it with one NOT, such as NOT (B | C)",
+        code="several-nots-at-end",
+    )
+
+
+def not_with_preferred_matches(span: Span | None) -> MatchRecognizeUnsupportedError:
+    """Return the error for NOT with preferred matches and an event selection that skips rows."""
+    return MatchRecognizeUnsupportedError(
+        "NOT in PATTERN is not supported for preferred matches that may skip rows",
+        span,
+        hint="write ALL MATCHES or NON-OVERLAPPING MATCHES after the event selection",
+        code="not-with-preferred-matches",
+    )
+
+
+def not_inside_group(span: Span | None) -> MatchRecognizeUnsupportedError:
+    """Return the error for (A NOT B)+ C if a match may skip rows."""
+    return MatchRecognizeUnsupportedError(
+        "NOT inside a group, an exclusion or PERMUTE is not supported for matches that may skip "
+        "rows",
+        span,
+        hint="write it between two parts of the whole pattern, A NOT B C",
+        code="not-inside-group",
+    )
+
+
+def not_beside_optional(span: Span | None, *, side: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for A NOT B C? if a match may skip rows.
+
+    Args:
+        span: the location in the text of the query.
+        side: the side of NOT on which all variables are optional, "before" or "after".
+    """
+    return MatchRecognizeUnsupportedError(
+        f"NOT is not supported if all variables {side} it in PATTERN are optional and matches may "
+        "skip rows",
+        span,
+        hint=f"write a variable {side} it that has a row in every match",
+        code="not-beside-optional",
+    )
+
+
+def not_without_within(span: Span | None, *, name: str, end: str) -> MatchRecognizePlanError:
+    """Return the error for A NOT B without WITHIN if a match may skip rows.
+
+    Args:
+        span: the location in the text of the query.
+        name: the variable that NOT forbids.
+        end: the end of PATTERN that has NOT, "beginning" or "end".
+    """
+    return MatchRecognizePlanError(
+        f"missing WITHIN for NOT {name} at the {end} of PATTERN",
+        span,
+        notes=("rows may be skipped, so NOT forbids such a row in the whole window of the match",),
+        hint="add WITHIN after PATTERN (...), such as WITHIN INTERVAL 1 HOUR",
+        code="not-without-within",
+    )
+
+
+def variable_reused_beside_not(
+    span: Span | None, *, name: str, positions: str
+) -> MatchRecognizeUnsupportedError:
+    """Return the error for A NOT B C A or A NOT B C B if a match may skip rows.
+
+    Args:
+        span: the location in the text of the query.
+        name: the variable that is in two places.
+        positions: the places, such as "before NOT and after it".
+    """
+    return MatchRecognizeUnsupportedError(
+        f"`{name}` {positions} is not supported for matches that may skip rows",
+        span,
+        hint="write another variable with the same condition in one of the two places",
+        code="variable-reused-beside-not",
+    )
+
+
+def variable_under_not(span: Span | None, *, name: str, clause: str) -> MatchRecognizePlanError:
+    """Return the error for a clause that reads rows of a variable under NOT."""
+    return MatchRecognizePlanError(
+        f"`{name}` in {clause} has no rows, because PATTERN has it under NOT",
+        span,
+        hint="name a variable that has rows",
+        code="variable-under-not",
+    )
+
+
+def reads_row_under_not(
+    span: Span | None, *, what: str, name: str, hint: str
+) -> MatchRecognizeUnsupportedError:
+    """Return the error for a condition of a variable under NOT that reads what it cannot know.
+
+    Args:
+        span: the location in the text of the query.
+        what: what the condition reads.
+        name: the variable.
+        hint: what to write instead.
+    """
+    return MatchRecognizeUnsupportedError(
+        f"{what} is not supported in the condition of `{name}`, which is under NOT",
+        span,
+        hint=hint,
+        code="reads-row-under-not",
+    )
+
+
+def navigation_without_column(span: Span, *, function: str, clause: str) -> MatchRecognizePlanError:
+    """Return the error for a navigation whose argument has no column, as in PREV(1)."""
+    return MatchRecognizePlanError(
+        f"{function} in {clause} reads no column",
+        span,
+        hint=f"write {function}(A.x) or {function}(CLASSIFIER())",
+        code="navigation-without-column",
+    )
+
+
+def wrong_navigation_nesting(
+    *spans: Span, inner: str, outer: str, clause: str
+) -> MatchRecognizePlanError:
+    """Return the error for FIRST(PREV(x)) and other navigations in a wrong order."""
+    return MatchRecognizePlanError(
+        f"{inner} is not allowed in {outer} in {clause}",
+        *spans,
+        notes=("only PREV and NEXT may contain another navigation, which is FIRST or LAST",),
+        hint="write PREV(FIRST(A.x, 2), 3), with the whole expression in the inner one",
+        code="wrong-navigation-nesting",
+    )
+
+
+def malformed_offset(
+    span: Span, *, function: str, clause: str, written: str, default: int
+) -> MatchRecognizePlanError:
+    """Return the error for an offset of a navigation that is not a constant whole number.
+
+    Args:
+        span: the location in the text of the query.
+        function: the navigation.
+        clause: the clause.
+        written: the offset as the query writes it.
+        default: the offset that a navigation without one has.
+    """
+    return MatchRecognizePlanError(
+        f"offset of {function} in {clause} is `{written}`, not a constant whole number of rows",
+        span,
+        hint=f"write a number from 0 on; left out, it is {default}",
+        code="malformed-offset",
+    )
+
+
+def offset_too_large(
+    span: Span, *, function: str, clause: str, limit: int
+) -> MatchRecognizeUnsupportedError:
+    """Return the error for an offset that is larger than any partition."""
+    return MatchRecognizeUnsupportedError(
+        f"offset of {function} in {clause} is over {limit:,}",
+        span,
+        hint="write a number of rows that a partition can have",
+        code="offset-too-large",
+    )
+
+
+def negative_offset(
+    span: Span, *, function: str, clause: str, written: str, rows: str
+) -> MatchRecognizePlanError:
+    """Return the error for a negative offset of a navigation.
+
+    Args:
+        span: the location in the text of the query.
+        function: the navigation.
+        clause: the clause.
+        written: the offset as the query writes it.
+        rows: the number of rows in the opposite direction.
+    """
+    match function.upper():
+        case "NEXT":
+            hint = f"write PREV(x, {rows}) to go the other way"
+        case "FIRST":
+            hint = f"write LAST(x, {rows}) to go the other way"
+        case "LAST":
+            hint = f"write FIRST(x, {rows}) to go the other way"
+        case _:
+            hint = f"write NEXT(x, {rows}) to go the other way"
+    return MatchRecognizePlanError(
+        f"offset of {function} in {clause} is `{written}`; the least offset is 0",
+        span,
+        hint=hint,
+        code="negative-offset",
+    )
+
+
+def wrong_number_of_arguments(
+    span: Span, *, function: str, clause: str, expected: str, count: int
+) -> MatchRecognizePlanError:
+    """Return the error for a navigation or match function with too few or many arguments."""
+    surface = current_surface()
+    hint: str | None
+    match function.upper():
+        case "PREV" | "NEXT" | "FIRST" | "LAST":
+            hint = f"write {function}(A.x) or {function}(A.x, 2)"
+        case "CLASSIFIER" | "MATCHED_ROWS":
+            hint = f"write {function}() or {function}(A)"
+        case "MATCH_NUMBER" | "MATCH_ROW_NUMBER":
+            hint = f"write {function}()"
+        case "COUNT":
+            hint = (
+                "write count(*) for all rows, count(A.*) for the rows of A, or pass "
+                f"{surface.option('dialect', 'trino')}"
+            )
+        case _:
+            hint = None
+    return MatchRecognizePlanError(
+        f"{function} in {clause} takes {expected}, not {count}",
+        span,
+        hint=hint,
+        code="wrong-number-of-arguments",
+    )
+
+
+def navigation_modifier(
     function: str, modifier: str, clause: str, span: Span
 ) -> MatchRecognizeParseError:
     """Return the error for FILTER, IGNORE NULLS or another modifier of a navigation.
@@ -238,15 +625,14 @@ def modifier_of_navigation(
     cure = _CURES_OF_MODIFIERS.get((function, modifier), f"remove {modifier}")
     hint = cure.format(define=name_part("DEFINE"))
     argument = "a variable" if function == "CLASSIFIER" else "an offset"
-    return _modifier_of_navigation(
-        span, modifier=modifier, function=function, clause=clause, taken=argument, cure=hint
+    return MatchRecognizeParseError(
+        f"{modifier} is not allowed with {function} in {clause}",
+        span,
+        notes=(f"{function} reads one row of the match and takes {argument} only",),
+        hint=hint,
+        code="navigation-modifier",
     )
 
-
-_modifier_of_navigation = parse_error("""{modifier} is not allowed with {function} in {clause}
-    code: navigation-modifier
-    note: {function} reads one row of the match and takes {taken} only
-    {cure}""")
 
 # For a navigation and a modifier: what to write instead.
 _CURES_OF_MODIFIERS = {
@@ -256,19 +642,52 @@ _CURES_OF_MODIFIERS = {
     ("LAST", "IGNORE NULLS"): "write max_by(A.x, order) FILTER (WHERE A.x IS NOT NULL)",
 }
 
-# OVER that is not exactly a frame of rows.
-no_frame = unsupported("""OVER without a frame of rows is not supported in {part[DEFINE]}
-    code: over-without-frame
-    note: OVER takes only a frame; the rows are those of the clause's PARTITION BY and ORDER BY
-    condition: MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION
-    write OVER ({frame})""")
-frame_without_rows = plan_error("""this frame ends before it starts
-    write OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW), the earlier row first""")
-frame_of_variable = unsupported("""OVER after an aggregate over the rows of `{name}` is not
-        supported
-    note: a frame has rows of the partition, whichever variables they are mapped to
-    remove `{name}.`, or remove OVER""")
-distinct_with_frame = unsupported("""DISTINCT in an aggregate with OVER is not supported
-    write size(collect_set(x) OVER (...)) for the count of distinct values""")
 
-give_codes(globals())
+def over_without_frame(span: Span, *, frame: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for OVER that is not exactly a frame of rows.
+
+    Args:
+        span: the location in the text of the query.
+        frame: the frame to write.
+    """
+    return MatchRecognizeUnsupportedError(
+        f"OVER without a frame of rows is not supported in {name_part('DEFINE')}",
+        span,
+        notes=(
+            "OVER takes only a frame; the rows are those of the clause's PARTITION BY and ORDER BY",
+        ),
+        hint=f"write OVER ({frame})",
+        code="over-without-frame",
+        condition="MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION",
+    )
+
+
+def frame_without_rows(span: Span) -> MatchRecognizePlanError:
+    """Return the error for ROWS BETWEEN CURRENT ROW AND 2 PRECEDING."""
+    return MatchRecognizePlanError(
+        "this frame ends before it starts",
+        span,
+        hint="write OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW), the earlier row first",
+        code="frame-without-rows",
+    )
+
+
+def frame_of_variable(span: Span, *, name: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for sum(A.x) OVER (ROWS ...)."""
+    return MatchRecognizeUnsupportedError(
+        f"OVER after an aggregate over the rows of `{name}` is not supported",
+        span,
+        notes=("a frame has rows of the partition, whichever variables they are mapped to",),
+        hint=f"remove `{name}.`, or remove OVER",
+        code="frame-of-variable",
+    )
+
+
+def distinct_with_frame(span: Span) -> MatchRecognizeUnsupportedError:
+    """Return the error for count(DISTINCT x) OVER (ROWS ...)."""
+    return MatchRecognizeUnsupportedError(
+        "DISTINCT in an aggregate with OVER is not supported",
+        span,
+        hint="write size(collect_set(x) OVER (...)) for the count of distinct values",
+        code="distinct-with-frame",
+    )

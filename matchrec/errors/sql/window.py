@@ -2,172 +2,496 @@
 
 from __future__ import annotations
 
-from matchrec.errors.message import give_codes, parse_error, plan_error, unsupported
+from collections.abc import Sequence
+
+from matchrec.errors.kinds import (
+    MatchRecognizeParseError,
+    MatchRecognizePlanError,
+    MatchRecognizeUnsupportedError,
+)
+from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.wording import join_names, name_sql, uncapitalise
+from matchrec.source import Span
 
 _FRAMES = (
     "the frames are: ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING, AND n FOLLOWING, "
     "AND CURRENT ROW"
 )
-window_without_select = unsupported("""PATTERN in a window outside of a SELECT is not supported
-    code: pattern-window-outside-select
-    write SELECT ... OVER w FROM t WINDOW w AS (...)""")
-window_without_relation = unsupported("""missing FROM in a SELECT with PATTERN in a window
-    code: pattern-window-without-from
-    write SELECT ... FROM t""")
-joined_rows = unsupported("""PATTERN in a window over several relations is not supported
-    code: pattern-window-with-join
-    join them in a subquery: FROM (SELECT ... FROM a JOIN b ...) AS t""")
-grouped_rows = unsupported("""PATTERN in a window is not supported together with {word}
-    code: pattern-window-with-grouping
-    case QUALIFY: keep rows in a query around this one: SELECT * FROM (SELECT ...) WHERE ...
-    group in a subquery: FROM (SELECT ... GROUP BY ...) AS t""")
-duplicate_window = parse_error("""window `{name}` is defined twice in WINDOW
-    give one of them another name""")
-derived_window = unsupported("""a window derived from `{name}`, which has PATTERN, is not supported
-    code: derived-from-pattern-window
-    note: a window that has a frame cannot be extended
-    derive both from a window without PATTERN, or write OVER {name}""")
-unknown_base = plan_error("""unknown window `{name}`
-    code: unknown-window
-    note: WINDOW has: {known}
-    near: write {near}
-    add WINDOW {name} AS (PARTITION BY ... ORDER BY ...), or write these in OVER""")
-second_keys = parse_error("""{part} is not allowed in a window derived from `{name}`
-    code: derived-window-keys
-    note: only ORDER BY can be added, if `{name}` has none
-    remove {part}, or write the whole window without `{name}`""")
-base_with_frame = parse_error("""a window with PATTERN is not allowed to derive from `{name}`, which
-        has a frame
-    code: window-base-has-frame
-    remove the frame of `{name}`""")
-call_in_wrong_place = unsupported("""a call over a window with PATTERN is supported only in the
-        SELECT list and in ORDER BY
-    code: misplaced-pattern-window-call
-    test it in a query around this one: SELECT * FROM (SELECT ...) WHERE ...""")
-star_with_changes = unsupported("""* {word} in a SELECT with PATTERN in a window is not supported
-    code: star-with-pattern-window
-    name the columns, or write it in a query around this one""")
-window_without_frame = parse_error(
-    "missing frame in a window with PATTERN",
-    notes=(_FRAMES,),
-    hint="write ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING after MEASURES",
-    code="pattern-window-without-frame",
-)
 
-# RANGE, GROUPS, another start than CURRENT ROW, EXCLUDE, a length such as 1.5 or count(*).
-wrong_frame = parse_error(
-    "frame `{text}` is not allowed in a window with PATTERN",
-    notes=(_FRAMES, "a match begins at the current row"),
-    hint="write ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
-    code="wrong-pattern-window-frame",
-)
-wrong_frame_length = plan_error("""the length of a frame is {length}
-    code: wrong-frame-length
-    note: a length is a whole number of rows after the current row, 0 or more
-    write AND 5 FOLLOWING, or AND UNBOUNDED FOLLOWING""")
-not_in_window = unsupported("""{what} is not supported in a window
-    code: not-in-pattern-window
-    case ONE ROW PER MATCH | ALL ROWS PER MATCH: remove it: the result has each row of the input
-        once
-    case MATCHED_ROWS(): write collect_list(struct(x, y)) with the columns that you need
-    case WITHIN: limit the frame instead: AND n FOLLOWING, or write FROM t MATCH_RECOGNIZE (...)
-    remove {what}, or write FROM t MATCH_RECOGNIZE (...)""")
-not_with_seek = unsupported("""{what} in a window with SEEK is not supported
-    write INITIAL, or leave SEEK out""")
-frame_in_condition = unsupported("""OVER in DEFINE of a window with PATTERN is not supported
-    code: over-in-window-define
-    note: a match sees the rows of the window's frame only
-    compute it in a subquery: FROM (SELECT *, avg(x) OVER (...) AS y FROM t)""")
-rows_beyond_frame = unsupported("""{function} of a row that may be outside the window's frame is not
-        supported
-    note: the end of the frame is known only relative to the tested row
-    write {function}(x) of that row, or move functions into it: {function}(upper(x))""")
-next_in_own_frame = unsupported("""NEXT in MEASURES of a window is not supported if the frame's
-        length varies
-    code: next-with-varying-frame
-    write a number of rows, AND 5 FOLLOWING, or AND UNBOUNDED FOLLOWING""")
 
-# t.m OVER w; `measure` is m.
-qualified_measure = parse_error("""`{name}` before OVER is neither a measure nor a function
-    note: a measure of a window has no qualifier
-    write {measure} OVER ...""")
-unknown_measure = plan_error("""unknown measure `{name}` of window {window}
-    code: unknown-window-measure
-    note: MEASURES has: {known}
-    near: write {near}
-    add it: MEASURES LAST({name}) AS {name}""")
-measure_of_plain_window = plan_error("""`{name}` before OVER is not a function, and the window has
-        no PATTERN
-    note: measures are those of a window with PATTERN in the same SELECT
-    name that window, or call a function: max({name}) OVER ...""")
+def pattern_window_outside_select(span: Span) -> MatchRecognizeUnsupportedError:
+    """Return the error for a window with PATTERN that is in no SELECT."""
+    return MatchRecognizeUnsupportedError(
+        "PATTERN in a window outside of a SELECT is not supported",
+        span,
+        hint="write SELECT ... OVER w FROM t WINDOW w AS (...)",
+        code="pattern-window-outside-select",
+    )
 
-# upper(x) OVER w, prev(x) OVER w, first_value(x) IGNORE NULLS OVER w.
-not_over_rows = unsupported("""`{name}` over a window with PATTERN is not supported
-    code: call-not-over-pattern-window
-    note: these are supported: a measure, an aggregate, first_value, last_value, nth_value,
-        row_number, rank, dense_rank, percent_rank, cume_dist, ntile, lag and lead
-    make it a measure of the window: MEASURES ... AS m, then m OVER w""")
-needs_order = parse_error(
-    "missing ORDER BY in a window with PATTERN",
-    hint="add ORDER BY",
-    code="pattern-window-without-order",
-)
-window_asked_about = unsupported("""{call} of a window with PATTERN is not supported
-    code: question-about-pattern-window
-    ask about the same pattern in FROM t MATCH_RECOGNIZE (...)""")
+
+def pattern_window_without_from(span: Span) -> MatchRecognizeUnsupportedError:
+    """Return the error for a window with PATTERN in a SELECT without FROM."""
+    return MatchRecognizeUnsupportedError(
+        "missing FROM in a SELECT with PATTERN in a window",
+        span,
+        hint="write SELECT ... FROM t",
+        code="pattern-window-without-from",
+    )
+
+
+def pattern_window_with_join(span: Span) -> MatchRecognizeUnsupportedError:
+    """Return the error for a window with PATTERN over a JOIN, a comma or LATERAL in FROM."""
+    return MatchRecognizeUnsupportedError(
+        "PATTERN in a window over several relations is not supported",
+        span,
+        hint="join them in a subquery: FROM (SELECT ... FROM a JOIN b ...) AS t",
+        code="pattern-window-with-join",
+    )
+
+
+def pattern_window_with_grouping(span: Span, *, word: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for a window with PATTERN in a SELECT with GROUP BY, HAVING or QUALIFY."""
+    hint = "group in a subquery: FROM (SELECT ... GROUP BY ...) AS t"
+    if word == "QUALIFY":
+        hint = "keep rows in a query around this one: SELECT * FROM (SELECT ...) WHERE ..."
+    return MatchRecognizeUnsupportedError(
+        f"PATTERN in a window is not supported together with {word}",
+        span,
+        hint=hint,
+        code="pattern-window-with-grouping",
+    )
+
+
+def duplicate_window(span: Span, *, name: str) -> MatchRecognizeParseError:
+    """Return the error for two windows in WINDOW with the same name."""
+    return MatchRecognizeParseError(
+        f"window `{name}` is defined twice in WINDOW",
+        span,
+        hint="give one of them another name",
+        code="duplicate-window",
+    )
+
+
+def derived_from_pattern_window(span: Span, *, name: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for a window that extends one with PATTERN."""
+    return MatchRecognizeUnsupportedError(
+        f"a window derived from `{name}`, which has PATTERN, is not supported",
+        span,
+        notes=("a window that has a frame cannot be extended",),
+        hint=f"derive both from a window without PATTERN, or write OVER {name}",
+        code="derived-from-pattern-window",
+    )
+
+
+def unknown_window(span: Span, *, name: str, windows: Sequence[str]) -> MatchRecognizePlanError:
+    """Return the error for a window that extends another one which WINDOW does not have."""
+    near = find_nearest(name, windows)
+    hint = f"add WINDOW {name} AS (PARTITION BY ... ORDER BY ...), or write these in OVER"
+    if near:
+        hint = f"write {near}"
+    return MatchRecognizePlanError(
+        f"unknown window `{name}`",
+        span,
+        notes=(f"WINDOW has: {join_names(windows)}",),
+        hint=hint,
+        code="unknown-window",
+    )
+
+
+def derived_window_keys(span: Span, *, part: str, name: str) -> MatchRecognizeParseError:
+    """Return the error for keys that a window adds to the keys of the window that it extends."""
+    return MatchRecognizeParseError(
+        f"{part} is not allowed in a window derived from `{name}`",
+        span,
+        notes=(f"only ORDER BY can be added, if `{name}` has none",),
+        hint=f"remove {part}, or write the whole window without `{name}`",
+        code="derived-window-keys",
+    )
+
+
+def window_base_has_frame(span: Span, *, name: str) -> MatchRecognizeParseError:
+    """Return the error for a window with PATTERN that extends one with a frame or a PATTERN."""
+    return MatchRecognizeParseError(
+        f"a window with PATTERN is not allowed to derive from `{name}`, which has a frame",
+        span,
+        hint=f"remove the frame of `{name}`",
+        code="window-base-has-frame",
+    )
+
+
+def misplaced_pattern_window_call(span: Span) -> MatchRecognizeUnsupportedError:
+    """Return the error for a call over a window with PATTERN in WHERE and the like."""
+    return MatchRecognizeUnsupportedError(
+        "a call over a window with PATTERN is supported only in the SELECT list and in ORDER BY",
+        span,
+        hint="test it in a query around this one: SELECT * FROM (SELECT ...) WHERE ...",
+        code="misplaced-pattern-window-call",
+    )
+
+
+def star_with_pattern_window(span: Span, *, word: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for * EXCEPT (...) and the like beside a window with PATTERN."""
+    return MatchRecognizeUnsupportedError(
+        f"* {word} in a SELECT with PATTERN in a window is not supported",
+        span,
+        hint="name the columns, or write it in a query around this one",
+        code="star-with-pattern-window",
+    )
+
+
+def pattern_window_without_frame(span: Span) -> MatchRecognizeParseError:
+    """Return the error for a window with PATTERN and without ROWS BETWEEN."""
+    return MatchRecognizeParseError(
+        "missing frame in a window with PATTERN",
+        span,
+        notes=(_FRAMES,),
+        hint="write ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING after MEASURES",
+        code="pattern-window-without-frame",
+    )
+
+
+def wrong_pattern_window_frame(span: Span, *, text: str) -> MatchRecognizeParseError:
+    """Return the error for a frame that a window with PATTERN cannot have.
+
+    Examples are RANGE, GROUPS, another start than CURRENT ROW, EXCLUDE, and a length such as 1.5 or
+    count(*).
+    """
+    return MatchRecognizeParseError(
+        f"frame `{text}` is not allowed in a window with PATTERN",
+        span,
+        notes=(_FRAMES, "a match begins at the current row"),
+        hint="write ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
+        code="wrong-pattern-window-frame",
+    )
+
+
+def wrong_frame_length(span: Span | None, *, length: str) -> MatchRecognizePlanError:
+    """Return the error for a frame whose length has a value that no length can have.
+
+    Args:
+        span: the location in the text of the query.
+        length: the predicate of the sentence: what is wrong with the length, such as
+            "negative".
+    """
+    return MatchRecognizePlanError(
+        f"the length of a frame is {length}",
+        span,
+        notes=("a length is a whole number of rows after the current row, 0 or more",),
+        hint="write AND 5 FOLLOWING, or AND UNBOUNDED FOLLOWING",
+        code="wrong-frame-length",
+    )
+
+
+def not_in_pattern_window(span: Span | None, *, what: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for a part of MATCH_RECOGNIZE that a window cannot have."""
+    match what.upper():
+        case "ONE ROW PER MATCH" | "ALL ROWS PER MATCH":
+            hint = "remove it: the result has each row of the input once"
+        case "MATCHED_ROWS()":
+            hint = "write collect_list(struct(x, y)) with the columns that you need"
+        case "WITHIN":
+            hint = "limit the frame instead: AND n FOLLOWING, or write FROM t MATCH_RECOGNIZE (...)"
+        case _:
+            hint = f"remove {what}, or write FROM t MATCH_RECOGNIZE (...)"
+    return MatchRecognizeUnsupportedError(
+        f"{what} is not supported in a window", span, hint=hint, code="not-in-pattern-window"
+    )
+
+
+def not_with_seek(span: Span | None, *, what: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for something that a window with SEEK cannot have.
+
+    Args:
+        span: the location in the text of the query.
+        what: what it is, as the subject of the sentence.
+    """
+    return MatchRecognizeUnsupportedError(
+        f"{what} in a window with SEEK is not supported",
+        span,
+        hint="write INITIAL, or leave SEEK out",
+        code="not-with-seek",
+    )
+
+
+def over_in_window_define(span: Span | None) -> MatchRecognizeUnsupportedError:
+    """Return the error for OVER in a condition of a window with PATTERN."""
+    return MatchRecognizeUnsupportedError(
+        "OVER in DEFINE of a window with PATTERN is not supported",
+        span,
+        notes=("a match sees the rows of the window's frame only",),
+        hint="compute it in a subquery: FROM (SELECT *, avg(x) OVER (...) AS y FROM t)",
+        code="over-in-window-define",
+    )
+
+
+def rows_beyond_frame(span: Span | None, *, function: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for PREV or NEXT of a row that may be outside the window's frame."""
+    return MatchRecognizeUnsupportedError(
+        f"{function} of a row that may be outside the window's frame is not supported",
+        span,
+        notes=("the end of the frame is known only relative to the tested row",),
+        hint=f"write {function}(x) of that row, or move functions into it: {function}(upper(x))",
+        code="rows-beyond-frame",
+    )
+
+
+def next_with_varying_frame(span: Span | None) -> MatchRecognizeUnsupportedError:
+    """Return the error for NEXT in MEASURES of a window whose frame ends at a varying row."""
+    return MatchRecognizeUnsupportedError(
+        "NEXT in MEASURES of a window is not supported if the frame's length varies",
+        span,
+        hint="write a number of rows, AND 5 FOLLOWING, or AND UNBOUNDED FOLLOWING",
+        code="next-with-varying-frame",
+    )
+
+
+def qualified_measure(span: Span, *, name: str, measure: str) -> MatchRecognizeParseError:
+    """Return the error for t.m OVER w.
+
+    Args:
+        span: the location in the text of the query.
+        name: the measure with its qualifier, `t.m`.
+        measure: the measure, `m`.
+    """
+    return MatchRecognizeParseError(
+        f"`{name}` before OVER is neither a measure nor a function",
+        span,
+        notes=("a measure of a window has no qualifier",),
+        hint=f"write {measure} OVER ...",
+        code="qualified-measure",
+    )
+
+
+def unknown_window_measure(
+    span: Span, *, name: str, window: str, measures: Sequence[str]
+) -> MatchRecognizePlanError:
+    """Return the error for m OVER w if the window w has PATTERN, but no measure m."""
+    near = find_nearest(name, measures)
+    hint = f"write {near}" if near else f"add it: MEASURES LAST({name}) AS {name}"
+    return MatchRecognizePlanError(
+        f"unknown measure `{name}` of window {window}",
+        span,
+        notes=(f"MEASURES has: {join_names(measures)}",),
+        hint=hint,
+        code="unknown-window-measure",
+    )
+
+
+def measure_of_plain_window(span: Span, *, name: str) -> MatchRecognizePlanError:
+    """Return the error for m OVER w if the window w has no PATTERN."""
+    return MatchRecognizePlanError(
+        f"`{name}` before OVER is not a function, and the window has no PATTERN",
+        span,
+        notes=("measures are those of a window with PATTERN in the same SELECT",),
+        hint=f"name that window, or call a function: max({name}) OVER ...",
+        code="measure-of-plain-window",
+    )
+
+
+def call_not_over_pattern_window(span: Span, *, name: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for a call that cannot be computed over a match.
+
+    Examples are upper(x) OVER w, prev(x) OVER w and first_value(x) IGNORE NULLS OVER w.
+    """
+    return MatchRecognizeUnsupportedError(
+        f"`{name}` over a window with PATTERN is not supported",
+        span,
+        notes=(
+            (
+                "these are supported: a measure, an aggregate, first_value, last_value, nth_value, "
+                "row_number, rank, dense_rank, percent_rank, cume_dist, ntile, lag and lead"
+            ),
+        ),
+        hint="make it a measure of the window: MEASURES ... AS m, then m OVER w",
+        code="call-not-over-pattern-window",
+    )
+
+
+def pattern_window_without_order(span: Span) -> MatchRecognizeParseError:
+    """Return the error for a window with PATTERN and without ORDER BY."""
+    return MatchRecognizeParseError(
+        "missing ORDER BY in a window with PATTERN",
+        span,
+        hint="add ORDER BY",
+        code="pattern-window-without-order",
+    )
+
+
+def question_about_pattern_window(*, call: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for `why` and similar calls of a window with PATTERN."""
+    return MatchRecognizeUnsupportedError(
+        f"{call} of a window with PATTERN is not supported",
+        hint="ask about the same pattern in FROM t MATCH_RECOGNIZE (...)",
+        code="question-about-pattern-window",
+    )
+
 
 # Errors and notes about queries of other products.
 
-unreadable = parse_error(
-    "this is not valid {product:sql}", notes=("{reason:note}",), code="unreadable-in-product"
-)
-without_equivalent = unsupported("""{product:sql} has no equivalent of {what}
-    code: no-equivalent-in-product
-    note: {reason}
-    {cure}""")
-moved = unsupported("""this cannot be translated to {product:sql} without reordering its parts
-    code: translation-reorders-parts
-    write the query around the clause as Spark SQL""")
-unknown_option = unsupported("""unknown option of MATCH_RECOGNIZE
-    code: unknown-clause-option
-    write {known} = TRUE, or remove it""")
-no_windows = unsupported("""{product:sql} has no PATTERN in windows
-    code: product-without-pattern-windows
-    write FROM t MATCH_RECOGNIZE (...)""")
-malformed_duration = parse_error("""LIMIT DURATION is malformed
-    code: malformed-limit-duration
-    write LIMIT DURATION (minute, 5)""")
-ordered_by_arrival = unsupported("""{product} orders events by their time of arrival, which a table
-        does not have
-    code: order-of-arrival
-    write TIMESTAMP BY and a column of the table after its name""")
-own_time = unsupported("""each `{key}` has its own time, but PARTITION BY does not have `{key}`
-    code: time-per-key
-    add {key} to PARTITION BY, or leave OVER out""")
-not_written = unsupported(
-    "writing queries for {product} is not supported", code="product-not-written"
-)
-not_in = unsupported("""{product} has no {what}
-    code: not-in-product
-    {cure}""")
 
-no_within = unsupported("""{product} has no WITHIN
-    code: product-without-within
-    write it as a condition of each variable in DEFINE: {condition}""")
+def unreadable_in_product(span: Span, *, product: str, reason: str) -> MatchRecognizeParseError:
+    """Return the error for a query that is not valid in the product whose SQL it should be.
 
-# `.` in PATTERN beside Classifier(), of Azure Stream Analytics.
-name_of_any_row = unsupported("""`.` in PATTERN has no name that Classifier() could give
-    code: any-row-without-name
-    write a variable that DEFINE does not mention""")
+    Args:
+        span: the location in the text of the query.
+        product: the product.
+        reason: why it is not valid.
+    """
+    return MatchRecognizeParseError(
+        f"this is not valid {name_sql(product)}",
+        span,
+        notes=(uncapitalise(reason),),
+        code="unreadable-in-product",
+    )
 
-# `FROM input PARTITION BY key` before a clause, of Azure Stream Analytics.
-divided_input = unsupported("""PARTITION BY of an input is not supported
-    code: partitioned-input
-    leave it out here, and write PARTITION BY in the clause""")
 
-# TIMESTAMP BY in a query that no clause follows, of Azure Stream Analytics.
-time_of_step = unsupported("""TIMESTAMP BY is not supported without MATCH_RECOGNIZE after it
-    code: misplaced-timestamp-by
-    write it right before MATCH_RECOGNIZE, as in FROM step TIMESTAMP BY time""")
+def no_equivalent_in_product(
+    span: Span, *, product: str, what: str, reason: object, cure: str | None
+) -> MatchRecognizeUnsupportedError:
+    """Return the error for a part of a query that another product cannot express.
 
-give_codes(globals())
+    Args:
+        span: the location in the text of the query.
+        product: the product to which the query is translated.
+        what: the part of the query.
+        reason: why the product has no equivalent.
+        cure: what to write instead; None if that is not known.
+    """
+    return MatchRecognizeUnsupportedError(
+        f"{name_sql(product)} has no equivalent of {what}",
+        span,
+        notes=(str(reason),),
+        hint=cure,
+        code="no-equivalent-in-product",
+    )
+
+
+def translation_reorders_parts(span: Span, *, product: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for a query whose parts sqlglot writes in another order for the product."""
+    return MatchRecognizeUnsupportedError(
+        f"this cannot be translated to {name_sql(product)} without reordering its parts",
+        span,
+        hint="write the query around the clause as Spark SQL",
+        code="translation-reorders-parts",
+    )
+
+
+def unknown_clause_option(span: Span, *, option: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for an option in OPTIONS (...) of BigQuery that the clause does not have."""
+    return MatchRecognizeUnsupportedError(
+        "unknown option of MATCH_RECOGNIZE",
+        span,
+        hint=f"write {option} = TRUE, or remove it",
+        code="unknown-clause-option",
+    )
+
+
+def product_without_pattern_windows(span: Span, *, product: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for a window with PATTERN if one of two products has no such windows."""
+    return MatchRecognizeUnsupportedError(
+        f"{name_sql(product)} has no PATTERN in windows",
+        span,
+        hint="write FROM t MATCH_RECOGNIZE (...)",
+        code="product-without-pattern-windows",
+    )
+
+
+def malformed_limit_duration(span: Span) -> MatchRecognizeParseError:
+    """Return the error for LIMIT DURATION of Azure Stream Analytics without a unit and a number."""
+    return MatchRecognizeParseError(
+        "LIMIT DURATION is malformed",
+        span,
+        hint="write LIMIT DURATION (minute, 5)",
+        code="malformed-limit-duration",
+    )
+
+
+def order_of_arrival(span: Span, *, product: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for a clause without TIMESTAMP BY, which sorts events by their arrival."""
+    return MatchRecognizeUnsupportedError(
+        f"{product} orders events by their time of arrival, which a table does not have",
+        span,
+        hint="write TIMESTAMP BY and a column of the table after its name",
+        code="order-of-arrival",
+    )
+
+
+def time_per_key(span: Span, *, key: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for TIMESTAMP BY ... OVER with a key that PARTITION BY does not have."""
+    return MatchRecognizeUnsupportedError(
+        f"each `{key}` has its own time, but PARTITION BY does not have `{key}`",
+        span,
+        hint=f"add {key} to PARTITION BY, or leave OVER out",
+        code="time-per-key",
+    )
+
+
+def product_not_written(span: Span, *, product: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for a translation to a product that can only be read."""
+    return MatchRecognizeUnsupportedError(
+        f"writing queries for {product} is not supported", span, code="product-not-written"
+    )
+
+
+def not_in_product(
+    span: Span, *, product: str, what: str, cure: str | None
+) -> MatchRecognizeUnsupportedError:
+    """Return the error for a part of a clause that the product does not have.
+
+    Args:
+        span: the location in the text of the query.
+        product: the product.
+        what: the part.
+        cure: what to write instead; None if there is nothing.
+    """
+    return MatchRecognizeUnsupportedError(
+        f"{product} has no {what}", span, hint=cure, code="not-in-product"
+    )
+
+
+def product_without_within(
+    span: Span, *, product: str, condition: str
+) -> MatchRecognizeUnsupportedError:
+    """Return the error for WITHIN in a translation to a product that does not have it.
+
+    Args:
+        span: the location in the text of the query.
+        product: the product.
+        condition: a condition in DEFINE that says the same.
+    """
+    return MatchRecognizeUnsupportedError(
+        f"{product} has no WITHIN",
+        span,
+        hint=f"write it as a condition of each variable in DEFINE: {condition}",
+        code="product-without-within",
+    )
+
+
+def any_row_without_name(span: Span) -> MatchRecognizeUnsupportedError:
+    """Return the error for `.` in PATTERN beside Classifier(), of Azure Stream Analytics."""
+    return MatchRecognizeUnsupportedError(
+        "`.` in PATTERN has no name that Classifier() could give",
+        span,
+        hint="write a variable that DEFINE does not mention",
+        code="any-row-without-name",
+    )
+
+
+def partitioned_input(span: Span) -> MatchRecognizeUnsupportedError:
+    """Return the error for FROM input PARTITION BY key MATCH_RECOGNIZE, of Azure."""
+    return MatchRecognizeUnsupportedError(
+        "PARTITION BY of an input is not supported",
+        span,
+        hint="leave it out here, and write PARTITION BY in the clause",
+        code="partitioned-input",
+    )
+
+
+def misplaced_timestamp_by(span: Span) -> MatchRecognizeUnsupportedError:
+    """Return the error for TIMESTAMP BY that no clause follows, of Azure Stream Analytics."""
+    return MatchRecognizeUnsupportedError(
+        "TIMESTAMP BY is not supported without MATCH_RECOGNIZE after it",
+        span,
+        hint="write it right before MATCH_RECOGNIZE, as in FROM step TIMESTAMP BY time",
+        code="misplaced-timestamp-by",
+    )

@@ -7,11 +7,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from matchrec.errors import command as errors
+from matchrec.errors.wording import show_count
 from matchrec.explain.charts import plot
 from matchrec.explain.charts.series import comparable_type, is_drawn, text_of
 from matchrec.explain.pictures import figures
 from matchrec.plan.text import quote_name
-from matchrec.source import number_sort_key, show_count
+from matchrec.source import number_sort_key
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -256,7 +257,7 @@ class Backtest(figures.PicturedText):
         """
         kind = dict(self.matches.dtypes)["match_start"]
         if not is_drawn(kind):
-            raise errors.no_line_of(kind=kind)
+            raise errors.backtest_not_drawable(kind=kind)
         end_template = "CAST({} AS DOUBLE)" if comparable_type(kind) == "number" else "{}"
 
         def collect_rows(

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from matchrec.arguments import ArgumentKind, check_arguments
+from matchrec.errors.wording import show_count
 from matchrec.explain.charts.series import MOST_MATCHES, Charted, MatchSpan, Page, Series
 from matchrec.explain.pictures.figures import FAINT, INK, check_matplotlib, new_figure, render
-from matchrec.source import show_count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

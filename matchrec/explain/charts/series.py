@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from matchrec.errors import command as errors
-from matchrec.errors.sql.expression import NUMBER_TYPES
+from matchrec.errors.sql.type_cures import NUMBER_TYPES
 from matchrec.plan.text import quote_name, string_literal
 from matchrec.source import number_sort_key
 
@@ -74,7 +74,7 @@ def find_column(frame: DataFrame, argument: str, name: str) -> str:
     """
     column = find_single_column(frame, name)
     if column is None:
-        raise errors.no_column(argument=argument, name=name, known=frame.columns)
+        raise errors.unknown_plot_column(argument=argument, name=name, columns=frame.columns)
     return column
 
 
@@ -178,7 +178,7 @@ class Charted:
         """The type of x as it is drawn. Instants are drawn in the session's time zone."""
         kind = dict(self.data.dtypes)[find_column(self.data, "x", self.x)]
         if not is_drawn(kind):
-            raise errors.no_axis(name=self.x, kind=kind)
+            raise errors.wrong_axis_type(name=self.x, kind=kind)
         return "timestamp_ntz" if kind == "timestamp" else kind
 
     @property
@@ -253,7 +253,7 @@ class Charted:
                 return text_of(spelled(column), type_name)
         field_type = fields_of(self.matches, events).get(by) if events else None
         if field_type is None:
-            raise errors.no_series()
+            raise errors.series_column_missing()
         return text_of(f"{spelled(events)}[0].{spelled(self.by)}", field_type)
 
     @property
@@ -301,7 +301,7 @@ class Charted:
             number = number or columns_by_name.get(name.lower())
         x = columns_by_name.get(self.x.lower())
         if number is None or x is None:
-            raise errors.no_places(x=self.x, alike=self.like_x)
+            raise errors.no_match_columns(x=self.x, candidates=self.like_x)
         columns = f"{self.series_of_match()} AS series, {number} AS number"
         rows = f"SELECT {columns}, CAST({x} AS {self.kind}) AS x FROM {{matches}}"
         matches = f"SELECT series, min(x), max(x), collect_list(x) FROM ({rows})"
@@ -328,7 +328,7 @@ class Charted:
         names = self.names(matches) or self.names(rows)
         pages = max(1, -(-len(names) // size))  # rounded up
         if not 1 <= number <= pages:
-            raise errors.no_page(given=number, pages=pages)
+            raise errors.unknown_page(page=number, pages=pages)
         chosen = names[(number - 1) * size : number * size]
         spans = list(self.spans(matches, chosen))
         series = self.thinned(rows, chosen)

@@ -11,7 +11,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors import calls as errors
+from matchrec.errors import machine as errors
 from matchrec.explain.pictures.html import preformatted, scrollable
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def check_matplotlib() -> None:
     from importlib.util import find_spec
 
     if find_spec("matplotlib") is None:
-        raise errors.no_matplotlib()
+        raise errors.missing_matplotlib()
 
 
 def new_figure(width: float, height: float) -> Figure:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,10 +25,9 @@ from matchrec.search.interface import Room, Task
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.mapping import forget, is_anchored
 from matchrec.search.kernels.matches import FORBIDDEN
-from matchrec.search.kernels.skipping import search_from
+from matchrec.search.kernels.skipping import MatchSearch, search_from
 from matchrec.search.partitions import Partitions
 from matchrec.search.records import prepare_input
-from matchrec.search.search import PathSearch
 
 # What a trace records: the trials of each attempt. An attempt is the search from one starting row.
 
@@ -144,7 +143,8 @@ class Attempt:
 MOST_TRIALS = 20_000
 
 # The arrays of rules that the search reads at each step.
-ARRAYS_READ_OFTEN = ("first", "program", "goes_on", "waits", "ends")
+RULES_READ_OFTEN = ("first", "program")
+SELECTING_READ_OFTEN = ("goes_on", "waits", "ends")
 
 # The effects of edges after which the run cannot go on.
 ENDING_EFFECTS = (Effect.ENDS, Effect.TIMES_OUT, Effect.CUTS)
@@ -156,9 +156,6 @@ class Recorder:
     The kernel calls the `note…` methods. A `choice` is the index of an edge in the program, -1 if
     none is tried; `depth` is how many rows the run has mapped.
     """
-
-    # The outcomes that the kernel passes to `note`, which cannot import them.
-    TAKEN, KNOWN, SKIPPED, NO_ROW = Outcome.TAKEN, Outcome.KNOWN, Outcome.SKIPPED, Outcome.NO_ROW
 
     def __init__(self, rules: layout.Rules, progress: layout.Progress, most: int) -> None:
         """Record at most `most` trials."""
@@ -213,6 +210,18 @@ class Recorder:
             outcome = Outcome.ENDED if target in ENDING_EFFECTS else Outcome.BLOCKED
             self.note(outcome, choice, row, depth)
 
+    def note_taken(self, answer: int, choice: int, row: int, depth: int) -> None:
+        """Record that a row is taken, or that what follows has been tried before."""
+        self.note(Outcome.TAKEN if answer == HOLDS else Outcome.KNOWN, choice, row, depth)
+
+    def note_skipped(self, row: int, depth: int) -> None:
+        """Record that event selection leaves the row out."""
+        self.note(Outcome.SKIPPED, -1, row, depth)
+
+    def note_no_row(self, choice: int, row: int, depth: int) -> None:
+        """Record that the partition or the window has ended."""
+        self.note(Outcome.NO_ROW, choice, row, depth)
+
     def note_acceptance(self, answer: int, choice: int, row: int, depth: int) -> None:
         """Record whether the path is a match. `row` is the row after it."""
         if answer == HOLDS:
@@ -232,7 +241,16 @@ class Recorder:
         return is_anchored(self.program[choice, layout.GUARD], row, self.progress)
 
 
-class Tracer(PathSearch):
+T = TypeVar("T", layout.Rules, layout.SelectionRules)
+
+
+def view_arrays(rules: T, names: tuple[str, ...]) -> T:
+    """Return rules with memory views of these arrays, which Python reads fast."""
+    views: Any = {name: memoryview(getattr(rules, name)) for name in names}
+    return rules._replace(**views)
+
+
+class Tracer(MatchSearch):
     """A search of one task over some partitions that records its attempts.
 
     Python runs the function from which the kernels are compiled, so that nothing is compiled for a
@@ -240,19 +258,19 @@ class Tracer(PathSearch):
     as NumPy arrays.
     """
 
-    # A trace shows all paths, even those with the same future.
-    keeps_states = False
-
     def __init__(self, task: Task, partitions: Partitions, most: int = MOST_TRIALS) -> None:
         """Prepare the search. `most` is the maximal number of trials in one attempt."""
         task = replace(task, max_steps=None)
         size = 1 << int(partitions.rows + 1).bit_length()
         super().__init__(task, prepare_input(task, partitions), Room(memory=size))
         self.most = most
-        self.work = self.work._replace(progress=layout.share_fields(self.progress))
-        self.arrays.show_to_python(lambda: self.work)
-        views: Any = {name: memoryview(getattr(self.rules, name)) for name in ARRAYS_READ_OFTEN}
-        self.rules = self.rules._replace(**views)
+        # The arguments of the kernel, as Python reads them fast. A trace needs no more room.
+        assert self.selecting is not None
+        rules, selecting = self.rules, self.selecting
+        self.read_rules = view_arrays(rules, RULES_READ_OFTEN)
+        self.read_selecting = view_arrays(selecting, SELECTING_READ_OFTEN)
+        self.read_work = layout.share_with_python(self.work)
+        self.read_conditions = layout.share_with_python(self.conditions)
 
     def attempt(self, start: int, number: int = 0, partition: int = 0) -> Attempt:
         """Search from one starting row, and return all that was tried.
@@ -265,7 +283,8 @@ class Tracer(PathSearch):
         Raises:
             RunFailure: a condition cannot be computed.
         """
-        rows, rules, progress = self.arrays.rows, self.rules, self.progress
+        rows, rules, selecting = self.arrays.rows, self.read_rules, self.read_selecting
+        work, progress = self.read_work, self.read_work.progress
         progress.partition = partition
         progress.number = number
         progress.start = start
@@ -273,12 +292,22 @@ class Tracer(PathSearch):
         forget(start, progress)
         recorder = Recorder(rules, progress, self.most)
         end = int(rows.window_end[start])
-        hooks = self.arrays.negation, None, recorder  # negation, counting, tracing
         status = layout.DONE
         with np.errstate(all="ignore"):  # sums wrap
-            for first in range(rules.starts):
+            for first in range(selecting.starts):
                 if status == layout.DONE:
-                    status = search_from(first, end, rules, rows, self.work, *hooks)
+                    status = search_from(
+                        first,
+                        end,
+                        rules,
+                        selecting,
+                        rows,
+                        work,
+                        self.read_conditions,
+                        self.arrays.negation,
+                        None,  # a trace shows all paths, even those with the same future
+                        recorder,
+                    )
         self.raise_failure(status)
         matches = tuple(recorder.matches)
         if matches and self.task.output is MatchOutput.LONGEST:

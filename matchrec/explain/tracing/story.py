@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from matchrec.errors.wording import show_count
 from matchrec.explain.tracing.explained import TrialKey
 from matchrec.explain.tracing.search import Attempt, Mapped, Outcome, Trial
 from matchrec.explain.tracing.trace import EngineMatch, Trace
@@ -13,7 +14,6 @@ from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show_pattern
 from matchrec.search.interface import Task
-from matchrec.source import show_count
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from matchrec.plan.clauses import ONE_MATCH_PER_START, MatchOutput
 from matchrec.search.interface import Task
 from matchrec.search.matches import Matches, next_starts
 from matchrec.search.partitions import Partitions
-from matchrec.search.strategies import Strategy
+from matchrec.search.strategy import Strategy
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,7 +162,7 @@ class EventReader(ScalarReader):
             text = self.text.text_at(span)
             return errors.unexpected_token(span, text=text, where=self.clause, expected=expected)
         end = self.text.whole.end
-        return errors.unexpected_end(Span(end, end + 1), where=self.clause, expected=expected)
+        return errors.query_ends_early(Span(end, end + 1), where=self.clause, expected=expected)
 
     def require(self, key: str, expected: str = "") -> None:
         """Read a keyword or a sign.
@@ -236,7 +236,7 @@ class EventReader(ScalarReader):
         if is_bare_name and name.text not in self.components.by_name:
             if not self.ends_after(start):
                 raise self.unexpected_token("an operator")
-            raise errors.bare_name(span, name=name.text, clause=self.clause)
+            raise errors.attribute_without_variable(span, name=name.text, clause=self.clause)
         is_length = self.position == start + 3 and self.key_at(start + 2) == "LEN"
         if is_length:
             return self.make_length(name, span)
@@ -362,7 +362,7 @@ class EventReader(ScalarReader):
         if function in OVER_EVENTS:
             return self.read_aggregate(function)
         raise errors.unknown_aggregate(
-            token.span, function=token.text, clause=self.clause, known=OVER_EVENTS
+            token.span, function=token.text, clause=self.clause, aggregates=OVER_EVENTS
         )
 
     def make_length(self, name: Token, span: Span) -> Term:
@@ -374,7 +374,9 @@ class EventReader(ScalarReader):
         if not self.find_component(name).kleene:
             raise errors.length_of_one_event(span, name=name.text, clause=self.clause)
         if self.aggregate:
-            raise errors.nested_aggregate(span, function=f"{name.text}.LEN", clause=self.clause)
+            raise errors.aggregate_in_aggregate(
+                span, function=f"{name.text}.LEN", clause=self.clause
+            )
         return Term((Aggregate("count", name.text, (), span=span),), span)
 
     def read_aggregate(self, function: str) -> Term:
@@ -390,10 +392,10 @@ class EventReader(ScalarReader):
         start = self.position
         span = self.text.call_span(start)
         if self.aggregate:
-            raise errors.nested_aggregate(span, function=function, clause=self.clause)
+            raise errors.aggregate_in_aggregate(span, function=function, clause=self.clause)
         arguments = find_arguments(self, start)
         if len(arguments) != 1:
-            raise errors.wrong_number_of_arguments(span, function=function, given=len(arguments))
+            raise errors.one_argument_expected(span, function=function, count=len(arguments))
         self.position = start + 2
         self.aggregate = function
         self.identifiers = []
@@ -424,8 +426,9 @@ class EventReader(ScalarReader):
         first = self.identifiers[0]
         for other in self.identifiers:
             if other.events != first.events:
-                raise errors.two_ranges(
-                    (first.span, other.span),
+                raise errors.aggregate_over_two_ranges(
+                    first.span,
+                    other.span,
                     function=function,
                     clause=self.clause,
                     ranges=(first.events, other.events),
@@ -443,18 +446,18 @@ class EventReader(ScalarReader):
         start = self.position
         self.position += 1
         if self.accept("]"):
-            raise errors.empty_equivalence(self.span(start, self.position))
+            raise errors.empty_equivalence_test(self.span(start, self.position))
         attributes = self.several(self.read_attribute)
         self.require("]", "`,`, `.` or `]`")
         for attribute in attributes:
             first_name, *other_names = expression.find_column_names(attribute)
             if other_names and first_name in self.components.by_name:
-                raise errors.equivalence_of_variable(
+                raise errors.equivalence_test_on_variable(
                     attribute.span, variable=first_name, attribute=".".join(other_names)
                 )
         span = self.span(start, self.position)
         if self.clause == "RETURN":
-            raise errors.equivalence_inside(span, clause=self.clause)
+            raise errors.equivalence_test_in_predicate(span, clause=self.clause)
         self.tests.append(EquivalenceTest(span, tuple(attributes)))
         return Operation(EQUIVALENCE, (self.written(span),), span)
 
@@ -472,7 +475,7 @@ class EventReader(ScalarReader):
         ]
         for test in self.tests:
             if any(predicate.span.holds(test.span) for predicate in predicates):
-                raise errors.equivalence_inside(test.span, clause=self.clause)
+                raise errors.equivalence_test_in_predicate(test.span, clause=self.clause)
         return tuple(predicates)
 
 

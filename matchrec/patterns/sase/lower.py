@@ -233,7 +233,7 @@ def find_test_point(conjunct: Scalar, components: Components) -> str:
     for other in negated[1:]:
         if other.name != negated[0].name:
             names = (negated[0].name, other.name)
-            raise errors.two_negated((negated[0].span, other.span), names=names)
+            raise errors.predicate_on_two_negated(negated[0].span, other.span, names=names)
     if negated:
         last = negated[0]
     else:
@@ -242,7 +242,7 @@ def find_test_point(conjunct: Scalar, components: Components) -> str:
         # `a[i]` stands for one event after another, so all else must be known by then.
         is_element = reading.test_point == nodes.Index.CURRENT.of(reading.name)
         if is_element and reading.test_point != last.test_point:
-            raise errors.element_elsewhere((reading.span, last.span), name=reading.name)
+            raise errors.predicate_on_later_event(reading.span, last.span, name=reading.name)
     return last.test_point
 
 

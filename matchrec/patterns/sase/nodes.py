@@ -180,7 +180,7 @@ class Components:
         if component is None:
             components = {component.name.text: component.written for component in self.written}
             raise errors.unknown_component(
-                name.span, name=name.text, clause=clause, known=components
+                name.span, name=name.text, clause=clause, components=components
             )
         return component
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from matchrec.errors import sase as errors
 from matchrec.errors.kinds import located_in
 from matchrec.errors.language import SASE
-from matchrec.errors.sql.clause import expression_nested_too_deep
+from matchrec.errors.sql.tokens import expression_nested_too_deep
 from matchrec.patterns.sase.expressions import NAMES, EventReader, in_single_quotes, read_text
 from matchrec.patterns.sase.nodes import Component, Components, SaseQuery, SaseStrategy
 from matchrec.plan.clauses import FirstMatches, Measure, RowExpression
@@ -146,9 +146,9 @@ class QueryReader(EventReader):
         self.require(")", "`)`, `,` or `[`")
         # Variables become columns, whose names are compared without case.
         names = [(component.name.text, component.name.span) for component in components]
-        check_unique(names, errors.duplicate_variable, str.upper)
+        check_unique(names, errors.duplicate_component_variable, str.upper)
         if all(component.negated for component in components):
-            raise errors.nothing_positive(self.span(start, self.position))
+            raise errors.only_negated_components(self.span(start, self.position))
         return Components(components)
 
     def read_component(self) -> Component:
@@ -162,7 +162,9 @@ class QueryReader(EventReader):
         if is_in_parentheses:
             self.require(")")
         if event.kleene:
-            raise errors.negated_kleene(self.span(start, self.position), variable=event.name.text)
+            raise errors.negated_kleene_plus(
+                self.span(start, self.position), variable=event.name.text
+            )
         return replace(event, negated=True)
 
     def read_event(self) -> Component:
@@ -176,7 +178,7 @@ class QueryReader(EventReader):
         name = self.read_token("a name" if has_plus else "`+` or a name", TokenKind.WORD)
         has_brackets = self.accept("[", "]")
         if has_brackets != has_plus:
-            raise errors.half_kleene(
+            raise errors.half_kleene_plus(
                 self.span(start, self.position),
                 variable=name.text,
                 event_type=self.text.text_at(type_span),
@@ -221,7 +223,7 @@ class QueryReader(EventReader):
             conditions = self.read_flat_conditions()
         predicates = self.split_predicates(conditions)
         if strategy is SaseStrategy.PARTITION_CONTIGUITY and not self.tests:
-            raise errors.nothing_to_partition_by(strategy_span)
+            raise errors.partition_contiguity_without_test(strategy_span)
         return strategy, predicates
 
     def read_braces(self, strategy: SaseStrategy) -> list[Scalar]:
@@ -250,7 +252,7 @@ class QueryReader(EventReader):
         listed = self.several(self.read_listed_component)
         span = self.span(start, self.position)
         self.require(")", "`)`, `,` or `[`")
-        check_unique(listed, errors.argument_twice)
+        check_unique(listed, errors.duplicate_strategy_component)
         names = {name for name, _ in listed}
         missing = [
             component.written
@@ -258,7 +260,7 @@ class QueryReader(EventReader):
             if component.written not in names
         ]
         if missing:
-            raise errors.arguments_missing(span, strategy=strategy.value, missing=missing)
+            raise errors.strategy_components_missing(span, strategy=strategy.value, missing=missing)
 
     def read_listed_component(self) -> tuple[str, Span]:
         """Read a component in the list of a strategy, `a[]` or `b`, and return it and its span."""
@@ -269,7 +271,7 @@ class QueryReader(EventReader):
         span = self.span(start, self.position)
         if component.kleene != has_brackets:
             what = "a Kleene plus" if component.kleene else "one event"
-            raise errors.argument_written_otherwise(
+            raise errors.strategy_component_differs(
                 span, name=name.text, what=what, written=component.written
             )
         return component.written, span
@@ -325,7 +327,7 @@ def check_negations(components: Components) -> None:
         preceding, following = components.find_neighbours(component)
         if preceding is None or following is None:
             end, side = ("beginning", "before") if preceding is None else ("end", "after")
-            raise errors.negation_without_window(
+            raise errors.negated_component_without_window(
                 component.span, name=component.name.text, end=end, side=side
             )
 
@@ -342,7 +344,7 @@ def find_strategy(written: str, span: Span) -> SaseStrategy:
     strategies = {strategy.value: strategy for strategy in SaseStrategy}
     strategy = strategies.get(written.lower().replace("-", "_"))
     if strategy is None:
-        raise errors.unknown_strategy(span, name=written, known=list(strategies))
+        raise errors.unknown_strategy(span, name=written, strategies=list(strategies))
     return strategy
 
 
@@ -399,7 +401,7 @@ def find_unit(number: Token, unit: Token | None) -> str:
         raise errors.mixed_units(unit.span)
     if singular not in MICROSECONDS:
         unit_names = [f"{name.lower()}s" for name in (*MICROSECONDS, "EVENT")]
-        raise errors.unknown_unit(unit.span, name=unit.text, known=unit_names)
+        raise errors.unknown_unit(unit.span, name=unit.text, units=unit_names)
     if not number.text.isdigit() and singular != "SECOND":
         raise errors.fraction_of_unit(number.span.to(unit.span), number=number.text, unit=unit.text)
     return singular

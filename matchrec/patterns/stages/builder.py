@@ -93,7 +93,7 @@ class AfterMatch:
         AfterMatch.skip_to_first('b').throw_on_miss()
         """
         if self.stage is None:
-            raise errors.throws_without_stage(strategy=repr(self))
+            raise errors.throw_without_stage(strategy=repr(self))
         return replace(self, throws=True)
 
     def __repr__(self) -> str:
@@ -319,11 +319,11 @@ class Pattern:
         """
         stage = self._last
         if stage.negated:
-            raise errors.quantified_not(call="greedy", stage=stage.label)
+            raise errors.quantifier_of_not(call="greedy", stage=stage.label)
         if stage.is_group:
             raise errors.greedy_group(stage=stage.label)
         if not stage.quantified:
-            raise errors.needs_quantifier(call="greedy", stage=stage.label)
+            raise errors.stage_not_repeated(call="greedy", stage=stage.label)
         if stage.inner is Contiguity.ANY:
             raise errors.greedy_combinations(stage=stage.label)
         return self._with_last(greedy=True)
@@ -365,9 +365,9 @@ class Pattern:
         if kind == "first_to_last":
             pattern = self._with_last(within=choose_smaller(stage.within, length))
         elif stage.is_group:
-            raise errors.near_of_group(stage=stage.label)
+            raise errors.step_window_of_group(stage=stage.label)
         elif stage.negated and stage.contiguity is Contiguity.STRICT:
-            raise errors.near_of_not(stage=stage.label)
+            raise errors.step_window_of_not(stage=stage.label)
         else:
             pattern = self._with_last(near=choose_smaller(stage.near, length))
         checks.check_windows(pattern.stages)
@@ -412,7 +412,7 @@ class Pattern:
         else:
             calls = list_calls_of_whole(content)
             if calls:
-                raise errors.call_of_group(call=call, calls=", ".join(calls))
+                raise errors.group_with_pattern_calls(call=call, calls=", ".join(calls))
             if not content.stages:
                 raise errors.empty_group(call=call)
             added = Stage("group", contiguity, content.stages)
@@ -436,7 +436,7 @@ class Pattern:
         """
         before = self._last
         if not isinstance(name, str):
-            raise errors.group_forbidden(call=call)
+            raise errors.not_of_group(call=call)
         checks.check_new_name(self.stages, name, call)
         if before.may_be_missing:
             raise errors.not_after_optional(call=call, name=name, before=before.label)
@@ -456,9 +456,9 @@ class Pattern:
         """
         stage = self._last
         if stage.negated:
-            raise errors.quantified_not(call=call, stage=stage.label)
+            raise errors.quantifier_of_not(call=call, stage=stage.label)
         if stage.quantified:
-            raise errors.two_quantifiers(call=call, stage=stage.label)
+            raise errors.two_quantifiers_of_stage(call=call, stage=stage.label)
         if least == 0:
             checks.check_can_be_optional(self.stages)
         return self._with_last(

@@ -36,10 +36,10 @@ def check_new_name(stages: tuple[Stage, ...], name: str, call: str) -> None:
         MatchRecognizePlanError: it is not allowed, or not new.
     """
     if not name.strip() or ":" in name or name == END_STATE:
-        raise errors.bad_name(call=call, name=name)
+        raise errors.bad_stage_name(call=call, name=name)
     for stage in named_stages(stages):
         if stage.name.upper() == name.upper():
-            raise errors.duplicate_name(name=name, known=stage.name)
+            raise errors.duplicate_stage(name=name, other_name=stage.name)
 
 
 def find_last_stage(stages: tuple[Stage, ...]) -> Stage:
@@ -81,7 +81,7 @@ def make_test(expression: Any, stage: Stage, call: str) -> Test:
         MatchRecognizePlanError: the text is blank.
     """
     if isinstance(expression, str) and not expression.strip():
-        raise errors.empty_condition(call=call, stage=stage.label)
+        raise errors.empty_stage_condition(call=call, stage=stage.label)
     return Test(expression)
 
 
@@ -98,7 +98,7 @@ def check_bounds(stage: Stage, least: int, most: int | None) -> None:
     if least < lowest:
         raise errors.too_few_times(stage=stage.label, least=least, lowest=lowest)
     if most is not None and (most < least or most < 1):
-        raise errors.most_below_least(stage=stage.label, least=least, most=most)
+        raise errors.times_reversed(stage=stage.label, least=least, most=most)
 
 
 def check_can_be_optional(stages: tuple[Stage, ...]) -> None:
@@ -109,7 +109,7 @@ def check_can_be_optional(stages: tuple[Stage, ...]) -> None:
     """
     stage = find_last_stage(stages)
     if stage.negated:
-        raise errors.quantified_not(call="optional", stage=stage.label)
+        raise errors.quantifier_of_not(call="optional", stage=stage.label)
     if stage.optional:
         raise errors.optional_twice(stage=stage.label)
     if len(stages) > 1 and stages[-2].greedy:
@@ -128,9 +128,9 @@ def check_can_have_inner_contiguity(stage: Stage, call: str) -> None:
             or it is greedy and would allow combinations.
     """
     if stage.negated:
-        raise errors.quantified_not(call=call, stage=stage.label)
+        raise errors.quantifier_of_not(call=call, stage=stage.label)
     if not stage.quantified:
-        raise errors.needs_quantifier(call=call, stage=stage.label)
+        raise errors.stage_not_repeated(call=call, stage=stage.label)
     if stage.inner is not None:
         before = "consecutive" if stage.inner is Contiguity.STRICT else "allow_combinations"
         raise errors.two_contiguities(call=call, stage=stage.label, before=before)
@@ -151,7 +151,9 @@ def check_windows(stages: tuple[Stage, ...]) -> None:
         check_comparable(match_window, stage.near)
         check_comparable(match_window, stage.gap)
         if stage.near is not None and stage.near > match_window:
-            raise errors.near_exceeds_whole(stage=stage.label, near=stage.near, whole=match_window)
+            raise errors.step_window_too_long(
+                stage=stage.label, step_window=stage.near, match_window=match_window
+            )
 
 
 def find_match_window(stages: tuple[Stage, ...]) -> Duration | None:
@@ -175,7 +177,7 @@ def check_comparable(left: Duration | None, right: Duration | None) -> None:
         MatchRecognizePlanError: one is a time and the other one a number.
     """
     if left is not None and right is not None and left.is_time != right.is_time:
-        raise errors.mixed_durations(one=left, other=right)
+        raise errors.mixed_durations(first=left, second=right)
 
 
 def check_end(stages: tuple[Stage, ...]) -> None:
@@ -192,9 +194,9 @@ def check_end(stages: tuple[Stage, ...]) -> None:
     nots_at_end = list(takewhile(lambda stage: stage.negated, reversed(stages)))
     for stage in all_stages(stages):
         if stage.negated and stage.near is not None and stage not in nots_at_end:
-            raise errors.near_of_not(stage=stage.label)
+            raise errors.step_window_of_not(stage=stage.label)
     has_window = find_match_window(stages) is not None or any(
         stage.near is not None for stage in nots_at_end
     )
     if final.negated and final.contiguity is Contiguity.RELAXED and not has_window:
-        raise errors.open_end(stage=final.label)
+        raise errors.not_at_end_without_window(stage=final.label)

@@ -115,19 +115,19 @@ def _bind_reference(reference: Reference, stage_names: Mapping[str, str]) -> Ref
     match reference:
         case ColumnReference(navigation=navigation):
             if navigation.physical_offset:
-                raise errors.reads_neighbour(reference.span)
+                raise errors.neighbour_in_stage(reference.span)
             if navigation.variable is not None:
                 return _read_from(reference, stage_names[navigation.variable])
             if navigation.end is End.FIRST or navigation.logical_offset:
                 function = navigation.end.value.lower()
-                raise errors.of_no_stage(reference.span, function=function)
+                raise errors.aggregate_over_no_stage(reference.span, function=function)
             return _read_from(reference, _CANDIDATE)
         case Aggregate():
             return _bind_aggregate(reference, stage_names)
         case Classifier():
-            raise errors.not_of_an_event(reference.span, function="CLASSIFIER")
+            raise errors.match_function_in_stage(reference.span, function="CLASSIFIER")
         case MatchValue(function):
-            raise errors.not_of_an_event(reference.span, function=function.value)
+            raise errors.match_function_in_stage(reference.span, function=function.value)
 
 
 def _bind_aggregate(aggregate: Aggregate, stage_names: Mapping[str, str]) -> Aggregate:
@@ -138,7 +138,7 @@ def _bind_aggregate(aggregate: Aggregate, stage_names: Mapping[str, str]) -> Agg
     """
     for reference in list_inner_references(aggregate):
         if reference == MATCH_NUMBER:
-            raise errors.not_of_an_event(reference.span, function="MATCH_NUMBER")
+            raise errors.match_function_in_stage(reference.span, function="MATCH_NUMBER")
     if aggregate.variable is not None:
         stage = stage_names[aggregate.variable]
         return with_terms(
@@ -151,7 +151,7 @@ def _bind_aggregate(aggregate: Aggregate, stage_names: Mapping[str, str]) -> Agg
     column = row_sql(aggregate.arguments[0]) if is_column else ""
     counted_stage = stage_names.get(column.replace("`", "")) or stage_names.get(column.upper())
     if aggregate.function != "count" or counted_stage is None:
-        raise errors.of_no_stage(aggregate.span, function=aggregate.function)
+        raise errors.aggregate_over_no_stage(aggregate.span, function=aggregate.function)
     return replace(aggregate, variable=counted_stage, arguments=())
 
 
@@ -293,7 +293,7 @@ def check_skip_target(query: PatternQuery) -> None:
     skip = query.pattern.skip
     if skip.stage is not None and skip.stage not in query.stage_names:
         call = "skip_to_first" if skip.to is clauses.SkipTo.FIRST else "skip_to_last"
-        raise errors.unknown_skip_target(call=call, name=skip.stage, known=query.stage_names)
+        raise errors.unknown_skip_target(call=call, name=skip.stage, stages=query.stage_names)
 
 
 def write_conditions(stages: tuple[tree.Stage, ...]) -> tuple[Source, dict[int, int]]:

@@ -3,20 +3,31 @@
 A kernel allocates nothing. It runs until all partitions are searched, or until something does not
 fit or fails. Its status then says what must grow; called again, it goes on where `progress` says.
 
+Each of these has the kernels of the strategy with the same name in `search`, the record of what
+they work in, and the class that runs them:
+
+    memoised       one run at a time, if conditions depend on the data only
+    plain          the same under conditions on the run
+    distances      by distances to acceptance: in windows, and for the longest match
+    chained        overlapping matches that share their rows
+    merging        all runs at once, for the preferred or the longest match
+    skipping       one run at a time, if rows may be skipped or all matches are asked for
+    all_matches    all runs at once, for all matches
+    totals         aggregates over all matches
+
+These search for `coverage`:
+
+    coverage            the preferred match of consecutive rows, and the nearest runs
+    selection_coverage  the same if rows may be skipped or all matches are asked for
+    counting            the nearest runs, and what is counted
+
+All of them share:
+
     layout         the records and arrays that kernels read and write
     starts         from starting row to starting row, and AFTER MATCH SKIP
     mapping        whether a run may map a row; failures and equal runs
-
-    depth_first    one run at a time, for the preferred match of consecutive rows
-    distances      the same inside windows, and the longest match, if conditions read only data
-    chained        the same for overlapping matches that share their rows
-    preferred      all runs at once, for the preferred or the longest match
-    skipping       one run at a time, if rows may be skipped or all matches are asked for
-    breadth_first  all runs at once, for all matches
-
     buffer         the shared buffer of the rows of all runs
     matches        what is done with a finished match
     order          the order of matches, and skip strategies
-    totals         aggregates over all matches
-    counting       how far starting rows come that begin no match
+    ways           what runs carry for aggregates over all matches
 """

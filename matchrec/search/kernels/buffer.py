@@ -18,12 +18,14 @@ Source: SASE+, "The shared versioned match buffer", "Merging equivalent runs", "
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 from matchrec.jit.decorators import inner, kernel, spliced
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.layout import Progress, RunArray
+from matchrec.search.kernels.layout import BufferState, ChoiceArray
 from matchrec.search.partitions import IntArray
+
+NodeArray = ChoiceArray | IntArray
 
 # Marks of nodes in `compact`; 0 for a node that is kept, then its new number.
 DEAD = -1
@@ -40,7 +42,13 @@ def put_run(run: IntArray, state: int, node: int, start: int) -> None:
 
 @spliced
 def add_node(
-    choice: int, row: int, before: int, other: int, start: int, nodes: IntArray, progress: Progress
+    choice: int,
+    row: int,
+    before: int,
+    other: int,
+    start: int,
+    nodes: IntArray,
+    progress: BufferState,
 ) -> int:
     """Add a node, and return its number, or -1 if there is no room."""
     node = progress.nodes
@@ -57,7 +65,7 @@ def add_node(
 
 
 @inner
-def count_rows(nodes: IntArray, node: int) -> int:
+def count_rows(nodes: NodeArray, node: int) -> int:
     """Return how many rows lead to a node, its own included."""
     length = 0
     while node >= 0:
@@ -67,22 +75,32 @@ def count_rows(nodes: IntArray, node: int) -> int:
 
 
 @inner
-def unwind(nodes: IntArray, node: int, column: int, values: Any, begin: int, length: int) -> None:
+def unwind(
+    nodes: NodeArray, node: int, column: int, values: NodeArray, begin: int, length: int
+) -> None:
     """Write a column of the `length` nodes that end at `node` to an array, from `begin` on."""
     for index in range(begin + length - 1, begin - 1, -1):
         values[index] = nodes[node, column]
         node = nodes[node, layout.NODE_BEFORE]
 
 
+class Pruned(NamedTuple):
+    """By what nodes are dropped in a search for all matches."""
+
+    # See `RowArrays`.
+    window_end: IntArray
+    # int64[COUNTERS], see `layout`.
+    counters: IntArray
+
+
 @kernel
 def compact(
     row: int,
-    window_end: RunArray,
-    counters: RunArray,
+    pruned: Pruned | None,
     runs: IntArray,
-    nodes: IntArray,
-    moved: IntArray,
-    progress: Progress,
+    nodes: NodeArray,
+    moved: NodeArray,
+    progress: BufferState,
 ) -> None:
     """Drop the nodes that no live run and no kept match reaches, and move the others together.
 
@@ -92,18 +110,17 @@ def compact(
 
     Args:
         row: the last row that was searched.
-        window_end: see `RowArrays`; None if one preferred match is sought, and only
-            the best match so far is kept.
-        counters: see `Work`; None likewise.
-        runs: see `Work`.
-        nodes: see `Work`.
+        pruned: for all matches, what else nodes are dropped by; None if one preferred match is
+            sought, and only the best match so far is kept.
+        runs: see `layout`.
+        nodes: see `layout`.
         moved: as long as the nodes; what it holds does not matter.
-        progress: has the number of nodes, which is updated.
+        progress: has the number of nodes, which is updated, and the best match.
     """
     count, bank = progress.nodes, progress.bank
     for node in range(count):
         moved[node] = DEAD
-        if window_end is not None:
+        if pruned is not None:
             if nodes[node, layout.NODE_OTHER] == layout.COMPLETES:
                 moved[node] = 0
     for run in range(progress.count):
@@ -114,7 +131,7 @@ def compact(
     for node in range(count - 1, -1, -1):
         if moved[node] != DEAD:
             before = nodes[node, layout.NODE_BEFORE]
-            if window_end is None:
+            if pruned is None:
                 if before >= 0:
                     moved[before] = 0
             else:
@@ -122,9 +139,9 @@ def compact(
                 is_in_match = moved[node] == IN_A_MATCH or other == layout.COMPLETES
                 if before >= 0 and is_in_match:
                     moved[before] = IN_A_MATCH
-                elif before >= 0 and not is_expired(nodes, before, row, window_end):
+                elif before >= 0 and not is_expired(nodes, before, row, pruned.window_end):
                     moved[before] = max(moved[before], 0)
-                if other >= 0 and not is_expired(nodes, other, row, window_end):
+                if other >= 0 and not is_expired(nodes, other, row, pruned.window_end):
                     moved[other] = 0
     kept_count = 0
     for node in range(count):
@@ -135,7 +152,7 @@ def compact(
         for column in range(nodes.shape[1]):
             nodes[kept_count, column] = nodes[node, column]
         nodes[kept_count, layout.NODE_BEFORE] = before
-        if window_end is not None:
+        if pruned is not None:
             other = nodes[node, layout.NODE_OTHER]
             other = moved[other] if other >= 0 else other
             if nodes[node, layout.NODE_CHOICE] == layout.JOIN and min(before, other) == DEAD:
@@ -145,8 +162,8 @@ def compact(
         moved[node] = kept_count
         kept_count += 1
     progress.nodes = kept_count
-    if window_end is not None:
-        counters[layout.NODES_PRUNED] += count - kept_count
+    if pruned is not None:
+        pruned.counters[layout.NODES_PRUNED] += count - kept_count
     for run in range(progress.count):
         if runs[bank, run, layout.RUN_STATE] >= 0:
             runs[bank, run, layout.RUN_NODE] = moved[runs[bank, run, layout.RUN_NODE]]
@@ -155,6 +172,6 @@ def compact(
 
 
 @spliced
-def is_expired(nodes: IntArray, node: int, row: int, window_end: IntArray) -> bool:
+def is_expired(nodes: NodeArray, node: int, row: int, window_end: IntArray) -> bool:
     """Return whether the windows of all runs that lead to a node have ended before `row`."""
     return bool(window_end[nodes[node, layout.NODE_START]] <= row)

@@ -7,8 +7,9 @@ the fewest rows more; of several the one with the most rows; of several the most
 
     row 0: the nearest run is A0 B1; it needs 2 rows more, and ended because C was false on row 2
 
-The kernel that counts is a depth-first search. It keeps the nearest run from each row of its path
-on. When it goes back a row, it compares that run, with the row put before it, with the nearest one
+The kernels that count are depth-first searches, `coverage` and `selection_coverage`. They call the
+functions here. They keep the nearest run from each row of its path
+on. When they go back a row, they compare that run, with the row put before it, with the nearest one
 from the row before.
 
     ends[d]    the nearest run after d rows: its state; how far it came; the choice of its last row,
@@ -22,13 +23,13 @@ is remembered with their failure. Only if a run ends there at once, its last row
 it came there. A run ends where no condition is true that would have brought it nearer to a match.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from matchrec.jit.decorators import inlined, inner, spliced
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.layout import ChoiceArray, Progress, RowArrays, Rules
+from matchrec.search.kernels.layout import ChoiceArray, Progress, RowArrays
 from matchrec.search.kernels.mapping import is_anchored
 from matchrec.search.partitions import IntArray
 
@@ -69,10 +70,8 @@ class RunCounts(NamedTuple):
     # What the search keeps, see above:
     trails: IntArray  # of type int64[d + 1, t]
     ends: IntArray  # of type int64[d + 1, 6]
-    known: IntArray  # of type int64[r, b, 2 + t], see the columns below
-    # `NegationArrays`, with event selection: the negations that are decided when a row is mapped.
-    # It is never None then, so that there is one kernel only.
-    between: Any
+    # int64[r, b, 2 + t], see the columns below; int64[0, 0, 0] if no failures are remembered.
+    known: IntArray
 
 
 # Why a run ended, as columns of `ended`. FALSE: no condition was true that would have brought it
@@ -212,7 +211,12 @@ def count_trail(trail: int, counting: RunCounts) -> None:
 
 @inner
 def count_start(
-    otherwise: int, end: int, rules: Rules, rows: RowArrays, progress: Progress, counting: RunCounts
+    otherwise: int,
+    end: int,
+    program: IntArray,
+    rows: RowArrays,
+    progress: Progress,
+    counting: RunCounts,
 ) -> None:
     """Count where the nearest run of a starting row ended, why, and which conditions were false.
 
@@ -230,12 +234,12 @@ def count_start(
     reason = np.int64(otherwise)
     for index in range(counting.nearer_first[state], counting.nearer_first[state + 1]):
         other = counting.nearer[index]
-        guard = rules.program[other, layout.GUARD]
+        guard = program[other, layout.GUARD]
         if guard == 0 or is_anchored(guard, nearest[END_ROW], progress):
             reason = np.int64(FALSE)
             if until > end:
                 reason = np.int64(NO_ROW if end == progress.upper else OUT_OF_WINDOW)
-            count_parts(other, min(until, end), rules, rows, progress, counting)
+            count_parts(other, min(until, end), program, rows, progress, counting)
     if nearest[END_REASON] != UNKNOWN:
         reason = nearest[END_REASON]
     counting.ended[choice + 1, reason] += 1
@@ -249,14 +253,19 @@ def count_start(
 
 @spliced
 def count_parts(
-    other: int, until: int, rules: Rules, rows: RowArrays, progress: Progress, counting: RunCounts
+    other: int,
+    until: int,
+    program: IntArray,
+    rows: RowArrays,
+    progress: Progress,
+    counting: RunCounts,
 ) -> None:
     """Count which parts of a choice's condition were true on none of the rows before `until`."""
     parts, start, first = counting.parts, progress.start, counting.ends[0, END_ROW]
     choice = counting.ends[0, END_CHOICE]
     occurrence = 0 if choice == NO_CHOICE else counting.occurrences[choice] + 1
     variable = counting.tested[other]
-    word, mask = rules.program[other, layout.WORD], rules.program[other, layout.MASK]
+    word, mask = program[other, layout.WORD], program[other, layout.MASK]
     for part in range(counting.parts_first[variable], counting.parts_first[variable + 1]):
         is_on_run = (
             parts[part, PART_MASK] == 0

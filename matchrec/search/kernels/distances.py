@@ -1,7 +1,4 @@
-"""Search by distance to acceptance, if conditions depend on the data only.
-
-It is used for preferred matches inside windows (`Windowed`) and for the longest match of each
-starting row (`LongestByDistances`).
+"""The kernel of `search.distances`: search by distance to acceptance.
 
 `known` holds how many rows a run in a state, at a row, is away from an acceptance: from the nearest
 one for preferred matches, from the farthest one for longest matches. A distance is found out when
@@ -22,23 +19,34 @@ Cost: rows x choices, and the rows of the matches. For farthest ones in windows,
 window.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from matchrec.jit.decorators import inlined, inner, spliced
+from matchrec.jit.decorators import inlined, inner, kernel, spliced
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.layout import Progress, RowArrays, Rules, Work
-from matchrec.search.kernels.mapping import is_anchored
+from matchrec.search.kernels.layout import (
+    ChoiceArray,
+    OutputArrays,
+    Progress,
+    RememberedRows,
+    RowArrays,
+    Rules,
+)
+from matchrec.search.kernels.mapping import forget, is_anchored
 from matchrec.search.kernels.starts import (
     NO_MATCH,
     NO_ROOM,
     UNDECIDED,
     UNKNOWN,
     begin_start,
+    find_start,
     go_on_without,
+    go_to_next_partition,
     note_value,
-    searching,
     write_path,
 )
+from matchrec.search.search import Kernel, KernelSearch, Shapes
 
 NEVER = 2**31 - 1  # nearest: no acceptance can be reached
 NONE = -1  # farthest: no acceptance can be reached
@@ -46,22 +54,61 @@ TOO_FAR = NEVER - 1  # there is no acceptance up to the horizon, or rows from th
 NONE_FROM_HERE = UNKNOWN - 1  # NONE_FROM_HERE - k is noted: there is none in the next k rows
 
 
+class DistanceProgress(RememberedRows):
+    """How far the search has come, and the rows for which it knows distances."""
+
+    # Up to which row distances are known.
+    horizon: int
+
+
+class DistanceWork(NamedTuple):
+    """What the search works in."""
+
+    progress: DistanceProgress
+    output: OutputArrays
+    # int32[d], the choice taken at each row from the starting row on.
+    path: ChoiceArray
+    # int32[d], the best distance that was found before the choice in the path.
+    best_before: ChoiceArray
+    # int32[r, s], r a power of two, what is known of each state at the rows of a ring.
+    known: ChoiceArray
+
+
+@kernel
+def search(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
+    """Search from `progress` on; return a status. `starts` explains this loop."""
+    progress = work.progress
+    while progress.partition < rows.starts.shape[0] - 1:
+        status = np.int64(layout.DONE)
+        while status == layout.DONE and find_start(rows.begins, progress):
+            status = np.int64(search_start(rules, rows, work))
+        if status != layout.DONE and status != layout.MORE_ROWS:
+            return int(status)
+        go_to_next_partition(rows.starts, rows.frontier, progress)
+        begin_partition(work)
+    return layout.DONE
+
+
 @spliced
-def search_start(rules: Rules, rows: RowArrays, work: Work, _registers: None, _counts: None) -> int:
+def begin_partition(work: DistanceWork) -> None:
+    """Forget the distances in the partition before."""
+    forget(work.progress.start, work.progress)
+    work.progress.horizon = work.progress.start
+
+
+@spliced
+def search_start(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
     """Write out the match at progress.start, and set the next starting row; return a status."""
     length = find_goal(rules, rows, work)
     if length >= 0:
         length = np.int64(follow_distances(length, rules, rows, work))
     if length < 0:
         return go_on_without(length, work.progress)
-    return write_path(length, rules, work)
-
-
-search = searching(search_start)
+    return write_path(length, work.path, rules, work.output, work.progress)
 
 
 @spliced
-def find_goal(rules: Rules, rows: RowArrays, work: Work) -> int:
+def find_goal(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
     """Return the row before which the match ends, or for nearest ones its window.
 
     NO_MATCH, NO_ROOM, or UNDECIDED if rows from the edge on decide. These are negative.
@@ -84,7 +131,7 @@ def find_goal(rules: Rules, rows: RowArrays, work: Work) -> int:
 
 
 @spliced
-def follow_distances(goal: int, rules: Rules, rows: RowArrays, work: Work) -> int:
+def follow_distances(goal: int, rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
     """Return the length of the preferred match at progress.start that ends at `goal`, or before it.
 
     It ends at the goal if the longest match is sought. Its choices are written to `path`. NO_MATCH
@@ -133,14 +180,14 @@ def follow_distances(goal: int, rules: Rules, rows: RowArrays, work: Work) -> in
 
 
 @inlined
-def get_distance(state: int, row: int, rules: Rules, rows: RowArrays, work: Work) -> int:
+def get_distance(state: int, row: int, rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
     """Return how many rows a run in `state` at `row` is away from acceptance, or NO_ROOM."""
     away = look_up_distance(state, row, rules, work)
     return find_distance(state, row, rules, rows, work) if away == UNKNOWN else away
 
 
 @inner
-def find_distance(state: int, row: int, rules: Rules, rows: RowArrays, work: Work) -> int:
+def find_distance(state: int, row: int, rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
     """Find how many rows a run in `state` at `row` is away from acceptance; or return NO_ROOM.
 
     It is called if the distance is unknown. It goes depth first, so that all distances behind a
@@ -212,7 +259,7 @@ def distance_from_row_before(away: int, longest: bool) -> int:
 
 
 @inlined
-def look_up_distance(state: int, row: int, rules: Rules, work: Work) -> int:
+def look_up_distance(state: int, row: int, rules: Rules, work: DistanceWork) -> int:
     """Return what is known of a state at a row without looking at later rows.
 
     A distance, that there is none (NEVER or NONE), TOO_FAR or UNKNOWN.
@@ -244,3 +291,43 @@ def look_up_distance(state: int, row: int, rules: Rules, work: Work) -> int:
     if not ends_here:
         return UNKNOWN
     return NEVER if row == progress.upper else TOO_FAR
+
+
+class DistanceSearch(KernelSearch[DistanceWork]):
+    """How far acceptance is from each state and row, and the path of one run."""
+
+    kernel = Kernel(search, search_start, begin_partition)
+    begins_anew = True
+
+    progress: DistanceProgress
+    progress_kind = DistanceProgress
+
+    @property
+    def shapes(self) -> Shapes:
+        """Return rings of rows: the path, the best path before it, and the distances."""
+        rows = self.sizes[layout.MEMO_FULL]
+        states = len(self.rules.first) - 1
+        return {
+            "path": ((rows,), np.int32),
+            "best_before": ((rows,), np.int32),
+            "known": ((rows, states), np.int32),
+        }
+
+    def make_work(self) -> DistanceWork:
+        """Return what the kernel works in."""
+        return DistanceWork(
+            progress=self.progress,
+            output=self.output,
+            path=self.memory["path"],
+            best_before=self.memory["best_before"],
+            known=self.memory["known"],
+        )
+
+    def arguments(self) -> tuple[object, ...]:
+        """Return the arguments of the kernel."""
+        return self.rules, self.arrays.rows, self.work
+
+    def grow(self, status: int) -> None:
+        """Make the rings larger, and forget what they hold: a row is elsewhere in a larger one."""
+        super().grow(status)
+        self.progress.memo_to = self.progress.start

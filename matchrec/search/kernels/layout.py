@@ -1,10 +1,20 @@
 """The records that kernels read, work in and write; the columns and indices of their arrays.
 
-Arrays travel in a few records, so that a function can name what it needs in one word. What only
-some searches need is None for the others: a record with another None is compiled as a kernel of its
-own, without the code that would use it. A function that depends on whether something is None takes
-it as an argument of its own, a *hook*, because the compiler leaves out what follows from an
-argument that is None, but not what follows from a field that is None.
+Arrays travel in a few records, so that a function can name what it needs in one word:
+
+    Rules, SelectionRules   the query; the second one for event selection
+    RowArrays               the partitions
+    RunConditions           the conditions on the run, and the registers of all runs
+    NegationArrays, ...     what only some queries have
+    a record of work        what a search works in; each has its own, in the file of its kernel
+
+A search keeps its state between calls in a record of int64 that kernels write to: `Progress`, with
+the fields that it needs in addition.
+
+A kernel gets what only some of its queries have, such as a negation, as an argument that may be
+None. For None it is compiled once more, without the code for it. The argument must be one of the
+kernel itself: the compiler leaves out what follows from an argument that is None, but not what
+follows from a field that is None.
 
 A search is *contiguous* if it skips no row and finds one match of a starting row. With *event
 selection*, rows may be skipped, or more is asked for. With event selection no array is missing:
@@ -17,19 +27,21 @@ In comments n is the number of rows, p of partitions, s of states, c of choices,
 from __future__ import annotations
 
 import ctypes
-from typing import Any, NamedTuple, Protocol, cast
+from collections.abc import Iterator
+from functools import lru_cache
+from inspect import get_annotations
+from typing import NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from matchrec.automaton.closure import Effect
+from matchrec.conditions.evaluate.kernels.machine import Input
 from matchrec.plan.clauses import Grouping, MatchOutput
 from matchrec.search.partitions import BoolArray, Frontier, IntArray
 
 ByteArray = npt.NDArray[np.uint8]
 ChoiceArray = npt.NDArray[np.int32]
-RunArray = Any  # an array, or None if a search does not need it
-Hook = Any  # an array or a record, or None if a search does not have the feature
 
 
 class SkipRule(NamedTuple):
@@ -42,7 +54,7 @@ class SkipRule(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """The query."""
+    """The query, as far as every search needs it."""
 
     # int64[s + 1], state i has the choices first[i] .. first[i + 1] - 1 of `program`.
     first: IntArray
@@ -54,31 +66,24 @@ class Rules(NamedTuple):
     output: int
     # Whether failures hold only until the next match, because conditions read the match number.
     forgets: bool
-
-    # With event selection:
     # Whether equal runs may merge. The graph of all matches shows each of them.
     merge_runs: bool
+
+
+class SelectionRules(NamedTuple):
+    """Where runs begin, wait and are output, with event selection."""
+
     # The states 0 .. starts - 1 are those in which a run begins.
     starts: int
-    # Whether a condition is evaluated before the row is mapped.
-    tests_before_mapping: bool
-    # Whether some runs are output when their windows end.
-    flushes: bool
     # int64[s], the guard under which a run that enters a state is a match; -1 if it is not.
-    accepts: RunArray
+    accepts: IntArray
     # int64[s], whether a run in a state may map further rows, or waits to be completed.
-    goes_on: RunArray
+    goes_on: IntArray
     # int64[s], the state in which a run waits after it skips a row; -1 if it may not skip one.
-    waits: RunArray
+    waits: IntArray
     # int64[s], what a run is output as if its window or partition ends in a state: 0 for nothing,
     # or a kind of `automaton.program`.
-    ends: RunArray
-
-    # Conditions on the run: see `conditions.evaluate.kernels.machine`.
-    instructions: RunArray
-    # State i has the live registers live[live_first[i] : live_first[i + 1]]: see `mapping`.
-    live_first: RunArray
-    live: RunArray
+    ends: IntArray
 
 
 class RowArrays(NamedTuple):
@@ -94,11 +99,28 @@ class RowArrays(NamedTuple):
     window_end: IntArray
     # bool[n], whether a match may begin with a row; bool[0] if any row may begin one.
     begins: BoolArray
-    # What conditions on the run read: see `conditions.evaluate.kernels.machine`.
-    columns: RunArray
-    valid: RunArray
-    mathematics: Any
-    python: Any
+
+
+class RunConditions(NamedTuple):
+    """The conditions on the run, and the registers of all runs.
+
+    See `conditions.evaluate.kernels.machine`. Functions into which it is spliced read its fields at
+    no cost, but each word of it costs the compiler time where it is passed on.
+    """
+
+    # int64[i, 5]; int64[0, 5] if no condition depends on the run.
+    instructions: IntArray
+    # Whether a condition is evaluated before the row is mapped.
+    tests_before_mapping: bool
+    # State i has the live registers live[live_first[i] : live_first[i + 1]]: see `mapping`.
+    live_first: IntArray
+    live: IntArray
+    # int64[k, r], the registers of k runs: a row is a *slot*.
+    registers: IntArray
+    # int64[2, d], on which conditions are evaluated.
+    stack: IntArray
+    # What conditions read of the rows and the search.
+    machine_input: Input
 
 
 class NegationArrays(NamedTuple):
@@ -117,10 +139,10 @@ class NegationArrays(NamedTuple):
 class TotalArrays(NamedTuple):
     """What is added up over t aggregates of all matches; None if matches are output.
 
-    See `kernels.totals`.
+    See `kernels.ways`.
     """
 
-    # int64[t, 4], what each aggregate is: see the columns in `totals`.
+    # int64[t, 4], what each aggregate is: see the columns in `ways`.
     asked: IntArray
     # bool[t, v], the variables whose rows it reads.
     members: BoolArray
@@ -148,10 +170,24 @@ class RunStarts(NamedTuple):
     kind: IntArray
     # int64[n], how many matches of the partition came before the row.
     number: IntArray
+    # int64[1], the last partition that has output an unfinished run.
+    unfinished_in: IntArray
 
 
-class Progress(Protocol):
-    """What a kernel keeps between calls: a record of int64, which `new_progress` makes."""
+# What a search keeps between calls is a record of int64, which `new_record` makes. If it keeps more
+# than `Progress`, it has a class that adds fields. All fields are in one record, because a loop
+# that has a pointer to each of several records is up to a seventh slower.
+
+
+class Record:
+    """A record of int64 that a kernel can write to. It has the fields of the class and its bases.
+
+    The class has no instances: `new_record` makes a record of NumPy with the same fields.
+    """
+
+
+class Progress(Record):
+    """How far a search has come, as every search keeps it."""
 
     # Matches found in the partition; conditions on the run read it.
     number: int
@@ -164,8 +200,6 @@ class Progress(Protocol):
     edge: int
     # Matches begin before this row, which is the edge at most.
     until: int
-    # Whether runs are kept at the end of the rows, because more will arrive: see `incremental`.
-    goes_on: int
     # The next starting row.
     start: int
     # Matches, and mapped rows, in the output.
@@ -176,72 +210,131 @@ class Progress(Protocol):
     # The row and the choice of the condition that failed.
     row: int
     choice: int
-    # Remembered failures count from the first of these rows on, and before the second.
-    memo_from: int
-    memo_to: int
-    # The end of the window for which failures are remembered.
-    memo_window: int
-    # The first row of the best match so far, or -1.
-    best_start: int
-    # The row after its last one; with event selection, its last row.
-    best_end: int
-    # Its last node, and how many rows it has.
-    best_node: int
-    best_length: int
-    # How many runs go on to the next row, or computation states are in the table.
-    runs: int
-    # How many nodes are in the buffer.
-    nodes: int
-    # Which half of `Work.runs` has the runs before the row.
-    bank: int
-    # How many runs these are. Searches for preferred matches set it to 0 unless they are to go on
-    # with these runs when they are called again.
-    count: int
-    # If they are, the row with which they go on.
-    next_row: int
-    # How many runs went on from the last row at which equal runs merged.
-    merged: int
-    # A number for each row of each search, which tells entries of the table that count from others.
-    stamp: int
-    # Up to which row distances to acceptance are known: see `distances`.
-    horizon: int
     # How often conditions on the run were evaluated in the partition, and how often they may be.
     step_count: int
     step_limit: int
     # How many matches of a partition are sought.
     match_limit: int
-    # How the match that is about to be written out goes on: see `chained`.
-    known: int
-    # At which row the match that is written out next is complete, and what it is: see `found`.
+
+
+class RememberedRows(Progress):
+    """Progress with the rows for which a ring of rows remembers something."""
+
+    # What is remembered counts from the first of these rows on, and before the second.
+    memo_from: int
+    memo_to: int
+    # The end of the window for which it is remembered.
+    memo_window: int
+
+
+class ReachedStates(Progress):
+    """Progress with the computation states that a starting row has reached."""
+
+    # How many there are in the table.
+    state_count: int
+    # A number for each starting row, which tells entries of the table that count from others.
+    state_stamp: int
+
+
+class BestMatch(Progress):
+    """Progress with the best match so far."""
+
+    # Its first row, or -1 if there is none.
+    best_start: int
+    # The row after its last one; with event selection, its last row.
+    best_end: int
+    # Its last node in the shared buffer, if the search has one.
+    best_node: int
+    # How many rows it has.
+    best_length: int
+
+
+class BufferState(BestMatch):
+    """Progress with the runs and the nodes of a search of all runs at once."""
+
+    # How many runs there are before the row, and after it so far.
+    count: int
+    runs: int
+    # Which half of `runs` has the runs before the row.
+    bank: int
+    # How many nodes are in the buffer.
+    nodes: int
+    # A number for each row of each search, which tells entries of the table that count from others.
+    stamp: int
+
+
+class Completion(Progress):
+    """Progress with what the match is that is written out next, with event selection."""
+
+    # The row at which it is complete.
     completed: int
+    # Whether it is a match, or a run whose window has ended: see `automaton.program`.
     match_kind: int
-    # How many reads of rows there may be while runs of one starting row are followed alone, 0 if
-    # they are not; and that row.
-    alone: int
-    alone_from: int
-    # The last partition that has output an unfinished run.
-    unfinished_in: int
 
 
-PROGRESS = np.dtype((np.record, [(field, np.int64) for field in Progress.__annotations__]))
+R = TypeVar("R", bound=Record)
 
 
-def new_progress() -> Progress:
-    """Return a progress of zeros that a kernel can write to."""
-    progress: Progress = np.zeros(1, PROGRESS)[0]
-    return progress
+def fields_of(kind: type[Record]) -> Iterator[str]:
+    """Yield the names of the fields of a record: those of the class first, then of its bases.
+
+    So no record begins with all fields of another one. If one did, numba would run code that it has
+    compiled for the shorter record, with a warning that this is experimental.
+    """
+    for base in kind.__mro__:
+        yield from get_annotations(base)
 
 
-class Fields(ctypes.Structure):
-    """The fields of a progress, which Python reads several times as fast as numpy's record."""
+def type_of_record(kind: type[Record]) -> np.dtype[np.void]:
+    """Return the type of a record."""
+    return np.dtype((np.record, [(field, np.int64) for field in fields_of(kind)]))
 
-    _fields_ = tuple((field, ctypes.c_int64) for field in Progress.__annotations__)
+
+def new_record(kind: type[R]) -> R:
+    """Return a record of zeros that a kernel can write to."""
+    return cast("R", np.zeros(1, type_of_record(kind))[0])
 
 
-def share_fields(progress: Progress) -> Progress:
-    """Return a progress that shares its memory with another one and is fast to read in Python."""
-    fields: Any = Fields.from_buffer(cast("Any", progress).base)
-    return cast("Progress", fields)
+def view_progress(progress: Progress) -> Progress:
+    """Return a record of `Progress` that shares the memory of one with more fields.
+
+    What conditions read is compiled once for it, and not for the progress of each kind of search.
+    The fields of `Progress` come last in each of them.
+    """
+    array, kind = array_of(progress), type_of_record(Progress)
+    offset = array.dtype.itemsize - kind.itemsize
+    return cast("Progress", np.frombuffer(array, kind, count=1, offset=offset)[0])
+
+
+def array_of(record: object) -> npt.NDArray[np.void]:
+    """Return the array of one element that has the memory of a record."""
+    array: object = cast("np.record", record).base
+    return cast("npt.NDArray[np.void]", array)
+
+
+@lru_cache
+def structure_of(fields: tuple[str, ...]) -> type[ctypes.Structure]:
+    """Return the structure of ctypes with the same memory as a record with these fields."""
+    members = [(field, ctypes.c_int64) for field in fields]
+    return type("Fields", (ctypes.Structure,), {"_fields_": members})
+
+
+A = TypeVar("A")
+
+
+def share_with_python(argument: A) -> A:
+    """Return an argument of a kernel as Python reads it fast: with the same arrays and records.
+
+    Python reads a structure of ctypes several times as fast as a record of NumPy. So the records in
+    the argument, at any depth, become structures that share their memory.
+    """
+    shared: object = argument
+    if isinstance(shared, np.record):
+        assert shared.dtype.names is not None
+        shared = structure_of(shared.dtype.names).from_buffer(array_of(shared).data)
+    if isinstance(shared, tuple) and hasattr(shared, "_fields"):
+        shared = type(shared)(*map(share_with_python, shared))
+    return cast("A", shared)
 
 
 class OutputArrays(NamedTuple):
@@ -249,51 +342,23 @@ class OutputArrays(NamedTuple):
 
     # int64[f, m + 1], what is known of each match: see the rows below.
     found: IntArray
-    # int32[k], the choice by which each row is mapped, match after match.
+    # int32[k], the choice by which each row is mapped, match after match; for chains int32[5, k],
+    # see `chained`.
     choices: ChoiceArray
-    # int64[k], positions of the mapped rows; None if the rows of a match follow each other.
-    rows: RunArray = None
+    # int64[k], positions of the mapped rows; int64[0] if the rows of a match follow each other.
+    rows: IntArray
 
 
-class Work(NamedTuple):
-    """What a search works in. What it does not need is None."""
+class Work(Protocol):
+    """What the record of work of every search has."""
 
-    progress: Progress
-    # `OutputArrays`, made for each chunk.
-    output: Any = None
-    # int64[COUNTERS], what has been done and need not be done again.
-    counters: RunArray = None
-    # Of conditions on the run: see `conditions.evaluate.kernels.machine`.
-    registers: RunArray = None
-    stack: RunArray = None
+    @property
+    def progress(self) -> Progress:
+        """How far the search has come."""
 
-    # One run at a time:
-    # int32[d], the choice taken at each depth. With event selection int64[5, d]: see the rows of
-    # `path` below.
-    path: RunArray = None
-    # uint8[r, b], the failures that are remembered: see `mapping`.
-    memo: RunArray = None
-    # int32[r, s], what is known of states and rows: see `distances` and `chained`.
-    known: RunArray = None
-    # int32[d], see `distances`.
-    best_before: RunArray = None
-
-    # All runs at once:
-    # int64[2, r, 3], the runs before the row and those after it. They swap halves at each row.
-    # They are in the order in which depth-first search would come to them. If all matches are
-    # sought, a run may stand for several that merged, and its start is the latest of theirs.
-    runs: RunArray = None
-    # A hash table of computation states: see `mapping`. If the state alone tells them apart, it is
-    # int64[s, 2], by state.
-    table: RunArray = None
-    # The shared buffer: a pointer from each selected row to the one before, for every run that
-    # selects it. int32[n, 2 or 3] for preferred matches. For all matches int64[n, 5], where a join
-    # leads to the ends of two runs that have merged.
-    nodes: RunArray = None
-    # int64[q, 2], joins whose other side is still to be unwound, and how many rows come after them.
-    ways: RunArray = None
-    # int64[n or 0], for each row the last row at which a run is live that began there, if needed.
-    last_live: RunArray = None
+    @property
+    def output(self) -> OutputArrays:
+        """The output, which is made for each chunk."""
 
 
 # Columns of `program`: the choices of all states, state after state, in preferment order within a
@@ -347,13 +412,22 @@ FUNCTION_FAILED = 10
 MORE_ROWS = 11  # the search from progress.start has come to the edge of the rows that are present
 TOO_MANY_STEPS = 12  # conditions on the run were evaluated too often in the search from there
 
-# Columns of `runs`, in preferment order. A run whose condition failed waits until all runs that are
+# `runs` of a search of all runs at once is int64[2, r, 3]: the runs before the row and those after
+# it. They swap halves at each row. They are in the order in which depth-first search would come to
+# them. If all matches are sought, a run may stand for several that merged, and its start is the
+# latest of theirs.
+
+# Columns of `runs`. A run whose condition failed waits until all runs that are
 # preferred to it have died: its state is minus a status, its node the choice, its start the row.
 RUN_STATE, RUN_NODE, RUN_START, RUN_SIZE = range(4)
 
 # Columns of `table`. An entry counts if its stamp is the row's or the starting row's. The live
 # registers begin at TABLE_REGISTERS.
 TABLE_STAMP, TABLE_ENTRY, TABLE_STATE, TABLE_KEY, TABLE_REGISTERS = range(5)
+
+# `nodes` is the shared buffer: a pointer from each selected row to the one before, for every run
+# that selects it. int32[n, 2 or 3] for preferred matches. For all matches int64[n, 5], where a join
+# leads to the ends of two runs that have merged.
 
 # Columns of `nodes`. For preferred matches there are two, or three if rows may be skipped.
 NODE_CHOICE = 0  # by which the row was mapped; JOIN for a join

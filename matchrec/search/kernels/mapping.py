@@ -4,43 +4,27 @@ A row can be mapped if, in this order: the row satisfies the row condition; the 
 the condition on the run holds. The last one is evaluated on a copy of the run's registers, in which
 the row has been mapped already; for stages, before the row is mapped.
 
-A run has its registers in a *slot*: a row of the array `registers`.
+A run has its registers in a *slot*: a row of `RunConditions.registers`.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
 from matchrec.automaton.program import GUARD_END, GUARD_START
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.conditions.evaluate.kernels.arithmetic import wrapped_product
-from matchrec.conditions.evaluate.kernels.machine import Input, holds, update_registers
+from matchrec.conditions.evaluate.kernels.machine import holds, update_registers
 from matchrec.jit.decorators import inlined, spliced
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.layout import ByteArray, Progress, RowArrays, Rules, Work
+from matchrec.search.kernels.layout import (
+    ByteArray,
+    Progress,
+    ReachedStates,
+    RememberedRows,
+    RunConditions,
+)
 from matchrec.search.partitions import IntArray
-
-
-class OnRun(NamedTuple):
-    """What conditions on the run read: see `conditions.evaluate.kernels.machine`.
-
-    It holds only what they need of all records, because each word of a record costs the compiler
-    time wherever the record is passed on or read.
-    """
-
-    instructions: IntArray
-    registers: IntArray
-    stack: IntArray
-    machine_input: Input
-
-
-@spliced
-def on_run_of(rules: Rules, rows: RowArrays, work: Work) -> OnRun:
-    """Return what conditions on the run read, for the match after those found."""
-    machine_input = Input(rows.columns, rows.valid, rows.mathematics, rows.python, work.progress)
-    return OnRun(rules.instructions, work.registers, work.stack, machine_input)
 
 
 @spliced
@@ -51,11 +35,12 @@ def takes_too_many_steps(progress: Progress) -> bool:
 
 
 @spliced
-def holds_at(choice: int, slot: int, row: int, program: IntArray, on_run: OnRun) -> int:
+def holds_at(choice: int, slot: int, row: int, program: IntArray, conditions: RunConditions) -> int:
     """Evaluate a choice's condition on the registers in a slot: HOLDS, HOLDS_NOT or an error."""
     begin, end = program[choice, layout.CODE], program[choice, layout.CODE_END]
-    instructions, registers, stack = on_run.instructions, on_run.registers, on_run.stack
-    return holds(instructions, begin, end, registers[slot], row, on_run.machine_input, stack)
+    instructions, stack = conditions.instructions, conditions.stack
+    registers, machine_input = conditions.registers[slot], conditions.machine_input
+    return holds(instructions, begin, end, registers, row, machine_input, stack)
 
 
 @spliced
@@ -69,14 +54,14 @@ def copy_registers(slot: int, new_slot: int, registers: IntArray) -> None:
 
 @spliced
 def update_copy(
-    choice: int, slot: int, new_slot: int, row: int, program: IntArray, on_run: OnRun
+    choice: int, slot: int, new_slot: int, row: int, program: IntArray, conditions: RunConditions
 ) -> None:
     """Copy the registers of a run to a new slot, and update the copy by the row that is mapped."""
-    registers = on_run.registers
+    registers = conditions.registers
     copy_registers(slot, new_slot, registers)
     begin, end = program[choice, layout.STEPS], program[choice, layout.STEPS_END]
     update_registers(
-        on_run.instructions, begin, end, registers[new_slot], row, on_run.machine_input
+        conditions.instructions, begin, end, registers[new_slot], row, conditions.machine_input
     )
 
 
@@ -86,45 +71,47 @@ def may_map(
     slot: int,
     new_slot: int,
     row: int,
-    rules: Rules,
+    program: IntArray,
     satisfied: IntArray,
-    on_run: OnRun,
+    progress: Progress,
+    conditions: RunConditions,
 ) -> int:
     """Return whether a run may map a row by a choice: HOLDS, HOLDS_NOT or an error.
 
     `slot` has the registers of the run. `new_slot` gets the registers after the row is mapped.
     """
-    program = rules.program
     mask = program[choice, layout.MASK]
     if satisfied[row, program[choice, layout.WORD]] & mask != mask:
         return HOLDS_NOT
     guard = program[choice, layout.GUARD]
-    if guard != 0 and not is_anchored(guard, row, on_run.machine_input.progress):
+    if guard != 0 and not is_anchored(guard, row, progress):
         return HOLDS_NOT
-    return ask_run(choice, slot, new_slot, row, rules, on_run)
+    return ask_run(choice, slot, new_slot, row, program, conditions)
 
 
 @spliced
-def ask_run(choice: int, slot: int, new_slot: int, row: int, rules: Rules, on_run: OnRun) -> int:
+def ask_run(
+    choice: int, slot: int, new_slot: int, row: int, program: IntArray, conditions: RunConditions
+) -> int:
     """Return whether the condition on the run lets it map a row, as `may_map` does.
 
     It is called for a row that satisfies all that does not depend on the run. For stages, the
     condition is evaluated before the row is mapped. The loop puts the two steps into either order,
     so that each of them is compiled in one place only.
     """
-    program, asks_first = rules.program, rules.tests_before_mapping
-    if on_run.instructions.shape[0] == 0:
+    asks_first = conditions.tests_before_mapping
+    if conditions.instructions.shape[0] == 0:
         return HOLDS
     tested_slot = slot if asks_first else new_slot
     step = np.int64(-1)
     while step < 1:
         step += 1
         if (step == 0) == asks_first:
-            answer = holds_at(choice, tested_slot, row, program, on_run)
+            answer = holds_at(choice, tested_slot, row, program, conditions)
             if answer != HOLDS:
                 return answer
         else:
-            update_copy(choice, slot, new_slot, row, program, on_run)
+            update_copy(choice, slot, new_slot, row, program, conditions)
     return HOLDS
 
 
@@ -174,7 +161,7 @@ def is_anchored(guard: int, row: int, progress: Progress) -> bool:
 
 
 @spliced
-def has_failed(bits: ByteArray, progress: Progress, bit: int, row: int) -> bool:
+def has_failed(bits: ByteArray, progress: RememberedRows, bit: int, row: int) -> bool:
     """Return whether the state with memo number `bit` is known to fail at `row`."""
     if row >= progress.memo_to or row < progress.memo_from:
         return False
@@ -182,7 +169,7 @@ def has_failed(bits: ByteArray, progress: Progress, bit: int, row: int) -> bool:
 
 
 @spliced
-def remember_failure(bits: ByteArray, progress: Progress, bit: int, row: int) -> bool:
+def remember_failure(bits: ByteArray, progress: RememberedRows, bit: int, row: int) -> bool:
     """Note that the state with memo number `bit` fails at `row`.
 
     Returns:
@@ -204,8 +191,8 @@ def remember_failure(bits: ByteArray, progress: Progress, bit: int, row: int) ->
 
 
 @spliced
-def forget(row: int, progress: Progress) -> None:
-    """Forget the failures that are remembered; remember new ones from `row` on."""
+def forget(row: int, progress: RememberedRows) -> None:
+    """Forget what is remembered; remember anew from `row` on."""
     progress.memo_from = row
     progress.memo_to = row
 
@@ -214,32 +201,47 @@ NONE = -1
 
 
 @spliced
-def note_state(choice: int, row: int, depth: int, rules: Rules, work: Work) -> int:
+def begin_states(progress: ReachedStates) -> None:
+    """Forget the computation states that the starting row before has reached."""
+    progress.state_stamp += 1
+    progress.state_count = 0
+
+
+@spliced
+def note_state(
+    choice: int,
+    row: int,
+    depth: int,
+    program: IntArray,
+    conditions: RunConditions,
+    table: IntArray,
+    progress: ReachedStates,
+) -> int:
     """Note that a run of `depth` rows has entered a state by mapping a row.
 
-    Nothing is noted if such states are not kept.
+    Nothing is noted if such states are not kept: then the table is empty.
 
     Returns:
         HOLDS if no run with the same future has entered it; HOLDS_NOT if one has; or -RUNS_FULL.
     """
-    table, progress = work.table, work.progress
     answer = np.int64(HOLDS)
     if table.shape[0] > 0:
-        state = rules.program[choice, layout.TARGET]
-        registers, live = work.registers[depth + 1], live_in(state, rules)
-        if 2 * progress.runs >= table.shape[0]:
+        state = program[choice, layout.TARGET]
+        registers, live = conditions.registers[depth + 1], live_in(state, conditions)
+        if 2 * progress.state_count >= table.shape[0]:
             answer = np.int64(-layout.RUNS_FULL)
-        elif find_equal(state, row, registers, live, depth, progress.stamp, table) == NONE:
-            progress.runs += 1
+        elif find_equal(state, row, registers, live, depth, progress.state_stamp, table) == NONE:
+            progress.state_count += 1
         else:
             answer = np.int64(HOLDS_NOT)
     return int(answer)
 
 
 @spliced
-def live_in(state: int, rules: Rules) -> IntArray:
+def live_in(state: int, conditions: RunConditions) -> IntArray:
     """Return the live registers of a state."""
-    live: IntArray = rules.live[rules.live_first[state] : rules.live_first[state + 1]]
+    first = conditions.live_first
+    live: IntArray = conditions.live[first[state] : first[state + 1]]
     return live
 
 

@@ -1,12 +1,13 @@
 """What is done with a finished match: it is tested as a whole, and written out.
 
-A run of a search that goes back has its match in `path`. A run that shares its rows with others
-leads from its last node to its matches: to one, or, if runs have merged, to one for each of these.
-
-Source: SASE+, "The shared versioned match buffer" (retrieval) and "Merging equivalent runs".
+The match is in `path`, from which it is tested and written. A search of one run at a time has its
+run there. A search of all runs at once unwinds its matches from the shared buffer to it, one by
+one.
 """
 
 from __future__ import annotations
+
+from typing import Protocol
 
 import numpy as np
 
@@ -15,17 +16,16 @@ from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.conditions.evaluate.kernels.machine import holds
 from matchrec.jit.decorators import inner, spliced
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.buffer import is_expired
 from matchrec.search.kernels.layout import (
-    Hook,
+    BestMatch,
+    Completion,
     NegationArrays,
     OutputArrays,
-    Progress,
     RowArrays,
     Rules,
-    Work,
+    RunConditions,
 )
-from matchrec.search.kernels.mapping import OnRun, is_anchored, note_failure, on_run_of
+from matchrec.search.kernels.mapping import is_anchored, note_failure
 from matchrec.search.kernels.starts import add_match, has_room
 from matchrec.search.partitions import IntArray
 
@@ -38,7 +38,7 @@ holds_apart = inner(holds.py_func)  # type: ignore[attr-defined]
 
 @spliced
 def satisfies_closing(
-    row: int, slot: int, negation: Hook, satisfied: IntArray, on_run: OnRun
+    row: int, slot: int, negation: NegationArrays, satisfied: IntArray, conditions: RunConditions
 ) -> int:
     """Return whether the run in `slot`, whose last row is `row`, satisfies the closing condition.
 
@@ -51,36 +51,41 @@ def satisfies_closing(
     if satisfied[row, closing[0, layout.CLOSING_WORD]] & mask != mask:
         return HOLDS_NOT
     begin, end = closing[0, layout.CLOSING_CODE], closing[0, layout.CLOSING_CODE_END]
-    return evaluate_code(begin, end, slot, row, on_run)
+    return evaluate_code(begin, end, slot, row, conditions)
 
 
 @spliced
-def evaluate_code(begin: int, end: int, slot: int, row: int, on_run: OnRun) -> int:
+def evaluate_code(begin: int, end: int, slot: int, row: int, conditions: RunConditions) -> int:
     """Run the instructions begin .. end - 1 on a slot: HOLDS, HOLDS_NOT or an error."""
-    instructions, registers, stack = on_run.instructions, on_run.registers, on_run.stack
-    return int(
-        holds_apart(instructions, begin, end, registers[slot], row, on_run.machine_input, stack)
-    )
+    instructions, stack = conditions.instructions, conditions.stack
+    registers, machine_input = conditions.registers[slot], conditions.machine_input
+    return int(holds_apart(instructions, begin, end, registers, row, machine_input, stack))
 
 
 @spliced
 def lacks_absent(
-    first: int, length: int, slot: int, negation: Hook, rules: Rules, rows: RowArrays, work: Work
+    first: int,
+    length: int,
+    slot: int,
+    negation: NegationArrays,
+    program: IntArray,
+    window_end: IntArray,
+    path: IntArray,
+    lower: int,
+    conditions: RunConditions,
 ) -> int:
     """Return whether a match satisfies all negations: HOLDS, HOLDS_NOT or an error.
 
     The match is in `path` from column `first` on, its registers are in `slot`. Negations before and
-    after the match read only its first and its last row.
+    after the match read only its first and its last row. `lower` is the first row of the partition.
     """
-    absent, following, on_run = negation.absent, negation.following, on_run_of(rules, rows, work)
-    program, window_end, path = rules.program, rows.window_end, work.path
-    lower = work.progress.lower
+    absent, following = negation.absent, negation.following
     for index in range(absent.shape[0]):
         code, code_end = absent[index, layout.ABSENT_CODE], absent[index, layout.ABSENT_CODE_END]
         begin, end = enclosed_rows(index, first, length, lower, negation, program, window_end, path)
         row = following[index, begin] if begin < end else end
         while row < end:
-            answer = evaluate_code(code, code_end, slot, row, on_run)
+            answer = evaluate_code(code, code_end, slot, row, conditions)
             if answer != HOLDS_NOT:
                 return HOLDS_NOT if answer == HOLDS else answer
             row = following[index, row + 1]
@@ -145,7 +150,7 @@ def first_with_window(window_end: IntArray, begin: int, end: int, row: int) -> i
 
 
 @inner
-def keep_better(first: int, length: int, path: IntArray, progress: Progress) -> None:
+def keep_better(first: int, length: int, path: IntArray, progress: BestMatch) -> None:
     """Make the match in `path` the best one, unless the best one comes before it.
 
     See `comes_before`.
@@ -174,15 +179,9 @@ def comes_before(path: IntArray, first: int, length: int, best_length: int) -> b
     return length < best_length
 
 
-@spliced
-def write_path(which: int, length: int, work: Work) -> int:
-    """Add the match in row `which` of `path` to the output; return DONE or OUTPUT_FULL."""
-    return write_match(which, np.int64(0), length, work.path, work.progress, work.output)
-
-
 @inner
 def write_match(
-    which: int, first: int, length: int, path: IntArray, progress: Progress, output: OutputArrays
+    which: int, first: int, length: int, path: IntArray, progress: Completion, output: OutputArrays
 ) -> int:
     """Add a match to the output; return DONE or OUTPUT_FULL.
 
@@ -204,63 +203,34 @@ def write_match(
     return layout.DONE
 
 
-@spliced
-def unwind_matches(
-    node: int, row: int, slot: int, rules: Rules, rows: RowArrays, work: Work, negation: Hook
-) -> int:
-    """Write out each match that ends at `node`, or compare it with the best one; DONE or a status.
+class SelectionProgress(BestMatch, Completion):
+    """How far a search with event selection has come, as far as finished matches need it."""
 
-    `row` is the last row of the matches, and `slot` has their registers. A match is written to
-    `path` from its end, so that what comes after a join serves both of its sides. A match whose
-    window has ended is left out.
-    """
-    nodes, path, ways, window_end = work.nodes, work.path, work.ways, rows.window_end
-    progress, output_kind, output = work.progress, rules.output, work.output
-    size = path.shape[1]
-    ways[0, 0], ways[0, 1] = node, 0
-    top = np.int64(1)
-    while top > 0:
-        top -= 1
-        at_node, length = ways[top, 0], ways[top, 1]
-        expired = is_expired(nodes, at_node, row, window_end)
-        while at_node >= 0 and not expired:
-            choice = nodes[at_node, layout.NODE_CHOICE]
-            if choice != layout.JOIN:
-                if length == size:
-                    return layout.PATH_FULL
-                length += 1
-                path[layout.PATH_ROWS, size - length] = nodes[at_node, layout.NODE_ROW]
-                path[layout.PATH_CHOICES, size - length] = choice
-                at_node = nodes[at_node, layout.NODE_BEFORE]
-                continue
-            if top == ways.shape[0]:
-                return layout.PATH_FULL
-            ways[top, 0], ways[top, 1] = nodes[at_node, layout.NODE_OTHER], length
-            top += 1
-            at_node = nodes[at_node, layout.NODE_BEFORE]
-            expired = is_expired(nodes, at_node, row, window_end)
-        if expired:
-            continue
-        if negation is not None:
-            answer = lacks_absent(size - length, length, slot, negation, rules, rows, work)
-            if answer == HOLDS_NOT:
-                continue
-            if answer != HOLDS:
-                return layout.CONDITION_FAILED + answer
-        if output_kind == layout.GRAPH:
-            nodes[node, layout.NODE_OTHER] = layout.COMPLETES
-            continue
-        if output_kind == layout.NON_OVERLAPPING:
-            keep_better(size - length, length, path, progress)
-            continue
-        status = write_match(layout.PATH_ROWS, size - length, length, path, progress, output)
-        if status != layout.DONE:
-            return status
-    return layout.DONE
+
+class SelectionWork(Protocol):
+    """What a search with event selection works in, as far as finished matches need it."""
+
+    @property
+    def progress(self) -> SelectionProgress:
+        """How far the search has come."""
+
+    @property
+    def output(self) -> OutputArrays:
+        """The output."""
+
+    @property
+    def path(self) -> IntArray:
+        """int64[5, d], the run that is followed, and the best match: see `layout`."""
 
 
 @spliced
-def write_completed(kind: int, row: int, depth: int, work: Work) -> int:
+def write_path(which: int, length: int, work: SelectionWork) -> int:
+    """Add the match in row `which` of `path` to the output; return DONE or OUTPUT_FULL."""
+    return write_match(which, np.int64(0), length, work.path, work.progress, work.output)
+
+
+@spliced
+def write_completed(kind: int, row: int, depth: int, work: SelectionWork) -> int:
     """Write out the path as what `kind` says, complete at a row; DONE or OUTPUT_FULL."""
     work.progress.completed = row
     work.progress.match_kind = kind
@@ -269,17 +239,23 @@ def write_completed(kind: int, row: int, depth: int, work: Work) -> int:
 
 @spliced
 def is_match(
-    choice: int, row: int, depth: int, rules: Rules, rows: RowArrays, work: Work, negation: Hook
+    choice: int,
+    row: int,
+    depth: int,
+    rules: Rules,
+    rows: RowArrays,
+    work: SelectionWork,
+    conditions: RunConditions,
+    negation: NegationArrays | None,
 ) -> int:
     """Return whether the path is a match that ends before `row`, and no better one is known.
 
     Returns:
         HOLDS; HOLDS_NOT; FORBIDDEN if it is not a match only because of a test of it as a whole; or
-        a
-        status.
+        a status.
     """
-    path, progress = work.path, work.progress
-    guard = rules.program[choice, layout.GUARD]
+    path, progress, program = work.path, work.progress, rules.program
+    guard = program[choice, layout.GUARD]
     if guard != 0 and not is_anchored(guard, row, progress):
         return HOLDS_NOT
     if depth == 0:
@@ -291,11 +267,19 @@ def is_match(
         if last > progress.best_end or (last == progress.best_end and start != progress.best_start):
             return HOLDS_NOT
     if negation is not None:
-        answer = satisfies_closing(
-            last, depth, negation, rows.satisfied, on_run_of(rules, rows, work)
-        )
+        answer = satisfies_closing(last, depth, negation, rows.satisfied, conditions)
         if answer == HOLDS:
-            answer = lacks_absent(0, depth, depth, negation, rules, rows, work)
+            answer = lacks_absent(
+                0,
+                depth,
+                depth,
+                negation,
+                program,
+                rows.window_end,
+                path,
+                progress.lower,
+                conditions,
+            )
         if answer == HOLDS_NOT:
             return FORBIDDEN
         if answer != HOLDS:
@@ -304,13 +288,13 @@ def is_match(
 
 
 @spliced
-def keep_match(row: int, depth: int, rules: Rules, work: Work) -> int:
+def keep_match(row: int, depth: int, rules: Rules, work: SelectionWork) -> int:
     """Write out the path as a match, or make it the best one; return DONE or OUTPUT_FULL."""
-    path, progress = work.path, work.progress
+    progress = work.progress
     if rules.output == layout.ALL:
         return write_completed(A_MATCH, row - 1, depth, work)
     if row - 1 != progress.best_end:
         progress.best_start = -1
-    keep_better(0, depth, path, progress)
+    keep_better(0, depth, work.path, progress)
     progress.best_end = row - 1
     return layout.DONE

@@ -17,15 +17,14 @@ other, because a match that begins before the next start of a kept one does not 
 Source: Flink CEP, "After Match Skip Strategy".
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from matchrec.jit.decorators import inner, kernel, spliced
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.layout import Hook, OutputArrays, Progress, Rules, Work
-from matchrec.search.kernels.starts import NO_ROW, next_start
+from matchrec.search.kernels.layout import OutputArrays, Progress
+from matchrec.search.kernels.starts import NO_ROW, MappedArray, next_start
 from matchrec.search.partitions import BoolArray, IntArray
 
 
@@ -35,7 +34,7 @@ class MappedRows(NamedTuple):
     offsets: IntArray
     rows: IntArray
     # The variable of each row; in a search, the choice.
-    mapped: npt.NDArray[np.signedinteger[Any]]
+    mapped: MappedArray
 
 
 @kernel
@@ -97,7 +96,7 @@ def settle_ties(groups: IntArray, order: IntArray, spare: IntArray, matches: Map
 
 
 @spliced
-def compare(left: int, right: int, matches: MappedRows, program: Hook) -> int:
+def compare(left: int, right: int, matches: MappedRows, program: IntArray | None) -> int:
     """Compare two matches by row positions, then by variables: negative, zero or positive.
 
     If matches have choices instead of variables, `program` has the variables of the choices.
@@ -199,30 +198,6 @@ def mark_kept(
         bounds[match + 1, 0] = time
         bounds[match + 1, 1] = bound
     return -1
-
-
-@spliced
-def next_row_alone(end: int, matches: int, rules: Rules, work: Work) -> None:
-    """Set the row that comes next while the runs of one starting row are followed alone.
-
-    It is the next start of the first match that has one after its starting row, because no run of
-    that starting row is needed then. Without such a match, it is the row after the starting row, as
-    soon as no run is live. If runs have read rows too often, all are followed at once from there
-    on, because runs of several starting rows may merge.
-
-    `end` is the row after the last one, and `matches` is how many matches there were before the
-    last row.
-    """
-    progress, start = work.progress, work.progress.alone_from
-    next_row = first_next_start(matches, rules.skip, rules.program, progress, work.output)
-    if next_row <= start:
-        if progress.count > 0 and progress.start < end:
-            return
-        next_row = start + 1
-        if work.counters[layout.READS] > progress.alone:
-            progress.alone = 0
-    progress.count = 0
-    progress.start = next_row
 
 
 @inner

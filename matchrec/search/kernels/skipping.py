@@ -1,7 +1,7 @@
-"""One run at a time, if rows may be skipped or all matches are asked for.
+"""The kernels of `search.skipping`: one run at a time, if rows may be skipped.
 
-It is used by the strategy `SelectionByOneRun`, for live runs (`partial`), to count how far starting
-rows come (`coverage`), and, run by Python, for traces.
+They are used for live runs (`partial`) and, run by Python, for traces, too. `selection_coverage`
+has the same loop, which also finds how far each starting row came.
 
 From each starting row the search goes depth first. In a state at a row, it
 
@@ -20,8 +20,7 @@ From each starting row the search goes depth first. In a state at a row, it
 rows. If what follows depends on the data only, a pair of a state and a row that has led to no match
 is remembered.
 
-The two kernels at the end go from starting row to starting row. Code that only `counting` needs is
-compiled only with it.
+The two kernels at the end go from starting row to starting row.
 
 Cost: exponential at worst; rows are read again by each run that comes past them. If computation
 states are kept, it is the number of different states.
@@ -29,52 +28,106 @@ states are kept, it is the number of different states.
 Sources: SASE+, "Backtracking algorithm", "Merging equivalent runs".
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from matchrec.automaton.program import A_MATCH, NOTHING, UNFINISHED
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import spliced
-from matchrec.search.kernels import counting as counted
+from matchrec.jit.decorators import kernel, spliced
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.counting import (
-    END_STATE,
-    END_UNTIL,
-    UNKNOWN,
-    begin_nearest,
-    count_match,
-    count_start,
-    ends_here,
-    is_nearer,
-    keep_nearer,
-    note_reason,
+from matchrec.search.kernels.layout import (
+    ByteArray,
+    NegationArrays,
+    OutputArrays,
+    Progress,
+    ReachedStates,
+    RememberedRows,
+    RowArrays,
+    Rules,
+    RunConditions,
+    RunStarts,
+    SelectionRules,
 )
-from matchrec.search.kernels.layout import Hook, RowArrays, Rules, RunStarts, Work
 from matchrec.search.kernels.mapping import (
+    begin_states,
     forget,
     has_failed,
     may_map,
     note_failure,
     note_state,
-    on_run_of,
     remember_failure,
     takes_too_many_steps,
 )
 from matchrec.search.kernels.matches import (
-    FORBIDDEN,
+    SelectionProgress,
     is_match,
     keep_match,
-    lacks_absent,
     write_completed,
     write_path,
 )
-from matchrec.search.kernels.starts import begin_at, begin_start, searching, skip_match
+from matchrec.search.kernels.starts import (
+    begin_at,
+    begin_start,
+    find_start,
+    go_to_next_partition,
+    skip_match,
+)
 from matchrec.search.partitions import IntArray
+from matchrec.search.search import Kernel, SelectionPathSearch
 
 BLOCKED = 1  # the run may not skip the row
 STOPPED = 3  # the run may neither skip the row nor go on with it, only be completed by it
 ACCEPTED = -1  # `search_from` returns it if the search is over
+
+
+class SkippingProgress(SelectionProgress, RememberedRows, ReachedStates):
+    """How far the search has come.
+
+    There is a best match if matches may not overlap. Its length is also that of the path of a match
+    that ends the search of its starting row. Reached states are those of live runs.
+    """
+
+
+class SkippingWork(NamedTuple):
+    """What the search works in."""
+
+    progress: SkippingProgress
+    output: OutputArrays
+    # int64[5, d], the run that is followed, and the best match: see `layout`.
+    path: IntArray
+    # uint8[r, b], the failures that are remembered: see `mapping`.
+    memo: ByteArray
+    # int64[COUNTERS], what has been done and need not be done again.
+    counters: IntArray
+    # int64[n or 0], for each row the last row at which a run is live that began there, if needed.
+    last_live: IntArray
+
+
+class Tracing(Protocol):
+    """What records each test of a search that Python runs: see `explain.tracing.search`."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more tests are recorded, so that the search may end."""
+
+    def note_answer(self, answer: int, choice: int, row: int, depth: int) -> None:
+        """Record the outcome of a condition, unless the row may be taken."""
+
+    def note_taken(self, answer: int, choice: int, row: int, depth: int) -> None:
+        """Record that a row is taken, and whether it must be followed."""
+
+    def note_skipped(self, row: int, depth: int) -> None:
+        """Record that a row is skipped."""
+
+    def note_no_row(self, choice: int, row: int, depth: int) -> None:
+        """Record that no row is left."""
+
+    def note_acceptance(self, answer: int, choice: int, row: int, depth: int) -> None:
+        """Record whether the path is a match."""
+
+    def note_end(self, kind: int, row: int, depth: int) -> None:
+        """Record that the path is a match, or a run whose window has ended."""
 
 
 @spliced
@@ -82,45 +135,46 @@ def search_from(
     first: int,
     end: int,
     rules: Rules,
+    selecting: SelectionRules,
     rows: RowArrays,
-    work: Work,
-    negation: Hook,
-    counting: Hook,
-    tracing: Hook,
+    work: SkippingWork,
+    conditions: RunConditions,
+    negation: NegationArrays | None,
+    table: IntArray | None,
+    tracing: Tracing | None,
 ) -> int:
     """Search from progress.start in state `first`; `end` is the row before which runs end.
 
-    The search is over at the preferred match; with `counting`, at any match. Then
-    progress.best_length is how many rows the path has. If there is no match, `counting` has the
-    nearest run. With `tracing`, each test is recorded, and no match is written out.
+    The search is over at the preferred match. Then progress.best_length is how many rows the path
+    has. With `table`, computation states are searched once. With `tracing`, each test is recorded,
+    and no match is written out.
 
     All is one loop over choices, forward, over skipped rows, and back, so that its variables stay
     in machine registers. Where there are two nested `if` instead of an `and`, the first one leaves
-    out code that is not needed without counting or tracing.
+    out code that is not needed without tracing.
 
     Returns:
         DONE; ACCEPTED if the search is over; or another status.
     """
     program, path, progress = rules.program, work.path, work.progress
-    states, goes_on, waits, ends = rules.first, rules.goes_on, rules.waits, rules.ends
+    first_choice, goes_on = rules.first, selecting.goes_on
+    waits, ends = selecting.waits, selecting.ends
     start, last_live = progress.start, work.last_live
     row, state, depth = start, first, np.int64(0)
-    choice = states[first]
+    choice = first_choice[first]
     blocked = matches = reads = forks = deepest = np.int64(0)
     status = np.int64(layout.DONE)
-    if counting is not None:
-        if first == 0 or is_nearer(depth, state, depth, counting):
-            begin_nearest(depth, state, row, depth, np.int64(UNKNOWN), counting)
     while True:
-        end_of_choices, kind = states[state + 1], ends[state]
+        end_of_choices, kind = first_choice[state + 1], ends[state]
         if last_live.shape[0] > 0:
             last_live[start] = max(last_live[start], row)
-        best = progress.best_start
-        if best >= 0:
+        if progress.best_start >= 0:
             # A match that is complete earlier is better; with the same start, earlier positions.
-            end = min(end, progress.best_end + int(best == start))
+            end = min(end, progress.best_end + int(progress.best_start == start))
         position = Position(row, end, state, choice, depth, blocked, matches)
-        result = try_choices(position, rules, rows, work, negation, counting, tracing)
+        result = try_choices(
+            position, rules, selecting, rows, work, conditions, negation, table, tracing
+        )
         choice, blocked, matches, status = result
         if tracing is not None:
             if tracing.is_full:
@@ -136,19 +190,17 @@ def search_from(
             if depth > deepest:
                 deepest = depth
             state = program[choice, layout.TARGET]
-            if counting is not None:
-                begin_nearest(depth, state, row, depth, np.int64(UNKNOWN), counting)
             blocked = np.int64(0 if goes_on[state] else BLOCKED)
-            choice = states[state]
+            choice = first_choice[state]
             continue
         if depth > 0 and row < end and blocked == 0 and waits[state] >= 0:
             if tracing is not None:
-                tracing.note(tracing.SKIPPED, -1, row, depth)
+                tracing.note_skipped(row, depth)
             row, state = row + 1, waits[state]
-            choice = states[state]
+            choice = first_choice[state]
             continue
         if depth > 0 and row >= end and kind != 0:
-            if counting is not None or rules.output == layout.PREFERRED:
+            if rules.output == layout.PREFERRED:
                 progress.best_length = depth
                 status = np.int64(ACCEPTED)
                 break
@@ -157,16 +209,11 @@ def search_from(
             elif write_completed(kind, row, depth, work) != layout.DONE:
                 return layout.OUTPUT_FULL
             matches += 1
-        if counting is not None:
-            if ends_here(depth, counting):
-                counting.ends[depth, END_UNTIL] = min(row, end) + 1
         if depth == 0:
             break
         depth -= 1
         row, choice = path[layout.PATH_ROWS, depth], path[layout.PATH_CHOICES, depth]
         marks = path[layout.PATH_MARKS, depth]
-        if counting is not None:
-            keep_nearer(depth, choice, counting)
         bit = program[choice, layout.MEMO]
         if marks >> 2 == matches and bit >= 0:
             if not remember_failure(work.memo, progress, bit, row + 1):
@@ -198,35 +245,36 @@ class Position(NamedTuple):
 def try_choices(
     position: Position,
     rules: Rules,
+    selecting: SelectionRules,
     rows: RowArrays,
-    work: Work,
-    negation: Hook,
-    counting: Hook,
-    tracing: Hook,
+    work: SkippingWork,
+    conditions: RunConditions,
+    negation: NegationArrays | None,
+    table: IntArray | None,
+    tracing: Tracing | None,
 ) -> tuple[int, int, int, int]:
     """Try the choices of a state from one on, until one maps the row; it is in the path then.
 
     Returns:
         The choice that maps the row, or the index after the last choice; the new values of
-        `blocked`
-        and `matches`; and DONE, ACCEPTED if the search is over, or another status.
+        `blocked` and `matches`; and DONE, ACCEPTED if the search is over, or another status.
     """
     program, path = rules.program, work.path
     row, end, depth, choice = position.row, position.end, position.depth, position.choice
     blocked, matches = position.blocked, position.matches
-    end_of_choices, kind = rules.first[position.state + 1], rules.ends[position.state]
+    end_of_choices, kind = rules.first[position.state + 1], selecting.ends[position.state]
     status = np.int64(layout.DONE)
     while choice < end_of_choices:
         target = program[choice, layout.TARGET]
         if target == layout.ACCEPT:
-            answer = is_match(choice, row, depth, rules, rows, work, negation)
+            answer = is_match(choice, row, depth, rules, rows, work, conditions, negation)
             if answer > layout.CONDITION_FAILED:
                 status = np.int64(answer)
                 break
             if tracing is not None:
                 tracing.note_acceptance(answer, choice, row, depth)
             if answer == HOLDS:
-                if counting is not None or rules.output == layout.PREFERRED:
+                if rules.output == layout.PREFERRED:
                     status = np.int64(ACCEPTED)
                     break
                 if tracing is not None:
@@ -237,11 +285,10 @@ def try_choices(
                 else:
                     status = np.int64(layout.OUTPUT_FULL)
                     break
-            if counting is not None:
-                if answer == FORBIDDEN:
-                    note_reason(counted.FORBIDDEN, depth, counting)
-        elif row < end and (blocked != STOPPED or target < 0 or not rules.goes_on[target]):
-            answer = evaluate_choice(choice, row, depth, rules, rows, work)
+        elif row < end and (blocked != STOPPED or target < 0 or not selecting.goes_on[target]):
+            answer = evaluate_choice(
+                choice, row, depth, program, rows.satisfied, path, work.progress, conditions
+            )
             if answer < 0:
                 status = np.int64(-answer)
                 break
@@ -250,35 +297,25 @@ def try_choices(
             if answer == HOLDS and target >= 0:
                 blocked = max(blocked, program[choice, layout.BLOCKS])
                 push(choice, row, depth, 4 * matches + blocked, path)
-                answer = is_worth_following(choice, row, depth, rules, rows, work, counting)
+                answer = is_worth_following(choice, row, depth, program, work, conditions, table)
                 if answer < 0:
                     status = np.int64(-answer)
                     break
                 if tracing is not None:
-                    outcome_of_row = tracing.TAKEN if answer == HOLDS else tracing.KNOWN
-                    tracing.note(outcome_of_row, choice, row, depth)
+                    tracing.note_taken(answer, choice, row, depth)
                 if answer == HOLDS:
                     break
             elif answer == HOLDS:
-                if counting is not None:
-                    if target == layout.COMPLETES_HERE:
-                        status = np.int64(ACCEPTED)
+                outcome = np.int64(kind if target == layout.TIMES_OUT else 0)
+                if target == layout.COMPLETES_HERE:
+                    outcome = np.int64(A_MATCH)
+                if outcome != 0:
+                    if tracing is not None:
+                        tracing.note_end(outcome, row, depth)
+                    elif write_completed(outcome, row, depth, work) != layout.DONE:
+                        status = np.int64(layout.OUTPUT_FULL)
                         break
-                    if target == layout.TIMES_OUT:
-                        note_reason(counted.OUT_OF_WINDOW, depth, counting)
-                    if target == layout.ENDS or target == layout.STOPS:
-                        note_reason(counted.FORBIDDEN, depth, counting)
-                else:
-                    outcome = np.int64(kind if target == layout.TIMES_OUT else 0)
-                    if target == layout.COMPLETES_HERE:
-                        outcome = np.int64(A_MATCH)
-                    if outcome != 0:
-                        if tracing is not None:
-                            tracing.note_end(outcome, row, depth)
-                        elif write_completed(outcome, row, depth, work) != layout.DONE:
-                            status = np.int64(layout.OUTPUT_FULL)
-                            break
-                        matches += 1
+                    matches += 1
                 if target != layout.CUTS:
                     blocked = STOPPED if target == layout.STOPS else max(blocked, BLOCKED)
                 if target == layout.ENDS or target == layout.TIMES_OUT or target == layout.CUTS:
@@ -286,28 +323,35 @@ def try_choices(
                     break
         elif tracing is not None:
             if row >= end:
-                tracing.note(tracing.NO_ROW, choice, row, depth)
+                tracing.note_no_row(choice, row, depth)
         choice += 1
     return choice, blocked, matches, status
 
 
 @spliced
 def evaluate_choice(
-    choice: int, row: int, depth: int, rules: Rules, rows: RowArrays, work: Work
+    choice: int,
+    row: int,
+    depth: int,
+    program: IntArray,
+    satisfied: IntArray,
+    path: IntArray,
+    progress: Progress,
+    conditions: RunConditions,
 ) -> int:
     """Return whether a run of `depth` rows may map a row by a choice: HOLDS, HOLDS_NOT or -status.
 
-    The number of evaluations is limited if starting rows are counted, and for live runs.
+    The number of evaluations is limited for live runs.
     """
-    progress = work.progress
     answer = np.int64(HOLDS)
-    if depth == work.path.shape[1]:
+    if depth == path.shape[1]:
         answer = np.int64(-layout.PATH_FULL)
     elif takes_too_many_steps(progress):
         answer = np.int64(-layout.TOO_MANY_STEPS)
     else:
-        on_run = on_run_of(rules, rows, work)
-        answer = np.int64(may_map(choice, depth, depth + 1, row, rules, rows.satisfied, on_run))
+        answer = np.int64(
+            may_map(choice, depth, depth + 1, row, program, satisfied, progress, conditions)
+        )
         if answer != HOLDS and answer != HOLDS_NOT:
             answer = -note_failure(answer, choice, row, progress)
     return int(answer)
@@ -315,24 +359,26 @@ def evaluate_choice(
 
 @spliced
 def is_worth_following(
-    choice: int, row: int, depth: int, rules: Rules, rows: RowArrays, work: Work, counting: Hook
+    choice: int,
+    row: int,
+    depth: int,
+    program: IntArray,
+    work: SkippingWork,
+    conditions: RunConditions,
+    table: IntArray | None,
 ) -> int:
     """Return whether a run that has mapped a row must be followed: HOLDS, HOLDS_NOT or -status.
 
-    It need not be if it is known to fail, if a negation already forbids it, or if a run with the
-    same future has come there. The row is the one in the path after `depth` others.
+    It need not be if it is known to fail, or if a run with the same future has come there. The row
+    is the one in the path after `depth` others.
     """
-    progress, bit = work.progress, rules.program[choice, layout.MEMO]
+    progress, bit = work.progress, program[choice, layout.MEMO]
     answer = np.int64(HOLDS)
     if bit >= 0 and has_failed(work.memo, progress, bit, row + 1):
         answer = np.int64(HOLDS_NOT)
-    if counting is not None:
-        length = depth + 1  # negations, as far as they are decided by these rows
-        if lacks_absent(0, length, length, counting.between, rules, rows, work) != HOLDS:
-            note_reason(counted.FORBIDDEN, depth, counting)
-            answer = np.int64(HOLDS_NOT)
-    if answer == HOLDS and bit < 0:
-        answer = np.int64(note_state(choice, row, depth, rules, work))
+    if table is not None:
+        if answer == HOLDS and bit < 0:
+            answer = np.int64(note_state(choice, row, depth, program, conditions, table, progress))
     return int(answer)
 
 
@@ -344,27 +390,80 @@ def push(choice: int, row: int, depth: int, marks: int, path: IntArray) -> None:
     path[layout.PATH_MARKS, depth] = marks
 
 
-# The kernels that go from starting row to starting row.
-#
-# `search_matches` without counting: the matches that are asked for.
-#
-# `search_matches` with counting: for each starting row whether it begins a match, and otherwise how
-# far its nearest run came. The first match ends the search of its starting row. Without one, the
-# nearest run is counted. The computation states that a starting row has reached are kept, because
-# equal ones have the same future. Cost: for each starting row, the rows of its window or partition,
-# times the number of different computation states.
-#
-# `search_live_runs`: for a starting row without a match, the most preferred run that is live where
-# its window ends. By its rules no other run is a match, and the search is over with the first run
-# that comes to that row in a state from which a match could still be reached. A run that is live at
-# the end of a window is live before that, and windows end in the order of their starting rows. So
-# if no run from a state at a row is live at the end of one window, none is at the end of a later
-# one. That is remembered for all starting rows of a partition. Cost: linear in the rows, and in the
-# rows of the runs that are output, if conditions depend on the data only.
+@kernel
+def search_matches(
+    rules: Rules,
+    selecting: SelectionRules,
+    rows: RowArrays,
+    work: SkippingWork,
+    conditions: RunConditions,
+    negation: NegationArrays | None,
+) -> int:
+    """Search for matches from `progress` on; return a status. `starts` explains this loop."""
+    progress = work.progress
+    while progress.partition < rows.starts.shape[0] - 1:
+        status = np.int64(layout.DONE)
+        while status == layout.DONE and find_start(rows.begins, progress):
+            status = np.int64(search_start(rules, selecting, rows, work, conditions, negation))
+        if status != layout.DONE and status != layout.MORE_ROWS:
+            return int(status)
+        go_to_next_partition(rows.starts, rows.frontier, progress)
+        begin_partition(work)
+    return layout.DONE
+
+
+@kernel
+def search_live_runs(
+    rules: Rules,
+    selecting: SelectionRules,
+    rows: RowArrays,
+    work: SkippingWork,
+    conditions: RunConditions,
+    table: IntArray,
+    starts: RunStarts,
+) -> int:
+    """Search for live runs from `progress` on; return a status. `starts` explains this loop.
+
+    For a starting row without a match, it finds the most preferred run that is live where its
+    window ends. By its rules no other run is a match, and the search is over with the first run
+    that comes to that row in a state from which a match could still be reached.
+
+    A run that is live at the end of a window is live before that, and windows end in the order of
+    their starting rows. So if no run from a state at a row is live at the end of one window, none
+    is at the end of a later one. That is remembered for all starting rows of a partition.
+
+    Cost: linear in the rows, and in the rows of the runs that are output, if conditions depend on
+    the data only.
+    """
+    progress = work.progress
+    while progress.partition < rows.starts.shape[0] - 1:
+        status = np.int64(layout.DONE)
+        while status == layout.DONE and find_start(rows.begins, progress):
+            status = np.int64(
+                find_live_run(rules, selecting, rows, work, conditions, table, starts)
+            )
+        if status != layout.DONE and status != layout.MORE_ROWS:
+            return int(status)
+        go_to_next_partition(rows.starts, rows.frontier, progress)
+        begin_partition(work)
+    return layout.DONE
 
 
 @spliced
-def search_start(rules: Rules, rows: RowArrays, work: Work, negation: Hook, counting: Hook) -> int:
+def begin_partition(work: SkippingWork) -> None:
+    """Forget the failures of the partition before."""
+    forget(work.progress.start, work.progress)
+
+
+@spliced
+def search_start(
+    rules: Rules,
+    selecting: SelectionRules,
+    rows: RowArrays,
+    work: SkippingWork,
+    conditions: RunConditions,
+    negation: NegationArrays | None,
+) -> int:
     """Write out what is sought from progress.start on, and set the next starting row.
 
     Returns:
@@ -373,29 +472,20 @@ def search_start(rules: Rules, rows: RowArrays, work: Work, negation: Hook, coun
     progress = work.progress
     start, end = progress.start, begin_start(rows.window_end, progress)
     matches, mapped = progress.matches, progress.mapped
-    if counting is not None:
-        progress.stamp += 1
-        progress.runs = 0
     status = np.int64(layout.DONE)
-    for first in range(rules.starts):
+    for first in range(selecting.starts):
         if status == layout.DONE:
-            status = np.int64(search_from(first, end, rules, rows, work, negation, counting, None))
-    if counting is not None:
-        if status == layout.DONE:
-            remaining = counting.remaining[counting.ends[0, END_STATE]]
-            otherwise = counted.ANCHORED if remaining > 0 else counted.FORBIDDEN
-            count_start(otherwise, end, rules, rows, progress, counting)
+            status = np.int64(
+                search_from(
+                    first, end, rules, selecting, rows, work, conditions, negation, None, None
+                )
+            )
     if status == ACCEPTED:
         length = progress.best_length
         status = np.int64(write_path(layout.PATH_ROWS, length, work))
-        if counting is not None:
-            if status == layout.DONE and length > 0:
-                count_match(length, work.path[layout.PATH_CHOICES], counting)
-        elif status == layout.DONE:
-            path_choices, path_rows = (
-                work.path[layout.PATH_CHOICES, :length],
-                work.path[layout.PATH_ROWS],
-            )
+        if status == layout.DONE:
+            path_choices = work.path[layout.PATH_CHOICES, :length]
+            path_rows = work.path[layout.PATH_ROWS]
             status = np.int64(skip_match(path_choices, start, path_rows, rules, progress))
     if status == layout.DONE and progress.start == start:
         status = np.int64(go_on_after(start, work))
@@ -404,11 +494,8 @@ def search_start(rules: Rules, rows: RowArrays, work: Work, negation: Hook, coun
     return int(status)
 
 
-search_matches = searching(search_start)
-
-
 @spliced
-def go_on_after(start: int, work: Work) -> int:
+def go_on_after(start: int, work: SkippingWork) -> int:
     """Go on to the next row, after writing out the best match if none can be complete earlier.
 
     Returns:
@@ -430,7 +517,13 @@ def go_on_after(start: int, work: Work) -> int:
 
 @spliced
 def find_live_run(
-    rules: Rules, rows: RowArrays, work: Work, negation: Hook, starts: RunStarts
+    rules: Rules,
+    selecting: SelectionRules,
+    rows: RowArrays,
+    work: SkippingWork,
+    conditions: RunConditions,
+    table: IntArray,
+    starts: RunStarts,
 ) -> int:
     """Write out the live run of the starting row progress.start, if one is sought.
 
@@ -442,21 +535,48 @@ def find_live_run(
     progress, start = work.progress, work.progress.start
     kind, end = starts.kind[start], rows.window_end[start]
     status = np.int64(layout.DONE)
-    if kind != NOTHING and (kind != UNFINISHED or progress.unfinished_in != progress.partition):
+    if kind != NOTHING and (kind != UNFINISHED or starts.unfinished_in[0] != progress.partition):
         if rules.forgets and starts.number[start] != progress.number:
             forget(start, progress)
         progress.number = starts.number[start]
         progress.completed, progress.match_kind = end, kind
-        progress.stamp += 1
-        progress.runs = 0
-        status = np.int64(search_from(0, end, rules, rows, work, negation, None, None))
+        begin_states(progress)
+        status = np.int64(
+            search_from(0, end, rules, selecting, rows, work, conditions, None, table, None)
+        )
         if status == ACCEPTED:
             status = np.int64(write_path(layout.PATH_ROWS, progress.best_length, work))
             if status == layout.DONE and kind == UNFINISHED:
-                progress.unfinished_in = progress.partition
+                starts.unfinished_in[0] = progress.partition
     if status == layout.DONE:
         progress.start = start + 1
     return int(status)
 
 
-search_live_runs = searching(find_live_run)
+class SkippingSearch(SelectionPathSearch[SkippingWork]):
+    """A search of one run at a time that may skip rows."""
+
+    progress: SkippingProgress
+    progress_kind = SkippingProgress
+
+    def make_work(self) -> SkippingWork:
+        """Return what the kernel works in."""
+        return SkippingWork(
+            progress=self.progress,
+            output=self.output,
+            path=self.memory["path"],
+            memo=self.memory["memo"],
+            counters=self.counted,
+            last_live=self.last_live,
+        )
+
+
+class MatchSearch(SkippingSearch):
+    """One run at a time, for the preferred match of each starting row or for all matches."""
+
+    kernel = Kernel(search_matches, search_start, begin_partition)
+
+    def arguments(self) -> tuple[object, ...]:
+        """Return the arguments of the kernel."""
+        rules, selecting, rows = self.rules, self.selecting, self.arrays.rows
+        return rules, selecting, rows, self.work, self.conditions, self.arrays.negation

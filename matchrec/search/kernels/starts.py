@@ -1,33 +1,45 @@
 """What every search does around a match: go through the partitions, write matches out, skip.
 
-A search is a function `search_start` that searches from the starting row progress.start. From it
-`searching` makes a kernel, which calls it for each starting row of each partition:
+A kernel goes from starting row to starting row. Each search has its own, in the same form:
 
-1. Pass over rows with which no match can begin.
-2. Search from the starting row. A match is written to the output, and sets the next starting row by
-   AFTER MATCH SKIP; otherwise that is the next row.
-3. At the end of the partition, note how far the search has come, and go on to the next one.
+    @kernel
+    def search(rules, rows, work):
+        progress = work.progress
+        while progress.partition < rows.starts.shape[0] - 1:
+            status = np.int64(layout.DONE)
+            while status == layout.DONE and find_start(rows.begins, progress):
+                status = np.int64(search_start(rules, rows, work))
+            if status != layout.DONE and status != layout.MORE_ROWS:
+                return int(status)
+            go_to_next_partition(rows.starts, rows.frontier, progress)
+            begin_partition(work)
+        return layout.DONE
+
+1. `find_start` passes over rows with which no match can begin.
+2. `search_start` searches from the starting row. A match is written to the output, and sets the
+   next starting row by AFTER MATCH SKIP; otherwise that is the next row.
+3. At the end of the partition, `go_to_next_partition` notes how far the search has come, and goes
+   on to the next one. `begin_partition` forgets what held for the partition before.
 
 When something is full, the kernel returns a status. Called again, it goes on where `progress` says.
+While a kernel is not compiled, Python runs the same loop (`search.KernelSearch`), so `search_start`
+and `begin_partition` are functions of their own.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 
-from matchrec.jit.decorators import inlined, inner, kernel, kernel_with, spliced
+from matchrec.jit.decorators import inlined, inner, kernel, spliced
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import (
     ChoiceArray,
-    Hook,
     OutputArrays,
     Progress,
-    RowArrays,
+    RememberedRows,
     Rules,
     SkipRule,
-    Work,
 )
 from matchrec.search.kernels.mapping import end_of_window, forget
 from matchrec.search.partitions import BoolArray, Frontier, IntArray
@@ -40,56 +52,18 @@ UNDECIDED = NO_MATCH - layout.MORE_ROWS
 UNKNOWN = -2  # nothing is known of a state at a row
 
 
-# What `search_partitions` calls. `searching` puts another function here for each kernel.
-search_start: Any = None
-
-
-def searching(search_start: Any) -> Any:
-    """Return the kernel of a search.
-
-    Args:
-        search_start: searches from progress.start on. It either sets the next starting row and
-            returns DONE, or returns another status.
-    """
-    return kernel_with(search_partitions, "search_start", search_start)
-
-
-def search_partitions(
-    rules: Rules, rows: RowArrays, work: Work, first_hook: Hook, second_hook: Hook
-) -> int:
-    """Search from `progress` on until all partitions are done or something is full.
-
-    Returns:
-        The status; progress says where the search stopped.
-    """
-    progress = work.progress
-    partitions = rows.starts.shape[0] - 1
-    while progress.partition < partitions:
-        if progress.partition >= 0:
-            until = progress.until
-            status = np.int64(layout.DONE)
-            while status == layout.DONE:
-                if rows.begins.shape[0] > 0:
-                    pass_over(rows.begins, until, progress)
-                if progress.start >= until:
-                    break
-                status = np.int64(search_start(rules, rows, work, first_hook, second_hook))
-            if status != layout.DONE and status != layout.MORE_ROWS:
-                return int(status)
-        go_to_next_partition(rows.starts, rows.frontier, progress)
-    return layout.DONE
-
-
 @spliced
-def pass_over(begins: BoolArray, until: int, progress: Progress) -> None:
-    """Go on from the next starting row to the first one with which a match may begin.
+def find_start(begins: BoolArray, progress: Progress) -> bool:
+    """Go on to the next starting row with which a match may begin; return whether there is one.
 
     A starting row whose search was interrupted is one with which a match may begin, so it stays.
     """
-    start = progress.start
-    while start < until and not begins[start]:
-        start += 1
-    progress.start = start
+    start, until = progress.start, progress.until
+    if begins.shape[0] > 0:
+        while start < until and not begins[start]:
+            start += 1
+        progress.start = start
+    return bool(start < until)
 
 
 @inner
@@ -101,7 +75,6 @@ def go_to_next_partition(starts: IntArray, frontier: Frontier, progress: Progres
         frontier.start[number] = start if start < until else until
         frontier.number[number] = progress.number
         frontier.steps[number] = progress.step_count
-        progress.count = progress.count if progress.goes_on != 0 else 0
     number += 1
     progress.partition = number
     if number == starts.shape[0] - 1:
@@ -114,8 +87,6 @@ def go_to_next_partition(starts: IntArray, frontier: Frontier, progress: Progres
     progress.number = frontier.number[number]
     begin_at(start, progress)
     progress.step_count = frontier.steps[number]
-    forget(start, progress)
-    progress.horizon = start
 
 
 @spliced
@@ -141,19 +112,21 @@ def go_on_without(answer: int, progress: Progress) -> int:
 
 
 @spliced
-def write_path(length: int, rules: Rules, work: Work) -> int:
-    """Write out the match of `length` rows in `path`, and skip.
+def write_path(
+    length: int, path: ChoiceArray, rules: Rules, output: OutputArrays, progress: RememberedRows
+) -> int:
+    """Write out the match whose `length` choices are in `path`, and skip.
 
     Returns:
         DONE, OUTPUT_FULL or a failure of AFTER MATCH SKIP.
     """
-    path, choices, progress = work.path, work.output.choices, work.progress
-    if not has_room(length, work.output, progress):
+    choices = output.choices
+    if not has_room(length, output, progress):
         return layout.OUTPUT_FULL
     mapped = progress.mapped
     for index in range(length):
         choices[mapped + index] = path[index]
-    return finish_match(progress.start, length, rules, work.output, progress, None)
+    return finish_match(progress.start, length, rules, output, progress, None)
 
 
 @spliced
@@ -171,7 +144,12 @@ def has_room(length: int, output: OutputArrays, progress: Progress) -> bool:
 
 @spliced
 def finish_match(
-    start: int, length: int, rules: Rules, output: OutputArrays, progress: Progress, rows: Hook
+    start: int,
+    length: int,
+    rules: Rules,
+    output: OutputArrays,
+    progress: RememberedRows,
+    rows: IntArray | None,
 ) -> int:
     """Add the match whose choices have been written to the end of the output, and skip.
 
@@ -183,7 +161,8 @@ def finish_match(
     begin = progress.mapped
     progress.mapped = begin + length
     add_match(output.found, progress, start, length)
-    return skip_match(output.choices[begin : begin + length], start, rows, rules, progress)
+    mapped = output.choices[begin : begin + length]
+    return skip_match(mapped, start, rows, rules, progress)
 
 
 @spliced
@@ -199,7 +178,9 @@ def add_match(found: IntArray, progress: Progress, start: int, length: int) -> N
 
 
 @inlined
-def note_value(known: ChoiceArray, progress: Progress, state: int, row: int, value: int) -> None:
+def note_value(
+    known: ChoiceArray, progress: RememberedRows, state: int, row: int, value: int
+) -> None:
     """Note in a ring of rows what is known of a state at a row.
 
     Of a row that is new to the ring, all other states are UNKNOWN.
@@ -214,7 +195,7 @@ def note_value(known: ChoiceArray, progress: Progress, state: int, row: int, val
 
 
 @spliced
-def begin_start(window_end: IntArray, progress: Progress) -> int:
+def begin_start(window_end: IntArray, progress: RememberedRows) -> int:
     """Return the row before which a match ends that starts at progress.start.
 
     Failures that held for starting rows whose windows end elsewhere are forgotten.
@@ -245,15 +226,19 @@ def begin_start(window_end: IntArray, progress: Progress) -> int:
 
 NO_ROW = -1  # the match has no target
 
+TargetArray = BoolArray | IntArray
+MappedArray = npt.NDArray[np.int16] | ChoiceArray | IntArray
+
 
 @spliced
-def next_start(skip: SkipRule, is_target: Any, mapped: Any, start: int, rows: Hook) -> int:
+def next_start(
+    skip: SkipRule, is_target: TargetArray, mapped: MappedArray, start: int, rows: IntArray | None
+) -> int:
     """Return the row from which the search goes on after a match; NO_ROW if it has no target.
 
     Args:
         skip: the skip strategy.
-        is_target: bool or int array, whether rows mapped by a choice, or to a variable, are
-            targets.
+        is_target: whether rows mapped by a choice, or to a variable, are targets.
         mapped: int[k], the choice or the variable by which each row is mapped.
         start: the match's starting row.
         rows: int64[k], positions of the rows; None if they follow the starting row without a gap.
@@ -286,8 +271,12 @@ def distance_to_next_start(skip: SkipRule, is_target: bool, later_distance: int)
 
 
 @spliced
-def skip_match(mapped: Any, start: int, rows: Hook, rules: Rules, progress: Progress) -> int:
+def skip_match(
+    mapped: MappedArray, start: int, rows: IntArray | None, rules: Rules, progress: RememberedRows
+) -> int:
     """Set the next starting row after a match. See `next_start` for the arguments.
+
+    Failures that hold only until the next match are forgotten.
 
     Returns:
         DONE or a failure.
@@ -319,8 +308,8 @@ def next_starts(
     is_target: BoolArray,
     start: IntArray,
     offsets: IntArray,
-    mapped: Any,
-    rows: Any,
+    mapped: MappedArray,
+    rows: IntArray | None,
     next_rows: IntArray,
 ) -> None:
     """Fill `next_rows` with the `next_start` of each match. Arrays are as in `matches.Matches`."""

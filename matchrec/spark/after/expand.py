@@ -90,7 +90,7 @@ def write_shared_column(match_field: StructField, row_field: StructField) -> str
         MatchRecognizePlanError: their types differ.
     """
     if match_field.dataType != row_field.dataType:
-        raise calls.column_of_other_type(
+        raise calls.column_types_differ(
             name=match_field.name,
             of_match=match_field.dataType.simpleString(),
             of_row=row_field.dataType.simpleString(),
@@ -123,9 +123,11 @@ def find_rows_column(
         if is_candidate:
             candidates.append((name, row_type))
     if not candidates:
-        raise calls.no_rows(column, names.names, [schema[index].name for index in row_types])
+        raise calls.no_matched_rows(
+            column, names.names, [schema[index].name for index in row_types]
+        )
     if len(candidates) > 1:
-        raise calls.several_rows(columns=[name for name, _ in candidates])
+        raise calls.several_matched_rows(columns=[name for name, _ in candidates])
     return candidates[0]
 
 
@@ -154,7 +156,7 @@ def unwind_graph(graph: DataFrame) -> DataFrame:
         MatchRecognizePlanError: the DataFrame is not a graph of matches.
     """
     if "state" not in graph.columns or STATES not in graph.schema["state"].metadata:
-        raise calls.no_match_graph(columns=graph.columns)
+        raise calls.not_a_match_graph(columns=graph.columns)
     states_by_variable = graph.schema["state"].metadata[STATES]
     shown_keys = graph.schema["state"].metadata[KEYS]
     key_fields = graph.schema.fields[: graph.columns.index("state")]

@@ -21,10 +21,12 @@ from pyspark.sql.types import DateType, DoubleType, FloatType, NumericType, Stri
 from matchrec.conditions.row_column import build_end_columns
 from matchrec.conditions.split import is_truth_value
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError, calls, conditions
-from matchrec.errors.sql import expression as errors
+from matchrec.errors.machine import hours_along_dates, signed_zeros_in_key
 from matchrec.errors.sql import refusals
-from matchrec.errors.sql.around import find_refusal_cure
+from matchrec.errors.sql import unknown_names as errors
+from matchrec.errors.sql.expression import correlated_subquery, not_sortable
 from matchrec.errors.sql.foreign_names import find_arguments_cure
+from matchrec.errors.sql.refusals import find_refusal_cure
 from matchrec.plan.clauses import Measure, RowExpression, RowsPerMatch
 from matchrec.plan.expression import (
     FUNCTIONS_OF_ENDED_RUNS,
@@ -226,8 +228,8 @@ class Diagnosis:
         except MatchRecognizeUnsupportedError as error:
             # The compiler's error about a window does not name the types.
             for interval in self.plan.intervals:
-                expected = conditions.not_measured_by(interval.span)
-                if (error.message, error.span) == (expected.message, expected.span):
+                expected = conditions.within_not_a_distance(interval.span)
+                if (error.code, error.span) == (expected.code, expected.span):
                     raise self.make_window_error(interval) from None
             raise error from None
 
@@ -281,7 +283,7 @@ class Diagnosis:
             return None
         smallest = min(subquery_spans, key=lambda span: span.end - span.start)
         what = f"column `{name}` of the input"
-        return errors.correlated_subquery(smallest, clause="MEASURES", what=what).under(name)
+        return correlated_subquery(smallest, clause="MEASURES", what=what).under(name)
 
     def make_window_error(self, interval: RowExpression) -> MatchRecognizeError:
         """Return the error of a window that is not a distance along its key."""
@@ -431,34 +433,34 @@ def find_unbound_name(refusal: PySparkException) -> str | None:
 
 
 def make_unbound_error(
-    written: WrittenSql, name: str, known: tuple[str, ...]
+    written: WrittenSql, name: str, parameters: tuple[str, ...]
 ) -> MatchRecognizeError:
     """Return the error of a parameter without a value in an expression of the user.
 
     Args:
         written: the expression.
         name: the parameter, or the name that a `?` has in generated SQL.
-        known: the parameters with a value. If `name` is one of them, the session has lost it.
+        parameters: the parameters with a value. If `name` is one of them, the session has lost it.
     """
-    if name in known:
+    if name in parameters:
         return make_lost_value_error(name, written.span)
     marker = find_marker(name)
     if marker is not None:
         return calls.marker_without_value(marker)
-    return calls.unbound_parameter(written.span, name=name, known=known).under(f":{name}")
+    return calls.unbound_parameter(written.span, name=name, parameters=parameters).under(f":{name}")
 
 
-def make_lost_value_error(name: str, place: Span | None) -> MatchRecognizeError:
+def make_lost_value_error(name: str, span: Span | None) -> MatchRecognizeError:
     """Return the error of a parameter whose value the session has lost.
 
     Args:
         name: the parameter, or the name that a `?` has in generated SQL.
-        place: where the parameter is written. A `?` knows this itself.
+        span: where the parameter is written. A `?` knows this itself.
     """
     marker = find_marker(name)
     if marker is not None:
-        return calls.lost_value(marker, parameter="a parameter marker (?)")
-    return calls.lost_value(place, parameter=f"parameter `:{name}`").under(f":{name}")
+        return calls.parameter_value_lost(marker, parameter="a parameter marker (?)")
+    return calls.parameter_value_lost(span, parameter=f"parameter `:{name}`").under(f":{name}")
 
 
 def find_function(refusal: PySparkException) -> str:
@@ -498,10 +500,10 @@ def check_type_column(df: DataFrame, name: str, plan: MatchPlan) -> None:
         try:
             is_column = name in df.columns
             if is_column and not name.replace(".", "_").isidentifier():
-                raise errors.unknown_type_column(name=name, known=df.columns)
+                raise errors.unknown_type_column(name=name, columns=df.columns)
             field = df.schema[name] if is_column else df.selectExpr(name).schema.fields[0]
         except QUERY_ERRORS as error:
-            raise errors.unknown_type_column(name=name, known=df.columns) from error
+            raise errors.unknown_type_column(name=name, columns=df.columns) from error
     if not isinstance(field.dataType, StringType):
         raise errors.type_column_without_texts(type_name=field.dataType.simpleString(), name=name)
 
@@ -550,7 +552,7 @@ def find_mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecogniz
     for key in plan_keys:
         key_type = relation.type_of(key.text)
         if any(type(part).__name__ in WITHOUT_ORDER for part in iterate_types(key_type)):
-            yield errors.not_sortable(key.clause, key_type.simpleString(), key.span)
+            yield not_sortable(key.clause, key_type.simpleString(), key.span)
 
 
 # Types whose values have no order. By name, because an older PySpark lacks some of them.
@@ -570,13 +572,15 @@ def find_differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecog
             isinstance(part, FloatType | DoubleType) for part in iterate_types(key_type)
         )
         if is_floating and is_nested(key_type) and probes.tells_zeros_apart(spark):
-            yield calls.nested_zeros(key.span, clause=key.clause, type_name=key_type.simpleString())
+            yield signed_zeros_in_key(
+                key.span, clause=key.clause, type_name=key_type.simpleString()
+            )
     order = plan.order_by[0].expression if plan.order_by else None
     if order is None or not isinstance(relation.type_of(order.text), DateType):
         return
     for interval in plan.lengths:
         if interval.text and probes.drops_hours(spark) and has_hours(interval.text, relation):
-            yield calls.hours_along_dates(interval.span, interval=interval.text)
+            yield hours_along_dates(interval.span, interval=interval.text)
 
 
 def has_hours(interval: str, relation: Relation) -> bool:

@@ -35,19 +35,20 @@ from matchrec.errors import (
     MatchRecognizeUnsupportedError,
 )
 from matchrec.errors.kinds import Located
-from matchrec.errors.sql.around import FIND_THE_PART, find_refusal_cure
-from matchrec.errors.sql.expression import find_unknown_function_cure
 from matchrec.errors.sql.foreign_names import (
     find_dialect_syntax_cure,
     find_function_cure,
     find_table_cure,
 )
 from matchrec.errors.sql.refusals import (
+    FIND_THE_PART,
     find_literal_cure,
+    find_refusal_cure,
     find_type_name_cure,
     find_typed_literal_cure,
 )
 from matchrec.errors.sql.ungrouped import find_ungrouped_column
+from matchrec.errors.sql.unknown_names import find_unknown_function_cure
 from matchrec.plan.text import PREFIX, Replacement, Template, View, quote_name
 from matchrec.source import Source, Span
 from matchrec.spark.sail.words import (

@@ -22,29 +22,23 @@ from matchrec.compile.columns import find_dividing_columns
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
 from matchrec.compile.rule_set import RuleSet, SharedDrafts, join_rules
-from matchrec.conditions.row_column import RowColumn, show_column
+from matchrec.conditions.row_column import show_column
 from matchrec.conditions.types import COMPARED_BY_SPARK
-from matchrec.errors.run.failures import (
-    not_divided_by,
-    taken_name,
-    versions_of_other_columns,
-    versions_over_stream,
+from matchrec.errors.rule_sets import (
+    equivalence_test_in_rule_set,
+    name_taken,
+    rule_versions_differ,
+    rule_versions_over_stream,
 )
-from matchrec.errors.streams import divided_over_stream
+from matchrec.errors.streams import equivalence_test_over_stream
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_name, string_literal
 from matchrec.spark.backends import find_backend
 from matchrec.spark.errors.diagnose import Diagnosis
-from matchrec.spark.execute import (
-    Demand,
-    PreparedInput,
-    ScopeOf,
-    build_result_items,
-    prepare,
-    project,
-)
-from matchrec.spark.question import Question, Rule
+from matchrec.spark.execute import build_result_items, project
+from matchrec.spark.prepare import PreparedInput, prepare
+from matchrec.spark.question import Question
 from matchrec.spark.ranges import check_may_stay_whole
 from matchrec.spark.session import QUERY_ERRORS, quiet_analysis
 from matchrec.spark.streaming.bucket import digest
@@ -142,7 +136,7 @@ class BuiltRuleSet:
     @property
     def shared(self) -> SharedDrafts:
         """Return the drafts of the rules."""
-        return self.prepared.demand.caller_draft
+        return self.prepared.drafts
 
     @property
     def times(self) -> OrderNumbers:
@@ -171,20 +165,20 @@ def build_rule_set(question: Question, events: tuple[str, ...]) -> BuiltRuleSet:
         MatchRecognizeError: a rule is wrong, or cannot run with others.
     """
 
-    def make_demand(scope: ScopeOf) -> Demand[SharedDrafts]:
-        """Return what all rules together need from the input."""
-        shared = draft_rules(question, events, scope)
-        return Demand(shared, shared.drafts, shared.draft(), shared.columns)
+    def combine(drafts: tuple[Draft, ...]) -> SharedDrafts:
+        """Return the drafts of all rules, once it is known that they can run together."""
+        if question.is_stream:
+            check_stream_drafts(question, drafts)
+        names = [rule.name for rule in question.rules]
+        return SharedDrafts(dict(zip(names, drafts, strict=True)), events)
 
     with quiet_analysis():
         check_shared_plan(question)
         check_may_stay_whole(question, "rules share the rows of a partition")
-        prepared = prepare(question, make_demand)
-        shared = prepared.demand.caller_draft
-        crossing = {column: index for index, column in enumerate(shared.match_columns)}
-        executables = {rule.name: link_rule(prepared, rule, crossing) for rule in question.rules}
+        prepared = prepare(question, combine)
+        executables = link_rules(prepared)
         versions = {rule.name: rule.version for rule in question.rules if rule.version is not None}
-        rule_set = join_rules(shared, executables, crossing, versions)
+        rule_set = join_rules(prepared.drafts, executables, versions)
         if question.is_stream:
             rule_set = with_identities(prepared, rule_set)
         rows, slots = match_rules(prepared, rule_set)
@@ -204,57 +198,57 @@ def check_shared_plan(question: Question) -> None:
         _ = question.relation.select(texts).schema  # which is when Spark analyses them
 
 
-def draft_rules(question: Question, events: tuple[str, ...], scope: ScopeOf) -> SharedDrafts:
-    """Return the drafts of all rules.
-
-    Args:
-        question: the rules and their relation.
-        events: the names of the columns that the rows of a match have in the result.
-        scope: returns who reads neighbouring rows for the conditions of a plan.
+def check_stream_drafts(question: Question, drafts: tuple[Draft, ...]) -> None:
+    """Check that the rules can search events that arrive little by little.
 
     Raises:
-        MatchRecognizeError: a rule is wrong, or cannot run over a stream.
+        MatchRecognizeError: a rule needs neighbouring rows, or divides partitions further.
     """
-    drafts = {rule.name: question.draft(rule, scope(rule.plan)) for rule in question.rules}
-    if question.is_stream:
-        for rule in question.rules:
-            with rule.naming():
-                check_stream_draft(drafts[rule.name])
-    return SharedDrafts(drafts, events)
+    for rule, draft in zip(question.rules, drafts, strict=True):
+        with rule.naming():
+            check_one_row((*draft.columns(), *draft.row_conditions), draft.plan)
+            for column in find_dividing_columns(draft.plan):
+                raise equivalence_test_over_stream(column=show_column(column))
 
 
-def check_stream_draft(draft: Draft) -> None:
-    """Check that a rule can search events that arrive little by little.
+def link_rules(prepared: PreparedRules) -> tuple[Executable, ...]:
+    """Return the executable of each rule, in their order.
 
-    Raises:
-        MatchRecognizeError: it needs neighbouring rows, or divides partitions further.
-    """
-    check_one_row((*draft.columns(), *draft.row_conditions), draft.plan)
-    for column in find_dividing_columns(draft.plan):
-        raise divided_over_stream(column=show_column(column))
-
-
-def link_rule(prepared: PreparedRules, rule: Rule, crossing: dict[RowColumn, int]) -> Executable:
-    """Return the executable of one rule.
+    Each of them has all columns that the rules before it need, and then its own.
 
     Args:
         prepared: the rows of all rules.
-        rule: the rule.
-        crossing: the columns that are sent for other rules, see `compile.path.link_draft`.
 
     Raises:
-        MatchRecognizeError: workers cannot divide partitions by a column of the rule, or the
-            options or a stream do not allow it.
+        MatchRecognizeError: workers cannot divide partitions by a column of a rule, or the options
+            or a stream do not allow the rule.
     """
-    plan = prepared.demand.rule_drafts[rule.name].plan
-    with prepared.question.locating_errors(rule):
-        for column in find_dividing_columns(plan):
-            column_type = prepared.types[column]
-            if column_type.family in COMPARED_BY_SPARK:
-                raise not_divided_by(column=show_column(column), type_name=column_type.name)
-        executable = prepared.link(rule, crossing)
+    question = prepared.question
+    shared = prepared.drafts
+    relevant = shared.relevant
+    executables: list[Executable] = []
+    for number, (rule, draft) in enumerate(zip(question.rules, shared.rule_drafts, strict=True)):
+        sent = executables[-1].crossing.columns if executables else shared.match_columns
+        with question.locating_errors(rule):
+            check_dividing_columns(prepared, draft)
+            executable = prepared.link(number, sent)
         # the rows that any of the rules needs are sent for all of them
-        return replace(executable, relevant=prepared.demand.caller_draft.relevant)
+        executables.append(replace(executable, relevant=relevant))
+    return tuple(executables)
+
+
+def check_dividing_columns(prepared: PreparedRules, draft: Draft) -> None:
+    """Check that workers can divide partitions by the columns by which a rule does so.
+
+    Raises:
+        MatchRecognizeError: only Spark can compare the values of a column.
+    """
+    for column in find_dividing_columns(draft.plan):
+        column_type = prepared.types[column]
+        if column_type.family in COMPARED_BY_SPARK:
+            raise equivalence_test_in_rule_set(
+                column=show_column(column), type_name=column_type.name
+            )
 
 
 def with_identities(prepared: PreparedRules, rule_set: RuleSet) -> RuleSet:
@@ -265,8 +259,10 @@ def with_identities(prepared: PreparedRules, rule_set: RuleSet) -> RuleSet:
     """
     question = prepared.question
     linked_rules = []
-    for rule, linked in zip(question.rules, rule_set.rules, strict=True):
-        draft = prepared.demand.rule_drafts[rule.name]
+    drafts = prepared.drafts.rule_drafts
+    for rule, linked, draft, conditions in zip(
+        question.rules, rule_set.rules, drafts, prepared.conditions, strict=True
+    ):
         column_types = [(show_column(column), prepared.types[column]) for column in draft.columns()]
         identity = digest(
             linked.version.rule,
@@ -275,7 +271,7 @@ def with_identities(prepared: PreparedRules, rule_set: RuleSet) -> RuleSet:
             rule.columns,
             draft.plan,
             column_types,
-            prepared.conditions[rule.name].during,
+            conditions.during,
             question.ansi,
             question.options.algorithm,
         )
@@ -396,13 +392,13 @@ def select_result(built: BuiltRuleSet, name: str) -> DataFrame:
     ]
     results = [result_of_rule(built, number) for number in numbers]
     if len(results) > 1 and results[0].isStreaming:
-        raise versions_over_stream(name=name)
+        raise rule_versions_over_stream(name=name)
     if len({str(result.dtypes) for result in results}) > 1:
         column_lists = [
             ", ".join(f"{column} {type_name}" for column, type_name in result.dtypes)
             for result in results
         ]
-        raise versions_of_other_columns(name=name, columns=list(dict.fromkeys(column_lists))[:2])
+        raise rule_versions_differ(name=name, columns=list(dict.fromkeys(column_lists))[:2])
     return reduce(type(results[0]).unionAll, results)
 
 
@@ -442,7 +438,7 @@ def check_names(built: BuiltRuleSet) -> None:
     our_folded_names = {folded(name) for name in our_names}
     for name in key_names(built.shared.plan, built.question):
         if folded(name) in our_folded_names:
-            raise taken_name(what="partition column", name=name)
+            raise name_taken(what="partition column", name=name)
     for name in built.shared.events:
         if folded(name) == folded(VARIABLE):
-            raise taken_name(what="column", name=name)
+            raise name_taken(what="column", name=name)

@@ -18,7 +18,7 @@ from weakref import finalize
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from matchrec.errors.calls import row_too_long, too_much_to_send
+from matchrec.errors.frames import row_too_long, too_much_to_send
 from matchrec.spark.frames import with_arrow_columns, with_sample_row, with_single_chunks
 
 # How many bytes of rows one call sends.

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from matchrec.errors import calls as errors
+from matchrec.errors import machine as errors
 from matchrec.memory import find_mimalloc_settings, keep_freed
 from matchrec.spark.session import find_application
 
@@ -192,7 +192,7 @@ def check_client(address: str) -> None:
     try:
         client.get_configs("spark.sql.session.timeZone")
     except PySparkException as error:
-        raise errors.sail_refuses_client(version=__version__, reason=str(error)) from error
+        raise errors.incompatible_pyspark(version=__version__, reason=str(error)) from error
     finally:
         client.close()
 
@@ -212,7 +212,7 @@ def check_server(address: str) -> None:
         socket.create_connection((url.hostname, url.port or PORT), PATIENCE).close()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise errors.no_server(address=address, reason=reason) from error
+        raise errors.server_not_reachable(address=address, reason=reason) from error
 
 
 def end(session: SparkSession, server: Any, folder: TemporaryDirectory[str]) -> None:

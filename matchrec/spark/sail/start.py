@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.arguments import ArgumentKind
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors import calls as errors
+from matchrec.errors import machine as errors
 from matchrec.spark.environment import tune
 from matchrec.spark.sail import server
 from matchrec.spark.session import find_application, is_connect
@@ -160,7 +160,7 @@ def tuned(session: SparkSession, settings: SparkSettings) -> SparkSession:
     """
     for name, value in settings.items():
         if not session.conf.isModifiable(name):
-            raise errors.setting_of_spark(name=name)
+            raise errors.unknown_setting(name=name)
         session.conf.set(name, value)
     tune(session)
     return session

@@ -29,7 +29,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from matchrec.compile.rule_set import Version
-from matchrec.errors.streams import state_of_another_query
+from matchrec.errors.streams import checkpoint_of_other_query
 from matchrec.search.partitions import IntArray, find_starts_of_groups, list_positions
 from matchrec.spark.transport import PandasEncoding
 from matchrec.worker import wire
@@ -114,7 +114,7 @@ def load(data: bytes, query: str) -> Memory:
     begin = LENGTH + int.from_bytes(data[:LENGTH], "little")
     header: Mapping[str, Any] = json.loads(data[LENGTH:begin])
     if (header["format"], header["query"]) != (FORMAT, query):
-        raise state_of_another_query()
+        raise checkpoint_of_other_query()
     arrays: dict[str, Array] = {}
     for name, kind, shape in header["arrays"]:
         view = np.frombuffer(data, np.dtype(kind), int(np.prod(shape)), begin).reshape(shape)

@@ -28,7 +28,7 @@ from pyspark.sql.types import TimestampType
 
 from matchrec.compile.executable import Executable
 from matchrec.compile.rule_set import Version
-from matchrec.errors.streams import changed_in_the_past, state_without_room
+from matchrec.errors.streams import rule_changed_in_the_past, stream_state_too_large
 from matchrec.memory import may_take
 from matchrec.search.partitions import IntArray
 from matchrec.spark.streaming.arrival import (
@@ -414,7 +414,7 @@ def check_size(state: bytes, memory: Memory) -> bytes:
     size = len(state)
     if size <= MOST_OF_SPARK and may_take(size, MOST_STATE):
         return state
-    raise state_without_room(
+    raise stream_state_too_large(
         mebibytes=size >> 20,
         limit=MOST_STATE >> 20,
         rows=memory.rows.num_rows,
@@ -445,7 +445,7 @@ def check_versions(memory: Memory, versions: Mapping[str, Version]) -> None:
             continue
         if clip_version(before, last_time) != clip_version(now, last_time):
             shown_time = OrderNumbers(TimestampType()).shown(last_time)
-            raise changed_in_the_past(name=version.rule, time=shown_time)
+            raise rule_changed_in_the_past(name=version.rule, time=shown_time)
 
 
 def clip_version(version: Version | None, time: int) -> tuple[int | None, int | None] | None:

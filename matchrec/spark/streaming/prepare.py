@@ -109,7 +109,7 @@ class EventPreparation(Preparation):
         frame = super().run_query(query, columns)
         if WATERMARK not in frame.schema[wire.EVENT_TIME].metadata:
             first_item = self.plan.order_by[0].expression
-            raise streams.no_watermark(first_item.span, order=first_item.text)
+            raise streams.missing_watermark(first_item.span, order=first_item.text)
         return frame.filter(f"{wire.EVENT_TIME} IS NOT NULL")
 
     def send(self, columns: RowColumns, _: KnownFields, rows: DataFrame | None = None) -> SentRows:
@@ -248,7 +248,7 @@ def find_arrow_type(column: PandasColumn, texts: Mapping[str, str]) -> pa.DataTy
         return column.find_arrow_type()
     except ValueError as error:
         text = texts.get(column.name, column.name)
-        raise streams.altered_in_stream(column=text, type_name=str(error)) from None
+        raise streams.column_altered_in_stream(column=text, type_name=str(error)) from None
 
 
 # Which queries can take their rows little by little.
@@ -261,21 +261,21 @@ def check_plan(plan: MatchPlan) -> None:
         MatchRecognizeError: they cannot.
     """
     if not plan.order_by:
-        raise streams.no_time(plan.pattern.span)
+        raise streams.stream_without_order(plan.pattern.span)
     first = plan.order_by[0]
     if first.descending:
-        raise streams.backwards_in_time(first.expression.span, order=first.expression.text)
+        raise streams.descending_over_stream(first.expression.span, order=first.expression.text)
     if plan.rows_per_match is RowsPerMatch.EACH_ROW:
-        raise streams.window_over_stream(plan.pattern.span)
+        raise streams.pattern_window_over_stream(plan.pattern.span)
     if plan.output is MatchOutput.GRAPH:
         raise streams.graph_over_stream()
     # only the last row of a partition decides on these, and a stream never has it
     if plan.partial is not None:
-        raise streams.partial_over_stream(plan.partial.span, words=plan.partial.words)
+        raise streams.timeouts_over_stream(plan.partial.span, words=plan.partial.words)
     if any(isinstance(part, PartitionEnd) for part in walk_pattern(plan.pattern)):
         raise streams.end_over_stream(plan.pattern.span)
     if list_negations(plan.pattern) and not plan.selects:
-        raise streams.negation_over_stream(plan.pattern.span)
+        raise streams.not_over_stream(plan.pattern.span)
     if plan.selects and plan.output is MatchOutput.PREFERRED:
         raise streams.preferred_over_stream(plan.pattern.span)
     if plan.row_gap is not None and not plan.selects:
@@ -317,11 +317,11 @@ def check_executable(executable: Executable) -> None:
         index for index, column in enumerate(crossing.integers) if column in crossing.ranked
     )
     if keeps_values(task, ranked):
-        raise streams.rank_over_stream()
+        raise streams.min_of_strings_over_stream()
     # the rows around a row that is kept may be dropped
     condition_offsets = compile_task(task, len(crossing.integers)).offsets
     read_offsets = [
         read.navigation.physical_offset for read in executable.reads if isinstance(read, ReadAt)
     ]
     if any(condition_offsets) or any(read_offsets):
-        raise streams.skipped_over_stream()
+        raise streams.skipped_row_over_stream()

@@ -26,10 +26,11 @@ from matchrec.search.incremental import (
     windows_between,
 )
 from matchrec.search.interface import Task
+from matchrec.search.live_runs import count_node_columns, find_extremes
 from matchrec.search.matches import Matches
 from matchrec.search.partitions import BoolArray, IntArray, Partitions, list_positions
 from matchrec.search.records import compile_task
-from matchrec.search.selection import count_node_columns, find_extremes, join_chunks
+from matchrec.search.selection import join_chunks
 from matchrec.spark.streaming.arrival import (
     Array,
     ByKey,

@@ -14,7 +14,7 @@ from matchrec.errors import MatchRecognizeParseError
 from matchrec.errors import calls as calls_errors
 from matchrec.errors.kinds import located_in
 from matchrec.errors.language import Language
-from matchrec.errors.sql import clause as errors
+from matchrec.errors.sql import tokens as errors
 from matchrec.errors.sql.expression import constant_key
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.expression import (
@@ -338,7 +338,7 @@ def read_order_by(
     """
     expressions = _read_argument(texts, ClausePart.ORDER_BY, dialect)
     if not expressions:
-        raise calls_errors.no_order()
+        raise calls_errors.empty_order_by()
     return expressions
 
 
@@ -372,9 +372,13 @@ def _read_argument(
                 span = error.span or Span(0, 0)
                 unexpected = text[span.start : span.end].upper()
                 if unexpected == ",":
-                    raise calls_errors.several_in_one(span, argument=argument) from None
+                    raise calls_errors.several_expressions_in_one_text(
+                        span, argument=argument
+                    ) from None
                 if unexpected in _DIRECTIONS:
-                    raise calls_errors.direction(span, word=unexpected, argument=argument) from None
+                    raise calls_errors.direction_in_order_by(
+                        span, word=unexpected, argument=argument
+                    ) from None
                 raise
             expressions.append(expression.text)
     return tuple(expressions)

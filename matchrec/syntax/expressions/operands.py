@@ -12,9 +12,11 @@ Source: Spark's SqlBaseParser.g4, primaryExpression, nonReserved, strictNonReser
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import find_nearest, misspelling_distance
+from matchrec.errors.misspellings import find_nearest, misspelling_distance
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import expression as errors
+from matchrec.errors.sql.tokens import case_without_end, expression_nested_too_deep
+from matchrec.errors.sql.unknown_names import unknown_function
 from matchrec.plan.expression import (
     ColumnReference,
     Navigation,
@@ -236,8 +238,8 @@ class OperandReader(ExpressionCursor):
                 if any(
                     misspelling_distance(name.key, aggregate, 1) == 1 for aggregate in AGGREGATES
                 ):
-                    raise errors.unknown_function(name.text, self.clause, AGGREGATES, name.span)
-            raise errors.bare_star(span, clause=self.clause)
+                    raise unknown_function(name.text, self.clause, AGGREGATES, name.span)
+            raise errors.star_outside_navigation(span, clause=self.clause)
         if self.caller is not None and self.key_at(self.caller) == "COUNT":
             function = self.tokens[self.caller].text
             raise errors.star_outside_count(span, function=function, clause=self.clause)
@@ -274,8 +276,10 @@ class OperandReader(ExpressionCursor):
             case "OVER" if self.key_at(self.position - 1) in (")", "NULLS"):
                 name = "window function"
                 if self.scope.reads_match:
-                    raise errors.window(self.here, clause=self.clause)
-                raise errors.reads_rows_of_a_match(self.here, function=name, clause=self.clause)
+                    raise errors.over_not_allowed(self.here, clause=self.clause)
+                raise errors.match_function_before_match(
+                    self.here, function=name, clause=self.clause
+                )
         return None
 
     def name(self) -> str:
@@ -407,7 +411,7 @@ class OperandReader(ExpressionCursor):
         if self.accept("ELSE"):
             parts.append(self.expression())
         if self.position == self.end:
-            raise syntax_errors.case_without_end(self.tokens[start].span, where=self.clause)
+            raise case_without_end(self.tokens[start].span, where=self.clause)
         self.expect("END")
         return self.make_operation(operator, start, *parts)
 
@@ -427,7 +431,7 @@ class OperandReader(ExpressionCursor):
             inner += 1
         self.position = inner + 1
         if inner - start > MOST_PARENTHESES:
-            raise syntax_errors.expression_nested_too_deep(self.here, where=self.clause)
+            raise expression_nested_too_deep(self.here, where=self.clause)
         names, values = self.fields()
         self.expect(")")
         tree = values[0]
@@ -493,9 +497,11 @@ class OperandReader(ExpressionCursor):
         if key in FUNCTIONS_OF_MATCH or key in AGGREGATES:
             return references.read_call(self, start)
         if self.scope.reads_match and key in WINDOW_ONLY:
-            raise errors.window_function(token.span, function=token.text, clause=self.clause)
+            raise errors.window_function_not_allowed(
+                token.span, function=token.text, clause=self.clause
+            )
         if self.scope.clause is ClausePart.DEFINE and key in NONDETERMINISTIC:
-            raise errors.nondeterministic(token.span, function=token.text.lower())
+            raise errors.nondeterministic_condition(token.span, function=token.text.lower())
         if key == "IDENTIFIER":  # computes the name of a column, whose row is then not known
             raise errors.identifier_call(self.text.call_span(start), clause=self.clause)
         self.functions.append(start)

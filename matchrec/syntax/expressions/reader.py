@@ -14,8 +14,9 @@ from functools import cached_property
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.language import name_part
-from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import expression as errors
+from matchrec.errors.sql import tokens as syntax_errors
+from matchrec.errors.sql.clause import extra_comma
 from matchrec.plan.expression import (
     Operation,
     Scalar,
@@ -199,9 +200,9 @@ class ExpressionCursor(Cursor, ABC):
         token = self.tokens[min(self.position, self.end - 1)]
         before = self.tokens[min(max(self.position, 1), self.end) - 1]
         if token.key == "," and before.key in ("(", "[", ","):
-            return syntax_errors.nothing_beside_comma(token.span, part=self.clause)
+            return extra_comma(token.span, part=self.clause)
         if before.key == "," and (self.position >= self.end or token.key in CLOSING):
-            return syntax_errors.nothing_beside_comma(before.span, part=self.clause)
+            return extra_comma(before.span, part=self.clause)
         if self.position >= self.end or token.key in CLOSING:
             return syntax_errors.unfinished_expression(token.span, where=self.clause)
         if (
@@ -331,7 +332,7 @@ def items_between(tokens: TokenSequence, inside: TokenRange, where: str) -> tupl
     for start, end in items:
         if start == end:
             comma = end if end < inside[1] else end - 1
-            raise syntax_errors.nothing_beside_comma(tokens[comma].span, part=where)
+            raise extra_comma(tokens[comma].span, part=where)
     return items
 
 
@@ -366,7 +367,9 @@ def check_brackets(tokens: TokenSequence, where: str) -> None:
         break  # a bracket in between is not closed: the innermost one is at fault
     if unclosed:
         opening = unclosed[-1]
-        raise syntax_errors.unclosed_bracket(opening.span, opening=opening.text, where=where)
+        raise syntax_errors.unclosed_bracket_in_expression(
+            opening.span, opening=opening.text, where=where
+        )
 
 
 def read_column_path(tokens: Sequence[Token]) -> tuple[str, ...]:

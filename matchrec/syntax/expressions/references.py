@@ -84,7 +84,9 @@ def read_with_semantics(reader: ExpressionCursor) -> Scalar | None:
         return None
     if not reader.text.is_call(start + 1):
         span = reader.span(start, start + 2)
-        raise errors.semantics_before(span, word=reader.key, what="a column", clause=reader.clause)
+        raise errors.misplaced_running_or_final(
+            span, word=reader.key, what="a column", clause=reader.clause
+        )
     _refuse_semantics(reader, start)
     return read_call(reader, start)
 
@@ -99,7 +101,7 @@ def read_call(reader: ExpressionCursor, start: int) -> Scalar:
     function = reader.tokens[index]
     if not reader.scope.reads_match:
         span, name = function.span, function.text
-        raise errors.reads_rows_of_a_match(span, function=name, clause=reader.clause)
+        raise errors.match_function_before_match(span, function=name, clause=reader.clause)
     if reader.caller is not None:
         _refuse_in_call(reader, reader.caller, index)
     end = reader.text.index_after(index + 1)
@@ -128,7 +130,7 @@ def _refuse_semantics(reader: ExpressionCursor, index: int) -> None:
     if not (function in LOGICAL or function in AGGREGATES or function == "CLASSIFIER"):
         name = reader.tokens[index + 1].text
         word = reader.key_at(index)
-        raise errors.semantics_before(span, word=word, what=name, clause=reader.clause)
+        raise errors.misplaced_running_or_final(span, word=word, what=name, clause=reader.clause)
     if reader.key_at(index) == "FINAL" and reader.scope.clause is ClausePart.DEFINE:
         raise errors.final_in_define(span, function=function)
 
@@ -156,15 +158,19 @@ def _refuse_in_call(reader: ExpressionCursor, function: int, index: int) -> None
         case "MATCH_ROW_NUMBER" if is_in_aggregate and is_measure:
             pass
         case key if key in MATCH_FUNCTIONS:
-            raise errors.called_inside(inner.span, inner=key, function=name, clause=clause)
+            raise errors.call_inside_navigation(inner.span, inner=key, function=name, clause=clause)
         case key if key in NAVIGATION and is_in_aggregate:
             raise errors.navigation_in_aggregate(
-                spans, navigation=key, aggregate=name, clause=clause
+                *spans, navigation=key, aggregate=name, clause=clause
             )
         case key if key in NAVIGATION:
-            raise pattern_errors.wrong_nesting(spans, inner=key, outer=name, clause=clause)
+            raise pattern_errors.wrong_navigation_nesting(
+                *spans, inner=key, outer=name, clause=clause
+            )
         case _:
-            raise errors.aggregate_in(spans, aggregate=inner.text, outer=name, clause=clause)
+            raise errors.aggregate_inside_call(
+                *spans, aggregate=inner.text, outer=name, clause=clause
+            )
 
 
 # Frames in DEFINE: `avg(x) OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)`.
@@ -186,7 +192,9 @@ def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tu
     opening = index + 1
     closing = reader.text.pairs.get(opening)
     if reader.key_at(opening) != "(" or closing is None:
-        raise pattern_errors.no_frame(reader.tokens[index].span, frame=show_frame(EXAMPLE_FRAME))
+        raise pattern_errors.over_without_frame(
+            reader.tokens[index].span, frame=show_frame(EXAMPLE_FRAME)
+        )
     span = reader.span(opening, closing + 1)
     if aggregate.variable is not None:
         raise pattern_errors.frame_of_variable(aggregate.span or span, name=aggregate.variable)
@@ -194,7 +202,7 @@ def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tu
         raise pattern_errors.distinct_with_frame(aggregate.span or span)
     for reference in list_inner_references(aggregate):
         if reference == MATCH_NUMBER and reference.span is not None:
-            raise errors.called_inside(
+            raise errors.call_inside_navigation(
                 reference.span,
                 inner="MATCH_NUMBER",
                 function=aggregate.function,
@@ -205,7 +213,7 @@ def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tu
         frame = _read_bounds(reader.text, opening + 2, closing)
     if frame is None:
         suggestion = _suggest_frame(reader.text, opening + 1, closing)
-        raise pattern_errors.no_frame(span, frame=show_frame(suggestion))
+        raise pattern_errors.over_without_frame(span, frame=show_frame(suggestion))
     if frame.start is not None and frame.end is not None and frame.start > frame.end:
         raise pattern_errors.frame_without_rows(span)
     start = reader.text.index_at[(aggregate.span or span).start]
@@ -345,8 +353,9 @@ def _find_variable(reader: ExpressionCursor, index: int, rows_read_before: int) 
     if len(first_spans) > 1:
         names = [f"`{name}`" if name else "all variables" for name in first_spans]
         spans = list(first_spans.values())
-        raise errors.two_variables(
-            (spans[0], spans[1]),
+        raise errors.columns_of_two_variables(
+            spans[0],
+            spans[1],
             function=reader.tokens[index].text,
             clause=reader.clause,
             first=names[0],
@@ -401,7 +410,9 @@ def _refuse_kept_nulls(reader: ExpressionCursor, index: int, end: int) -> None:
     for word in range(index, end - 1):
         if reader.text.has_keys(word, "RESPECT", "NULLS"):
             span = reader.span(word, word + 2)
-            raise errors.kept_nulls(span, function=reader.tokens[index].text, clause=reader.clause)
+            raise errors.respect_nulls(
+                span, function=reader.tokens[index].text, clause=reader.clause
+            )
 
 
 def _read_sort_item(reader: ExpressionCursor, index: int, item: TokenRange) -> tuple[Scalar, str]:
@@ -441,7 +452,7 @@ def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) 
         word = _find_nulls_word(reader, end)
         if word:
             span = reader.span(end - 2, end)
-            raise pattern_errors.modifier_of_navigation(name, word, reader.clause, span)
+            raise pattern_errors.navigation_modifier(name, word, reader.clause, span)
     default = 1 if name in PHYSICAL else 0
     offset = default
     if len(arguments) == 2:
@@ -501,7 +512,9 @@ def _read_operand(
         if end == start + 1 and token.in_double_quotes:
             raise errors.column_in_double_quotes(token.span, clause=reader.clause, text=token.text)
         call = reader.text.call_span(index)
-        raise pattern_errors.no_column(call, function=reader.key_at(index), clause=reader.clause)
+        raise pattern_errors.navigation_without_column(
+            call, function=reader.key_at(index), clause=reader.clause
+        )
     reference = ColumnReference(
         navigation, row_sql(tree), None, list_own_operations(tree), find_column_names(tree)
     )
@@ -537,7 +550,7 @@ def _read_offset(reader: ExpressionCursor, name: str, argument: TokenRange, defa
             span, function=name, clause=reader.clause, written=written, rows=rows
         )
     if not (end == start + 1 and token.kind is TokenKind.NUMBER and token.text.isdigit()):
-        raise pattern_errors.bad_offset(
+        raise pattern_errors.malformed_offset(
             span, function=name, clause=reader.clause, written=written, default=default
         )
     offset = read_whole_number(token.text)
@@ -564,7 +577,7 @@ def _read_matched_rows(reader: ExpressionCursor, index: int, _: Semantics) -> Ag
     span = reader.text.call_span(index)
     variable = _read_variable(reader, index)
     if reader.scope.clause is not ClausePart.MEASURES:
-        raise errors.matched_rows_of_unfinished_match(span, clause=reader.clause)
+        raise errors.matched_rows_in_define(span, clause=reader.clause)
     row = column_term(Navigation(variable), MATCHED_ROW, span)
     return Aggregate(MATCHED_ROWS, variable, (row,), Semantics.FINAL, span=span)
 
@@ -581,7 +594,7 @@ def _read_match_value(
     if function is MatchFunction.ROW_NUMBER and reader.caller is None:
         return Aggregate("count", None, (), span=span)
     if function in FUNCTIONS_OF_ENDED_RUNS and reader.scope.clause is ClausePart.DEFINE:
-        raise errors.ending_in_define(span, function=function.value)
+        raise errors.status_in_define(span, function=function.value)
     return MatchValue(function, span)
 
 
@@ -632,7 +645,7 @@ def checked_arguments(
         is_suffix = key in _SUFFIXES and modifier > closing
         if is_distinct or is_suffix:
             span = reader.tokens[modifier].span
-            raise pattern_errors.modifier_of_navigation(name, key, reader.clause, span)
+            raise pattern_errors.navigation_modifier(name, key, reader.clause, span)
     arguments = find_arguments(reader, index)
     if len(arguments) not in numbers:
         raise _explain_wrong_number(reader, index, name, expected, len(arguments))
@@ -648,7 +661,7 @@ def _explain_wrong_number(
         function=function,
         clause=reader.clause,
         expected=expected,
-        given=number,
+        count=number,
     )
 
 

@@ -42,7 +42,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from matchrec import memory
-from matchrec.errors.calls import no_file_for_sorting, no_room_on_disk
+from matchrec.errors.machine import disk_full, sort_folder_not_writable
 from matchrec.search.partitions import IntArray
 from matchrec.shortcuts import current_shortcuts
 from matchrec.worker import wire
@@ -327,9 +327,9 @@ def reporting_failures(spill_folder: str | None) -> Iterator[None]:
     except OSError as error:
         folder_name = spill_folder or "temporary files"
         if error.errno in DISK_IS_FULL:
-            raise no_room_on_disk(folder=folder_name) from error
+            raise disk_full(folder=folder_name) from error
         reason = error.strerror or str(error)
-        raise no_file_for_sorting(folder=folder_name, reason=reason) from error
+        raise sort_folder_not_writable(folder=folder_name, reason=reason) from error
 
 
 def find_folder() -> str | None:

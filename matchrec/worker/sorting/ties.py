@@ -20,7 +20,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
 
 import numpy as np
@@ -109,11 +109,18 @@ class ThreadChannel:
             reported.add(ties)
 
 
+class TiesAccumulator(Protocol):
+    """An accumulator of PySpark that adds up ties."""
+
+    def add(self, term: TiesOfQueries) -> None:
+        """Add the ties of some queries."""
+
+
 @dataclass(frozen=True, slots=True)
 class AccumulatorChannel:
     """The channel of Spark Classic."""
 
-    accumulator: Any  # an accumulator of the program, with `TiesParameter`
+    accumulator: TiesAccumulator  # of the program, with `TiesParameter`
 
     def report(self, ties: TiesOfQueries) -> None:
         """Report the ties of some queries."""

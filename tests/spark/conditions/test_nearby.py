@@ -15,7 +15,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import Draft, draft_query
+from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import ValueType
@@ -34,7 +34,7 @@ from tests.generators.run_forms import Columns
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import SEED, examples
 from tests.spark.conditions.rows import create_rows
-from tests.tasks.linking import link
+from tests.tasks.linking import draft_query, link
 from tests.tasks.query_batches import Prepared, fetched
 
 CONDITIONS = examples(160)

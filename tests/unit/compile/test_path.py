@@ -11,7 +11,6 @@ import pytest
 from matchrec.automaton import closure
 from matchrec.automaton import compile as nfa
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import draft_query
 from matchrec.conditions.types import BIGINT
 from matchrec.errors import MatchRecognizePlanError
 from matchrec.plan.clauses import MatchOutput
@@ -20,7 +19,7 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.search import records
 from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
-from tests.tasks.linking import link
+from tests.tasks.linking import draft_query, link
 
 COLUMNS = InputColumns(("k", "t", "x"))
 FUNNEL = "MEASURES A.t AS s PATTERN (A X*? B) DEFINE A AS x = 1, B AS x = 2"

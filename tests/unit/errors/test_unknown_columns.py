@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from matchrec.errors.language import PATTERN_CALLS, reading_language
-from matchrec.errors.sql.expression import KnownNames, unknown_column
 from matchrec.errors.sql.refusals import find_types_cure
+from matchrec.errors.sql.unknown_names import KnownNames, unknown_column
 
 
 @pytest.mark.parametrize(

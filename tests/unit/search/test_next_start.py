@@ -67,7 +67,7 @@ def test_many_matches_at_once() -> None:
 
 
 def test_a_search_that_does_not_get_on_has_failed() -> None:
-    progress = layout.new_progress()
+    progress = layout.new_record(layout.Progress)
     progress.match_limit = 1
     compiled = kernel(go_on_from.py_func)
     assert compiled(12, 10, progress) == layout.DONE

@@ -146,7 +146,7 @@ def test_more_than_64_row_conditions(algorithm: SearchAlgorithm) -> None:
 @pytest.mark.parametrize(
     ("skip", "text", "expected"),
     [
-        (AfterMatchSkip(SkipTo.LAST, "B"), "A B? C", ("skip_to_no_row", 1, 3)),
+        (AfterMatchSkip(SkipTo.LAST, "B"), "A B? C", ("skip_to_missing_row", 1, 3)),
         (AfterMatchSkip(SkipTo.FIRST, "A"), "A B? C", ("skip_to_first_row", 0, 1)),
         (AfterMatchSkip(SkipTo.LAST, "A"), "A+ B? C", ("skip_to_first_row", 0, 1)),
     ],
@@ -173,7 +173,7 @@ def test_a_condition_that_overflows_names_row_and_variable(algorithm: SearchAlgo
     with pytest.raises(RunFailure) as caught:
         listed(algorithm, Query(parse_row_pattern("A B"), run_conditions=run_conditions), rows)
     failure = pickle.loads(pickle.dumps(caught.value))
-    assert failure.message == failures.overflow_in_condition
+    assert failure.make_error == failures.overflow_in_condition
     assert (failure.row, failure.fields) == (3, {"variable": "B"})
 
 

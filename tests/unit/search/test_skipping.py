@@ -8,6 +8,7 @@ import pytest
 from matchrec.search import selection
 from matchrec.search.interface import Room
 from matchrec.search.kernels import layout
+from matchrec.search.kernels.all_matches import RunsSearch
 from matchrec.search.records import prepare_input
 from matchrec.search.strategies import ALGORITHMS, SearchAlgorithm
 from tests.cases.pattern_notation import Question
@@ -26,7 +27,7 @@ def test_little_is_held(skip: str) -> None:
     task, partitions = searchable(Question(calls, skip, timeouts=False, words=WORDS))
     room = Room(matches=10)
     arrays = prepare_input(task, partitions)
-    search = selection.RunsSearch(task, arrays, room, None)
+    search = RunsSearch(task, arrays, room, None)
     skipping, most, count = selection.ReleasingSearch(search, room, room), 0, 0
     for matches in skipping.find_matches():
         count += matches.count

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.compile.executable import Executable, Lookaround
-from matchrec.compile.path import draft_query
 from matchrec.conditions.row_column import build_row_column, show_column
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import (
@@ -32,7 +31,7 @@ from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
 from matchrec.worker.matching import Incoming, QueryWorker
 from tests.quick.scale import examples
-from tests.tasks.linking import link
+from tests.tasks.linking import draft_query, link
 
 V_SHAPE = "PATTERN (S D+ U+) DEFINE D AS x < PREV(x), U AS x > PREV(x)"
 AHEAD = "PATTERN (A B+) DEFINE A AS x < NEXT(x, 2), B AS x >= NEXT(x, 2) AND x > 1"

@@ -2,28 +2,57 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from matchrec.compile.path import RowBits
-from matchrec.conditions.row_column import RowColumn, Shifted, build_row_column
+from matchrec.compile.path import Draft, number_bits
+from matchrec.compile.rule_set import SharedDrafts
+from matchrec.conditions.row_column import build_row_column
+from matchrec.conditions.split import RowScope
+from matchrec.plan.clauses import RowExpression
+from matchrec.plan.resolve import InputColumns
+from matchrec.syntax.grammar import parse_clause
+from matchrec.syntax.lower import lower_clause
 from matchrec.worker import wire
 from matchrec.worker.arrays import encode_equal
 from matchrec.worker.encode import unpack_conditions
 from matchrec.worker.rule_set import SharedRows
+from tests.tasks.linking import draft_query
 
-FALLS = RowColumn((Shifted("a", 0), " < ", Shifted("a", -1)))
+COLUMNS = InputColumns(("k", "t", "x"))
+CLAUSE = "PARTITION BY k ORDER BY t MEASURES FIRST(t) AS s PATTERN (A+) DEFINE A AS "
+
+
+def draft_rule(condition: str, *divided_by: str) -> Draft:
+    """Draft a rule with a condition, whose partitions are divided further by some columns."""
+    plan = lower_clause(parse_clause(CLAUSE + condition))
+    equal = tuple(RowExpression(name, names=(name,)) for name in divided_by)
+    return draft_query(replace(plan, equal=equal), COLUMNS, scope=RowScope.WORKER)
 
 
 def test_equal_conditions_over_neighbours_of_rows_that_are_divided_alike_are_one_bit() -> None:
-    bits = RowBits.number((build_row_column("a"), build_row_column("b"), build_row_column("c")))
-    assert bits.number_nearby((), None, FALLS) == 3
-    assert bits.number_nearby((), None, FALLS) == 3
-    assert bits.number_nearby((build_row_column("a"),), None, FALLS) == 4
-    assert bits.number_nearby((), 0, FALLS) == 5
+    rules = {
+        "falls": draft_rule("x < PREV(x)"),
+        "falls too": draft_rule("x < PREV(x)"),
+        "falls for each x": draft_rule("x < PREV(x)", "x"),
+        "low and falls": draft_rule("x < 7 AND x < PREV(x)"),
+        "rises": draft_rule("x > PREV(x)"),
+    }
+    bits = number_bits(SharedDrafts(rules, ()))
+    (low,) = rules["low and falls"].row_conditions
+    falls, rises = (rules[name].find_nearby_tests()[0].nearby.column for name in ("falls", "rises"))
+    x = build_row_column("`x`")
+    assert bits.spark == {low: 0}
+    assert bits.nearby == {
+        ((), None, falls): 1,
+        ((x,), None, falls): 2,
+        ((), 0, falls): 3,
+        ((), None, rises): 4,
+    }
 
 
 @pytest.mark.parametrize("conditions", [0, 1, 61, 62, 64, 126, 200])

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.compile.coverage import CoverageTask, Figures, draft_coverage, link_coverage
-from matchrec.compile.path import draft_query
 from matchrec.conditions.row_column import build_row_column, show_column
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import Family, ValueType
@@ -26,7 +25,7 @@ from matchrec.worker.cover import CoverageWorker, add_up
 from matchrec.worker.matching import Incoming
 from matchrec.worker.wire import SortColumn, Sorting
 from tests.quick.scale import examples
-from tests.tasks.linking import link
+from tests.tasks.linking import draft_query, link
 
 INT = ValueType(Family.INTEGER, "int", 32)
 COLUMNS = InputColumns(("k", "t", "a", "b", "c", "x"))

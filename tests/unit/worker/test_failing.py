@@ -37,7 +37,7 @@ def no_memory() -> Iterator[int]:
 
 def divided() -> Iterator[int]:
     yield 1
-    raise division_by_zero(variable="B", place=PLACE)
+    raise division_by_zero(variable="B", location=PLACE)
 
 
 def test_fields_come_back_from_any_text_around_them() -> None:
@@ -46,31 +46,31 @@ def test_fields_come_back_from_any_text_around_them() -> None:
     text = f"[X] Job aborted:\n{caught.value} SQLSTATE: 39000\n\tat org.apache {{}}"
     found = MatchRecognizeRunError.from_exception(RuntimeError(text))
     assert found is not None
-    assert str(found) == str(division_by_zero(variable="B", place=PLACE))
+    assert str(found) == str(division_by_zero(variable="B", location=PLACE))
     assert (found.partition, found.row_number) == ({"k": "a"}, 3)
 
 
 def test_an_error_in_the_chain_is_found() -> None:
-    ours = division_by_zero(variable="B", place=PLACE)
+    ours = division_by_zero(variable="B", location=PLACE)
     outer = RuntimeError("outside")
     outer.__cause__ = ours
     assert MatchRecognizeRunError.from_exception(outer) is ours
 
 
 def test_a_text_that_was_cut_off_has_no_fields() -> None:
-    text = str(division_by_zero(variable="B", place=PLACE).with_fields())
+    text = str(division_by_zero(variable="B", location=PLACE).with_fields())
     assert MatchRecognizeRunError.from_exception(RuntimeError(text[:-5])) is None
 
 
 def test_a_row_among_relevant_ones_has_no_number() -> None:
     assert (
-        division_by_zero(variable="B", place=RowLocation({}, 3, relevant_only=True)).row_number
+        division_by_zero(variable="B", location=RowLocation({}, 3, relevant_only=True)).row_number
         is None
     )
 
 
 def test_fields_survive_pickling() -> None:
-    ours = pickle.loads(pickle.dumps(division_by_zero(variable="B", place=PLACE)))
+    ours = pickle.loads(pickle.dumps(division_by_zero(variable="B", location=PLACE)))
     assert (ours.partition, ours.row_number) == ({"k": "a"}, 3)
 
 

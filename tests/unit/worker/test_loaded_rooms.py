@@ -9,8 +9,7 @@ from importlib.util import find_spec
 PLANNING = """
 import sys
 import matchrec
-from matchrec.compile.path import draft_query
-from tests.tasks.linking import link
+from tests.tasks.linking import draft_query, link
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import BIGINT
 from matchrec.syntax.locate import parse_sql
@@ -33,6 +32,7 @@ OF_WORKERS = (
     "search.incremental",
     "search.kernels",
     "search.graph",
+    "search.live_runs",
     "search.partial",
     "search.search",
     "search.selection",

@@ -5,7 +5,7 @@ has held, `update_registers` once the row is mapped. All values are int64; a flo
 bits. `registers`, int64[r], is the computation state of a run.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,16 @@ BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 
 
+class SearchedPartition(Protocol):
+    """The partition that is searched: the fields of a search's progress that conditions read."""
+
+    # Its first row, and the row after its last one.
+    lower: int
+    upper: int
+    # How many matches come before the one that is tried.
+    number: int
+
+
 class Input(NamedTuple):
     """What conditions read."""
 
@@ -36,9 +46,8 @@ class Input(NamedTuple):
     mathematics: Any
     # A function called by a pointer, see `python_calls.PythonCalls.answer`.
     python: Any
-    # The progress of the search: where the partition is, and in `number` how many matches come
-    # before the one that is tried.
-    progress: Any
+    # The progress of the search.
+    progress: SearchedPartition
 
 
 @inlined

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from matchrec.compile.path import draft_query
 from matchrec.conditions.row_column import OrderType
 from matchrec.conditions.types import (
     BIGINT,
@@ -22,6 +21,7 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.plan.show import show_scalar
 from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
+from tests.tasks.linking import draft_query
 
 INSTANT = ValueType(Family.TIMESTAMP, "timestamp")
 FLOAT = ValueType(Family.FLOATING, "float")

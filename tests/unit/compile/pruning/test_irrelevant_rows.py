@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.compile.path import draft_query
 from matchrec.compile.pruning.irrelevant_rows import can_always_take_row, find_loop_variables
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.split import RowScope
@@ -22,6 +21,7 @@ from tests.cases.pattern_notation import Question
 from tests.quick.scale import examples
 from tests.references.matcher import find_all
 from tests.tasks.compiled import folded
+from tests.tasks.linking import draft_query
 from tests.tasks.patterns import drafted as drafted_pattern
 
 FILLERS = frozenset("XY")

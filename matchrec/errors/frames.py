@@ -1,0 +1,189 @@
+"""Errors about the tables, DataFrames and Columns that a call passes."""
+
+from __future__ import annotations
+
+from matchrec.errors.kinds import MatchRecognizePlanError
+from matchrec.errors.wording import shorten, uncapitalise
+from matchrec.source import Span
+
+
+def not_a_table(span: Span, *, name: str, value: str) -> MatchRecognizePlanError:
+    """Return the error for {name} before MATCH_RECOGNIZE if its value is not a table."""
+    return MatchRecognizePlanError(
+        f"`{{{name}}}` before MATCH_RECOGNIZE is {value}",
+        span,
+        notes=("the clause applies to the rows of a table",),
+        hint=f"pass a DataFrame: {name}=df",
+        code="not-a-table",
+    )
+
+
+def table_of_another_session(span: Span, *, name: str) -> MatchRecognizePlanError:
+    """Return the error for a DataFrame that belongs to another session than the query."""
+    return MatchRecognizePlanError(
+        f"`{{{name}}}` is a DataFrame of another session",
+        span,
+        notes=("a session knows its own temporary views, and no others",),
+        hint=f"ask that session, {name}.sparkSession, or read the rows of {name} in this one",
+        code="table-of-another-session",
+    )
+
+
+def computed_column(*, argument: str, written: str) -> MatchRecognizePlanError:
+    """Return the error for a Column that computes something where a plain column is needed."""
+    return MatchRecognizePlanError(
+        f"a Column in `{argument}` must be a column of the DataFrame, not `{written}`",
+        hint=f'add it by df.withColumn("name", ...), or write it as SQL: {argument}="upper(name)"',
+        code="computed-column",
+    )
+
+
+def arrow_table_not_supported(*, version: str, name: str) -> MatchRecognizePlanError:
+    """Return the error for an Arrow table with a PySpark that cannot read it."""
+    return MatchRecognizePlanError(
+        f"PySpark {version} cannot make a DataFrame of the Arrow table `{name}`",
+        notes=("PySpark 4.0 and newer can",),
+        hint=f"pass {name}=spark.createDataFrame({name}.to_pandas())",
+        code="arrow-table-not-supported",
+    )
+
+
+def too_much_to_send(*, size: int, most: int) -> MatchRecognizePlanError:
+    """Return the error for rows of this program that are too large for one call to the engine.
+
+    An engine that gets rows only within calls cannot take them in parts.
+
+    Args:
+        size: the size of the rows in MiB.
+        most: the largest size of a call in MiB.
+    """
+    return MatchRecognizePlanError(
+        f"a DataFrame with {size:,} MiB of this program's rows cannot be sent to the engine, "
+        f"which takes {most:,} MiB at once",
+        hint=(
+            "pass the pandas, Polars or Arrow frame itself, which is sent in parts, or read the "
+            "rows from a file"
+        ),
+        code="too-much-to-send",
+    )
+
+
+def row_too_long(*, row: int, size: int, most: int) -> MatchRecognizePlanError:
+    """Return the error for a single row that is too large for a call to the engine.
+
+    Args:
+        row: the number of the row, from 0.
+        size: the size of the row in MiB.
+        most: the largest size of a call in MiB.
+    """
+    return MatchRecognizePlanError(
+        f"row {row:,} has {size:,} MiB, and the engine takes {most:,} MiB at once",
+        notes=("rows are counted from 0",),
+        hint="shorten the values of this row, or write the rows to a Parquet file and read it",
+        code="row-too-long",
+    )
+
+
+def frame_without_columns(*, name: str) -> MatchRecognizePlanError:
+    """Return the error for a pandas frame without columns."""
+    return MatchRecognizePlanError(
+        f"`{name}` is a pandas frame without columns",
+        hint=(
+            'give it columns with types, such as pandas.DataFrame({"symbol": '
+            'pandas.Series(dtype="string")})'
+        ),
+        code="frame-without-columns",
+    )
+
+
+def beyond_bigint(*, column: str, name: str) -> MatchRecognizePlanError:
+    """Return the error for a column of type uint64 whose numbers do not fit into BIGINT."""
+    return MatchRecognizePlanError(
+        f"column `{column}` of `{name}` has type uint64 and numbers beyond BIGINT, which PySpark "
+        "would make negative",
+        hint=(
+            f"pass {name}=pyarrow.Table.from_pandas({name}), which gives a DECIMAL(20, 0), or cast "
+            "it"
+        ),
+        code="beyond-bigint",
+    )
+
+
+def whole_number_beyond_bigint(
+    *, column: str, name: str, row: int, value: str
+) -> MatchRecognizePlanError:
+    """Return the error for a column of Python integers that do not fit into BIGINT."""
+    return MatchRecognizePlanError(
+        f"column `{column}` of `{name}` has whole numbers beyond BIGINT",
+        notes=(f"row {row:,}, counted from 0, has {value}",),
+        hint=(
+            f'pass {name}.assign({column}={name}["{column}"].map(decimal.Decimal, '
+            'na_action="ignore"))'
+        ),
+        code="whole-number-beyond-bigint",
+    )
+
+
+def mixed_time_types(
+    *, column: str, name: str, row: int, value: str, reason: str
+) -> MatchRecognizePlanError:
+    """Return the error for a column with times that PySpark would convert in different ways."""
+    return MatchRecognizePlanError(
+        f"column `{column}` of `{name}` has times of different types",
+        notes=(f"row {row:,}, counted from 0, has {value}, {reason}",),
+        hint=f'convert them first, such as by pandas.to_datetime({name}["{column}"], utc=True)',
+        code="mixed-time-types",
+    )
+
+
+def values_without_common_type(
+    *, column: str, name: str, row: int, reason: str
+) -> MatchRecognizePlanError:
+    """Return the error for a column whose values have no type in common."""
+    return MatchRecognizePlanError(
+        f"column `{column}` of `{name}` has values without a common type",
+        notes=(
+            f"row {row:,}, counted from 0, is the first that does not fit: {uncapitalise(reason)}",
+        ),
+        hint=(
+            f'convert them to one type first, such as by {name}["{column}"].astype("string"), or '
+            "leave the column out"
+        ),
+        code="values-without-common-type",
+    )
+
+
+def cannot_make_dataframe(*, name: str, reason: str) -> MatchRecognizePlanError:
+    """Return the error for a frame of another library that PySpark cannot convert."""
+    return MatchRecognizePlanError(
+        f"PySpark cannot make a DataFrame of `{name}`: {uncapitalise(reason)}",
+        hint="cast the columns to other types first, or leave them out",
+        code="cannot-make-dataframe",
+    )
+
+
+def condition_refused_by_engine(
+    *, engine: str, column: str, reason: str
+) -> MatchRecognizePlanError:
+    """Return the error for a Column as a condition that the engine cannot analyse."""
+    return MatchRecognizePlanError(
+        f"{engine} refuses the condition {shorten(column)}: {reason}",
+        notes=("a condition is about one event",),
+        hint=(
+            "write it over the columns of the DataFrame, or compute it before: "
+            'df.withColumn("name", ...), and where("name")'
+        ),
+        code="condition-refused-by-engine",
+    )
+
+
+def condition_not_boolean(*, column: str, type_name: str) -> MatchRecognizePlanError:
+    """Return the error for a Column as a condition that is not boolean."""
+    return MatchRecognizePlanError(
+        f"a condition must be boolean, but {shorten(column)} is {type_name}",
+        hint=(
+            "compare it with something, such as col(...) > 0; declare the type of your own "
+            'function: udf(f, "boolean")'
+        ),
+        code="condition-not-boolean",
+    )

@@ -1,0 +1,273 @@
+"""Errors of `why` and `coverage` about the clause, partition or row that the user names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
+from matchrec.errors.language import current_surface
+from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.wording import describe_value, join_names, show_count
+from matchrec.source import Span
+
+
+def not_a_literal(*, argument: str, value: object) -> MatchRecognizePlanError:
+    """Return the error for a value in `partition` or `row` that cannot be written in SQL."""
+    return MatchRecognizePlanError(
+        f"a value of `{argument}` is {describe_value(value)}",
+        notes=(
+            "it must be a string, a number, True, False, None, a date, a datetime or a timedelta",
+        ),
+        hint='write the value as a string; an array as "[1, 2]", like CAST(x AS STRING)',
+        code="not-a-literal",
+    )
+
+
+def value_of_wrong_type(
+    *, argument: str, value: object, name: str, kind: str, example: str
+) -> MatchRecognizePlanError:
+    """Return the error for a value in `partition` or `row` that is not of the type of its column.
+
+    Args:
+        argument: the argument.
+        value: the value.
+        name: the column.
+        kind: the type of the column.
+        example: a value of that type.
+    """
+    return MatchRecognizePlanError(
+        f"`{argument}` is {value!r}, but `{name}` is {kind}",
+        notes=(f"a value of `{name}`: {example}",),
+        hint=f"write a value of this type, or remove {argument}",
+        code="value-of-wrong-type",
+    )
+
+
+def question_about_stream(*, call: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for `why` or `coverage` of a query over a stream."""
+    return MatchRecognizeUnsupportedError(
+        f"{call} is not supported over a stream, whose rows come over time",
+        hint="read the same rows as a table: spark.read instead of spark.readStream",
+        code="question-about-stream",
+    )
+
+
+def missing_clause() -> MatchRecognizePlanError:
+    """Return the error for a query without MATCH_RECOGNIZE where one is needed."""
+    return MatchRecognizePlanError(
+        "missing MATCH_RECOGNIZE clause in the query",
+        hint="pass the query that has the clause",
+        code="missing-clause",
+    )
+
+
+def several_clauses(*, count: int, names: str) -> MatchRecognizePlanError:
+    """Return the error for a query with several clauses, if the user has chosen none.
+
+    Args:
+        count: the number of clauses.
+        names: a line for each clause, in the order in which they are evaluated.
+    """
+    surface = current_surface()
+    return MatchRecognizePlanError(
+        f"the query has {count} MATCH_RECOGNIZE clauses, but none is chosen",
+        notes=(f"they are:{names}",),
+        hint=f"write {surface.option('clause', 1)} for the first of them",
+        code="several-clauses",
+    )
+
+
+def unknown_clause(*, clause: int | str, names: str) -> MatchRecognizePlanError:
+    """Return the error for a clause that the query does not have.
+
+    Args:
+        clause: the clause that the user chose.
+        names: a line for each clause, in the order in which they are evaluated.
+    """
+    surface = current_surface()
+    return MatchRecognizePlanError(
+        f"unknown clause {clause!r}",
+        notes=(f"the query has:{names}" if names else "",),
+        hint=f"write the number of one of them, {surface.option('clause', 1)}",
+        code="unknown-clause",
+    )
+
+
+def unknown_partition_column(*, name: str, keys: Mapping[str, str]) -> MatchRecognizePlanError:
+    """Return the error for a name in `partition` that PARTITION BY does not have.
+
+    Args:
+        name: the name.
+        keys: the keys as the query writes them, by the names of their columns.
+    """
+    surface = current_surface()
+    near = find_nearest(name, keys)
+    hint = f"write one of these, or leave {surface.name_of_option('partition')} out"
+    if near:
+        hint = f"write {near}"
+    return MatchRecognizePlanError(
+        f"unknown column `{name}` in `{surface.name_of_option('partition')}`",
+        notes=(f"PARTITION BY has: {join_names(keys.values())}",),
+        hint=hint,
+        code="unknown-partition-column",
+    )
+
+
+def partition_column_missing(name: str, keys: Iterable[str]) -> MatchRecognizePlanError:
+    """Return the error for a partition without a value of the key `name`; `keys` are all keys."""
+    example = current_surface().keys([(key, "...") for key in keys])
+    surface = current_surface()
+    return MatchRecognizePlanError(
+        f"missing value of `{name}` in `{surface.name_of_option('partition')}`",
+        hint=f"write {example}",
+        code="partition-column-missing",
+    )
+
+
+def several_partitions(*, some: str, example: str) -> MatchRecognizePlanError:
+    """Return the error for `why` without a partition if there are several.
+
+    Args:
+        some: a line for each of some partitions.
+        example: how the user chooses one of them.
+    """
+    return MatchRecognizePlanError(
+        "`why` looks at one partition, but there are several",
+        notes=(f"some of them:{some}",),
+        hint=f"write {example}",
+        code="several-partitions",
+    )
+
+
+def unknown_partition(*, partition: str, some: str, example: str) -> MatchRecognizePlanError:
+    """Return the error for a partition that has no rows.
+
+    Args:
+        partition: the partition that the user chose.
+        some: a line for each of some partitions with rows.
+        example: how the user chooses one of them.
+    """
+    return MatchRecognizePlanError(
+        f"the partition with {partition} has no rows",
+        notes=(f"some of them:{some}",),
+        hint=f"write {example}",
+        code="unknown-partition",
+    )
+
+
+def no_rows() -> MatchRecognizePlanError:
+    """Return the error for a query whose input is empty."""
+    return MatchRecognizePlanError("there are no rows", code="no-rows")
+
+
+def show_key_value(text: str | None) -> str:
+    """Return a value as a message shows it; None is NULL."""
+    return "NULL" if text is None else text
+
+
+def format_rows(rows: Iterable[Mapping[str, str | None]]) -> str:
+    """Return rows as lines of a message, each after a line break.
+
+    >>> format_rows([{"sym": "A", "day": None}, {"sym": "B", "day": "2"}])
+    '\\nsym = A, day = NULL\\nsym = B, day = 2'
+    """
+    lines = []
+    for row in rows:
+        values = ", ".join(f"{name} = {show_key_value(value)}" for name, value in row.items())
+        lines.append(f"\n{values}")
+    return "".join(lines)
+
+
+def write_partition_example(keys: Mapping[str, str | None], numbers: Collection[str]) -> str:
+    """Return how the user writes a partition.
+
+    Args:
+        keys: the values of the keys by the names of their columns; None is NULL.
+        numbers: the keys that are whole numbers, which need no quotes.
+    """
+    pairs = []
+    for name, value in keys.items():
+        needs_quotes = value is not None and name not in numbers
+        pairs.append((name, f'"{value}"' if needs_quotes else str(value)))
+    return current_surface().keys(pairs)
+
+
+def partition_too_large(*, limit: int) -> MatchRecognizeUnsupportedError:
+    """Return the error for `why` of a partition with too many rows."""
+    return MatchRecognizeUnsupportedError(
+        f"the partition has more than {limit:,} rows, which is too many for `why`",
+        hint="look at a part of it: write WHERE before the clause, or pass fewer rows",
+        code="partition-too-large",
+    )
+
+
+def wrong_number_of_order_values(
+    value_count: int, orders: Sequence[str]
+) -> MatchRecognizePlanError:
+    """Return the error for `row=` with no values, or with more than ORDER BY has columns.
+
+    Args:
+        value_count: the number of values in `row=`.
+        orders: the columns of ORDER BY.
+    """
+    surface = current_surface()
+    if orders:
+        cure = f"write the value of the first one, or {surface.all_of_row}"
+    else:
+        cure = f"write ORDER BY, or leave {surface.name_of_option('row')} out"
+    values = show_count(value_count, "value")
+    columns = show_count(len(orders), "column")
+    surface = current_surface()
+    return MatchRecognizePlanError(
+        f"`{surface.name_of_option('row')}` has {values}, but ORDER BY has {columns}",
+        notes=(f"ORDER BY: {join_names(orders)}",),
+        hint=cure,
+        code="wrong-number-of-order-values",
+    )
+
+
+def unknown_row(*, row: str, rows: str) -> MatchRecognizePlanError:
+    """Return the error for a row that the partition does not have.
+
+    Args:
+        row: the row that the user chose.
+        rows: a line for each of the rows nearest to it.
+    """
+    return MatchRecognizePlanError(
+        f"the partition has no row with {row}",
+        notes=(f"the nearest rows:{rows}",),
+        hint=current_surface().row,
+        code="unknown-row",
+    )
+
+
+def coverage_of_match_number() -> MatchRecognizeUnsupportedError:
+    """Return the error for coverage of conditions with MATCH_NUMBER() if rows are skipped."""
+    return MatchRecognizeUnsupportedError(
+        "coverage is not supported for a query with event selection and MATCH_NUMBER() in a "
+        "condition",
+        notes=("there every row is a starting row, so matches have no numbers",),
+        hint="remove that condition, or call why() for a partition",
+        code="coverage-of-match-number",
+    )
+
+
+def coverage_of_longest_match() -> MatchRecognizeUnsupportedError:
+    """Return the error for coverage of a clause with LONGEST MATCH."""
+    return MatchRecognizeUnsupportedError(
+        "coverage is not supported for LONGEST MATCH",
+        notes=("coverage follows the search for the preferred match of each starting row",),
+        hint="remove LONGEST MATCH: the same starting rows begin no match",
+        code="coverage-of-longest-match",
+    )
+
+
+def coverage_of_not(span: Span | None) -> MatchRecognizeUnsupportedError:
+    """Return the error for coverage of a clause with NOT in PATTERN."""
+    return MatchRecognizeUnsupportedError(
+        "coverage is not supported for a query with NOT in PATTERN",
+        span,
+        notes=("coverage counts how often each variable takes a row, and NOT takes none",),
+        hint="call why() for a starting row",
+        code="coverage-of-not",
+    )

@@ -1,0 +1,101 @@
+"""Errors of back-tests and of their DataFrames of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
+from matchrec.errors.language import current_surface
+from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.wording import join_names
+
+
+def unknown_label_column(
+    *, argument: str, name: str, columns: Sequence[str]
+) -> MatchRecognizePlanError:
+    """Return the error for an argument of a back-test that names no column of `labels`."""
+    surface = current_surface()
+    near = find_nearest(name, columns)
+    hint = f"write {surface.option(argument, near)}" if near else "name one of these"
+    return MatchRecognizePlanError(
+        f"`{surface.option(argument, name)}` does not name a column of `labels`",
+        notes=(f"it has: {join_names(columns)}",),
+        hint=hint,
+        code="unknown-label-column",
+    )
+
+
+def label_key_missing(*, name: str, columns: Sequence[str]) -> MatchRecognizePlanError:
+    """Return the error for labels without a column of the query's PARTITION BY."""
+    surface = current_surface()
+    return MatchRecognizePlanError(
+        f"`labels` has no column `{name}`, by which the query partitions its rows",
+        notes=(f"it has: {join_names(columns)}",),
+        hint=(
+            f"write {surface.option('key', '...')} with the column of `labels` that has the same "
+            "values, or key=[] if an incident belongs to all partitions"
+        ),
+        code="label-key-missing",
+    )
+
+
+def wrong_number_of_keys(*, count: int, names: Sequence[str]) -> MatchRecognizePlanError:
+    """Return the error for `key` of a back-test with more or fewer columns than PARTITION BY."""
+    return MatchRecognizePlanError(
+        f"`key` of `Query.backtest` has {count} columns, but the query partitions its rows by "
+        f"{join_names(names)}",
+        hint="name a column of `labels` for each of these, in their order",
+        code="wrong-number-of-keys",
+    )
+
+
+def label_type_differs(
+    name: str, what: str, kind: str, expected_type: str, in_pandas: str
+) -> MatchRecognizePlanError:
+    """Return the error for a column of labels of another type than what it is compared with.
+
+    Args:
+        name: the column.
+        what: what it is compared with.
+        kind: the type of the column.
+        expected_type: the type that it must have.
+        in_pandas: an expression of pandas that converts the column.
+    """
+    surface = current_surface()
+    cure = f"{surface.recast.format(name=name)} to {expected_type}"
+    if surface.is_python:
+        cure = f"{cure}, or in pandas labels.assign({name}={in_pandas})"
+    return MatchRecognizePlanError(
+        f"`{name}` of `labels` is {kind}, but {what} is {expected_type}",
+        hint=f"{cure}; in a file write a time as 2026-01-31 12:00:00, and a date as 2026-01-31",
+        code="label-type-differs",
+    )
+
+
+def label_column_taken(*, name: str) -> MatchRecognizePlanError:
+    """Return the error for a column of labels whose name the result of a back-test needs."""
+    surface = current_surface()
+    return MatchRecognizePlanError(
+        f"`labels` has a column `{name}`, and so has the table of `Query.backtest`",
+        hint=surface.renamed.format(name=name),
+        code="label-column-taken",
+    )
+
+
+def labels_without_order() -> MatchRecognizePlanError:
+    """Return the error for a back-test of a query without ORDER BY."""
+    return MatchRecognizePlanError(
+        "missing ORDER BY in the query",
+        notes=("incidents begin and end along the order of the rows",),
+        hint="write ORDER BY with the time of a row",
+        code="labels-without-order",
+    )
+
+
+def backtest_of_stream(*, what: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for a back-test over a stream, or with labels from a stream."""
+    return MatchRecognizeUnsupportedError(
+        f"`Query.backtest` is not supported for rows of a stream, {what}",
+        hint="pass the same rows as a table",
+        code="backtest-of-stream",
+    )

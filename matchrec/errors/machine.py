@@ -1,0 +1,214 @@
+"""Errors of sessions, engines and machines, such as workers without memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matchrec.errors.kinds import (
+    MatchRecognizeError,
+    MatchRecognizePlanError,
+    MatchRecognizeRunError,
+    MatchRecognizeUnsupportedError,
+)
+from matchrec.errors.language import current_surface, name_part
+from matchrec.errors.wording import join_names
+from matchrec.source import Span
+
+
+def spark_did_not_start(*, reason: str) -> MatchRecognizeError:
+    """Return the error for a local session that could not be started.
+
+    Args:
+        reason: the last line that Spark wrote.
+    """
+    return MatchRecognizeError(
+        "Spark did not start",
+        notes=(reason, "Spark runs on Java; PySpark 4 needs Java 17 or newer"),
+        hint=(
+            "install Java 17 (`apt install openjdk-17-jre-headless`, `brew install openjdk@17`) "
+            "and set JAVA_HOME to its folder"
+        ),
+        code="spark-did-not-start",
+    )
+
+
+def incompatible_worker_python(*, worker: str, reason: str, driver: str) -> MatchRecognizeError:
+    """Return the error for Python workers that cannot run matchrec.
+
+    Args:
+        worker: the Python of the workers.
+        reason: the predicate of the sentence: why it cannot run them.
+        driver: the Python of this program.
+    """
+    return MatchRecognizeError(
+        f"Spark would run its Python workers with `{worker}`, which {reason}",
+        hint=(
+            f"set the environment variable PYSPARK_PYTHON to {driver} before the Spark session "
+            "starts"
+        ),
+        code="incompatible-worker-python",
+    )
+
+
+def worker_out_of_memory(*, mebibytes: int) -> MatchRecognizeRunError:
+    """Return the error for a worker that has reached the limit of its memory."""
+    return MatchRecognizeRunError(
+        f"a Python worker of Spark is out of memory: its limit is {mebibytes} MiB",
+        notes=(
+            "it reserves about 600 MiB for its libraries, and needs more for the rows of a call",
+        ),
+        hint="set spark.executor.pyspark.memory to 2g or more, or do not set it",
+        code="worker-out-of-memory",
+    )
+
+
+def machine_out_of_memory() -> MatchRecognizeRunError:
+    """Return the error for a worker on a machine or in a container without more memory."""
+    return MatchRecognizeRunError(
+        "a Python worker of Spark is out of memory: its machine or container has no more",
+        hint=(
+            "set spark.executor.memoryOverhead to more, or run fewer tasks at a time on a machine "
+            "with spark.executor.cores"
+        ),
+        code="machine-out-of-memory",
+    )
+
+
+def disk_full(*, folder: str) -> MatchRecognizeRunError:
+    """Return the error for a full disk on which rows are sorted."""
+    surface = current_surface()
+    return MatchRecognizeRunError(
+        f"the disk of {folder}, where rows are sorted, is full",
+        hint=(
+            "set spark.local.dir, or TMPDIR on Sail, to folders with more space, or let Spark "
+            f"sort: {surface.option('sort', 'spark')}"
+        ),
+        code="disk-full",
+    )
+
+
+def sort_folder_not_writable(*, folder: str, reason: str) -> MatchRecognizeRunError:
+    """Return the error for a folder in which rows cannot be sorted."""
+    return MatchRecognizeRunError(
+        f"the folder {folder}, where rows are sorted, cannot be written to: {reason}",
+        hint="set spark.local.dir, or TMPDIR on Sail, to folders that exist and can be written to",
+        code="sort-folder-not-writable",
+    )
+
+
+def stopped_session() -> MatchRecognizeError:
+    """Return the error for a session that has been stopped."""
+    return MatchRecognizeError(
+        "the Spark session has been stopped",
+        hint="start a new session with matchrec.session(), and read the DataFrames again",
+        code="stopped-session",
+    )
+
+
+def signed_zeros_in_key(
+    span: Span | None, *, clause: str, type_name: str
+) -> MatchRecognizeUnsupportedError:
+    """Return the error for a nested key with floating-point numbers in a session with two zeros.
+
+    Args:
+        span: the location in the text of the query.
+        clause: PARTITION BY or ORDER BY.
+        type_name: the type of the key.
+    """
+    return MatchRecognizeUnsupportedError(
+        f"{name_part(clause)} by {type_name} is not supported in this session, which treats 0.0 "
+        "and -0.0 as two values",
+        span,
+        hint="write a key without floating-point numbers, such as to_json(x), or run on Spark",
+        code="signed-zeros-in-key",
+    )
+
+
+def hours_along_dates(span: Span | None, *, interval: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for WITHIN with hours along a date in a session that ignores them."""
+    return MatchRecognizeUnsupportedError(
+        f"WITHIN {interval} along a date is not supported in this session, which adds only whole "
+        "days",
+        span,
+        hint="write ORDER BY CAST(x AS TIMESTAMP), or run on Spark",
+        code="hours-along-dates",
+    )
+
+
+def missing_session() -> MatchRecognizePlanError:
+    """Return the error for a call that needs a session if none is running."""
+    return MatchRecognizePlanError(
+        "missing session: no Spark session is running",
+        hint="write spark = matchrec.session(), and call the function again",
+        code="missing-session",
+    )
+
+
+def session_already_runs(*, arguments: Sequence[str]) -> MatchRecognizePlanError:
+    """Return the error for matchrec.session with arguments while a session is running."""
+    return MatchRecognizePlanError(
+        f"`{join_names(arguments)}` is not allowed while a session is running",
+        hint="remove it, or call stop() on the running session first",
+        code="session-already-runs",
+    )
+
+
+def unknown_setting(*, name: str) -> MatchRecognizeError:
+    """Return the error for a setting that Sail does not have."""
+    surface = current_surface()
+    return MatchRecognizeError(
+        f"unknown setting `{name}` of this session",
+        hint=f"remove it, or run on Spark: {surface.option('engine', 'spark')}",
+        code="unknown-setting",
+    )
+
+
+def counters_not_supported(*, argument: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for counters on an engine without Observation."""
+    surface = current_surface()
+    return MatchRecognizeUnsupportedError(
+        "counters are not supported in this session, which has no Observation",
+        hint=f"leave {argument} out, or run on Spark: {surface.option('engine', 'spark')}",
+        code="counters-not-supported",
+    )
+
+
+def streams_not_supported() -> MatchRecognizeUnsupportedError:
+    """Return the error for a stream on an engine without watermarks."""
+    surface = current_surface()
+    return MatchRecognizeUnsupportedError(
+        "streams are not supported in this session, which has no watermarks",
+        hint=f"run on Spark: {surface.option('engine', 'spark')}",
+        code="streams-not-supported",
+    )
+
+
+def server_not_reachable(*, address: str, reason: str) -> MatchRecognizePlanError:
+    """Return the error for the address of a server that does not answer."""
+    return MatchRecognizePlanError(
+        f"no server answers at {address}: {reason}",
+        hint="start it, or write the address of one that runs",
+        code="server-not-reachable",
+    )
+
+
+def incompatible_pyspark(*, version: str, reason: str) -> MatchRecognizeError:
+    """Return the error for a version of PySpark that Sail does not run with."""
+    return MatchRecognizeError(
+        f"Sail does not run with PySpark {version}",
+        notes=(reason,),
+        hint=(
+            "install matchrec with its extra sail, which brings a PySpark that fits, or run on "
+            "Spark"
+        ),
+        code="incompatible-pyspark",
+    )
+
+
+def missing_matplotlib() -> MatchRecognizeError:
+    """Return the error for a chart without matplotlib installed."""
+    return MatchRecognizeError(
+        "missing matplotlib, which draws the matches",
+        hint="run pip install matplotlib",
+        code="missing-matplotlib",
+    )

@@ -1,0 +1,157 @@
+"""Errors of aggregates over all matches, and reasons why each match must be built for one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matchrec.errors.kinds import (
+    MatchRecognizePlanError,
+    MatchRecognizeRunError,
+    MatchRecognizeUnsupportedError,
+)
+from matchrec.errors.language import current_surface
+from matchrec.errors.run.place import RowLocation
+from matchrec.errors.wording import join_names, shorten
+
+
+class MustBuildMatchesError(MatchRecognizeUnsupportedError):
+    """An aggregate over all matches that cannot be computed without building each match.
+
+    A run would have to carry the value. `reason` says why it cannot.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"matches cannot be counted without building them: {reason}",
+            hint="aggregate the matches instead, in a query over the result",
+            code="matches-must-be-built",
+        )
+        self.reason = reason
+
+
+def not_an_aggregate(*, text: str, measures: Sequence[str]) -> MatchRecognizePlanError:
+    """Return the error for a text that is not an aggregate over matches."""
+    return MatchRecognizePlanError(
+        f"`{shorten(text)}` is not an aggregate over matches",
+        notes=(f"measures: {join_names(measures)}",),
+        hint=(
+            "write count(*), or count, sum, avg, min or max of a measure, such as sum(n); a count "
+            "or a sum may be in CAST(... AS DOUBLE) or CAST(... AS DECIMAL(38, 0))"
+        ),
+        code="not-an-aggregate",
+    )
+
+
+def inexact_cast(*, aggregate: object, exact: object) -> MatchRecognizePlanError:
+    """Return the error for an aggregate over matches in a CAST that would round its value.
+
+    Args:
+        aggregate: the aggregate as the user wrote it.
+        exact: the aggregate with a CAST that keeps all digits.
+    """
+    return MatchRecognizePlanError(
+        f"`{aggregate}` casts to a type that cannot hold all digits of the value",
+        hint=f"write {exact}",
+        code="inexact-cast",
+    )
+
+
+def unknown_measure(*, name: str, measures: Sequence[str]) -> MatchRecognizePlanError:
+    """Return the error for an aggregate over a measure that the query does not have."""
+    return MatchRecognizePlanError(
+        f"unknown measure `{name}`",
+        notes=(f"measures: {join_names(measures)}",),
+        hint="name one of these",
+        code="unknown-measure",
+    )
+
+
+def no_sort_column(*, per: str) -> MatchRecognizePlanError:
+    """Return the error for groups of time of a query that is not sorted by a column."""
+    surface = current_surface()
+    return MatchRecognizePlanError(
+        f"{surface.option('per', per)} is not supported unless the rows are sorted by a column",
+        hint=f"leave out {surface.option('per', per)}, or sort by a column",
+        code="no-sort-column",
+    )
+
+
+def unfinished_groups_over_stream(*, per: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for groups over a stream that later matches could still change."""
+    surface = current_surface()
+    return MatchRecognizeUnsupportedError(
+        f'aggregates over all matches with per="{per}" are not supported over a streaming '
+        "DataFrame",
+        notes=("more matches of such a group may still come",),
+        hint=(
+            f"write {surface.option('per', 'end')}, whose rows are final, and add these up "
+            "afterwards"
+        ),
+        code="unfinished-groups-over-stream",
+    )
+
+
+EACH_MATCH_MUST_BE_BUILT = "each match must be built"
+
+
+def total_too_large(
+    *, type_name: str, aggregate: str, location: RowLocation
+) -> MatchRecognizeRunError:
+    """Return the error for an aggregate over all matches that overflows its type.
+
+    Args:
+        type_name: the type.
+        aggregate: the aggregate as the user wrote it.
+        location: the first row of its group.
+    """
+    return _make_total_too_large(type_name, (f"it is {aggregate}", str(location))).at(location)
+
+
+def write_total_message(type_name: str, aggregate: str) -> str:
+    """Return the message for an aggregate that is too large over several groups together.
+
+    It is a text, because Spark raises the error, by `raise_error` in a query.
+    """
+    error = _make_total_too_large(type_name, ())
+    return f"{error.message}: {aggregate} [{error.code}]; {error.hint}"
+
+
+def _make_total_too_large(type_name: str, notes: tuple[str, ...]) -> MatchRecognizeRunError:
+    """Return the error for an aggregate over all matches that overflows its type."""
+    match type_name:
+        case "BIGINT":
+            hint = "write it as CAST(... AS DECIMAL(38, 0)) or CAST(... AS DOUBLE)"
+        case "DECIMAL(38, 0)":
+            hint = "write it as CAST(... AS DOUBLE)"
+        case "DOUBLE":
+            hint = "bound the quantifiers or write WITHIN, so that there are fewer matches"
+        case _:
+            hint = "write a CAST to DOUBLE in MEASURES, or a sum as CAST(... AS DECIMAL(38, ...))"
+    return MatchRecognizeRunError(
+        f"an aggregate over all matches is too large for {type_name}",
+        notes=notes,
+        hint=hint,
+        code="total-too-large",
+    )
+
+
+# Reasons why the matches must be built, for `MustBuildMatchesError`.
+BY_ONE_AT_A_TIME = "the chosen algorithm finds one match at a time"
+MEASURE_BY_SPARK = "Spark computes a measure after the match"
+FIRST_MATCHES = "the query returns only the first matches of a partition"
+NOT_ALL_MATCHES = "the query does not return all matches"
+RUNS_THAT_ARE_NO_MATCH = "the query also returns runs that are not matches"
+SKIP_STRATEGY = "a skip strategy leaves some matches out"
+ABSENT_ROWS = "the rows that NOT forbids depend on the whole match"
+ABSENCE_BY_LATER_ROW = "the condition of a forbidden row reads a later row of the match"
+ABSENCE_MAY_FAIL = "the condition of a forbidden row may raise, so only matches may evaluate it"
+COMPLETE_LATER = "a match that waits for the end of its window is not complete at its last row"
+MAPPED_TWICE = "PATTERN has several ways to map the same rows to the same variables"
+ROW_BESIDE = "a measure reads a row that is not the first or last row of a variable"
+
+
+def not_carried(function: str, inside: str, type_name: str) -> MustBuildMatchesError:
+    """Return the error for a function over values of a type that a run cannot carry."""
+    return MustBuildMatchesError(
+        f"no run carries {function} over matches of {inside} of {type_name}"
+    )

@@ -1,0 +1,101 @@
+"""Which known name the user probably meant by an unknown one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from string import digits
+
+# The parts of a clause, for `find_keyword`.
+KEYWORDS = (
+    "PARTITION BY",
+    "ORDER BY",
+    "MEASURES",
+    "ONE ROW PER MATCH",
+    "ALL ROWS PER MATCH",
+    "AFTER MATCH SKIP",
+    "PATTERN",
+    "WITHIN",
+    "SUBSET",
+    "DEFINE",
+)
+
+
+def find_keyword(word: str) -> str | None:
+    """Return the part of the clause whose first word `word` probably misspells, or None.
+
+    >>> find_keyword("PARTITON"), find_keyword("DEFIEN"), find_keyword("price")
+    ('PARTITION BY', 'DEFINE', None)
+    """
+    parts_by_first_word = {part.split()[0]: part for part in KEYWORDS}
+    first_word = find_nearest(word, parts_by_first_word)
+    return None if first_word is None else parts_by_first_word[first_word]
+
+
+def find_nearest(name: str, known_names: Iterable[str]) -> str | None:
+    """Return the known name that `name` is probably a misspelling of, or None.
+
+    Two names are near if one of these holds, whatever their case, with hyphens as underscores:
+
+    - letters are wrong, missing, too many or swapped with the next one: one letter in a name of
+      three or more, one in four in a longer name;
+    - one name begins with the other, and both have three letters or more;
+    - they differ only by the number at their ends.
+
+    >>> find_nearest("DWN", ["STRT", "DOWN", "UP"]), find_nearest("pirce", ["price"])
+    ('DOWN', 'price')
+    >>> find_nearest("B", ["A"])
+    >>> find_nearest("P1", ["A", "P"])
+    'P'
+    """
+    upper = name.upper().replace("-", "_")
+    most = max(len(name) >= 3, len(name) // 4)
+    candidates = []
+    for known_name in known_names:
+        distance = misspelling_distance(upper, known_name.upper(), most)
+        if distance <= most or begins(upper, known_name.upper()):
+            candidates.append((distance, known_name))
+    if not candidates:
+        return None
+    _, nearest_name = min(candidates, key=lambda candidate: candidate[0])
+    return nearest_name
+
+
+def begins(left: str, right: str) -> bool:
+    """Return whether one name begins with the other, or they differ only by their last number.
+
+    A name that begins another one has at least three letters.
+    """
+    if left.rstrip(digits) == right.rstrip(digits) != "":
+        return True
+    return min(len(left), len(right)) >= 3 and (left.startswith(right) or right.startswith(left))
+
+
+def misspelling_distance(written: str, intended: str, most: int) -> int:
+    """Return how many letters are wrong, missing, too many or swapped with the next one.
+
+    This is the optimal string alignment distance; `most` + 1 if it is more than `most`.
+
+    >>> misspelling_distance("DWN", "DOWN", 2), misspelling_distance("pirce", "price", 2)
+    (1, 1)
+    >>> misspelling_distance("x", "price", 2)
+    3
+    """
+    if abs(len(written) - len(intended)) > most:
+        return most + 1
+    # Rows of the distances between the beginnings of both texts: row[j] is the one between the
+    # letters of `written` so far and the first j letters of `intended`.
+    row_before: list[int] = []
+    row = list(range(len(intended) + 1))
+    for i, letter in enumerate(written):
+        two_rows_before = row_before
+        row_before = row
+        row = [i + 1]
+        for j, other in enumerate(intended):
+            replaced = row_before[j] + (letter != other)
+            left_out = row_before[j + 1] + 1
+            added = row[j] + 1
+            distance = min(replaced, left_out, added)
+            if i and j and (letter, other) == (intended[j - 1], written[i - 1]):
+                distance = min(distance, two_rows_before[j - 1] + 1)
+            row.append(distance)
+    return min(row[-1], most + 1)

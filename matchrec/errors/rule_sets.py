@@ -1,0 +1,264 @@
+"""Errors of sets of rules, and of tables of rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from matchrec.errors.kinds import Located, MatchRecognizePlanError, MatchRecognizeUnsupportedError
+from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.wording import describe_value, join_names
+from matchrec.source import Span
+
+L = TypeVar("L", bound=Located)
+
+
+def name_rule(name: str, error: L) -> L:
+    """Let an error or warning say to which rule it belongs, and return it.
+
+    An error that says so already stays as it is.
+    """
+    prefix = f"rule `{name}`: "
+    if not error.message.startswith(prefix):
+        error.message = prefix + error.message
+        error.args = (error.message,)
+        error.rule = name
+    return error
+
+
+def no_rules() -> MatchRecognizePlanError:
+    """Return the error for match_rules without rules."""
+    return MatchRecognizePlanError(
+        "`rules` of `match_rules` is empty",
+        hint='write rules={"name": "PATTERN (...) DEFINE ..."}',
+        code="no-rules",
+    )
+
+
+def not_a_rule(*, name: str, value: object) -> MatchRecognizePlanError:
+    """Return the error for a value in `rules` that is not a rule."""
+    return MatchRecognizePlanError(
+        f"rule `{name}` of `match_rules` is {describe_value(value)}",
+        notes=(
+            (
+                "it must be the text of a clause or of SASE+, a Pattern, or a dict of these with "
+                "the time from which each is valid as key"
+            ),
+        ),
+        hint=f'write "{name}": "PATTERN (...) DEFINE ..."',
+        code="not-a-rule",
+    )
+
+
+def rule_names_differ_in_case(*, first: str, second: str) -> MatchRecognizePlanError:
+    """Return the error for two rules whose names differ only in case."""
+    return MatchRecognizePlanError(
+        f"rules `{first}` and `{second}` differ only in case",
+        hint="give one of them another name",
+        code="rule-names-differ-in-case",
+    )
+
+
+def keys_in_rule(span: Span, *, clause: str, argument: str) -> MatchRecognizePlanError:
+    """Return the error for PARTITION BY or ORDER BY in a rule.
+
+    Args:
+        span: the location in the text of the query.
+        clause: PARTITION BY or ORDER BY.
+        argument: the argument of match_rules that replaces it.
+    """
+    return MatchRecognizePlanError(
+        f"{clause} is not allowed in a rule",
+        span,
+        notes=("all rules of a set have the same partitions and the same order",),
+        hint=f'remove it, and write match_rules(..., {argument}="...")',
+        code="keys-in-rule",
+    )
+
+
+def name_taken(*, what: str, name: str) -> MatchRecognizePlanError:
+    """Return the error for a column of the input whose name a column of the result has.
+
+    Args:
+        what: what the column is, such as "partition column".
+        name: the name.
+    """
+    return MatchRecognizePlanError(
+        f"{what} `{name}` has the name of a column of the result",
+        hint=f'rename it first: df.withColumnRenamed("{name}", "{name}_")',
+        code="name-taken",
+    )
+
+
+def duplicate_input_column(*, name: str) -> MatchRecognizePlanError:
+    """Return the error for an input of a rule set with two columns of the same name."""
+    return MatchRecognizePlanError(
+        f"the input has two columns `{name}`",
+        hint="rename one of them, or write event_columns= with the columns that events need",
+        code="duplicate-input-column",
+    )
+
+
+def rule_versions_need_time(*, order: str, type_name: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for versions of rules over rows that no time or number sorts."""
+    return MatchRecognizeUnsupportedError(
+        f"times of rules are not supported for rows ordered by {order} of type {type_name}",
+        notes=("the first column of order_by decides which version of a rule applies to a row",),
+        hint="order by a timestamp, a date or a whole number first",
+        code="rule-versions-need-time",
+    )
+
+
+def wrong_valid_from(*, name: str, value: object, expected: str) -> MatchRecognizePlanError:
+    """Return the error for a version that is valid from something that is not a value of the order.
+
+    An example is {"fall": {"monday": "PATTERN ..."}}.
+
+    Args:
+        name: the rule.
+        value: the beginning of the version.
+        expected: the type of the order, in words.
+    """
+    return MatchRecognizePlanError(
+        f"a version of rule `{name}` is valid from {describe_value(value)}, which does not fit "
+        "the order",
+        hint=f"write {expected}, like the values that sort the rows, or None for the beginning",
+        code="wrong-valid-from",
+    )
+
+
+def duplicate_rule_version(*, name: str, time: str) -> MatchRecognizePlanError:
+    """Return the error for two versions of a rule that begin at the same time."""
+    return MatchRecognizePlanError(
+        f"rule `{name}` has two versions that are valid from {time}",
+        hint="remove one of them",
+        code="duplicate-rule-version",
+    )
+
+
+def rules_column_missing(*, name: str, columns: Sequence[str]) -> MatchRecognizePlanError:
+    """Return the error for a table of rules without a column that it needs."""
+    return MatchRecognizePlanError(
+        f"the table of rules has no column `{name}`",
+        notes=(f"columns: {join_names(columns)}",),
+        hint="name its columns rule, text and valid_from",
+        code="rules-column-missing",
+    )
+
+
+def rules_column_type(*, name: str, type_name: str, expected_type: str) -> MatchRecognizePlanError:
+    """Return the error for a column of a table of rules with a wrong type."""
+    return MatchRecognizePlanError(
+        f"column `{name}` of the table of rules is of type {type_name}",
+        hint=f"cast it to {expected_type}",
+        code="rules-column-type",
+    )
+
+
+def rule_marker_without_value(
+    span: Span, *, name: str, parameters: Sequence[str]
+) -> MatchRecognizePlanError:
+    """Return the error for `:name` in a rule whose parameters lack the name."""
+    near = find_nearest(name, parameters)
+    hint = "write the value itself, or put it into column `parameters` of a table of rules"
+    if near:
+        hint = f"write :{near}, or the value itself"
+    return MatchRecognizePlanError(
+        f"parameter `:{name}` has no value",
+        span,
+        notes=(f"the parameters of the rule are: {join_names(parameters)}",),
+        hint=hint,
+        code="parameter-without-value",
+    )
+
+
+def malformed_rule_parameters(*, text: str) -> MatchRecognizePlanError:
+    """Return the error for parameters of a rule that are not a JSON object."""
+    return MatchRecognizePlanError(
+        f"the parameters are {text!r}, which is not a JSON object of numbers, strings and booleans",
+        hint='write {"name": value} for :name, with null for NULL',
+        code="malformed-rule-parameters",
+    )
+
+
+def rule_without_name() -> MatchRecognizePlanError:
+    """Return the error for a row of a table of rules without a name."""
+    return MatchRecognizePlanError(
+        "missing name of a rule in a row of the table of rules",
+        hint="write a name into column `rule`",
+        code="rule-without-name",
+    )
+
+
+def rule_versions_over_stream(*, name: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for the view of a rule with several versions over a stream."""
+    return MatchRecognizeUnsupportedError(
+        f"rule(...) of `{name}`, which has several versions, is not supported over a streaming "
+        "DataFrame",
+        notes=("each version is its own view, and Spark would search for each of them",),
+        hint="write `rows` with foreachBatch, and take split(rows).rule(...) there",
+        code="rule-versions-over-stream",
+    )
+
+
+def rule_versions_differ(*, name: str, columns: Sequence[str]) -> MatchRecognizePlanError:
+    """Return the error for versions of a rule whose matches have different columns.
+
+    Args:
+        name: the rule.
+        columns: for each of two versions, a sentence with its columns.
+    """
+    return MatchRecognizePlanError(
+        f"the versions of rule `{name}` have different columns",
+        notes=(columns[0], columns[1]),
+        hint="give the measures the same names and types, or use `matches`",
+        code="rule-versions-differ",
+    )
+
+
+def unknown_rule(*, name: str, rules: Sequence[str]) -> MatchRecognizePlanError:
+    """Return the error for rule(...) with a name that no rule has."""
+    near = find_nearest(name, rules)
+    hint = f'write rule("{near}")' if near else f'write rule("{rules[0]}")'
+    return MatchRecognizePlanError(
+        f"unknown rule `{name}`",
+        notes=(f"rules: {join_names(rules)}",),
+        hint=hint,
+        code="unknown-rule",
+    )
+
+
+def unknown_event_column(*, name: str, columns: Sequence[str]) -> MatchRecognizePlanError:
+    """Return the error for event_columns with a name that the input does not have."""
+    near = find_nearest(name, columns)
+    hint = f"write {near}" if near else "write one of these"
+    return MatchRecognizePlanError(
+        f"unknown column `{name}` in event_columns",
+        notes=(f"the input has: {join_names(columns)}",),
+        hint=hint,
+        code="unknown-event-column",
+    )
+
+
+def equivalence_test_in_rule_set(*, column: str, type_name: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for an equivalence test in a rule set over a type such as an array."""
+    return MatchRecognizeUnsupportedError(
+        f"an equivalence test over {column} of type {type_name} is not supported in a rule set",
+        notes=("rules share their partitions, and a worker divides them further for one rule",),
+        hint="name the column in partition_by, or call matchrec.match_sase for this query",
+        code="equivalence-test-in-rule-set",
+    )
+
+
+def not_rows_of_rule_set(*, missing: Sequence[str]) -> MatchRecognizePlanError:
+    """Return the error for split() of rows that are not from the rule set.
+
+    Args:
+        missing: the columns that the rows lack.
+    """
+    return MatchRecognizePlanError(
+        f"the rows passed to split() have no column `{missing[0]}`",
+        notes=("split() takes `rows` of the same rule set, or a table to which they were written",),
+        hint="write and read all columns of `rows`",
+        code="not-rows-of-rule-set",
+    )

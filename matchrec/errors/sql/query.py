@@ -1,0 +1,371 @@
+"""Errors in the query around a clause, and advice on columns of the clause outside of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from matchrec.errors.kinds import (
+    MatchRecognizeParseError,
+    MatchRecognizePlanError,
+    MatchRecognizeUnsupportedError,
+)
+from matchrec.errors.language import current_surface
+from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.sql.tokens import IN_DOUBLE_QUOTES, advise_backticks
+from matchrec.errors.wording import in_backticks, join_names
+from matchrec.source import Span, read_table
+
+
+@cache
+def _read_languages() -> tuple[list[str], ...]:
+    """Return the other languages: for each, its name and a regular expression for its texts."""
+    return tuple(read_table("matchrec.errors.sql", "foreign_languages.txt"))
+
+
+def refuse_other_language(text: str, offset: int = 0) -> None:
+    """Refuse a text that is written in another language, such as EPL.
+
+    Args:
+        text: the text.
+        offset: where the text starts in the text of the query.
+
+    Raises:
+        MatchRecognizeParseError: the text is in one of the languages in `foreign_languages.txt`.
+    """
+    for language, pattern in _read_languages():
+        match = re.search(pattern, text, re.IGNORECASE | re.DOTALL)
+        if match is not None:
+            span = Span(offset + match.start(), offset + match.end())
+            raise MatchRecognizeParseError(
+                "a pattern in another language is not supported",
+                span,
+                notes=(f"this is {language}",),
+                hint=(
+                    "write SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES "
+                    "... PATTERN (A B) DEFINE ...)"
+                ),
+                code="pattern-of-other-language",
+            )
+
+
+def misspelt_clause(span: Span, *, text: str) -> MatchRecognizeParseError:
+    """Return the error for a word such as MATCH_RECOGNISE before a clause."""
+    return MatchRecognizeParseError(
+        f"unknown clause `{text}` with a PATTERN",
+        span,
+        hint="write MATCH_RECOGNIZE",
+        code="misspelt-clause",
+    )
+
+
+def clause_without_parenthesis(span: Span) -> MatchRecognizeParseError:
+    """Return the error for MATCH_RECOGNIZE that no parenthesis follows."""
+    return MatchRecognizeParseError(
+        "missing parenthesis after MATCH_RECOGNIZE",
+        span,
+        hint="write FROM t MATCH_RECOGNIZE (... PATTERN (...) ...)",
+        code="clause-without-parenthesis",
+    )
+
+
+def point_before_clause(span: Span) -> MatchRecognizeParseError:
+    """Return the error for FROM t.MATCH_RECOGNIZE (...)."""
+    return MatchRecognizeParseError(
+        "a point is not allowed before MATCH_RECOGNIZE",
+        span,
+        hint="write a space instead",
+        code="point-before-clause",
+    )
+
+
+def several_statements(span: Span) -> MatchRecognizeParseError:
+    """Return the error for a text with two statements in a call that takes one."""
+    return MatchRecognizeParseError(
+        "a second statement after `;` is not allowed in one call",
+        span,
+        hint="pass each statement in its own call",
+        code="several-statements",
+    )
+
+
+def clause_without_relation(span: Span) -> MatchRecognizeParseError:
+    """Return the error for FROM MATCH_RECOGNIZE (...)."""
+    return MatchRecognizeParseError(
+        "missing table before MATCH_RECOGNIZE",
+        span,
+        hint="write FROM t MATCH_RECOGNIZE (...)",
+        code="clause-without-relation",
+    )
+
+
+def comma_before_from(span: Span) -> MatchRecognizeParseError:
+    """Return the error for SELECT a, FROM t."""
+    return MatchRecognizeParseError(
+        "a comma is not allowed before FROM",
+        span,
+        hint="remove the comma",
+        code="comma-before-from",
+    )
+
+
+def misspelt_from(span: Span, *, text: str) -> MatchRecognizeParseError:
+    """Return the error for a word such as FORM before the table of a clause."""
+    return MatchRecognizeParseError(
+        "missing FROM before the table of MATCH_RECOGNIZE",
+        span,
+        notes=(f"`{text}` is not a keyword",),
+        hint="write FROM",
+        code="misspelt-from",
+    )
+
+
+def table_in_quotes(span: Span, *, name: str) -> MatchRecognizeParseError:
+    """Return the error for FROM 'stocks.csv' MATCH_RECOGNIZE (...), as DuckDB reads a file."""
+    surface = current_surface()
+    return MatchRecognizeParseError(
+        "a string is not allowed before MATCH_RECOGNIZE",
+        span,
+        notes=(
+            (
+                "MATCH_RECOGNIZE follows one relation in FROM: a table, a subquery, VALUES or a "
+                "function"
+            ),
+        ),
+        hint=f"write {in_backticks(name)} for a table of that name; {surface.file}",
+        code="table-in-quotes",
+    )
+
+
+def clause_in_wrong_place(span: Span) -> MatchRecognizeParseError:
+    """Return the error for a clause that does not follow a relation in FROM."""
+    return MatchRecognizeParseError(
+        "MATCH_RECOGNIZE is not allowed here",
+        span,
+        notes=(
+            (
+                "MATCH_RECOGNIZE follows one relation in FROM: a table, a subquery, VALUES or a "
+                "function"
+            ),
+        ),
+        hint="wrap what precedes it in a subquery: FROM (SELECT * FROM ...) MATCH_RECOGNIZE (...)",
+        code="clause-in-wrong-place",
+    )
+
+
+def clause_in_clause(span: Span) -> MatchRecognizeUnsupportedError:
+    """Return the error for a clause in a subquery of an expression of another clause."""
+    return MatchRecognizeUnsupportedError(
+        "MATCH_RECOGNIZE in an expression of another MATCH_RECOGNIZE is not supported",
+        span,
+        hint="name its result: WITH c AS (SELECT ... MATCH_RECOGNIZE (...)), and query c instead",
+        code="clause-in-clause",
+    )
+
+
+def unpivot_alias(span: Span, *, column: str, alias: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for UNPIVOT (v FOR name IN (low AS bottom)), whose alias Sail ignores.
+
+    Args:
+        span: the location in the text of the query.
+        column: the column, `low`.
+        alias: its alias, `bottom`.
+    """
+    return MatchRecognizeUnsupportedError(
+        "an alias in UNPIVOT is not supported on Sail",
+        span,
+        hint=(
+            f"rename the column in a subquery: FROM (SELECT *, {column} AS {alias} FROM ...) "
+            f"UNPIVOT (... IN ({alias}, ...))"
+        ),
+        code="unpivot-alias",
+    )
+
+
+def clause_on_changed_table(span: Span, *, word: str) -> MatchRecognizeParseError:
+    """Return the error for a clause on the table that UPDATE, DELETE or MERGE changes."""
+    return MatchRecognizeParseError(
+        f"MATCH_RECOGNIZE is not allowed on the table of {word}",
+        span,
+        notes=(f"MATCH_RECOGNIZE returns new rows, but {word} changes the rows of a table",),
+        hint=f"write the clause in a subquery of its condition: {word} ... WHERE x IN (SELECT ...)",
+        code="clause-on-changed-table",
+    )
+
+
+def lateral_relation(span: Span) -> MatchRecognizeUnsupportedError:
+    """Return the error for a clause on a LATERAL relation."""
+    return MatchRecognizeUnsupportedError(
+        "MATCH_RECOGNIZE after a LATERAL relation is not supported",
+        span,
+        notes=("MATCH_RECOGNIZE reads its input once, not once for each row of another relation",),
+        hint="remove LATERAL, or join the relations in a subquery and match its result",
+        code="lateral-relation",
+    )
+
+
+def correlated_relation(span: Span, *, name: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for the input of a clause that reads a column of the query around it."""
+    return MatchRecognizeUnsupportedError(
+        f"the input of MATCH_RECOGNIZE depends on `{name}` of the query around it",
+        span,
+        notes=("MATCH_RECOGNIZE reads its input once, not once for each row of another relation",),
+        hint="join the relations in a subquery, match its result, and add the key to PARTITION BY",
+        code="correlated-relation",
+    )
+
+
+def recursive_relation(span: Span, *, name: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for a clause in the recursive part of a WITH RECURSIVE query."""
+    return MatchRecognizeUnsupportedError(
+        f"MATCH_RECOGNIZE in the recursive definition of `{name}` is not supported",
+        span,
+        hint=f"match the finished rows instead: SELECT * FROM {name} MATCH_RECOGNIZE (...)",
+        code="recursive-relation",
+    )
+
+
+def clause_in_stored_text(span: Span, *, kind: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for a clause in a permanent view or function."""
+    return MatchRecognizeUnsupportedError(
+        f"MATCH_RECOGNIZE in {kind} is not supported",
+        span,
+        notes=("Spark stores the text, and cannot run the clause without matchrec",),
+        hint=(
+            "write CREATE TEMPORARY VIEW, once in each session, or CREATE TABLE ... AS to keep the "
+            "rows"
+        ),
+        code="clause-in-stored-text",
+    )
+
+
+def clause_in_global_view(span: Span) -> MatchRecognizeUnsupportedError:
+    """Return the error for a clause in CREATE GLOBAL TEMPORARY VIEW."""
+    return MatchRecognizeUnsupportedError(
+        "MATCH_RECOGNIZE in the text of a global temporary view is not supported",
+        span,
+        notes=(
+            (
+                "Spark stores the text, and other sessions do not have what matchrec replaces the "
+                "clause with"
+            ),
+        ),
+        hint=current_surface().session_view,
+        code="clause-in-global-view",
+    )
+
+
+def clause_in_script(span: Span) -> MatchRecognizeUnsupportedError:
+    """Return the error for a clause in a SQL script."""
+    return MatchRecognizeUnsupportedError(
+        "MATCH_RECOGNIZE in a script, BEGIN ... END, is not supported",
+        span,
+        notes=("the table that a clause reads may be made by an earlier statement of the script",),
+        hint=current_surface().statements,
+        code="clause-in-script",
+    )
+
+
+def clause_in_string(span: Span) -> MatchRecognizeUnsupportedError:
+    """Return the error for a clause in the string of EXECUTE IMMEDIATE."""
+    return MatchRecognizeUnsupportedError(
+        "MATCH_RECOGNIZE in the text of EXECUTE IMMEDIATE is not supported",
+        span,
+        notes=("Spark reads this text itself, without matchrec",),
+        hint=current_surface().using,
+        code="clause-in-string",
+    )
+
+
+def missing_dataframe(span: Span, *, name: str, frames: Sequence[str]) -> MatchRecognizePlanError:
+    """Return the error for {name} in a query without a DataFrame of that name.
+
+    Args:
+        span: the location in the text of the query.
+        name: the name in braces.
+        frames: the names that have a DataFrame.
+    """
+    surface = current_surface()
+    near = find_nearest(name, frames)
+    hint = f"write {{{near}}}" if near else surface.frame.format(name=name)
+    return MatchRecognizePlanError(
+        f"missing {surface.relation} for `{{{name}}}`",
+        span,
+        notes=(surface.passed.format(name=join_names(frames)),),
+        hint=hint,
+        code="missing-dataframe",
+    )
+
+
+def alias_in_double_quotes(span: Span, *, text: str) -> MatchRecognizeParseError:
+    """Return the error for a double-quoted alias of a clause, as in AS "m"."""
+    return MatchRecognizeParseError(
+        "double quotes are not allowed around the alias of MATCH_RECOGNIZE",
+        span,
+        notes=(IN_DOUBLE_QUOTES,),
+        hint=advise_backticks(text),
+        code="alias-in-double-quotes",
+    )
+
+
+def wrong_number_of_column_names(
+    span: Span, *, name_count: str, column_count: str, columns: Sequence[str]
+) -> MatchRecognizePlanError:
+    """Return the error for a list of names after the clause that is too short or too long."""
+    return MatchRecognizePlanError(
+        f"the list after MATCH_RECOGNIZE has {name_count}, but the clause returns {column_count}",
+        span,
+        notes=(f"the clause returns: {join_names(columns)}",),
+        hint="write one name for each of these columns",
+        code="wrong-number-of-column-names",
+    )
+
+
+class Advice(NamedTuple):
+    """The note and the help that matchrec adds to an error of the engine about a column."""
+
+    note: str  # a fact
+    cure: str  # what to write
+
+
+def advice_on_column_inside(name: str, columns: Iterable[str]) -> Advice:
+    """Advise on a column of the input that the result of the clause lacks."""
+    cure = f"add LAST({name}) AS {name} to MEASURES, or write ALL ROWS PER MATCH"
+    return Advice(f"the clause gives: {join_names(columns)}", cure)
+
+
+def advice_on_column_around(name: str, columns: Iterable[str]) -> Advice:
+    """Advise on a column that neither the clause nor its input has."""
+    columns = tuple(columns)
+    near = find_nearest(name, columns)
+    cure = f"write {near}" if near else "write one of these"
+    return Advice(f"the clause gives: {join_names(columns)}", cure)
+
+
+def advice_on_field(column: str) -> Advice:
+    """Advise on `column.name` for a column of the clause that has no such field."""
+    cure = f"write {column} alone: x.y is for structs and maps"
+    return Advice(f"{column} is a column of the clause", cure)
+
+
+def advice_on_ungrouped(name: str) -> Advice:
+    """Advise on a column of the clause that a query with GROUP BY reads outside an aggregate."""
+    cure = f"write GROUP BY with {name}, or an aggregate of it, such as max({name})"
+    return Advice(f"the clause gives {name}, but the groups of rows do not have it", cure)
+
+
+def advice_on_qualifier(name: str, alias: str | None) -> Advice:
+    """Advise on a column of the clause that is qualified by another name than its rows have."""
+    if alias is not None:
+        return Advice(f"the rows of the clause are called {alias}", f"write {alias}.{name}")
+    note = "the rows of the clause have no name"
+    return Advice(note, f"write {name}, or MATCH_RECOGNIZE (...) AS m")
+
+
+def advice_on_variable(variable: str, name: str) -> Advice:
+    """Advise on a value of the rows of a pattern variable that is used outside the clause."""
+    value = f"count({variable}.*)" if name == "*" else f"LAST({variable}.{name})"
+    cure = f"write {value} AS x in MEASURES, and select x"
+    return Advice(f"{variable} is known only inside the clause", cure)

@@ -1,0 +1,258 @@
+"""Errors in words, signs and brackets of a clause, its expressions and the query around it."""
+
+from __future__ import annotations
+
+from functools import cache
+from unicodedata import category
+
+from matchrec.errors.kinds import MatchRecognizeParseError, MatchRecognizeUnsupportedError
+from matchrec.errors.language import current_surface
+from matchrec.errors.misspellings import find_keyword
+from matchrec.errors.wording import in_backticks
+from matchrec.source import Span, read_table
+
+# The parts of a clause, as a sentence lists them.
+PARTS_IN_ORDER = (
+    "PARTITION BY, ORDER BY, MEASURES, ONE ROW or ALL ROWS PER MATCH, AFTER MATCH SKIP, PATTERN, "
+    "WITHIN, SUBSET, DEFINE"
+)
+CLOSING_BRACKETS = {"(": ")", "[": "]", "{": "}"}
+IN_DOUBLE_QUOTES = (
+    "double quotes are for strings in Spark SQL, unless spark.sql.ansi.enabled and "
+    "spark.sql.ansi.doubleQuotedIdentifiers are both true"
+)
+
+
+def advise_backticks(text: str) -> str:
+    """Return advice for a name in double quotes, which make a string in Spark SQL.
+
+    >>> advise_backticks('"price"')
+    'write `price` in backticks, or pass dialect="snowflake" or "oracle" or "trino"'
+    """
+    dialects = current_surface().option("dialect", "snowflake", "oracle", "trino")
+    return f"write {in_backticks(text)} in backticks, or pass {dialects}"
+
+
+def unclosed_text(span: Span) -> MatchRecognizeParseError:
+    """Return the error for a quote or a comment that is opened and not closed."""
+    return MatchRecognizeParseError(
+        "a string, a quoted name or a comment is not closed",
+        span,
+        hint="close it where it ends",
+        code="unclosed-text",
+    )
+
+
+def unexpected_token(text: str, where: str, span: Span) -> MatchRecognizeParseError:
+    """Return the error for a word or sign that cannot come next; its headline says why not."""
+    what = f"`{text}` is not allowed here"
+    hint = find_look_alike_cure(text) or find_cure_of_token(text, where)
+    if hint is None:
+        hint = _find_cure_of_value(text, where)
+        if hint in _NEXT_ITEMS.values():
+            what = f"missing comma or operator before `{text}`"
+    else:
+        keyword = find_keyword(text) or text
+        if hint == f"write {keyword}" and not keyword.startswith(f"{text.upper()} "):
+            what = f"unknown keyword `{text}`"
+    return MatchRecognizeParseError(f"{what} in {where}", span, hint=hint, code="unexpected-word")
+
+
+def find_cure_of_token(text: str, where: str) -> str | None:
+    """Return what to write instead of a token, such as a misspelt keyword; None if unknown.
+
+    Args:
+        text: the token.
+        where: the part of the query that has it, such as ORDER BY.
+
+    >>> find_cure_of_token("MEASURE", "MATCH_RECOGNIZE")
+    'write MEASURES'
+    """
+    if (where, text) == ("MATCH_RECOGNIZE", ","):
+        return "remove the `,`"
+    if where == "the query" and text.upper() in ("PARTITION", "ORDER", "MEASURES"):
+        return "write SELECT * FROM t MATCH_RECOGNIZE (...) around a clause"
+    if where == "MATCH_RECOGNIZE" and text.upper() in ("LIMIT", "INTERVAL", "DURATION"):
+        return "limit the time of a match after PATTERN (...): WITHIN INTERVAL 1 HOUR"
+    keyword = find_keyword(text)
+    if (where, text.upper()) == ("ORDER BY", "AS"):
+        return "remove AS and the name: a key of ORDER BY has no name"
+    if keyword == text.upper():
+        return f"write the parts in this order: {PARTS_IN_ORDER}"
+    cure = _find_foreign_word_cure(text)
+    if cure is not None:
+        return cure
+    if keyword:
+        return f"write {keyword}"
+    if text in ")]}":
+        return f"remove the `{text}`, or add the bracket that it closes"
+    return None
+
+
+# For the full-width form of each ASCII character: the character.
+_WIDE = {chr(0xFEE0 + code): chr(code) for code in range(ord("!"), ord("~") + 1)}
+
+# The signs of SQL to write for typographic and full-width East Asian characters.
+LOOK_ALIKES = {
+    **{wide: ascii_sign for wide, ascii_sign in _WIDE.items() if not ascii_sign.isalnum()},
+    **dict.fromkeys("\u2018\u2019", "'"),
+    **dict.fromkeys("\u201c\u201d", '"'),
+    **dict.fromkeys("\u2212\u2010\u2011\u2012\u2013\u2014", "-"),
+    **dict(zip("\u2264\u2265\u2260", ("<=", ">=", "<>"), strict=True)),
+    **dict(zip("\u2227\u2228\u00ac", ("AND", "OR", "NOT"), strict=True)),
+    **dict(zip("\u00d7\u00f7\u3001\u3002", "*/,.", strict=True)),
+}
+
+
+def find_look_alike_cure(sentence: str) -> str | None:
+    """Return the help for a sentence with a sign that looks like one of SQL; None if it has none.
+
+    Word processors replace quotes and dashes, and East Asian scripts have their own signs.
+
+    >>> find_look_alike_cure("Syntax error at or near '‘'"), find_look_alike_cure("Syntax error")
+    ("write ' for ‘", None)
+    """
+    for character in sentence:
+        if character in LOOK_ALIKES:
+            return f"write {LOOK_ALIKES[character]} for {character}"
+    return None
+
+
+def strange_sign(text: str, where: str, span: Span) -> MatchRecognizeParseError:
+    """Return the error for a word with a character that is not allowed in SQL outside quotes.
+
+    >>> print(strange_sign("n≥", "MATCH_RECOGNIZE", Span(0, 2)))
+    `≥` is not allowed here in MATCH_RECOGNIZE [unexpected-word]
+      help: write >= for ≥
+    """
+    signs = [character for character in text if not character.isascii() and not character.isalnum()]
+    look_alikes = [character for character in signs if character in LOOK_ALIKES]
+    # a sign that can be replaced, or else the first sign, or else the whole word
+    sign = next(iter((*look_alikes, *signs)), text)
+    start = span.start + text.index(sign)
+    if sign in LOOK_ALIKES:
+        return unexpected_token(sign, where, Span(start, start + 1))
+    if category(sign[0])[0] in "CZ":
+        code = f"U+{ord(sign[0]):04X}"
+        return MatchRecognizeParseError(
+            f"the invisible character {code} is not allowed in {where}",
+            Span(start, start + 1),
+            hint="remove it",
+            code="invisible-character",
+        )
+    return MatchRecognizeParseError(
+        f"`{text}` is not allowed in {where}",
+        span,
+        hint="write a name with such characters in backticks",
+        code="unquoted-special-character",
+    )
+
+
+def _find_cure_of_value(text: str, where: str) -> str | None:
+    """Return what to write for a unit of time, a name or a value that cannot come next; or None."""
+    if text.upper().removesuffix("S") in _UNITS:
+        unit = text.upper().removesuffix("S")
+        return f"write a length of time as INTERVAL '1' {unit}, with the number in quotes"
+    if text[0].isalnum() or text[0] in "'\"`_":
+        return _CURES_BEFORE_VALUE.get(where)
+    return None
+
+
+def _find_foreign_word_cure(text: str) -> str | None:
+    """Return what to write instead of a word that other products have at this point; or None."""
+    cure, dialect = _read_foreign_words().get(text.upper(), (None, ""))
+    return f"{cure}, or pass {current_surface().option('dialect', dialect)}" if dialect else cure
+
+
+@cache
+def _read_foreign_words() -> dict[str, tuple[str, str]]:
+    """Return the table: for each word of other products, its cure and the dialect that reads it.
+
+    The dialect is "" if no value of `dialect=` understands the word.
+    """
+    cures_by_word = {}
+    for cure, entries in read_table("matchrec.errors.sql", "foreign_words.txt"):
+        for entry in entries.split():
+            word, _, dialect = entry.partition("@")
+            # `@` itself is a word, without a dialect
+            cures_by_word[word or entry] = (cure, dialect)
+    return cures_by_word
+
+
+_UNITS = frozenset({"SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR"})
+_NEXT = "write a comma, as in {}, or an operator before it; write a name with a blank in backticks"
+_NEXT_ITEMS = {
+    "PARTITION BY": _NEXT.format("PARTITION BY a, b"),
+    "ORDER BY": _NEXT.format("ORDER BY a, b DESC"),
+    "MEASURES": _NEXT.format("MEASURES FIRST(x) AS a, LAST(x) AS b"),
+    "DEFINE": _NEXT.format("DEFINE A AS x > 1, B AS x > 2"),
+}
+
+# For each part of the clause: what may be missing before a name or a value.
+_CURES_BEFORE_VALUE = {
+    **_NEXT_ITEMS,
+    "WITHIN": "write one interval or number: WITHIN INTERVAL 1 HOUR",
+    "MATCH_RECOGNIZE": "write WITHIN, SUBSET or DEFINE after PATTERN (...)",
+}
+UNFINISHED = "a value is missing before the end, or between two operators"
+
+
+def unfinished_expression(span: Span, *, where: str) -> MatchRecognizeParseError:
+    """Return the error for an expression that ends where a value is needed."""
+    return MatchRecognizeParseError(
+        f"the expression in {where} is not complete",
+        span,
+        notes=(UNFINISHED,),
+        hint="write the missing value, or remove the operator",
+        code="unfinished-expression",
+    )
+
+
+def case_without_end(span: Span, *, where: str) -> MatchRecognizeParseError:
+    """Return the error for CASE without END."""
+    return MatchRecognizeParseError(
+        f"missing END of CASE in {where}",
+        span,
+        hint="write CASE WHEN x > 1 THEN 'a' ELSE 'b' END",
+        code="case-without-end",
+    )
+
+
+def in_without_parentheses(span: Span, *, where: str, value: str) -> MatchRecognizeParseError:
+    """Return the error for x IN 3."""
+    return MatchRecognizeParseError(
+        f"missing parentheses after IN in {where}",
+        span,
+        hint=f"write IN ({value}), or = {value}",
+        code="in-without-parentheses",
+    )
+
+
+def unclosed_bracket_in_expression(
+    span: Span, *, opening: str, where: str
+) -> MatchRecognizeParseError:
+    """Return the error for a bracket in an expression that is never closed."""
+    return MatchRecognizeParseError(
+        f"`{opening}` is not closed in {where}",
+        span,
+        hint=f"add `{CLOSING_BRACKETS[opening]}` where it ends",
+        code="unclosed-bracket-in-expression",
+    )
+
+
+def missing_expression(span: Span, *, where: str) -> MatchRecognizeParseError:
+    """Return the error for an empty text where an expression is needed."""
+    return MatchRecognizeParseError(
+        f"missing expression in {where}", span, code="missing-expression"
+    )
+
+
+def expression_nested_too_deep(span: Span, *, where: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for parentheses so deep that the parser's stack overflows."""
+    return MatchRecognizeUnsupportedError(
+        f"the expression in {where} is nested too deep to read",
+        span,
+        notes=("the marked part is inside more parentheses and calls than matchrec can read",),
+        hint="remove parentheses, or compute parts of it as columns of the input",
+        code="expression-nested-too-deep",
+    )

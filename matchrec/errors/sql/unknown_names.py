@@ -1,0 +1,314 @@
+"""Errors about names of columns and functions that an expression cannot use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from matchrec.errors.kinds import MatchRecognizePlanError
+from matchrec.errors.language import PATTERN_CALLS, current_language, current_surface, name_part
+from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.sql.foreign_names import add_dialect_cure, find_function_cure
+from matchrec.errors.wording import as_name, join_names, shorten
+from matchrec.source import Span
+
+BEFORE_THE_MATCH = ("PARTITION BY", "ORDER BY", "WITHIN")
+
+# For names that Spark does not read as values: what to write instead.
+_VALUES = {
+    "NAN": "isnan(x) for a test, CAST('NaN' AS DOUBLE) for the value",
+    **dict.fromkeys(("SYSDATE", "SYSTIMESTAMP"), "current_timestamp()"),
+}
+_CALLS = ("MATCH_NUMBER", "CLASSIFIER", "MATCH_ROW_NUMBER", "MATCHED_ROWS")
+_MATCH_FUNCTIONS = (*_CALLS, "PREV", "NEXT", "FIRST", "LAST", "MATCH_STATUS", "MATCH_TIMEOUT")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownNames:
+    """The names that an expression can use, for advice on a name that is unknown."""
+
+    # The columns of the input, and the variables of PATTERN.
+    columns: tuple[str, ...]
+    variables: tuple[str, ...]
+    # For each measure: its value so far, as a condition can compute it; "" if no condition can.
+    measures: Mapping[str, str]
+    # Names that PARTITION BY gives to columns of the result.
+    keys: tuple[str, ...] = ()
+    # The start of the function call around the name, or of the one that it is compared with, such
+    # as `COUNT(`; "" if there is none.
+    call: str = ""
+    # A column for the advice.
+    example: str = "x"
+    # True if the expression is a function over a row pattern window.
+    over_window: bool = False
+    # The names of the index of a pandas frame; None for an index of times without a name.
+    index: tuple[str | None, ...] = ()
+
+
+def unknown_column(
+    name: str, clause: str, names: KnownNames, span: Span | None
+) -> MatchRecognizePlanError:
+    """Return the error for a name that is not a column of the input.
+
+    Args:
+        name: the name, with its qualifier if it has one, such as `A.price`.
+        clause: the clause of the expression.
+        names: what the user could have meant.
+        span: the name in the text of the query.
+    """
+    qualifier, _, column = name.rpartition(".")
+    table, _, variable = qualifier.rpartition(".")
+    is_variable = qualifier.upper() in names.variables
+    if is_variable and clause in BEFORE_THE_MATCH:
+        return _variable_before_the_match(span, qualifier=qualifier, clause=clause, column=column)
+    if is_variable and names.over_window:
+        return _variable_over_window(span, qualifier=qualifier)
+    if table and variable.upper() in names.variables:
+        return _variable_of_table(span, name=name, clause=clause, variable=variable, column=column)
+    if qualifier and column in names.columns:
+        return _unknown_qualifier(
+            span, name=qualifier, clause=clause, variables=names.variables, column=column
+        )
+    note, cure = _explain_name(name, clause, names)
+    return MatchRecognizePlanError(
+        f"unknown column `{shorten(name)}` in {name_part(clause)}",
+        span,
+        notes=(note, f"the input has: {join_names(names.columns)}"),
+        hint=cure,
+        code="unknown-column",
+    ).under(name)
+
+
+def _variable_before_the_match(
+    span: Span | None, *, qualifier: str, clause: str, column: str
+) -> MatchRecognizePlanError:
+    """Return the error for A.price in PARTITION BY, ORDER BY or WITHIN, for a variable A."""
+    return MatchRecognizePlanError(
+        f"pattern variable `{qualifier}` is not allowed in {name_part(clause)}",
+        span,
+        notes=(f"{name_part(clause)} is evaluated before the match, on each row alone",),
+        hint=f"write {column}",
+        code="variable-before-the-match",
+    ).under(qualifier)
+
+
+def _variable_over_window(span: Span | None, *, qualifier: str) -> MatchRecognizePlanError:
+    """Return the error for sum(A.price) OVER w in the SELECT list, for a variable A."""
+    return MatchRecognizePlanError(
+        f"pattern variable `{qualifier}` is not allowed in a function over a window",
+        span,
+        notes=("outside MEASURES, functions see the rows of the match, but not its variables",),
+        hint="make it a measure of the window: MEASURES ... AS m, then m OVER w",
+        code="variable-over-window",
+    ).under(qualifier)
+
+
+def _variable_of_table(
+    span: Span | None, *, name: str, clause: str, variable: str, column: str
+) -> MatchRecognizePlanError:
+    """Return the error for t.A.price, for a variable A."""
+    return MatchRecognizePlanError(
+        f"unknown column `{name}` in {name_part(clause)}",
+        span,
+        notes=(f"`{variable}` is a pattern variable; no table name is allowed before it",),
+        hint=f"write {variable}.{column}",
+        code="unknown-column",
+    ).under(name)
+
+
+def _unknown_qualifier(
+    span: Span | None, *, name: str, clause: str, variables: Sequence[str], column: str
+) -> MatchRecognizePlanError:
+    """Return the error for Z.price if `price` is a column, but Z is not a variable."""
+    near = find_nearest(name, variables)
+    hint = f"write {column}, or add {name} to {name_part('PATTERN')}"
+    if near:
+        hint = f"write {near}.{column}"
+    return MatchRecognizePlanError(
+        f"unknown pattern variable `{name}` in {name_part(clause)}",
+        span,
+        notes=(f"{name_part('PATTERN')} has: {join_names(variables)}",),
+        hint=hint,
+        code="unknown-variable",
+    ).under(name)
+
+
+def _explain_name(name: str, clause: str, names: KnownNames) -> tuple[str, str]:
+    """Explain a name that is not a column.
+
+    Returns:
+        note: what the name is instead, such as a measure; "" if it is nothing.
+        cure: what to write.
+    """
+    if not names.columns:
+        return "", "if the input is a folder, check that it has files"
+    if names.columns[0] == "_c0":
+        return "", current_surface().header
+    cure = _find_spelling_in_spark(name, names)
+    if cure:
+        return "", cure
+    first, _, field = name.partition(".")
+    if field and first in names.columns:
+        shown = "printSchema() shows the fields of a struct"
+        cure = f"write {first}['{field}'] if it is a map; {shown}"
+        return f"`{first}` is a column without the field `{field}`", cure
+    if name.upper() in names.variables and clause not in BEFORE_THE_MATCH:
+        cure = _replace_variable(name, names)
+        return f"`{name}` is a pattern variable, which stands for rows", cure
+    if name in names.measures:
+        return _explain_measure(name, clause, names.measures[name])
+    if name in names.index:
+        return "", _OF_INDEX.format("reset_index()")
+    near = find_nearest(name, names.columns)
+    if clause == "ORDER BY" and None in names.index and not near:
+        return "", _OF_INDEX.format(f'rename_axis("{name}").reset_index()')
+    if name in names.keys:
+        note = f"`{name}` is a name that PARTITION BY gives to a column of the result"
+        return note, f"repeat the expression before AS {name}"
+    return "", f"write {as_name(near)}" if near else "write one of these"
+
+
+def _explain_measure(name: str, clause: str, so_far: str) -> tuple[str, str]:
+    """Explain the name of a measure where a column is needed.
+
+    Args:
+        name: the measure.
+        clause: the clause that uses it.
+        so_far: its value so far as a condition can compute it, or "".
+
+    Returns:
+        The note and the cure, as `_explain_name` returns them.
+    """
+    if clause != "DEFINE":
+        note = f"`{name}` is a measure; only a later measure can read it, by its name alone"
+        cure = f"repeat its expression, or compute with {name} in the SELECT around the clause"
+        return note, cure
+    if so_far and current_language() is PATTERN_CALLS:
+        note = f"`{name}` is a stage, which has one or several events"
+        return note, f"write {current_language().advice_on_other_rows}"
+    cure = f"test {name} in a query around this one: SELECT * FROM (SELECT ...) WHERE {name} ..."
+    if so_far:
+        cure = f"write {shorten(so_far)} for its value so far, or {cure}"
+    return f"`{name}` is a measure, which has no value before the match is complete", cure
+
+
+_OF_INDEX = "write df.{} for the pandas DataFrame: its index is not a column"
+
+
+def _find_spelling_in_spark(name: str, names: KnownNames) -> str | None:
+    """Return what to write for something that is spelled differently in Spark; else None.
+
+    Examples are SYSDATE, CLASSIFIER without parentheses, and 1_000 for a number.
+    """
+    if name.upper() == "CLASSIFIER":
+        return add_dialect_cure(f"write {name}()", "snowflake")
+    if name.upper() in _CALLS:
+        return f"write {name}()"
+    digits = name.replace("_", "")
+    if digits.isdigit():
+        return f"write {digits} for a number, `{name}` for a name"
+    if name.upper() in _VALUES and not find_nearest(name, names.columns):
+        return f"write {_VALUES[name.upper()]}"
+    return None
+
+
+def _replace_variable(name: str, names: KnownNames) -> str:
+    """Return what to write instead of a pattern variable where a value is needed."""
+    cures = {
+        "": f"write a column of its row: {name}.{names.example}",
+        "CLASSIFIER(": f"write its name as a string: CLASSIFIER() = '{name.upper()}'",
+        "COUNT(": f"write COUNT({name}.*) for the number of its rows",
+    }
+    argument = f"write a column of its rows: {names.call}{name}.{names.example})"
+    return cures.get(names.call, argument)
+
+
+def unknown_type_column(*, name: str, columns: Sequence[str]) -> MatchRecognizePlanError:
+    """Return the error for type_column with a name that the input does not have."""
+    surface = current_surface()
+    near = find_nearest(name, columns)
+    hint = f"write {surface.option('type_column', as_name(near))}" if near else "write one of these"
+    return MatchRecognizePlanError(
+        f"unknown column `{name}` in type_column",
+        notes=(f"the input has: {join_names(columns)}",),
+        hint=hint,
+        code="unknown-type-column",
+    )
+
+
+def type_column_without_texts(*, type_name: str, name: str) -> MatchRecognizePlanError:
+    """Return the error for a type_column that does not have strings."""
+    surface = current_surface()
+    return MatchRecognizePlanError(
+        f"type_column is {type_name}, but event types in SEQ are strings",
+        hint=f"write {surface.option('type_column', f'CAST({name} AS STRING)')}",
+        code="type-column-without-texts",
+    )
+
+
+def ambiguous_column(span: Span | None, *, name: str, clause: str) -> MatchRecognizePlanError:
+    """Return the error for a name that several columns of the input have."""
+    return MatchRecognizePlanError(
+        f"column `{name}` in {name_part(clause)} is ambiguous",
+        span,
+        notes=("several columns of the input have this name",),
+        hint="rename them in a subquery before the clause: SELECT a.x, b.x AS x2 FROM ...",
+        code="ambiguous-column",
+    ).under(name)
+
+
+def column_or_function(span: Span, *, name: str, clause: str) -> MatchRecognizePlanError:
+    """Return the error for a bare name such as current_date that the input also has as a column."""
+    return MatchRecognizePlanError(
+        f"`{name}` in {name_part(clause)} is both a column of the input and a function of Spark",
+        span,
+        hint=(
+            f"write A.{name}, with the pattern variable of the row, for the column, or {name}() "
+            "for the function"
+        ),
+        code="column-or-function",
+    ).under(name)
+
+
+def unknown_function(
+    name: str, clause: str, functions: Iterable[str], span: Span | None
+) -> MatchRecognizePlanError:
+    """Return the error for a function that does not exist; `functions` are those that do."""
+    cure = find_unknown_function_cure(name, (*functions, *_MATCH_FUNCTIONS))
+    if name.upper() in ("FINAL", "RUNNING"):
+        cure = f"write {name} before each FIRST, LAST and aggregate in the parentheses"
+    return MatchRecognizePlanError(
+        f"unknown function `{name}` in {name_part(clause)}",
+        span,
+        hint=cure,
+        code="unknown-function",
+    ).under(name)
+
+
+def find_unknown_function_cure(name: str, functions: Iterable[str]) -> str:
+    """Return what to write for a function that the session does not have.
+
+    Args:
+        name: the function, with a qualifier as in `price.shift`.
+        functions: the functions that the session has.
+    """
+    qualifier, _, plain = name.rpartition(".")
+    cure = find_function_cure(plain)
+    if cure:
+        return cure
+    if qualifier:
+        return f"write {plain}(x): a function comes before its argument"
+    candidates = (function for function in functions if _is_similar(name, function))
+    near = find_nearest(name, candidates)
+    return f"write {near}" if near else current_surface().own_function.format(name=name)
+
+
+def _is_similar(name: str, function: str) -> bool:
+    """Return whether `name` may be a misspelling of a function.
+
+    A name of at most 4 letters may lack a letter or have its letters in another order. A wrong
+    letter does not count, because every short name would be similar to many functions.
+    """
+    swapped = sorted(name.upper()) == sorted(function.upper())
+    longer = len(function) - len(name)
+    return -2 <= longer <= 2 and (len(name) > 4 or swapped or longer == 1)

@@ -1,0 +1,61 @@
+"""Event selection, all runs at once: all matches over a shared buffer of their rows.
+
+*What it does.*
+
+1. Each row goes to every live run and to a new one. For each choice whose conditions the row
+   satisfies, a run goes on with the row. If the row may be skipped, the run also waits.
+2. The rows of all runs are pointers to the row before, in one buffer. A run that accepts is unwound
+   to its matches.
+3. Runs with equal computation states merge. A merged run leads to the rows of both.
+
+    SEQ(A a, B+ b[]) with skip till any match, rows A B B
+
+    row 0 A     A0
+    row 1 B     A0 <- B1                    match A0 B1
+    row 2 B     A0 <- B1 <- B2              matches A0 B1 B2
+                A0 <------- B2                      and A0 B2
+
+*When it is chosen.* With event selection, if more than the preferred match of each starting row is
+asked for: all matches, those that do not overlap, those that a skip strategy leaves, or their
+graph. Streams always search so, because the live runs can be kept.
+
+*Cost.* Rows x runs, plus the rows of the matches. The number of runs is polynomial; with skip till
+any match it is exponential unless runs merge.
+
+*Source.* SASE+, "Basic algorithm", "The shared versioned match buffer", "Merging equivalent runs".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from matchrec.search.interface import BREADTH_FIRST, Task
+from matchrec.search.strategy import SelectionStrategy
+
+if TYPE_CHECKING:
+    from matchrec.search.matches import Matches
+    from matchrec.search.partitions import IntArray, Partitions
+
+
+@dataclass(frozen=True)
+class SelectionByAllRuns(SelectionStrategy):
+    """All runs at once over a shared buffer of their rows; equal runs merge."""
+
+    algorithm = BREADTH_FIRST
+    matching = "event selection, all runs at once"
+    chosen_for = "all matches, or those of them that a rule leaves; the graph of all matches"
+    fastest_because = (
+        "the query asks for all matches, so runs share their rows, and runs with equal computation "
+        "states merge"
+    )
+
+    def find_matches(
+        self, task: Task, partitions: Partitions, counters: IntArray | None
+    ) -> Iterator[Matches]:
+        """Yield the matches in order, numbered."""
+        from matchrec.search.records import prepare_input
+        from matchrec.search.selection import find_by_all_runs
+
+        return find_by_all_runs(task, prepare_input(task, partitions), self.room, counters)

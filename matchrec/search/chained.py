@@ -1,0 +1,63 @@
+"""Matches that overlap share their rows: one run at a time, until a known match is met.
+
+*What it does.* How a run goes on from a state at a row does not depend on how it came there. So the
+search ends as soon as it comes to a state and row from which a match is known, and its rows are
+chained to those that follow there. No pair of a state and a row is searched or written out twice.
+
+    PATTERN (A+ B), SKIP TO NEXT ROW   rows A A A B
+
+    start 0    A -> A -> A -> B     four rows are written
+    start 1         |               A leads to the loop at row 2, from which a match is known
+    start 2              |          the same at row 3
+
+    Rows 1 and 2 of the first match are also the first rows of the other two.
+
+*When it is chosen.* For preferred matches of consecutive rows that may overlap, if conditions read
+only the data and there are no windows. Workers read counts, sums and extremes from the chains.
+
+*Cost.* Rows x choices, however long the matches are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from matchrec.search.interface import BACKTRACKING, Task
+from matchrec.search.strategy import ContiguousStrategy, why_not_preferred
+from matchrec.shortcuts import current_shortcuts
+
+if TYPE_CHECKING:
+    from matchrec.search.strategy import SearchClass
+
+
+@dataclass(frozen=True)
+class Chained(ContiguousStrategy):
+    """One run at a time, whose match shares its rows with the matches that overlap it."""
+
+    algorithm = BACKTRACKING
+    matching = "chained"
+    chosen_for = "preferred matches that overlap; conditions read only the data"
+    fastest_because = "conditions depend on the data only, so failures are remembered"
+
+    def accepts(self, task: Task) -> str | None:
+        """Return why the strategy cannot run the task, or None if it can."""
+        if (reason := why_not_preferred(task)) is not None:
+            return reason
+        if not current_shortcuts().chains:
+            return "matches may not share rows"
+        return None if task.shares_rows else "how a match continues depends on its starting row"
+
+    def load(self, task: Task) -> SearchClass:
+        """Import and return the search: that of `memoised` if chains are not asked for.
+
+        Chains would have to be written out then. That takes longer than to find the rows of short
+        matches again.
+        """
+        if not task.chained:
+            from matchrec.search.kernels.memoised import MemoisedSearch
+
+            return MemoisedSearch
+        from matchrec.search.kernels.chained import ChainedSearch
+
+        return ChainedSearch

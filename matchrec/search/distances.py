@@ -1,0 +1,87 @@
+"""Search by distances: how far the end of a match is, from each state at each row.
+
+*What it does.*
+
+1. Find out how many rows a run in a state at a row is away from acceptance: from the nearest one
+   for preferred matches, from the farthest one for longest matches. A distance is found out when it
+   is needed, depth first, and remembered.
+2. Go row by row to the first choice from which the goal can be reached: the end of the window, or
+   where the longest match ends. The search never goes back.
+
+    PATTERN (A B* C)   rows A B B C
+
+    state      row 0    1    2    3    4
+    start          4
+    loop of B           3    2    1
+    accepts                            0
+
+    The run takes A, then the loop while it can, then C: each step is one row nearer.
+
+*When it is chosen.* If conditions read only the data: `Windowed` for preferred matches inside
+windows, `LongestByDistances` for the longest match of each starting row.
+
+*Cost.* Rows x choices, and the rows of the matches. For longest matches in windows, times the rows
+of a window.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from matchrec.search.interface import BACKTRACKING, Task
+from matchrec.search.strategy import (
+    ContiguousStrategy,
+    why_not_data_only,
+    why_not_longest,
+    why_not_preferred,
+)
+
+if TYPE_CHECKING:
+    from matchrec.search.strategy import SearchClass
+
+
+@dataclass(frozen=True)
+class ByDistances(ContiguousStrategy):
+    """How far the end of a match is, found out once for each state and row."""
+
+    algorithm = BACKTRACKING
+
+    def load(self, task: Task) -> SearchClass:  # noqa: ARG002 -- other classes look at it
+        """Import and return the search."""
+        from matchrec.search.kernels.distances import DistanceSearch
+
+        return DistanceSearch
+
+
+@dataclass(frozen=True)
+class LongestByDistances(ByDistances):
+    """The longest match: how far its farthest end is, found out once for each state and row."""
+
+    matching = "longest"
+    chosen_for = "longest matches; conditions read only the data"
+    fastest_because = (
+        "for LONGEST MATCH with conditions that depend on the data only, the distance to the "
+        "farthest end of a match is computed once for each state and row"
+    )
+
+    def accepts(self, task: Task) -> str | None:
+        """Return why the strategy cannot run the task, or None if it can."""
+        return why_not_longest(task) or why_not_data_only(task)
+
+
+@dataclass(frozen=True)
+class Windowed(ByDistances):
+    """The preferred match in a window: how far its end is, once for each state and row."""
+
+    matching = "windowed"
+    chosen_for = "preferred matches in windows; conditions read only the data"
+    fastest_because = (
+        "conditions depend on the data only, so the distance to the end of a match is computed "
+        "once for each state and row, and no failing path is searched"
+    )
+
+    def accepts(self, task: Task) -> str | None:
+        """Return why the strategy cannot run the task, or None if it can."""
+        no_window = None if task.windowed else "matches have no window"
+        return why_not_preferred(task) or no_window or why_not_data_only(task)

@@ -1,0 +1,242 @@
+"""Depth-first search that also counts how far each starting row came that begins no match.
+
+`coverage` runs it for the preferred match of consecutive rows, whichever strategy runs the query.
+It is the loop of `memoised` and `plain`, written out with what is counted, so that searches which
+count nothing have nothing of it:
+
+1. When the search enters a state at a row, the nearest run from there on ends there.
+2. When it goes back a row, it compares the nearest run from the next row on with the one from this
+   row, and keeps the nearer one.
+3. When it remembers that a state fails at a row, it remembers the nearest run from there on, too.
+   When it comes there again, it recalls that run instead of searching again.
+4. At a starting row without a match, it counts the nearest run: see `counting`.
+
+If the ways through the pattern multiply and no failure can be remembered, because conditions depend
+on the run, it keeps the computation states that a starting row has reached: equal ones have the
+same future.
+
+    PATTERN (A B+ C)   rows A B B X
+
+    row 0 A: needs 2 rows more; row 1 B: 1 row more; row 2 B: 1 row more, and longer
+    back to row 0: the nearest run is A0 B1 B2, it needs 1 row more; C was false on row 3
+
+Cost: that of `memoised` or `plain`, times the words of a trail.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
+from matchrec.jit.decorators import kernel, spliced
+from matchrec.search.kernels import layout
+from matchrec.search.kernels.counting import (
+    ANCHORED,
+    RunCounts,
+    begin_nearest,
+    count_match,
+    count_start,
+    keep_nearer,
+    recall_nearest,
+    remember_nearest,
+)
+from matchrec.search.kernels.layout import (
+    ByteArray,
+    ChoiceArray,
+    OutputArrays,
+    ReachedStates,
+    RememberedRows,
+    RowArrays,
+    Rules,
+    RunConditions,
+)
+from matchrec.search.kernels.mapping import (
+    begin_states,
+    forget,
+    has_failed,
+    holds_at,
+    is_anchored,
+    note_failure,
+    note_state,
+    remember_failure,
+    takes_too_many_steps,
+    update_copy,
+)
+from matchrec.search.kernels.starts import (
+    NO_MATCH,
+    NO_ROOM,
+    UNDECIDED,
+    begin_start,
+    find_start,
+    go_on_without,
+    go_to_next_partition,
+    write_path,
+)
+from matchrec.search.partitions import IntArray
+
+
+class CoverageProgress(RememberedRows, ReachedStates):
+    """How far the search has come."""
+
+
+class CoverageWork(NamedTuple):
+    """What the search works in."""
+
+    progress: CoverageProgress
+    output: OutputArrays
+    # int32[d], the choice taken at each row from the starting row on.
+    path: ChoiceArray
+    # uint8[r, b], the failures that are remembered: see `mapping`.
+    memo: ByteArray
+    # int64[t, 4 + r], the computation states that the starting row has reached: see `mapping`. It
+    # is empty if they are not kept.
+    table: IntArray
+    # What is counted, and the nearest runs.
+    counts: RunCounts
+
+
+@kernel
+def search(
+    rules: Rules, rows: RowArrays, work: CoverageWork, conditions: RunConditions | None
+) -> int:
+    """Search from `progress` on; return a status. `starts` explains this loop."""
+    progress = work.progress
+    while progress.partition < rows.starts.shape[0] - 1:
+        status = np.int64(layout.DONE)
+        while status == layout.DONE and find_start(rows.begins, progress):
+            status = np.int64(search_start(rules, rows, work, conditions))
+        if status != layout.DONE and status != layout.MORE_ROWS:
+            return int(status)
+        go_to_next_partition(rows.starts, rows.frontier, progress)
+        begin_partition(work)
+    return layout.DONE
+
+
+@spliced
+def begin_partition(work: CoverageWork) -> None:
+    """Forget the failures of the partition before."""
+    forget(work.progress.start, work.progress)
+
+
+@spliced
+def search_start(
+    rules: Rules, rows: RowArrays, work: CoverageWork, conditions: RunConditions | None
+) -> int:
+    """Write out and count the match at progress.start, or count its nearest run; return a status.
+
+    It sets the next starting row.
+    """
+    progress, counts = work.progress, work.counts
+    bound = begin_start(rows.window_end, progress)
+    length = find_match(bound, rules, rows, work, conditions)
+    if length == NO_MATCH:
+        count_start(ANCHORED, bound, rules.program, rows, progress, counts)
+    if length < 0:
+        return go_on_without(length, progress)
+    status = write_path(length, work.path, rules, work.output, progress)
+    if status == layout.DONE:
+        count_match(length, work.path, counts)
+    return status
+
+
+@spliced
+def find_match(
+    bound: int, rules: Rules, rows: RowArrays, work: CoverageWork, conditions: RunConditions | None
+) -> int:
+    """Return the length of the preferred match at progress.start, NO_MATCH, or NO_MATCH - status.
+
+    If there is no match, `counts` has the nearest run. `bound` is the row before which a match
+    ends.
+    """
+    first, program, satisfied = rules.first, rules.program, rows.satisfied
+    path, memo, progress, counts = work.path, work.memo, work.progress, work.counts
+    start, edge = progress.start, progress.edge
+    row = start
+    state = np.int64(0)
+    choice = first[0]
+    tried_further = False  # whether the search has been beyond this pair of state and row
+    begin_nearest(np.int64(0), state, row, row, row + 1, counts)
+    begin_states(progress)
+    while True:
+        end_of_choices = first[state + 1]
+        while choice < end_of_choices:
+            guard = program[choice, layout.GUARD]
+            if guard == 0 or is_anchored(guard, row, progress):
+                if program[choice, layout.TARGET] == layout.ACCEPT:
+                    return int(row - start)
+                if row == edge and row < bound:
+                    return UNDECIDED
+                mask = program[choice, layout.MASK]
+                if row < bound and satisfied[row, program[choice, layout.WORD]] & mask == mask:
+                    bit = program[choice, layout.MEMO]
+                    failed = bit >= 0 and has_failed(memo, progress, bit, row + 1)
+                    answer = np.int64(HOLDS)
+                    if conditions is not None:
+                        answer = np.int64(
+                            evaluate_choice(choice, row, failed, program, work, conditions)
+                        )
+                        if answer < 0:
+                            return int(answer)
+                    if answer == HOLDS and not failed:
+                        break
+                    # A run that fails may still come nearer from here.
+                    if answer == HOLDS:
+                        recall_nearest(row - start, choice, bit, row + 1, counts)
+            choice += 1
+        if choice < end_of_choices:
+            if row - start == path.shape[0]:
+                return NO_MATCH - layout.PATH_FULL
+            path[row - start] = choice
+            row += 1
+            state = program[choice, layout.TARGET]
+            choice = first[state]
+            tried_further = False
+            begin_nearest(row - start, state, row, row, row + 1, counts)
+            continue
+        if row == start:
+            return NO_MATCH
+        row -= 1
+        choice = path[row - start]
+        bit = program[choice, layout.MEMO]
+        if tried_further and bit >= 0:
+            if not remember_failure(memo, progress, bit, row + 1):
+                return NO_ROOM
+            remember_nearest(row + 1 - start, bit, row + 1, counts)
+        keep_nearer(row - start, choice, counts)
+        state = program[choice, layout.SOURCE]
+        choice += 1
+        tried_further = True
+
+
+@spliced
+def evaluate_choice(
+    choice: int,
+    row: int,
+    failed: bool,
+    program: IntArray,
+    work: CoverageWork,
+    conditions: RunConditions,
+) -> int:
+    """Return whether the condition on the run lets a choice map a row.
+
+    If `failed`, it is known that no match follows, and an error does not count.
+
+    Returns:
+        HOLDS, HOLDS_NOT or NO_MATCH - status. HOLDS_NOT as well if a run with the same future came
+        before.
+    """
+    progress = work.progress
+    depth = row - progress.start
+    if depth == work.path.shape[0]:
+        return NO_MATCH - layout.PATH_FULL
+    if takes_too_many_steps(progress):
+        return NO_MATCH - layout.TOO_MANY_STEPS
+    update_copy(choice, depth, depth + 1, row, program, conditions)
+    answer = holds_at(choice, depth + 1, row, program, conditions)
+    if answer != HOLDS and answer != HOLDS_NOT and not failed:
+        answer = NO_MATCH - note_failure(answer, choice, row, progress)
+    if answer == HOLDS and program[choice, layout.MEMO] < 0:
+        answer = note_state(choice, row, depth, program, conditions, work.table, progress)
+        if answer < 0:
+            answer = NO_MATCH + answer
+    return int(answer)

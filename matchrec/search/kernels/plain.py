@@ -1,0 +1,166 @@
+"""The kernel of `search.plain`: one run at a time, under conditions on the run.
+
+It is the loop of `memoised`, with the condition on the run before a row is mapped. The strategy of
+`search.memoised` uses it, too, if conditions depend on the run and failures hold all the same.
+
+registers[d] is the computation state after d rows, so going back restores it. A failure is
+remembered only if what follows does not depend on the registers.
+
+    PATTERN (A B+)   DEFINE B AS x > SUM(A.x)   rows A B B
+
+    slot 0: nothing is mapped; row 0 A: slot 1 has the sum of A
+    row 1 B: slot 2 is a copy of slot 1, then B's condition is evaluated on it
+"""
+
+import numpy as np
+
+from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
+from matchrec.jit.decorators import kernel, spliced
+from matchrec.search.kernels import layout
+from matchrec.search.kernels.layout import Progress, RowArrays, Rules, RunConditions
+from matchrec.search.kernels.mapping import (
+    has_failed,
+    holds_at,
+    is_anchored,
+    note_failure,
+    remember_failure,
+    takes_too_many_steps,
+    update_copy,
+)
+from matchrec.search.kernels.memoised import PathWork, begin_partition
+from matchrec.search.kernels.starts import (
+    NO_MATCH,
+    NO_ROOM,
+    UNDECIDED,
+    begin_start,
+    find_start,
+    go_on_without,
+    go_to_next_partition,
+    write_path,
+)
+from matchrec.search.partitions import IntArray
+from matchrec.search.search import Kernel, PathSearch
+
+
+@kernel
+def search(rules: Rules, rows: RowArrays, work: PathWork, conditions: RunConditions) -> int:
+    """Search from `progress` on; return a status. `starts` explains this loop."""
+    progress = work.progress
+    while progress.partition < rows.starts.shape[0] - 1:
+        status = np.int64(layout.DONE)
+        while status == layout.DONE and find_start(rows.begins, progress):
+            status = np.int64(search_start(rules, rows, work, conditions))
+        if status != layout.DONE and status != layout.MORE_ROWS:
+            return int(status)
+        go_to_next_partition(rows.starts, rows.frontier, progress)
+        begin_partition(work)
+    return layout.DONE
+
+
+@spliced
+def search_start(rules: Rules, rows: RowArrays, work: PathWork, conditions: RunConditions) -> int:
+    """Write out the match at progress.start, and set the next starting row; return a status."""
+    progress = work.progress
+    bound = begin_start(rows.window_end, progress)
+    length = find_match(bound, rules, rows, work, conditions)
+    if length < 0:
+        return go_on_without(length, progress)
+    return write_path(length, work.path, rules, work.output, progress)
+
+
+@spliced
+def find_match(
+    bound: int, rules: Rules, rows: RowArrays, work: PathWork, conditions: RunConditions
+) -> int:
+    """Return the length of the preferred match at progress.start, NO_MATCH, or NO_MATCH - status.
+
+    `bound` is the row before which a match ends. All is one loop over choices, forward and back, so
+    that its variables stay in machine registers.
+    """
+    first, program, satisfied = rules.first, rules.program, rows.satisfied
+    path, memo, progress = work.path, work.memo, work.progress
+    start, edge = progress.start, progress.edge
+    row = start
+    state = np.int64(0)
+    choice = first[0]
+    tried_further = False  # whether the search has been beyond this pair of state and row
+    while True:
+        end_of_choices = first[state + 1]
+        while choice < end_of_choices:
+            guard = program[choice, layout.GUARD]
+            if guard == 0 or is_anchored(guard, row, progress):
+                if program[choice, layout.TARGET] == layout.ACCEPT:
+                    return int(row - start)
+                if row == edge and row < bound:
+                    return UNDECIDED
+                mask = program[choice, layout.MASK]
+                if row < bound and satisfied[row, program[choice, layout.WORD]] & mask == mask:
+                    bit = program[choice, layout.MEMO]
+                    if bit < 0 or not has_failed(memo, progress, bit, row + 1):
+                        depth = row - start
+                        if depth == path.shape[0]:
+                            return NO_MATCH - layout.PATH_FULL
+                        answer = np.int64(
+                            evaluate_choice(choice, depth, row, program, progress, conditions)
+                        )
+                        if answer < 0:
+                            return int(answer)
+                        if answer == HOLDS:
+                            break
+            choice += 1
+        if choice < end_of_choices:
+            path[row - start] = choice
+            row += 1
+            state = program[choice, layout.TARGET]
+            choice = first[state]
+            tried_further = False
+            continue
+        if row == start:
+            return NO_MATCH
+        row -= 1
+        choice = path[row - start]
+        bit = program[choice, layout.MEMO]
+        if tried_further and bit >= 0:
+            if not remember_failure(memo, progress, bit, row + 1):
+                return NO_ROOM
+        state = program[choice, layout.SOURCE]
+        choice += 1
+        tried_further = True
+
+
+@spliced
+def evaluate_choice(
+    choice: int,
+    depth: int,
+    row: int,
+    program: IntArray,
+    progress: Progress,
+    conditions: RunConditions,
+) -> int:
+    """Return whether the condition on the run lets a choice map a row after `depth` others.
+
+    Returns:
+        HOLDS, HOLDS_NOT or NO_MATCH - status.
+    """
+    if takes_too_many_steps(progress):
+        return NO_MATCH - layout.TOO_MANY_STEPS
+    update_copy(choice, depth, depth + 1, row, program, conditions)
+    answer = holds_at(choice, depth + 1, row, program, conditions)
+    if answer != HOLDS and answer != HOLDS_NOT:
+        answer = NO_MATCH - note_failure(answer, choice, row, progress)
+    return int(answer)
+
+
+class PlainSearch(PathSearch[PathWork]):
+    """One run at a time, under conditions on the run."""
+
+    kernel = Kernel(search, search_start, begin_partition)
+    begins_anew = True
+
+    def make_work(self) -> PathWork:
+        """Return what the kernel works in."""
+        return PathWork(self.progress, self.output, self.memory["path"], self.memory["memo"])
+
+    def arguments(self) -> tuple[object, ...]:
+        """Return the arguments of the kernel."""
+        return self.rules, self.arrays.rows, self.work, self.conditions

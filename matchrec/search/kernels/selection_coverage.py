@@ -1,0 +1,315 @@
+"""Depth-first event selection that also counts how far each starting row came without a match.
+
+`coverage` runs it if rows may be skipped or all matches are asked for, whichever strategy runs the
+query. It is the loop of `skipping`, written out with what is counted, and with two differences:
+
+- The first match of a starting row ends its search, because all of them may be exponentially many.
+  No match ranks before another, and none is left out.
+- Negations between two rows of a match that depend on the data only are tested as soon as the row
+  after them is mapped, so that the nearest run is one that no such negation forbids.
+
+Without a match, the nearest run of the starting row is counted: see `counting`. The computation
+states that a starting row has reached are kept, because equal ones have the same future. Failures
+are not remembered: a failure may come from runs that left out equal ones.
+
+    SEQ(A a, B b, C c) with skip till next match, rows A X B
+
+    row 0 A, row 1 skipped, row 2 B: needs 1 row more
+    no row is left: the nearest run of row 0 is A0 B2, which ended because the partition ended
+
+Cost: for each starting row, the rows of its window or partition, times the number of different
+computation states.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
+from matchrec.jit.decorators import kernel, spliced
+from matchrec.search.kernels import counting, layout
+from matchrec.search.kernels.counting import (
+    END_STATE,
+    END_UNTIL,
+    UNKNOWN,
+    RunCounts,
+    begin_nearest,
+    count_match,
+    count_start,
+    ends_here,
+    is_nearer,
+    keep_nearer,
+    note_reason,
+)
+from matchrec.search.kernels.layout import (
+    NegationArrays,
+    OutputArrays,
+    ReachedStates,
+    RowArrays,
+    Rules,
+    RunConditions,
+    SelectionRules,
+)
+from matchrec.search.kernels.mapping import begin_states, note_state
+from matchrec.search.kernels.matches import (
+    FORBIDDEN,
+    SelectionProgress,
+    is_match,
+    lacks_absent,
+    write_path,
+)
+from matchrec.search.kernels.skipping import (
+    ACCEPTED,
+    BLOCKED,
+    STOPPED,
+    Position,
+    evaluate_choice,
+    push,
+)
+from matchrec.search.kernels.starts import find_start, go_to_next_partition
+from matchrec.search.partitions import IntArray
+
+
+class SelectionCoverageProgress(SelectionProgress, ReachedStates):
+    """How far the search has come.
+
+    The length of the best match is how many rows the path of a match has. There is no other best
+    match.
+    """
+
+
+class SelectionCoverageWork(NamedTuple):
+    """What the search works in."""
+
+    progress: SelectionCoverageProgress
+    output: OutputArrays
+    # int64[5, d], the run that is followed: see `layout`.
+    path: IntArray
+    # int64[t, 4 + r], the computation states that the starting row has reached: see `mapping`. It
+    # is empty if they are not kept.
+    table: IntArray
+    # What is counted, and the nearest runs.
+    counts: RunCounts
+    # The negations between two rows of a match that are decided when a row is mapped; they may be
+    # none.
+    between: NegationArrays
+
+
+@kernel
+def search(
+    rules: Rules,
+    selecting: SelectionRules,
+    rows: RowArrays,
+    work: SelectionCoverageWork,
+    conditions: RunConditions,
+    negation: NegationArrays | None,
+) -> int:
+    """Search from `progress` on; return a status. `starts` explains this loop."""
+    progress = work.progress
+    while progress.partition < rows.starts.shape[0] - 1:
+        status = np.int64(layout.DONE)
+        while status == layout.DONE and find_start(rows.begins, progress):
+            status = np.int64(search_start(rules, selecting, rows, work, conditions, negation))
+        if status != layout.DONE and status != layout.MORE_ROWS:
+            return int(status)
+        go_to_next_partition(rows.starts, rows.frontier, progress)
+        begin_partition(work)
+    return layout.DONE
+
+
+@spliced
+def begin_partition(_work: SelectionCoverageWork) -> None:
+    """Do nothing: nothing is remembered that holds for one partition only."""
+
+
+@spliced
+def search_start(
+    rules: Rules,
+    selecting: SelectionRules,
+    rows: RowArrays,
+    work: SelectionCoverageWork,
+    conditions: RunConditions,
+    negation: NegationArrays | None,
+) -> int:
+    """Write out and count a match of progress.start, or count its nearest run; return a status.
+
+    It sets the next starting row. If the status is not DONE, nothing has been written.
+    """
+    progress, counts = work.progress, work.counts
+    start, end = progress.start, rows.window_end[progress.start]
+    matches, mapped = progress.matches, progress.mapped
+    begin_states(progress)
+    status = np.int64(layout.DONE)
+    for first in range(selecting.starts):
+        if status == layout.DONE:
+            status = np.int64(
+                search_from(first, end, rules, selecting, rows, work, conditions, negation)
+            )
+    if status == layout.DONE:
+        remaining = counts.remaining[counts.ends[0, END_STATE]]
+        otherwise = counting.ANCHORED if remaining > 0 else counting.FORBIDDEN
+        count_start(otherwise, end, rules.program, rows, progress, counts)
+    if status == ACCEPTED:
+        length = progress.best_length
+        status = np.int64(write_path(layout.PATH_ROWS, length, work))
+        if status == layout.DONE and length > 0:
+            count_match(length, work.path[layout.PATH_CHOICES], counts)
+    if status == layout.DONE:
+        progress.start = start + 1
+    else:
+        progress.matches, progress.mapped = matches, mapped
+    return int(status)
+
+
+@spliced
+def search_from(
+    first: int,
+    end: int,
+    rules: Rules,
+    selecting: SelectionRules,
+    rows: RowArrays,
+    work: SelectionCoverageWork,
+    conditions: RunConditions,
+    negation: NegationArrays | None,
+) -> int:
+    """Search from progress.start in state `first`; `end` is the row before which runs end.
+
+    Returns:
+        ACCEPTED if there is a match, then progress.best_length is how many rows the path has; DONE
+        if there is none, then `counts` has the nearest run; or another status.
+    """
+    program, path, counts = rules.program, work.path, work.counts
+    first_choice, goes_on = rules.first, selecting.goes_on
+    waits, ends = selecting.waits, selecting.ends
+    row, state, depth = work.progress.start, first, np.int64(0)
+    choice = first_choice[first]
+    blocked = np.int64(0)
+    status = np.int64(layout.DONE)
+    if first == 0 or is_nearer(depth, state, depth, counts):
+        begin_nearest(depth, state, row, depth, np.int64(UNKNOWN), counts)
+    while True:
+        end_of_choices = first_choice[state + 1]
+        position = Position(row, end, state, choice, depth, blocked, np.int64(0))
+        choice, blocked, status = try_choices(
+            position, rules, selecting, rows, work, conditions, negation
+        )
+        if status == ACCEPTED:
+            break
+        if status != layout.DONE:
+            return status
+        if choice < end_of_choices:
+            depth, row = depth + 1, row + 1
+            state = program[choice, layout.TARGET]
+            begin_nearest(depth, state, row, depth, np.int64(UNKNOWN), counts)
+            blocked = np.int64(0 if goes_on[state] else BLOCKED)
+            choice = first_choice[state]
+            continue
+        if depth > 0 and row < end and blocked == 0 and waits[state] >= 0:
+            row, state = row + 1, waits[state]
+            choice = first_choice[state]
+            continue
+        if depth > 0 and row >= end and ends[state] != 0:
+            status = np.int64(ACCEPTED)
+            break
+        if ends_here(depth, counts):
+            counts.ends[depth, END_UNTIL] = min(row, end) + 1
+        if depth == 0:
+            break
+        depth -= 1
+        row, choice = path[layout.PATH_ROWS, depth], path[layout.PATH_CHOICES, depth]
+        blocked = path[layout.PATH_MARKS, depth]
+        keep_nearer(depth, choice, counts)
+        state, choice = program[choice, layout.SOURCE], choice + 1
+    work.progress.best_length = depth
+    return int(status)
+
+
+@spliced
+def try_choices(
+    position: Position,
+    rules: Rules,
+    selecting: SelectionRules,
+    rows: RowArrays,
+    work: SelectionCoverageWork,
+    conditions: RunConditions,
+    negation: NegationArrays | None,
+) -> tuple[int, int, int]:
+    """Try the choices of a state from one on, until one maps the row; it is in the path then.
+
+    Returns:
+        The choice that maps the row, or the index after the last choice; the new value of
+        `blocked`; and DONE, ACCEPTED if the search is over, or another status.
+    """
+    program, path, counts = rules.program, work.path, work.counts
+    row, end, depth, choice = position.row, position.end, position.depth, position.choice
+    blocked = position.blocked
+    end_of_choices = rules.first[position.state + 1]
+    status = np.int64(layout.DONE)
+    while choice < end_of_choices:
+        target = program[choice, layout.TARGET]
+        if target == layout.ACCEPT:
+            answer = is_match(choice, row, depth, rules, rows, work, conditions, negation)
+            if answer > layout.CONDITION_FAILED:
+                status = np.int64(answer)
+                break
+            if answer == HOLDS:
+                status = np.int64(ACCEPTED)
+                break
+            if answer == FORBIDDEN:
+                note_reason(counting.FORBIDDEN, depth, counts)
+        elif row < end and (blocked != STOPPED or target < 0 or not selecting.goes_on[target]):
+            answer = evaluate_choice(
+                choice, row, depth, program, rows.satisfied, path, work.progress, conditions
+            )
+            if answer < 0:
+                status = np.int64(-answer)
+                break
+            if answer == HOLDS and target >= 0:
+                blocked = max(blocked, program[choice, layout.BLOCKS])
+                push(choice, row, depth, blocked, path)
+                answer = is_worth_following(choice, row, depth, program, rows, work, conditions)
+                if answer < 0:
+                    status = np.int64(-answer)
+                    break
+                if answer == HOLDS:
+                    break
+            elif answer == HOLDS:
+                if target == layout.COMPLETES_HERE:
+                    status = np.int64(ACCEPTED)
+                    break
+                if target == layout.TIMES_OUT:
+                    note_reason(counting.OUT_OF_WINDOW, depth, counts)
+                if target == layout.ENDS or target == layout.STOPS:
+                    note_reason(counting.FORBIDDEN, depth, counts)
+                if target != layout.CUTS:
+                    blocked = STOPPED if target == layout.STOPS else max(blocked, BLOCKED)
+                if target == layout.ENDS or target == layout.TIMES_OUT or target == layout.CUTS:
+                    choice = end_of_choices
+                    break
+        choice += 1
+    return choice, blocked, status
+
+
+@spliced
+def is_worth_following(
+    choice: int,
+    row: int,
+    depth: int,
+    program: IntArray,
+    rows: RowArrays,
+    work: SelectionCoverageWork,
+    conditions: RunConditions,
+) -> int:
+    """Return whether a run that has mapped a row must be followed: HOLDS, HOLDS_NOT or -status.
+
+    It need not be if a negation already forbids it, or if a run with the same future has come
+    there. The row is the one in the path after `depth` others.
+    """
+    length, lower, between, path = depth + 1, work.progress.lower, work.between, work.path
+    answer = lacks_absent(
+        0, length, length, between, program, rows.window_end, path, lower, conditions
+    )
+    if answer != HOLDS:
+        note_reason(counting.FORBIDDEN, depth, work.counts)
+        return HOLDS_NOT
+    return int(note_state(choice, row, depth, program, conditions, work.table, work.progress))

@@ -1,0 +1,282 @@
+"""What the runs carry for aggregates over all matches: the totals of all ways to a node.
+
+A *way* is a run that leads to a node of the buffer. Each node has, after its own columns, the
+totals of all ways that lead to it: how many they are, and for each aggregate what the measure is on
+them.
+
+1. Mapping a row changes the totals of all ways of a node at once (`carry_totals`).
+2. Where runs merge, the totals of both are added (`join_totals`).
+3. Where runs accept, their totals are added to those of their group (`merge_ways`).
+
+So the cost is that of the runs, however many matches they stand for.
+
+    SEQ(A+ a[]) with skip till any match, count(*), rows A A A: ways that end at each row 1, 2, 4
+
+The words of a node or group are the number of ways, then for each aggregate:
+
+    unset       number of ways on which the measure has read nothing yet
+    known       number of ways on which it is not NULL
+    value       the sum of the measure over the known ways; or its extreme, and the row of that
+
+A number has three words: 128 bits that wrap, the low word first, and a double of what was added
+without its sign. By the double, the reader can tell whether the 128 bits may have wrapped. A sum of
+doubles is only the double.
+
+Sources: Poppe, Lei, Rundensteiner, Maier, "GRETA: Graph-based Real-time Event Trend Aggregation",
+PVLDB 11(1), 2017; Poppe, Lei, Rundensteiner, Maier, "Event Trend Aggregation under Rich Event
+Matching Semantics" (COGRA), 2019.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from matchrec.conditions.evaluate.kernels.arithmetic import (
+    order_of_floats,
+    order_of_integers,
+    wrapped_product,
+    wrapped_sum,
+)
+from matchrec.jit.bits import bits_of, float_of
+from matchrec.jit.decorators import inlined, inner
+from matchrec.search.kernels import layout
+from matchrec.search.kernels.layout import TotalArrays
+from matchrec.search.partitions import IntArray
+
+# Columns of `TotalArrays.asked`, what each total is.
+OVER_MATCHES = 0  # the aggregate over all matches
+IN_A_MATCH = 1  # the aggregate of a match's rows, or the row, that the measure is
+VALUES = 2  # index of the column in `TotalArrays.values`, -1 for a count of rows
+IS_FLOAT = 3  # whether the column holds the bits of doubles
+ASKED_SIZE = 4
+
+COUNT, SUM, MIN, MAX, FIRST, LAST = range(6)
+CODES = {"count": COUNT, "sum": SUM, "min": MIN, "max": MAX, "first": FIRST, "last": LAST}
+
+# Words after the columns of a node, and of a group.
+WAYS = 0  # how many ways there are
+NUMBER = 3  # how many words a number has
+UNSET = 0  # where numbers begin in each total
+KNOWN = 3
+VALUE = 6
+OF_A_TOTAL = 9  # how many words a total has
+ROW = 1  # the word with the row of an extreme, after VALUE
+
+_LOW = np.int64(0xFFFFFFFF)
+_SIGN = np.int64(-(2**63))
+
+
+def count_words(totals: int) -> int:
+    """Return how many words the totals of a node or group have."""
+    return NUMBER + totals * OF_A_TOTAL
+
+
+@inlined
+def add_number(to: IntArray, at: int, other: IntArray, other_at: int) -> None:
+    """Add the number at `other_at` of `other` to the number at `at` of `to`."""
+    low = wrapped_sum(to[at], other[other_at])
+    carried = np.int64((low ^ _SIGN) < (other[other_at] ^ _SIGN))
+    to[at + 1] = wrapped_sum(wrapped_sum(to[at + 1], other[other_at + 1]), carried)
+    to[at] = low
+    to[at + 2] = bits_of(float_of(to[at + 2]) + float_of(other[other_at + 2]))
+
+
+@inlined
+def upper_half(left: int, right: int) -> int:
+    """Return the upper word of the product of two unsigned words."""
+    low, high = left & _LOW, (left >> 32) & _LOW
+    other_low, other_high = right & _LOW, (right >> 32) & _LOW
+    middle = wrapped_sum(wrapped_product(high, other_low), (low * other_low >> 32) & _LOW)
+    other_middle = wrapped_sum(wrapped_product(low, other_high), middle & _LOW)
+    carried = wrapped_sum((middle >> 32) & _LOW, (other_middle >> 32) & _LOW)
+    return wrapped_sum(wrapped_product(high, other_high), carried)
+
+
+@inlined
+def add_product(
+    to: IntArray, at: int, ways: IntArray, ways_at: int, value: int, floats: int
+) -> None:
+    """Add a value times a number of ways to the number at `at` of `to`.
+
+    `floats` says whether the value is the bits of a double.
+    """
+    roughly = float_of(ways[ways_at + 2])
+    if floats:
+        to[at + 2] = bits_of(float_of(to[at + 2]) + roughly * float_of(value))
+        return
+    low, high = ways[ways_at], ways[ways_at + 1]
+    product_low = wrapped_product(low, value)
+    product_high = wrapped_sum(upper_half(low, value), wrapped_product(high, value))
+    if value < 0:  # as an unsigned word it is greater by 2**64
+        product_high = wrapped_sum(product_high, wrapped_product(low, -1))
+    sum_low = wrapped_sum(to[at], product_low)
+    carried = np.int64((sum_low ^ _SIGN) < (product_low ^ _SIGN))
+    to[at + 1] = wrapped_sum(wrapped_sum(to[at + 1], product_high), carried)
+    to[at] = sum_low
+    to[at + 2] = bits_of(float_of(to[at + 2]) + roughly * abs(np.float64(value)))
+
+
+@inlined
+def is_zero(numbers: IntArray, at: int) -> bool:
+    """Return whether a number of ways is zero. Its double suffices, as it is never negative."""
+    return float_of(numbers[at + 2]) == 0.0
+
+
+@inlined
+def clear_number(numbers: IntArray, at: int) -> None:
+    """Set a number to zero."""
+    numbers[at] = numbers[at + 1] = numbers[at + 2] = 0
+
+
+@inlined
+def copy_number(to: IntArray, at: int, other: IntArray, other_at: int) -> None:
+    """Set the number at `at` of `to` to the number at `other_at` of `other`."""
+    to[at], to[at + 1], to[at + 2] = other[other_at], other[other_at + 1], other[other_at + 2]
+
+
+@inlined
+def is_before(value: int, other: int, aggregate: int, floats: int) -> bool:
+    """Return whether `value` is the extreme of two values. `aggregate` is MIN or MAX."""
+    if floats:
+        order = order_of_floats(float_of(value), float_of(other))
+    else:
+        order = order_of_integers(value, other)
+    return order < 0 if aggregate == MIN else order > 0
+
+
+@inlined
+def is_extreme(ways: IntArray, at: int, value: int, aggregate: int, floats: int) -> bool:
+    """Return whether a value is the extreme of itself and the value of the known ways."""
+    known = not is_zero(ways, at + KNOWN)
+    return not known or is_before(value, ways[at + VALUE], aggregate, floats)
+
+
+@inner
+def begin_ways(ways: IntArray, totals: TotalArrays) -> None:
+    """Write the totals before the first row: one way, on which nothing has been read."""
+    for word in range(ways.shape[0]):
+        ways[word] = 0
+    ways[WAYS], ways[WAYS + 2] = 1, bits_of(1.0)
+    for total in range(totals.asked.shape[0]):
+        at = NUMBER + total * OF_A_TOTAL
+        is_counted = totals.asked[total, IN_A_MATCH] == COUNT
+        copy_number(ways, at + (KNOWN if is_counted else UNSET), ways, WAYS)
+
+
+@inner
+def map_row(ways: IntArray, variable: int, row: int, totals: TotalArrays) -> None:
+    """Change the totals as a row is mapped to a variable on all ways."""
+    for total in range(totals.asked.shape[0]):
+        if not totals.members[total, variable]:
+            continue
+        spec = totals.asked[total]
+        aggregate, inside, column = spec[OVER_MATCHES], spec[IN_A_MATCH], spec[VALUES]
+        at, value, is_present = NUMBER + total * OF_A_TOTAL, np.int64(1), True
+        if column >= 0:
+            is_present = totals.valid[column, row]
+            if inside != COUNT:
+                value = totals.values[column, row]
+        if inside == LAST:  # forget the row before, as if nothing had been read
+            copy_number(ways, at + UNSET, ways, WAYS)
+            clear_number(ways, at + KNOWN)
+            clear_number(ways, at + VALUE)
+        if inside == FIRST or inside == LAST:
+            read_first(ways, at, value, row, spec, is_present)
+        elif is_present:
+            if aggregate == SUM:
+                add_product(ways, at + VALUE, ways, WAYS, value, spec[IS_FLOAT])
+            elif aggregate != COUNT:
+                extend_extreme(ways, at, value, row, spec)
+            copy_number(ways, at + KNOWN, ways, WAYS)
+            clear_number(ways, at + UNSET)
+
+
+@inlined
+def read_first(
+    ways: IntArray, at: int, value: int, row: int, spec: IntArray, is_present: bool
+) -> None:
+    """Give a value, or NULL, to the ways on which nothing has been read."""
+    if is_present and not is_zero(ways, at + UNSET):
+        aggregate = spec[OVER_MATCHES]
+        if aggregate == SUM:
+            add_product(ways, at + VALUE, ways, at + UNSET, value, spec[IS_FLOAT])
+        elif aggregate != COUNT:
+            keep_extreme(ways, at, value, row, spec)
+        add_number(ways, at + KNOWN, ways, at + UNSET)
+    clear_number(ways, at + UNSET)
+
+
+@inlined
+def keep_extreme(ways: IntArray, at: int, value: int, row: int, spec: IntArray) -> None:
+    """Keep a value and its row if it is the extreme of itself and the value of the known ways."""
+    if is_extreme(ways, at, value, spec[OVER_MATCHES], spec[IS_FLOAT]):
+        ways[at + VALUE], ways[at + VALUE + ROW] = value, row
+        ways[at + VALUE + 2] = bits_of(abs(np.float64(value)))  # if it begins a sum
+
+
+@inlined
+def extend_extreme(ways: IntArray, at: int, value: int, row: int, spec: IntArray) -> None:
+    """Change the extreme of a measure that changes with each row, such as a sum.
+
+    Adding a value to all ways keeps their order, and so does taking the extreme with one value. So
+    the extreme way stays the extreme one.
+    """
+    inside, floats, value_at = spec[IN_A_MATCH], spec[IS_FLOAT], at + VALUE
+    if not is_zero(ways, at + KNOWN):
+        if inside == MIN or inside == MAX:
+            if is_before(value, ways[value_at], inside, floats):
+                ways[value_at], ways[value_at + ROW] = value, row
+        elif floats:
+            ways[value_at] = bits_of(float_of(ways[value_at]) + float_of(value))
+        else:
+            ways[value_at] = wrapped_sum(ways[value_at], value)
+            ways[value_at + 2] = bits_of(float_of(ways[value_at + 2]) + abs(np.float64(value)))
+    if not is_zero(ways, at + UNSET):
+        keep_extreme(ways, at, value, row, spec)
+
+
+@inner
+def merge_ways(ways: IntArray, others: IntArray, totals: TotalArrays) -> None:
+    """Add the totals `others` to `ways`."""
+    add_number(ways, WAYS, others, WAYS)
+    for total in range(totals.asked.shape[0]):
+        spec, at = totals.asked[total], NUMBER + total * OF_A_TOTAL
+        aggregate = spec[OVER_MATCHES]
+        if aggregate == SUM:
+            add_number(ways, at + VALUE, others, at + VALUE)
+        elif aggregate != COUNT and not is_zero(others, at + KNOWN):
+            if is_extreme(ways, at, others[at + VALUE], aggregate, spec[IS_FLOAT]):
+                copy_number(ways, at + VALUE, others, at + VALUE)
+        add_number(ways, at + KNOWN, others, at + KNOWN)
+        add_number(ways, at + UNSET, others, at + UNSET)
+
+
+@inlined
+def copy_ways(new_node: IntArray, node: IntArray) -> None:
+    """Copy the totals of a node to a new one."""
+    for word in range(layout.NODE_SIZE, new_node.shape[0]):
+        new_node[word] = node[word]
+
+
+@inner
+def carry_totals(
+    new_node: IntArray, before: IntArray, is_first: bool, row: int, totals: TotalArrays
+) -> None:
+    """Give a new node the totals of the node before, and map its row."""
+    ways = new_node[layout.NODE_SIZE :]
+    if is_first:
+        begin_ways(ways, totals)
+    else:
+        copy_ways(new_node, before)
+    new_node[layout.NODE_BEFORE] = -1  # the node before is not needed any more
+    map_row(ways, totals.variables[new_node[layout.NODE_CHOICE]], row, totals)
+
+
+@inner
+def join_totals(new_node: IntArray, left: IntArray, right: IntArray, totals: TotalArrays) -> None:
+    """Give a new node the totals of two others, whose runs have merged."""
+    ways = new_node[layout.NODE_SIZE :]
+    copy_ways(new_node, left)
+    merge_ways(ways, right[layout.NODE_SIZE :], totals)
+    new_node[layout.NODE_CHOICE], new_node[layout.NODE_ROW] = 0, left[layout.NODE_ROW]
+    new_node[layout.NODE_BEFORE] = new_node[layout.NODE_OTHER] = -1

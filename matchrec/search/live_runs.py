@@ -1,0 +1,145 @@
+"""The live runs of a search of all runs at once, which can be taken out of it and put back.
+
+A stream stores them between two batches, and a skip strategy drops those that can no longer be
+released.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from matchrec.search.interface import Task
+from matchrec.search.kernels import layout
+from matchrec.search.kernels.ways import KNOWN, NUMBER, OF_A_TOTAL, ROW, VALUE, count_words
+from matchrec.search.matches import DOUBLE_WORD
+from matchrec.search.partitions import BoolArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """A total whose value is the value of a row, and the columns of a node that hold it."""
+
+    # The column with the number of ways on which the value is known, as the bits of a double.
+    known: int
+    # The columns with the value, and with the row that has it.
+    value: int
+    row: int
+    # Index of the column of `TotalArrays.values` from which the value comes.
+    values: int
+
+    def has_value(self, nodes: IntArray) -> BoolArray:
+        """Return bool[n], which nodes have a value."""
+        return np.asarray(nodes[:, self.known] != 0)
+
+
+Extremes = tuple[Extreme, ...]
+
+
+def find_extremes(task: Task, begin: int = layout.NODE_SIZE) -> Extremes:
+    """Return the totals of a task whose value is the value of a row.
+
+    Args:
+        task: any task.
+        begin: the first column that belongs to totals: NODE_SIZE for a node, 0 for a group.
+    """
+    if task.totals is None:
+        return ()
+    extremes = []
+    for index, total in enumerate(task.totals.asked):
+        if total.is_of_a_row and total.values is not None:
+            first = begin + NUMBER + OF_A_TOTAL * index
+            extremes.append(
+                Extreme(
+                    known=first + KNOWN + DOUBLE_WORD,
+                    value=first + VALUE,
+                    row=first + VALUE + ROW,
+                    values=total.values,
+                )
+            )
+    return tuple(extremes)
+
+
+def count_node_columns(task: Task) -> int:
+    """Return how many columns a node has in a search for all matches."""
+    return layout.NODE_SIZE + (0 if task.totals is None else count_words(len(task.totals.asked)))
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRuns:
+    """The live runs of a search that has stopped, with all that they need to go on."""
+
+    # int64[r, RUN_SIZE], see `layout`.
+    runs: IntArray
+    # int64[r, q], the registers of each run.
+    registers: IntArray
+    # int64[n, NODE_SIZE], the nodes of the buffer to which the runs lead.
+    nodes: IntArray
+
+    def keep(self, is_kept: BoolArray) -> LiveRuns:
+        """Return the runs that are marked. All nodes stay."""
+        return LiveRuns(self.runs[is_kept], self.registers[is_kept], self.nodes)
+
+    @property
+    def starts(self) -> IntArray:
+        """Return int64[r], the latest first row of the runs that each run stands for."""
+        return self.runs[:, layout.RUN_START]
+
+    @property
+    def last_rows(self) -> IntArray:
+        """Return int64[r], the row that each run has mapped last. Merged runs have the same."""
+        node = self.runs[:, layout.RUN_NODE].copy()
+        while (joins := self.joins[node]).any():
+            node[joins] = self.nodes[node[joins], layout.NODE_BEFORE]
+        return np.asarray(self.nodes[node, layout.NODE_ROW], np.int64)
+
+    @property
+    def joins(self) -> BoolArray:
+        """Return bool[n], which nodes are joins and have no row."""
+        return np.asarray(self.nodes[:, layout.NODE_CHOICE] == layout.JOIN)
+
+    @property
+    def first_rows(self) -> IntArray:
+        """Return the rows with which the runs begin, unsorted."""
+        is_first = (self.nodes[:, layout.NODE_BEFORE] < 0) & ~self.joins
+        return np.asarray(self.nodes[is_first, layout.NODE_ROW], np.int64)
+
+    def needed_rows(self, row_registers: IntArray, extremes: Extremes) -> IntArray:
+        """Return every row that the runs need; arguments as `change_rows`."""
+        needed: list[IntArray] = []
+
+        def note(rows: IntArray) -> IntArray:
+            """Note the rows, and leave them as they are."""
+            needed.append(rows)
+            return rows
+
+        self.change_rows(note, row_registers, extremes)
+        return np.concatenate(needed)
+
+    def change_rows(
+        self, change: Callable[[IntArray], IntArray], row_registers: IntArray, extremes: Extremes
+    ) -> LiveRuns:
+        """Return the runs with other row positions.
+
+        Args:
+            change: returns the new positions of rows.
+            row_registers: the registers that hold a row, or a negative number.
+            extremes: the extremes that a node holds as rows.
+        """
+        runs = self.runs.copy()
+        registers = self.registers.copy()
+        nodes = self.nodes.copy()
+        has_row = ~self.joins
+        runs[:, layout.RUN_START] = change(runs[:, layout.RUN_START])
+        nodes[has_row, layout.NODE_ROW] = change(nodes[has_row, layout.NODE_ROW])
+        nodes[:, layout.NODE_START] = change(nodes[:, layout.NODE_START])
+        register_rows = registers[:, row_registers]
+        is_row = register_rows >= 0
+        register_rows[is_row] = change(register_rows[is_row])
+        registers[:, row_registers] = register_rows
+        for extreme in extremes:
+            has_value = extreme.has_value(nodes)
+            nodes[has_value, extreme.row] = change(nodes[has_value, extreme.row])
+        return LiveRuns(runs, registers, nodes)

@@ -1,0 +1,73 @@
+"""Backtracking with a memory of failures: one run at a time, in preferment order.
+
+*What it does.* The first run that accepts is the match.
+
+1. Try the choices of the state in preferment order. The first one by which the row can be mapped
+   takes the run to the next row.
+2. If a choice accepts, the rows of the path are the match.
+3. If no choice is left, the state has *failed* at the row: note that, go back one row, and try the
+   choices after the one in the path.
+
+A state that has failed at a row is never tried there again, from whichever starting row the search
+comes to it. So every pattern takes linear time, `(A | A B)* C` as well as `A B C`.
+
+    PATTERN (A B+ C)   rows A B B X
+
+    row 0    1    2    3
+        A    B    B    -      the loop of B fails at row 3: neither B nor C holds
+        A    B    -           the loop of B fails at row 2: C does not hold
+        A    -                no other choice: no match begins at row 0
+
+*When it is chosen.* For the preferred match of consecutive rows, if failures hold from whichever
+row the search began: conditions read only the data, or none that reads the run can follow where two
+ways meet. In windows, `distances` is faster.
+
+*Cost.* Rows x choices. In windows, failures hold for starting rows whose windows end together.
+
+*Sources.* SASE+, "Backtracking algorithm"; failures are remembered as in RE2's BitState.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from matchrec.search.interface import BACKTRACKING, Task
+from matchrec.search.strategy import ContiguousStrategy, compiled, why_not_preferred
+
+if TYPE_CHECKING:
+    from matchrec.search.strategy import SearchClass
+
+
+@dataclass(frozen=True)
+class Memoised(ContiguousStrategy):
+    """One run at a time; failures are remembered by state and row."""
+
+    algorithm = BACKTRACKING
+    matching = "memoised"
+    chosen_for = "preferred matches; failures hold from any starting row"
+
+    def accepts(self, task: Task) -> str | None:
+        """Return why the strategy cannot run the task, or None if it can."""
+        if (reason := why_not_preferred(task)) is not None:
+            return reason
+        if task.looks_only_at_data or compiled(task).remembers_all:
+            return None
+        return "a later condition may read the run"
+
+    def reason(self, task: Task) -> str:
+        """Return why failures can be remembered."""
+        if task.looks_only_at_data:
+            return "conditions depend on the data only, so failures are remembered"
+        reason = "no condition reads the run after two paths meet, so failures are remembered"
+        return f"{reason} until the next match" if compiled(task).rules.forgets else reason
+
+    def load(self, task: Task) -> SearchClass:
+        """Import and return the search: that of `plain` if conditions depend on the run."""
+        if task.looks_only_at_data:
+            from matchrec.search.kernels.memoised import MemoisedSearch
+
+            return MemoisedSearch
+        from matchrec.search.kernels.plain import PlainSearch
+
+        return PlainSearch

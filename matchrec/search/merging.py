@@ -1,0 +1,85 @@
+"""Breadth-first search with merging: all runs at once, row by row, for one match of each start.
+
+*What it does.*
+
+1. Each row goes to all live runs, in preferment order, and to a new run, which is the least
+   preferred one.
+2. A run that accepts beats all runs after it. Its match is final when no run before it is live.
+3. Runs in the same state whose registers are equal have the same future: the more preferred one
+   stays.
+
+    PATTERN (A B* C | A)   rows A B B X
+
+    row 0 A     runs: the loop of B; and A alone, which accepts after row 0
+    row 1 B     runs: the loop of B. It is before the best match, which is not final yet
+    row 2 B     runs: the loop of B
+    row 3 X     no run: the match is row 0, and the search goes on at row 1
+
+If the longest match is asked for, a run that accepts beats only the runs of later starting rows.
+
+*When it is chosen.* Under conditions on the run: `Merging` if the ways through the pattern
+multiply, so that one run at a time could take exponential time; `LongestOfAllRuns` for longest
+matches.
+
+*Cost.* Rows x runs, where runs of equal computation states merge. If conditions read only the data,
+rows x choices; in windows, times the rows of a window.
+
+*Sources.* SASE+, "Basic algorithm" and "Merging equivalent runs". If nothing depends on the run, it
+is the machine of Pike and Thompson.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from matchrec.search.interface import BREADTH_FIRST, Task
+from matchrec.search.strategy import ContiguousStrategy, why_not_longest, why_not_preferred
+
+if TYPE_CHECKING:
+    from matchrec.search.strategy import SearchClass
+
+
+@dataclass(frozen=True)
+class AllRuns(ContiguousStrategy):
+    """All runs at once; runs with equal computation states merge."""
+
+    algorithm = BREADTH_FIRST
+
+    def load(self, task: Task) -> SearchClass:  # noqa: ARG002 -- other classes look at it
+        """Import and return the search."""
+        from matchrec.search.kernels.merging import MergingSearch
+
+        return MergingSearch
+
+
+@dataclass(frozen=True)
+class LongestOfAllRuns(AllRuns):
+    """The longest match: all runs go on, and those with equal computation states merge."""
+
+    matching = "longest"
+    chosen_for = "longest matches; conditions depend on the run"
+    fastest_because = (
+        "for LONGEST MATCH with conditions that depend on the run, all runs are searched at once, "
+        "and runs with equal computation states merge"
+    )
+
+    def accepts(self, task: Task) -> str | None:
+        """Return why the strategy cannot run the task, or None if it can."""
+        return why_not_longest(task)
+
+
+@dataclass(frozen=True)
+class Merging(AllRuns):
+    """The preferred match: all runs at once; runs with equal computation states merge."""
+
+    matching = "merging"
+    chosen_for = "preferred matches; conditions depend on the run, and ways multiply"
+    fastest_because = (
+        "conditions depend on the run, and the number of paths through the pattern can grow "
+        "exponentially, so runs with equal computation states merge"
+    )
+
+    def accepts(self, task: Task) -> str | None:
+        """Return why the strategy cannot run the task, or None if it can."""
+        return why_not_preferred(task)

@@ -1,0 +1,62 @@
+"""Backtracking under conditions on the run: one run at a time.
+
+*What it does.* It goes forward and back as `memoised` does. A condition may read the rows that the
+run has mapped, such as `SUM(A.x)`. What it reads is kept in *registers*, one slot of them for each
+row of the path: mapping a row copies the slot before and updates the copy, so going back needs
+nothing but the slot before.
+
+    PATTERN (A+ B)   DEFINE B AS x > SUM(A.x)   rows with x = 1, 2, 2, 9
+
+    path       row 0    1    2    3
+               A        A    A    A         no row is left for B: back to row 3
+    SUM(A.x)   1        3    5    14
+                                  B         9 > 5: the match is A A A B
+
+A state fails at a row for every way to it only if no register decides what follows. Such failures
+are remembered; all other ways are tried again.
+
+*When it is chosen.* For the preferred match of consecutive rows under conditions on the run, if
+the ways through the pattern do not multiply.
+
+*Cost.* Rows x ways. `max_steps` ends a search that evaluates conditions too often.
+
+*Source.* SASE+, "Backtracking algorithm".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from matchrec.search.interface import BACKTRACKING, Task
+from matchrec.search.strategy import ContiguousStrategy, why_not_preferred
+
+if TYPE_CHECKING:
+    from matchrec.search.strategy import SearchClass
+
+
+@dataclass(frozen=True)
+class Plain(ContiguousStrategy):
+    """One run at a time; a failure is remembered only if no condition of the run bears on it."""
+
+    algorithm = BACKTRACKING
+    matching = "plain"
+    chosen_for = "preferred matches; conditions depend on the run"
+    fastest_because = (
+        "conditions depend on the run, but the number of paths through the pattern does not grow "
+        "exponentially, so one run at a time is fastest"
+    )
+
+    def accepts(self, task: Task) -> str | None:
+        """Return why the strategy cannot run the task, or None if it can."""
+        return why_not_preferred(task)
+
+    def load(self, task: Task) -> SearchClass:
+        """Import and return the search: that of `memoised` if conditions read only the data."""
+        if task.looks_only_at_data:
+            from matchrec.search.kernels.memoised import MemoisedSearch
+
+            return MemoisedSearch
+        from matchrec.search.kernels.plain import PlainSearch
+
+        return PlainSearch

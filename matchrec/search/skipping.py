@@ -1,0 +1,56 @@
+"""Event selection, one run at a time: rows may be skipped, or all matches are asked for.
+
+*What it does.* From each starting row, the search goes depth first. In a state at a row, it
+
+1. tries the choices in preferment order; the first one by which the row can be mapped takes the run
+   to the next row;
+2. otherwise skips the row, if that is allowed;
+3. otherwise goes back to the last row that was mapped, and tries what comes after its choice.
+
+    SEQ(A a, B b) with skip till any match, rows A B B
+
+    row 0    1     2
+    A        B                match A0 B1
+    A        skip  B          match A0 B2
+    A        skip  skip       no row is left
+
+*When it is chosen.* With event selection, for the preferred match of each starting row: one run at
+a time finds it first.
+
+*Cost.* Exponential at worst; rows are read again by each run that comes past them. If what follows
+depends on the data only, a state that has led to no match at a row is remembered.
+
+*Sources.* SASE+, "Backtracking algorithm", "Merging equivalent runs".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from matchrec.search.interface import BACKTRACKING, Task
+from matchrec.search.strategy import SelectionStrategy
+
+if TYPE_CHECKING:
+    from matchrec.search.matches import Matches
+    from matchrec.search.partitions import IntArray, Partitions
+
+
+@dataclass(frozen=True)
+class SelectionByOneRun(SelectionStrategy):
+    """One run at a time, which finds the preferred match first."""
+
+    algorithm = BACKTRACKING
+    matching = "event selection, one run at a time"
+    chosen_for = "preferred matches that skip rows"
+    fastest_because = "rows may be skipped, and one run at a time finds the preferred match"
+
+    def find_matches(
+        self, task: Task, partitions: Partitions, counters: IntArray | None
+    ) -> Iterator[Matches]:
+        """Yield the matches in order, numbered."""
+        from matchrec.search.records import prepare_input
+        from matchrec.search.selection import find_by_one_run
+
+        return find_by_one_run(task, prepare_input(task, partitions), self.room, counters)

@@ -1,0 +1,426 @@
+"""Prepare the rows of a question: split its conditions, choose who sorts the rows, and type both.
+
+Besides sending the rows, Spark's sort is the largest cost of a query. A worker sorts in compiled
+code, so that Spark only shuffles the rows and computes no window. Whoever sorts, the workers
+compute the conditions that read neighbouring rows. Two things must hold:
+
+- The worker orders and compares values of the types of keys and order exactly as Spark does. If
+  not, Spark sorts.
+- No value of several rows is needed that only Spark can compute. If one is, Spark sorts, and
+  computes all values of neighbouring rows over the window by which it sorts.
+
+`choose_sorter` decides by the options, the form of the conditions and the types of keys and order.
+Only the types of the parts of conditions, which Spark has to be asked for, can overrule it: see
+`type_for_workers`. All of this happens before anything is linked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Generic, TypeVar
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructField
+
+from matchrec.compile.executable import WORKERS_SORT, Executable, Sorter
+from matchrec.compile.path import (
+    Draft,
+    DraftedRules,
+    ResolvedQuery,
+    TypedConditions,
+    link_draft,
+    number_bits,
+    type_conditions,
+)
+from matchrec.conditions.row_column import RowColumn
+from matchrec.conditions.split import RowScope
+from matchrec.conditions.types import Family, ValueType
+from matchrec.conditions.typing.typer import DEFAULT_SETTINGS
+from matchrec.errors import MatchRecognizeUnsupportedError
+from matchrec.errors.calls import rule_versions_need_workers, worker_cannot_sort_rows
+from matchrec.errors.machine import streams_not_supported
+from matchrec.output.measure_reader import may_accumulate
+from matchrec.plan.expression import Aggregate
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.shortcuts import current_shortcuts
+from matchrec.spark.columns import Preparation, UnsortedPreparation
+from matchrec.spark.question import Question
+from matchrec.spark.session import QUERY_ERRORS
+from matchrec.spark.ties import watch_ties
+from matchrec.spark.transport import SentRows
+from matchrec.spark.types import sorts_exactly, to_value_type
+
+# The drafts of a question: a Draft, a CoverageDraft or SharedDrafts.
+DraftsT = TypeVar("DraftsT", bound=DraftedRules)
+
+# Makes the drafts of a question of the drafts of its rules, which are in the order of the rules.
+CombineDrafts = Callable[[tuple[Draft, ...]], DraftsT]
+
+
+@dataclass(frozen=True)
+class PreparedInput(Generic[DraftsT]):
+    """A question, and the query in Spark that computes and sends its rows."""
+
+    question: Question
+    # The drafts of the rules.
+    drafts: DraftsT
+    # Computes the columns and bits of `drafts.joint_draft` in Spark.
+    preparation: Preparation
+    # The fields of the columns that Spark has analysed, in their order: `drafts.columns()`, before
+    # outputs were dropped that nobody uses.
+    fields: Mapping[RowColumn, StructField]
+    # The rows with these columns first; None if other rows were prepared since.
+    rows: DataFrame | None
+    # The typed conditions of each rule, in the order of the rules.
+    conditions: tuple[TypedConditions, ...]
+
+    @cached_property
+    def types(self) -> dict[RowColumn, ValueType]:
+        """Return the types of the columns of the drafts."""
+        return find_types(self.fields)
+
+    def link(self, number: int = 0, sent: tuple[RowColumn, ...] = ()) -> Executable:
+        """Return the executable of one rule.
+
+        Args:
+            number: the index of the rule.
+            sent: the columns that are sent for other rules, see `compile.path.link_draft`.
+
+        Raises:
+            MatchRecognizeError: the options or a stream do not allow this rule.
+        """
+        options = self.question.options
+        draft = self.drafts.rule_drafts[number]
+        executable = link_draft(draft, self.conditions[number], options.algorithm, sent)
+        if self.question.is_stream:
+            from matchrec.spark.streaming.prepare import check_executable
+
+            check_executable(executable)
+        if options.max_steps is not None:
+            executable = executable.limit(options.max_steps)
+        return executable
+
+    def send(self, columns: tuple[RowColumn, ...]) -> SentRows:
+        """Return the rows with these columns. Raises as `Preparation.send`."""
+        rows = self.rows if columns == tuple(self.fields) else None
+        sent = self.preparation.send(columns, self.fields, rows)
+        relation = self.question.relation
+        token = self.question.backend.watch_rows(sent.rows, relation, self.drafts.rule_drafts)
+        return replace(sent, incoming=replace(sent.incoming, token=token))
+
+    def send_watched(self, columns: tuple[RowColumn, ...]) -> SentRows:
+        """Return the rows with these columns, and let the workers that sort them count ties.
+
+        Raises as `Preparation.send`.
+        """
+        sent = self.send(columns)
+        sorting = sent.incoming.sorting
+        if self.question.is_stream or sorting is None:
+            return sent
+        watch = watch_ties(self.question.runner.spark, self.preparation.plan, sorting)
+        incoming = replace(sent.incoming, sorting=replace(sorting, watch=watch))
+        return replace(sent, incoming=incoming)
+
+
+def prepare(question: Question, combine: CombineDrafts[DraftsT]) -> PreparedInput[DraftsT]:
+    """Prepare the rows of a question, and decide who sorts them.
+
+    Args:
+        question: the rules and their relation.
+        combine: makes the drafts of the question of the drafts of its rules.
+
+    Raises:
+        MatchRecognizeError: a rule is wrong, or the workers must sort and cannot.
+    """
+    if question.is_stream:
+        return prepare_stream(question, combine)
+    queries = [question.resolve_rule(rule) for rule in question.rules]
+    scope = RowScope.WORKER if current_shortcuts().neighbours else RowScope.SEARCH
+    drafts = combine(split_rules(question, queries, scope))
+    sorter = choose_sorter(question, drafts)
+    if not sorter.reads_neighbours:
+        preparation = build_preparation(question, drafts, sorter)
+        fields, rows = analyse_columns(question, drafts, preparation)
+        conditions = type_for_workers(question, drafts, fields)
+        if not isinstance(conditions, SparkMustCompute):
+            check_types(question, drafts)
+            return PreparedInput(question, drafts, preparation, fields, rows, conditions)
+        sorter = choose_spark_for_neighbours(question, conditions.reason)
+    drafts = combine(split_rules(question, queries, RowScope.SPARK))
+    return complete(question, drafts, build_preparation(question, drafts, sorter))
+
+
+def take_only_draft(drafts: tuple[Draft, ...]) -> Draft:
+    """Return the draft of the only rule of a question."""
+    (draft,) = drafts
+    return draft
+
+
+def prepare_stream(question: Question, combine: CombineDrafts[DraftsT]) -> PreparedInput[DraftsT]:
+    """Prepare the events of a stream, which nobody sorts: they arrive in the order of their time.
+
+    Raises:
+        MatchRecognizeError: a rule cannot run over a stream, or the session has no watermarks.
+    """
+    from matchrec.spark.streaming.prepare import EventPreparation, check_options, check_plan
+
+    if not question.backend.has_watermarks:
+        raise streams_not_supported()
+    check_options(question.options)
+    for rule in question.rules:
+        with rule.naming():
+            check_plan(rule.plan)
+    queries = [question.resolve_rule(rule) for rule in question.rules]
+    # If matches are contiguous, the search reads the neighbouring rows. With event selection nobody
+    # can: `streaming.prepare.check_one_row` rejects the columns of several rows that SPARK makes.
+    rule_drafts = []
+    for rule, query in zip(question.rules, queries, strict=True):
+        scope = RowScope.SPARK if query.plan.selects else RowScope.SEARCH
+        rule_drafts.append(question.split_rule(rule, query, scope))
+    drafts = combine(tuple(rule_drafts))
+    preparation = EventPreparation(question.relation, drafts.joint_draft)
+    return complete(question, drafts, preparation)
+
+
+def complete(
+    question: Question, drafts: DraftsT, preparation: Preparation
+) -> PreparedInput[DraftsT]:
+    """Return the prepared rows of a question once it is known who sorts them.
+
+    Raises:
+        MatchRecognizeError: Spark rejects the text of a rule, or the types are not supported.
+    """
+    fields, rows = analyse_columns(question, drafts, preparation)
+    conditions = type_rules(question, drafts, fields)
+    check_types(question, drafts)
+    return PreparedInput(question, drafts, preparation, fields, rows, conditions)
+
+
+# Who sorts the rows of each partition.
+
+
+def choose_sorter(question: Question, drafts: DraftedRules) -> Sorter:
+    """Choose who sorts the rows, and who computes conditions that read neighbouring rows.
+
+    Args:
+        question: the rules and their relation, which is no stream.
+        drafts: the drafts of the rules, for workers that compute these conditions.
+
+    Raises:
+        MatchRecognizeError: the workers must sort and cannot.
+    """
+    options = question.options
+    if options.transport == "pandas":
+        # Pandas would alter some columns that only conditions on neighbouring rows read.
+        return choose_spark_for_neighbours(question, "only Spark sorts rows that cross in pandas")
+    for draft in drafts.rule_drafts:
+        reason = draft.reason_for_spark_sort
+        if reason is not None:
+            return choose_spark_for_neighbours(question, reason)
+    if options.sort == "spark":
+        return choose_spark(question, "the option sort is spark")
+    sorted_by = [expression.text for expression in drafts.joint_draft.plan.sorted_by]
+    for text, sort_field in zip(sorted_by, question.relation.fields(sorted_by), strict=True):
+        if not sorts_exactly(sort_field.dataType):
+            type_name = sort_field.dataType.simpleString()
+            reason = f"only the engine can sort by {text}, which is {type_name}"
+            return choose_spark(question, reason)
+    return WORKERS_SORT
+
+
+def choose_spark(question: Question, reason: str) -> Sorter:
+    """Choose Spark to sort the rows, for a reason.
+
+    Raises:
+        MatchRecognizeUnsupportedError: the workers must sort, because the user asked for it or
+            because rules are valid for some time only.
+    """
+    if question.has_versions:
+        raise rule_versions_need_workers(reason=reason)
+    if question.workers_must_sort:
+        raise worker_cannot_sort_rows(reason=reason)
+    return Sorter(is_worker=False, reason=reason)
+
+
+def choose_spark_for_neighbours(question: Question, reason: str) -> Sorter:
+    """Choose Spark to sort the rows and to compute conditions that read neighbouring rows.
+
+    Raises as `choose_spark`.
+    """
+    return replace(choose_spark(question, reason), reads_neighbours=True)
+
+
+@dataclass(frozen=True, slots=True)
+class SparkMustCompute:
+    """Why the types of conditions on neighbouring rows leave them to Spark."""
+
+    reason: str
+
+
+def type_for_workers(
+    question: Question, drafts: DraftedRules, fields: Mapping[RowColumn, StructField]
+) -> tuple[TypedConditions, ...] | SparkMustCompute:
+    """Type the conditions of all rules as the workers would compute them.
+
+    Args:
+        question: the rules and their relation.
+        drafts: the drafts of the rules, for workers that compute conditions on neighbouring rows.
+        fields: the fields of `drafts.columns()`.
+
+    Returns:
+        The typed conditions of each rule; or why only Spark may be able to compute one of them.
+
+    Raises:
+        MatchRecognizePlanError: a condition is not boolean.
+        MatchRecognizeUnsupportedError: the workers cannot compute a condition, and Spark may not,
+            because the user asked for the workers to sort.
+    """
+    try:
+        return type_rules(question, drafts, fields)
+    except MatchRecognizeUnsupportedError as error:
+        # With versions of rules, Spark may not sort either, and `choose_spark` says so.
+        if question.workers_must_sort and not question.has_versions:
+            raise
+        return SparkMustCompute(error.message)
+
+
+# The steps of every preparation.
+
+
+def split_rules(
+    question: Question, queries: list[ResolvedQuery], scope: RowScope
+) -> tuple[Draft, ...]:
+    """Return the drafts of the rules.
+
+    Args:
+        question: the rules and their relation.
+        queries: the rules, resolved.
+        scope: who reads neighbouring rows for the conditions.
+
+    Raises:
+        MatchRecognizeError: a rule is wrong, whatever the types of its columns are.
+    """
+    return tuple(
+        question.split_rule(rule, query, scope)
+        for rule, query in zip(question.rules, queries, strict=True)
+    )
+
+
+def build_preparation(question: Question, drafts: DraftedRules, sorter: Sorter) -> Preparation:
+    """Return what computes the rows in Spark, for the workers or for Spark to sort them."""
+    preparation_class = UnsortedPreparation if sorter.is_worker else Preparation
+    return preparation_class(
+        relation=question.relation,
+        draft=drafts.joint_draft,
+        row_filters=find_key_filters(drafts.joint_draft.plan, question),
+        sorter=sorter,
+    )
+
+
+def find_key_filters(plan: MatchPlan, question: Question) -> tuple[str, ...]:
+    """Return tests on partition columns, as SQL, that the query makes on the result anyway.
+
+    Input rows that fail them need not be sent. Floating-point columns have no tests, because rows
+    of one partition may have different NaNs: some sessions order one NaN before all numbers, and
+    another one after them.
+    """
+    if not question.use.keys or not current_shortcuts().keys:
+        return ()
+    columns = question.columns
+    filters = []
+    for key_test in question.use.keys:
+        for key in plan.partition_by:
+            column = columns.find_by_text(key.text)
+            if column is None or not columns.are_same(key.name or column, key_test.column):
+                continue
+            key_type = to_value_type(question.relation.type_of(key.text))
+            if key_type.family is not Family.FLOATING:
+                filters.append(f"{key.text} {key_test.test}")
+    return tuple(filters)
+
+
+def analyse_columns(
+    question: Question, drafts: DraftedRules, preparation: Preparation
+) -> tuple[Mapping[RowColumn, StructField], DataFrame]:
+    """Let Spark analyse the rows with all columns of the drafts, once for all rules.
+
+    Returns:
+        The fields of the columns, and the rows with these columns first.
+
+    Raises:
+        MatchRecognizeError: Spark rejects the text of a rule, which the error names.
+    """
+    columns = drafts.columns()
+    try:
+        query = preparation.build_query(columns)
+        rows = preparation.run_query(query, columns)
+        question.runner.analyse(rows, query)
+        row_fields = question.runner.fields(rows, str(columns))
+        fields = preparation.map_fields(row_fields, columns)
+    except QUERY_ERRORS:
+        # Analyse each rule by itself to find the one that is wrong.
+        for rule, draft in zip(question.rules, drafts.rule_drafts, strict=True):
+            with question.locating_errors(rule):
+                single = replace(preparation, draft=draft, row_filters=())
+                question.runner.analyse(single.dataframe(draft.columns()))
+        raise
+    return fields, rows
+
+
+def find_types(fields: Mapping[RowColumn, StructField]) -> dict[RowColumn, ValueType]:
+    """Return the types of columns, given their fields."""
+    return {column: to_value_type(struct_field.dataType) for column, struct_field in fields.items()}
+
+
+def type_rules(
+    question: Question, drafts: DraftedRules, fields: Mapping[RowColumn, StructField]
+) -> tuple[TypedConditions, ...]:
+    """Type the conditions of all rules.
+
+    Args:
+        question: the rules and their relation.
+        drafts: the drafts of the rules.
+        fields: the fields of `drafts.columns()`.
+
+    Raises:
+        MatchRecognizePlanError: a condition is not boolean.
+        MatchRecognizeUnsupportedError: a condition is not supported for its types.
+    """
+    types = find_types(fields)
+    bits = number_bits(drafts)
+    conditions = []
+    for rule, draft in zip(question.rules, drafts.rule_drafts, strict=True):
+        settings = question.settings if depends_on_settings(draft) else DEFAULT_SETTINGS
+        with question.locating_errors(rule):
+            conditions.append(
+                type_conditions(draft, types, bits, ansi=question.ansi, session=settings)
+            )
+    return tuple(conditions)
+
+
+def check_types(question: Question, drafts: DraftedRules) -> None:
+    """Check types that the engine accepts and Spark does not.
+
+    Raises:
+        MatchRecognizeError: a rule has such a type.
+    """
+    for rule, draft in zip(question.rules, drafts.rule_drafts, strict=True):
+        with question.locating_errors(rule):
+            question.backend.check_types(draft.written, question.relation)
+
+
+def depends_on_settings(draft: Draft) -> bool:
+    """Return whether the workers compute anything that depends on settings of the session.
+
+    Other queries do not read the settings, because that takes a call to the session.
+    """
+    for condition in draft.conditions:
+        if condition.during is not None or condition.nearby is not None:
+            return True
+    return any(
+        isinstance(reference, Aggregate) and may_accumulate(draft.plan, reference)
+        for measure in draft.plan.measures
+        for reference in measure.value.references
+    )

@@ -1,0 +1,157 @@
+"""The catalogue of messages: each can be made, has a code that the docs list, and is used."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+
+import pandas as pd
+import pytest
+
+from matchrec import errors
+from matchrec.errors import MatchRecognizePlanError
+from matchrec.errors.kinds import NOT_COMPUTED
+from matchrec.errors.language import (
+    CELL,
+    COMMAND_LINE,
+    PATTERN_CALLS,
+    PYTHON,
+    SASE,
+    SQL,
+    reading_language,
+    shown_on,
+)
+from matchrec.errors.rule_sets import not_a_rule
+from matchrec.errors.sql.clause import bracket_not_closed
+from matchrec.errors.sql.expression import not_sortable, unknown_variable
+from matchrec.source import Span
+from matchrec.spark.errors.users_terms import CODES, OTHER_CODES
+from tests.unit.errors.catalogue import (
+    PACKAGE,
+    ROOM,
+    find_constructions,
+    list_functions,
+    make_example,
+)
+
+DOCS = PACKAGE.parent / "docs"
+HERE, THERE = Span(1, 2), Span(4, 6)
+
+
+def test_an_error_has_its_texts_and_places() -> None:
+    error = bracket_not_closed(HERE, THERE, opening="(", keyword="DEFINE")
+    assert error.message == "`(` is not closed before DEFINE in MATCH_RECOGNIZE"
+    assert (error.spans, error.notes, error.hint) == ((HERE, THERE), (), "add `)` where it ends")
+
+
+def test_texts_without_words_and_places_that_are_not_known_are_left_out() -> None:
+    error = MatchRecognizePlanError("no x", None, HERE, notes=("", "it has: y"), hint="")
+    assert (error.spans, error.notes, error.hint) == ((HERE,), ("it has: y",), None)
+
+
+def test_words_of_the_language() -> None:
+    assert not_sortable("ORDER BY", "map", None).message.startswith(
+        "ORDER BY has a key of type map"
+    )
+    with reading_language(SASE):
+        assert not_sortable("ORDER BY", "map", None).message.startswith("order_by has a key")
+
+
+def test_a_frame_is_one_value() -> None:
+    error = not_a_rule(name="fall", value=pd.DataFrame({"id": [1]}))
+    assert error.message == "rule `fall` of `match_rules` is a pandas DataFrame"
+
+
+def test_the_hint_depends_on_the_values() -> None:
+    def find_hint(name: str) -> str | None:
+        error = unknown_variable(HERE, name=name, clause="DEFINE", primary=["UP"], unions=["ANY"])
+        assert error.notes == ("PATTERN has: UP", "SUBSET has: ANY")
+        return error.hint
+
+    assert find_hint("U") == "add U to PATTERN"
+    assert find_hint("ANI") == "write ANY, or add ANI to PATTERN"
+
+
+@pytest.mark.parametrize(("module", "name"), list_functions())
+def test_each_message_can_be_made(module: str, name: str) -> None:
+    """In each language and on each surface, and none shows the braces of a format."""
+    for language in (SQL, SASE, PATTERN_CALLS):
+        for surface in (PYTHON, COMMAND_LINE, CELL):
+            with reading_language(language), shown_on(surface):
+                error = make_example(module, name)
+                assert error is None or not re.search(r"\{\w+[.(\[]", str(error))
+
+
+def test_most_messages_can_be_made_from_examples() -> None:
+    functions = list_functions()
+    assert sum(make_example(*function) is None for function in functions) < 10
+    assert len(functions) > 500
+
+
+def test_a_message_prints_labels_and_its_code() -> None:
+    error = MatchRecognizePlanError(
+        "unknown column `prise`",
+        notes=("the input has: price, ts", "some of them:\nX\nY"),
+        hint="write price",
+        code="unknown-column",
+    )
+    assert error.code == "unknown-column"
+    assert str(error).split("\n") == [
+        "unknown column `prise` [unknown-column]",
+        "  note: the input has: price, ts",
+        "  note: some of them:",
+        "        X",
+        "        Y",
+        "  help: write price",
+    ]
+
+
+def headlines_by_code() -> dict[str, set[str]]:
+    """For each code, the headlines of its errors, with `{}` for their values."""
+    headlines = defaultdict(set)
+    for construction in find_constructions():
+        headlines[f"{construction.code}"].add(construction.headline)
+    headlines[NOT_COMPUTED].add("{} cannot be computed: {}")  # which `kinds` makes
+    return headlines
+
+
+def test_each_error_has_a_code() -> None:
+    assert [construction for construction in find_constructions() if not construction.code] == []
+    codes = headlines_by_code()
+    assert [code for code in codes if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", code)] == []
+
+
+def test_a_code_names_one_kind_of_error() -> None:
+    """Errors share a code only if they have the same headline."""
+    assert {code: texts for code, texts in headlines_by_code().items() if len(texts) > 1} == {}
+
+
+def test_the_page_of_codes_lists_each_with_a_sentence() -> None:
+    page = (DOCS / "reference" / "error_codes.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(.+?)` \| (.+) \|$", page, re.MULTILINE)
+    assert sorted(code for code, _ in rows) == sorted(
+        {*headlines_by_code(), *CODES.values(), *OTHER_CODES}
+    )
+    assert [code for code, sentence in rows if not re.fullmatch(r".*[^.]\.", sentence)] == []
+
+
+def test_only_the_catalogue_makes_errors() -> None:
+    """A person who looks for a message finds it in `matchrec/errors`."""
+    classes = {name for name in dir(errors.kinds) if name.startswith("MatchRecognize")}
+    for path in PACKAGE.rglob("*.py"):
+        if path.is_relative_to(ROOM):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                assert name not in classes, (path, node.lineno)
+
+
+def test_each_message_is_used() -> None:
+    used = set()
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Name | ast.Attribute):
+                used.add(node.id if isinstance(node, ast.Name) else node.attr)
+    assert [(module, name) for module, name in list_functions() if name not in used] == []
