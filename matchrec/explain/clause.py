@@ -14,6 +14,7 @@ from matchrec.compile.negation import find_negation_tests
 from matchrec.compile.pruning.irrelevant_rows import negate_test
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.run_condition import Aggregated, Apply, walk_expression
+from matchrec.errors.wording import show_count
 from matchrec.explain.formulas import (
     absence_lines,
     conditions_of,
@@ -32,7 +33,6 @@ from matchrec.plan.pattern import list_negations
 from matchrec.plan.show import show_reference, show_scalar
 from matchrec.plan.text import quote_name
 from matchrec.search.strategies import classify_time
-from matchrec.source import show_count
 
 # What is kept of each partition of a stream between two micro-batches.
 

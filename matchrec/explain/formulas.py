@@ -32,6 +32,7 @@ from matchrec.conditions.evaluate import instructions as op
 from matchrec.conditions.evaluate import registers
 from matchrec.conditions.evaluate.link import LinkedConditions
 from matchrec.conditions.row_column import show_column
+from matchrec.errors.wording import show_count
 from matchrec.plan.clauses import Absence, Definition, EventSelection, Gap, MatchOutput, Within
 from matchrec.plan.expression import ColumnReference, End, Reference, Scalar, render
 from matchrec.plan.match_plan import MatchPlan
@@ -39,7 +40,6 @@ from matchrec.plan.show import show_navigation, show_reference, show_scalar
 from matchrec.plan.stages import Skip
 from matchrec.search.interface import Task
 from matchrec.search.records import compile_task
-from matchrec.source import show_count
 
 # The sources of nondeterminism. Source: SASE+, "Runtime complexity", the four sources.
 

@@ -16,7 +16,7 @@ from matchrec.conditions.functions.function import (
 )
 from matchrec.conditions.functions.numerals import wrap
 from matchrec.conditions.types import BOOLEAN, INT, Family, ValueType
-from matchrec.source import show_count
+from matchrec.errors.wording import show_count
 
 ARRAY, INTEGER = Family.ARRAY, Family.INTEGER
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import TypeVar
 
-from matchrec.errors.language import uncapitalise
+from matchrec.errors.wording import uncapitalise
 from matchrec.plan.text import NO_ALIAS_OF_SAIL
 from matchrec.worker.failing import find_cause
 
