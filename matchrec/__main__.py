@@ -24,10 +24,10 @@ Examples:
 
 \b
 Exit codes:
-  0    success, also if the reader of the output stopped early
-  1    the query has a mistake, or something in it is not supported
+  0    success, also if the program that reads the output stopped early
+  1    the query has a mistake, or a part of it is not supported
   2    the arguments are wrong
-  3    the query failed while it ran: in Spark or Java, or at a value in the rows
+  3    the query failed while it ran: because of a value in the rows, or in the engine
   130  interrupted
 """
 

@@ -26,12 +26,12 @@ Algorithm = Literal["auto", "backtracking", "breadth_first"]
 Sort = Literal["auto", "spark", "worker", "ranges"]
 Transport = Literal["auto", "arrow", "pandas"]
 OnError = Literal["raise", "keep"]
-WrittenDialect = Literal[
+TargetDialect = Literal[
     "spark", "standard", "databricks", "snowflake", "oracle", "trino", "flink", "bigquery"
 ]
-DialectName = Literal[WrittenDialect, "azure"]
-ReadLanguage = DialectName | Literal["sase"]
-Per = Literal["partition", "start", "end"]
+DialectName = Literal[TargetDialect, "azure"]
+SourceLanguage = DialectName | Literal["sase"]
+AggregatePer = Literal["partition", "start", "end"]
 SaseOutput = Literal["matches", "non_overlapping", "graph"]
 PatternOutput = Literal["matches", "events"]
 

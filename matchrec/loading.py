@@ -18,8 +18,8 @@ from threading import Event
 # The modules that are missing if PySpark is.
 OF_SPARK = ("pyspark", "py4j")
 NO_SPARK = (
-    "matchrec needs PySpark, 3.5 or newer: its extra `sail` brings it with an engine, `spark` with"
-    " Spark; beside another one: pip install 'pyspark>=3.5'"
+    "PySpark 3.5 or newer is missing: install matchrec with the extra `sail` or `spark`, or only"
+    " PySpark by: pip install 'pyspark>=3.5'"
 )
 
 # Set in a program that makes queries: a user's program. Workers may be threads of it.
@@ -53,7 +53,7 @@ def explaining_missing_spark() -> Iterator[None]:
     ...     raise ModuleNotFoundError("No module named 'pyspark'", name="pyspark")
     Traceback (most recent call last):
     ...
-    ModuleNotFoundError: matchrec needs PySpark, 3.5 or newer: its extra `sail` brings it ...
+    ModuleNotFoundError: PySpark 3.5 or newer is missing: install matchrec with the extra ...
     """
     try:
         yield

@@ -111,7 +111,7 @@ def test_the_overview_explains_every_type_of_a_signature() -> None:
     assert types - KNOWN_TYPES - set(matchrec.__all__) == set(rows)
     for name, words in rows.items():
         values = get_args(getattr(arguments, name, None))
-        if name in ("ReadLanguage", "WrittenDialect"):
+        if name in ("SourceLanguage", "TargetDialect"):
             assert "`DialectName`" in words
         elif values:
             assert tuple(re.findall(r'`"(\w+)"`', words)) == values

@@ -122,7 +122,7 @@ def test_a_notebook_without_a_session_and_without_widgets() -> None:
     assert "2</td>" in html(over_pandas)
     said = "".join(one["text"] for one in over_pandas.outputs if one.output_type == "stream")
     assert "in this program: `spark`" in said
-    assert "`pdf` is sent to the engine: 2 rows" in said
+    assert "sent `pdf` to the engine: 2 rows" in said
     streams = [one for one in counted.outputs if one.output_type == "stream"]
     assert {one["name"] for one in streams} == {"stdout"}  # neither a warning nor stage lines
     assert "1 s" in "".join(one["text"] for one in streams)

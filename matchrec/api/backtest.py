@@ -71,7 +71,7 @@ def backtest(clause: Clause, labels: DataFrame, key: Key, ends: tuple[str, str])
         attempts = Attempts(*list_attempts(clause.build_question(plan, options)), plan)
     except MatchRecognizeUnsupportedError as error:
         # The matches can be compared all the same.
-        attempts = f"not known: {error.message}"
+        attempts = f"no attempts are known: {error.message}"
     return LabelComparison(checked_labels, matches, attempts).backtest()
 
 
@@ -253,9 +253,9 @@ class Attempts:
     def left_out(self) -> str:
         """The reason for a row that begins a match which is not in the result."""
         if self.plan.first_matches is not None:
-            return "its rows are in matches after the first ones, which alone are asked for"
+            return "a match begins here, but FIRST k MATCHES does not return it"
         if self.task.selects:
-            return "a match begins here, and is left out because of another one"
+            return "a match begins here, but another match excludes it"
         return "only empty matches begin here"
 
     @property
@@ -424,7 +424,7 @@ class LabelComparison:
             reason = (
                 "CASE WHEN d.__begin > d.__end THEN 'the incident ends before it begins'"
                 f" WHEN known IS NULL THEN {string_literal(no_rows)}"
-                " WHEN a.rows IS NULL THEN 'no row lies in it'"
+                " WHEN a.rows IS NULL THEN 'it contains no rows'"
                 f" WHEN best.choice IS NULL THEN {string_literal(self.attempts.left_out)}"
                 f" ELSE {self.attempts.write_reason()} END"
             )

@@ -16,9 +16,9 @@ from typing_extensions import override
 from matchrec.api.clause import Clause
 from matchrec.api.evaluate import ClauseQuery, ParsedQuery
 from matchrec.api.inputs import (
+    ColumnsOrSql,
     Frame,
     NamedValues,
-    Terms,
     build_relation,
     find_quote_dialect,
     write_terms,
@@ -56,8 +56,8 @@ def match_sase(  # noqa: PLR0913 -- public signature
     text: str,
     args: dict[str, Any] | None = None,
     *,
-    order_by: Terms,
-    partition_by: Terms = (),
+    order_by: ColumnsOrSql,
+    partition_by: ColumnsOrSql = (),
     type_column: str = "event_type",
     output: SaseOutput = "matches",
     options: Options | None = None,
@@ -108,8 +108,8 @@ def match_pattern(  # noqa: PLR0913 -- public signature
     pattern: Pattern,
     args: dict[str, Any] | None = None,
     *,
-    order_by: Terms,
-    partition_by: Terms = (),
+    order_by: ColumnsOrSql,
+    partition_by: ColumnsOrSql = (),
     output: PatternOutput = "matches",
     timeouts: bool = False,
     options: Options | None = None,
@@ -196,7 +196,7 @@ class Events:
     partition_by: tuple[str, ...]
 
     @staticmethod
-    def build(df: DataFrame, order_by: Terms, partition_by: Terms) -> Events:
+    def build(df: DataFrame, order_by: ColumnsOrSql, partition_by: ColumnsOrSql) -> Events:
         """Return a DataFrame as events that are sorted and divided by SQL or by its Columns.
 
         Raises:

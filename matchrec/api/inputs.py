@@ -53,7 +53,7 @@ from matchrec.syntax.tokens import SPARK, Dialect
 
 # What sorts or divides rows: SQL over one row, a Column that names a column of the DataFrame, or
 # several of both.
-Terms: TypeAlias = "str | Column | Sequence[str | Column]"
+ColumnsOrSql: TypeAlias = "str | Column | Sequence[str | Column]"
 
 # What functions over a DataFrame take: a DataFrame of Spark, or a frame of pandas, Polars or Arrow.
 Frame: TypeAlias = "DataFrame | Any"
@@ -77,7 +77,7 @@ def find_quote_dialect(spark: SparkSession, *texts: object) -> Dialect:
     return Dialect.QUOTED_NAMES
 
 
-def write_terms(df: DataFrame, argument: str, terms: Terms) -> list[str]:
+def write_terms(df: DataFrame, argument: str, terms: ColumnsOrSql) -> list[str]:
     """Return the SQL texts and Columns of an argument as SQL texts.
 
     Args:

@@ -20,7 +20,7 @@ from matchrec.api.dialects import naming_dialect, only_reads
 from matchrec.api.evaluate import EngineQuery, ParsedQuery, find_clause_number
 from matchrec.api.remarks import find_clause_remarks, find_session_remarks
 from matchrec.api.signatures import AGGREGATES, ARGUMENTS, DIALECT, FRAME, KEY, NAME, PER
-from matchrec.arguments import DialectName, Per, WrittenDialect, check_arguments
+from matchrec.arguments import AggregatePer, DialectName, TargetDialect, check_arguments
 from matchrec.errors import calls as errors
 from matchrec.errors.inspection import missing_clause
 from matchrec.errors.kinds import located_in
@@ -225,7 +225,7 @@ class Query:
         *,
         analyze: bool = False,
         aggregates: Mapping[str, str] | None = None,
-        per: Per = "partition",
+        per: AggregatePer = "partition",
         clause: int | str | None = None,
     ) -> Explanation:
         """Show what the clauses of the query compile to, and which algorithm searches for matches.
@@ -293,7 +293,7 @@ class Query:
                 several partitions.
             row: the row from which to show the search: the value of the first ORDER BY column, or a
                 tuple with the values of several. Without it, the answer has the matches of the
-                partition, and the failed attempts that came furthest.
+                partition, and the failed attempts that got furthest.
             limit: the largest number of attempts in the answer.
             clause: which clause, if there are several: the alias of its result, or its number as
                 `explain` prints it, from 1.
@@ -306,10 +306,10 @@ class Query:
         >>> print(falls.why(limit=1))
         PATTERN (DOWN{3})
         the only partition: 4 rows
-        no match; searched from 4 of the rows
+        no match; 4 starting rows tried
         ...
-          came as far as rows 2 to 3: DOWN{2}
-          then it needed DOWN on row 4 (day = 4)
+          got as far as rows 2 to 3: DOWN{2}
+          then row 4 (day = 4) had to be DOWN
         """
         from matchrec.api.questions import explain_partition
         from matchrec.spark.tracing import Target
@@ -343,9 +343,9 @@ class Query:
         row pattern
           DOWN{3}
         ...
-          tried   4 ... 2 ended: DOWN's condition was false
-          DOWN    2 ... 1 ended: DOWN's condition was false
-          DOWN{2} 1 ... 1 ended: DOWN's condition was false
+          tried   4 ... 2 stopped: DOWN's condition was false
+          DOWN    2 ... 1 stopped: DOWN's condition was false
+          DOWN{2} 1 ... 1 stopped: DOWN's condition was false
           DOWN{3} 0
           matches 0
         ...
@@ -397,9 +397,9 @@ class Query:
         ...     ORDER BY at PATTERN (HIGH{2}) DEFINE HIGH AS load > 8
         ... ''').backtest(labels, start="begins", end="ends"))
         2 incidents: 1 hit, 1 missed
-        1 match: 1 over an incident, 0 false alarms
+        1 match: 1 overlapping an incident, 0 false alarms
         recall 0.500, precision 1.000, F1 0.667
-        what ended the best attempts at those that were missed
+        why the best attempts at the missed incidents stopped
           1 after HIGH: HIGH's condition was false
         """
         from matchrec.api.backtest import backtest
@@ -412,7 +412,7 @@ class Query:
         self,
         aggregates: Mapping[str, str] | None = None,
         *,
-        per: Per = "partition",
+        per: AggregatePer = "partition",
         clause: int | str | None = None,
     ) -> DataFrame:
         """Count all matches and aggregate their measures, without building the matches if possible.
@@ -517,7 +517,7 @@ class Query:
         return plot(Charted(matches, rows, x, y, by, between, match), page, panels)
 
     @check_arguments(**{**ARGUMENTS, "write": DIALECT})
-    def to_sql(self, write: WrittenDialect = "spark", *, events: str = "events") -> Conversion:
+    def to_sql(self, write: TargetDialect = "spark", *, events: str = "events") -> Conversion:
         """Write the query in the SQL of a product, with notes on what differs.
 
         Args:

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame
 
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.events import Events, add_conditions, lower_over
-from matchrec.api.inputs import Frame, Terms, build_relation, fill_markers
+from matchrec.api.inputs import ColumnsOrSql, Frame, build_relation, fill_markers
 from matchrec.api.query import resolve_options
 from matchrec.api.remarks import find_remarks, find_session_remarks, find_state_remarks
 from matchrec.api.rule_versions import RULES, Rules, WrittenRule, read_rules
@@ -81,8 +81,8 @@ def match_rules(  # noqa: PLR0913 -- public signature
     df: Frame,
     rules: Rules,
     *,
-    order_by: Terms,
-    partition_by: Terms = (),
+    order_by: ColumnsOrSql,
+    partition_by: ColumnsOrSql = (),
     type_column: str = "event_type",
     dialect: DialectName = "spark",
     on_error: OnError = "raise",
@@ -502,7 +502,7 @@ class RuleMatches:
         partitions and order of all rules
           all rows form one partition
           order by `id`
-          sorted by the workers: Spark only brings the rows of a partition together
+          sorted by the workers; the engine only groups the rows by partition
         ...
         """
         built = self._built
@@ -521,4 +521,4 @@ class RuleMatches:
         """Return the rules and columns for notebooks, with the explanation folded up."""
         rules = paragraph(f"rules: {', '.join(self.rules)}")
         columns = paragraph(", ".join(f"{name}: {type_}" for name, type_ in self._matches.dtypes))
-        return rules + columns + unfoldable("all stages", preformatted(self.explain().text))
+        return rules + columns + unfoldable("all steps", preformatted(self.explain().text))

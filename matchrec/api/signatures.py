@@ -19,10 +19,10 @@ from matchrec.arguments import (
     TERMS,
     TEXT,
     TEXTS,
+    AggregatePer,
     ArgumentKind,
     DialectName,
     PatternOutput,
-    Per,
     SaseOutput,
     dict_of,
     find_library,
@@ -192,7 +192,7 @@ AGGREGATES = ArgumentKind(
     lambda value: dict_of(instance_of(str))(value) and len(value) > 0,
     '{argument}={"matches": "count(*)"}',
 )
-PER = one_of(get_args(Per))
+PER = one_of(get_args(AggregatePer))
 
 # The arguments that mean the same in all functions.
 ARGUMENTS: Mapping[str, ArgumentKind] = {

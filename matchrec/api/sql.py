@@ -20,10 +20,10 @@ from matchrec.api.dialects import parse_clause_of, parse_query
 from matchrec.api.evaluate import ClauseQuery, EngineQuery, ParsedQuery, SqlQuery
 from matchrec.api.inputs import (
     Arguments,
+    ColumnsOrSql,
     Frame,
     Frames,
     NamedValues,
-    Terms,
     as_dataframe,
     build_relation,
     build_runner,
@@ -60,12 +60,13 @@ if TYPE_CHECKING:
 # White space and comments.
 BLANKS = r"(\s|--[^\n]*\n|/\*([^*]|\*(?!/))*\*/)*"
 
-# The beginning of a SASE+ text. In a clause of SQL, PATTERN is followed by a parenthesis.
-IS_SASE = re.compile(rf"{BLANKS}PATTERN\s+SEQ\b", re.IGNORECASE)
+# The beginning of a SASE+ text, also of one that lacks PATTERN. In a clause of SQL, PATTERN is
+# followed by a parenthesis.
+IS_SASE = re.compile(rf"{BLANKS}(PATTERN\s+SEQ\b|SEQ\s*\()", re.IGNORECASE)
 
 # The beginning of a clause or of a SASE+ text. No statement of Spark begins like this.
 NO_QUERY = re.compile(
-    rf"{BLANKS}(?P<word>PARTITION\s+BY|ORDER\s+BY|MEASURES|PATTERN|MATCH_RECOGNIZE)\b",
+    rf"{BLANKS}(?P<word>PARTITION\s+BY|ORDER\s+BY|MEASURES|PATTERN|MATCH_RECOGNIZE|SEQ(?=\s*\())\b",
     re.IGNORECASE,
 )
 SESSION_OF_SQL = replace(
@@ -318,7 +319,11 @@ class SqlText(FrontEnd):
             return
         call = "match_sase" if IS_SASE.match(self.text) else "match_recognize"
         span = Span(*beginning.span("word"))
-        error = errors.not_a_query(span, word=beginning["word"], call=call)
+        word = beginning["word"]
+        if word.upper() == "SEQ":
+            error = errors.sase_without_pattern(span, word=word, call=call)
+        else:
+            error = errors.not_a_query(span, word=word, call=call)
         raise error.located(Source(self.text))
 
     def convert(self, dialect: str, write: str, events: str) -> Conversion:
@@ -401,8 +406,8 @@ def query(
     text: str,
     args: dict[str, Any] | None = None,
     *,
-    order_by: Terms,
-    partition_by: Terms = (),
+    order_by: ColumnsOrSql,
+    partition_by: ColumnsOrSql = (),
     type_column: str = "event_type",
     output: SaseOutput = "matches",
     options: Options | None = None,
@@ -415,8 +420,8 @@ def query(
     pattern: Pattern,
     args: dict[str, Any] | None = None,
     *,
-    order_by: Terms,
-    partition_by: Terms = (),
+    order_by: ColumnsOrSql,
+    partition_by: ColumnsOrSql = (),
     output: PatternOutput = "matches",
     timeouts: bool = False,
     options: Options | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from matchrec.api.signatures import ARGUMENTS, DIALECT, QUERY, READS
-from matchrec.arguments import TEXTS, ReadLanguage, WrittenDialect, check_arguments
+from matchrec.arguments import TEXTS, SourceLanguage, TargetDialect, check_arguments
 from matchrec.dialects.products import PRODUCTS
 from matchrec.dialects.translate import translate_query
 from matchrec.dialects.writing.convert import Conversion, convert_to_sql, read_pattern, read_sase
@@ -26,8 +26,8 @@ STREAMS = {"order_by": TEXTS, "partition_by": TEXTS}
 def transpile(  # noqa: PLR0913 -- public signature
     query: str | Pattern,
     *,
-    read: ReadLanguage = "spark",
-    write: WrittenDialect = "spark",
+    read: SourceLanguage = "spark",
+    write: TargetDialect = "spark",
     events: str = "events",
     order_by: str | Sequence[str] = (),
     partition_by: str | Sequence[str] = (),

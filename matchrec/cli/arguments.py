@@ -15,7 +15,7 @@ from typing import Any, TypeVar, get_args
 
 import click
 
-from matchrec.arguments import Algorithm, DialectName, PatternOutput, Per, SaseOutput, Sort
+from matchrec.arguments import AggregatePer, Algorithm, DialectName, PatternOutput, SaseOutput, Sort
 from matchrec.cli.failures import print_tracebacks, report_failures
 from matchrec.cli.files import EmptyTable, Table, delimiter, parse_schema, table, writable
 from matchrec.cli.queries import QuerySource, build_request, read_plain_value
@@ -47,12 +47,41 @@ class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic in newer ver
             self.fail(str(error), param, ctx)
 
 
+class WholeNumber(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
+    """A whole number from 1 on. Unlike `click.IntRange`, it adds no `[x>=1]` to the help."""
+
+    name = "N"
+
+    def __init__(self, most: int | None = None) -> None:
+        self._most = most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number, and report another text or a number out of range as click does."""
+        number = int(value) if re.fullmatch(r"\d{1,18}", str(value)) else 0
+        if number < 1:
+            self.fail(f"`{value}` is not a whole number from 1 on", param, ctx)
+        if self._most is not None and number > self._most:
+            self.fail(f"`{value}` is too large; the largest number is {self._most:,}", param, ctx)
+        return number
+
+
 def setting(argument: str) -> tuple[str, str]:
     """Split `NAME=VALUE` into the name and the value."""
     name, equals, value = argument.partition("=")
     if not (name and equals):
-        raise errors.malformed_setting(argument=argument)
+        raise errors.malformed_setting(argument=argument, example=example_of_setting(argument))
     return name, value
+
+
+def example_of_setting(argument: str) -> str:
+    """Return NAME=VALUE with the part that a malformed argument has.
+
+    >>> [example_of_setting(argument) for argument in ("days", "days=", "=5", "5")]
+    ['days=VALUE', 'days=VALUE', 'NAME=5', 'NAME=5']
+    """
+    part = argument.strip("=")
+    is_value = argument.startswith("=") or not part[:1].isalpha()
+    return f"NAME={part or 'VALUE'}" if is_value else f"{part}=VALUE"
 
 
 def parameter(argument: str) -> tuple[str, str]:
@@ -106,7 +135,7 @@ def refuse_twice(names: Sequence[str]) -> None:
     """Raise click.BadParameter if two names are the same."""
     for name in names:
         if names.count(name) > 1:
-            raise click.BadParameter(f"`{name}` is given twice")
+            raise click.BadParameter(f"`{name}` is written twice")
 
 
 def together(*options: Decorator[Any]) -> Decorator[Any]:
@@ -193,7 +222,9 @@ class Repeatable(click.Command):
             cure = OF_OTHERS.get(error.option_name)
             if cure is None:
                 raise
-            raise click.UsageError(f"there is no {error.option_name}; write {cure}", ctx) from None
+            raise click.UsageError(
+                f"unknown option {error.option_name}; write {cure}", ctx
+            ) from None
         except click.UsageError as error:
             written = ctx.meta[WRITTEN]
             tables = [argument for argument in TABLE.findall(error.message) if argument in written]
@@ -219,16 +250,21 @@ class Repeatable(click.Command):
 # The groups of options in the help, by their names in Python; others are in the last group.
 GROUPS: dict[str, tuple[str, ...]] = {
     "Query": ("text", "language", "dialect", "read", "write", "args", "grid", "clause"),
-    "Input": ("tables", "schemas", "delimiter", "header"),
-    "Events, for SASE+ and Patterns": OF_STREAM,
+    "Input": ("tables", "schemas", "delimiter", "header", "clause_table"),
+    "Events (only for SASE+ and Patterns)": OF_STREAM,
     "Engine and search": ("engine", "conf", "algorithm", "sort", "max_steps"),
-    "Options": (),
+    "Incidents": ("labels", "start", "end", "key"),
+    "Rows to explain": ("partition", "row"),
+    "Result": ("output", "timeouts", "aggregates", "per", "form_of_rows", "limit", "analyze"),
+    "Files to write": ("file", "overwrite", "picture", "x", "y", "series", "between", "dot", "svg"),
+    "Other options": (),
 }
 
 
 def group_of(parameter: click.Parameter) -> str:
     """Return the group of an option in the help."""
-    return next((group for group, names in GROUPS.items() if parameter.name in names), "Options")
+    *_, last = GROUPS
+    return next((group for group, names in GROUPS.items() if parameter.name in names), last)
 
 
 def again(name: str) -> str:
@@ -300,21 +336,19 @@ def origin(ctx: click.Context, _: click.Parameter, path: str | None) -> QuerySou
         click.UsageError: there is no query, or there are two.
     """
     text = ctx.params.pop("text", None)
-    if (path is None) == (text is None):
+    if path is None and text is None:
         raise click.UsageError(
-            "name the file of the query, - for standard input, or -c and its text"
+            "missing query; write the name of its file, - for standard input, or -c and its text"
         )
+    if path is not None and text is not None:
+        raise click.UsageError(f"there are two queries, `{path}` and the text of -c; leave one out")
     return QuerySource("-c" if path is None else path, text)
 
 
 QUERY = together(
     click.argument("query", metavar="[QUERY]", required=False, callback=origin),
     click.option(
-        "-c",
-        "text",
-        metavar="TEXT",
-        is_eager=True,
-        help="The text of the query, instead of a file.",
+        "-c", "text", metavar="TEXT", is_eager=True, help="Text of the query, instead of a file."
     ),
 )
 
@@ -332,24 +366,24 @@ def names_of_parameters(ctx: click.Context, _: click.Parameter, typed: str) -> l
 
 
 EVENTS = click.option(
-    "--events", metavar="NAME", help="Name of the table of events. [default: the only --table]"
+    "--events", metavar="NAME", help="Table that holds the events. [default: the only --table]"
 )
 STREAM = together(
     EVENTS,
     several(
         "--order-by",
         metavar="SQL",
-        help="Column or expression that orders the events. May be repeated.",
+        help="Column or expression that sorts the events. May be repeated.",
     ),
     several(
         "--partition-by",
         metavar="SQL",
-        help="Column or expression that divides the events. May be repeated.",
+        help="Column or expression that partitions the events. May be repeated.",
     ),
     click.option(
         "--type-column",
         metavar="SQL",
-        help="Column with the type of an event. [default: event_type]",
+        help="Column or expression with the type of each event. [default: event_type]",
     ),
 )
 ENGINE = click.option(
@@ -370,15 +404,19 @@ SESSION = together(
         "--delimiter",
         metavar="CHARACTER",
         type=Parsed("CHARACTER", delimiter),
-        help="Character between the fields of csv files. [default: found in the first line]",
+        help="Field separator of csv files. [default: detected in the first line]",
     ),
     click.option(
         "--header/--no-header",
         default=True,
-        help="Read column names from csv files, or not. [default: --header]",
+        help="Whether the first line of csv files holds column names. [default: --header]",
     ),
     ENGINE,
-    several("--conf", type=SETTING, help="Set a property of Spark. May be repeated."),
+    several(
+        "--conf",
+        type=SETTING,
+        help="Set a Spark property, such as spark.sql.session.timeZone=UTC. May be repeated.",
+    ),
 )
 ALGORITHM = chosen("--algorithm", get_args(Algorithm), "Search algorithm. [default: auto]")
 DIALECT = chosen("--dialect", get_args(DialectName), "SQL dialect of the query. [default: spark]")
@@ -399,21 +437,31 @@ ABOUT = together(
         type=Parsed("NAME=VALUE", parameter),
         callback=named_once,
         shell_complete=names_of_parameters,
-        help="Value of the parameter :NAME: a number, true, false, null, DATE'2026-01-31' or a"
-        " text. May be repeated.",
+        help="Set the parameter :NAME of the query to a number, true, false, null,"
+        " DATE'2026-01-31' or a text. May be repeated.",
     ),
 )
-SORT = chosen("--sort", get_args(Sort), "Where the rows of a partition are sorted. [default: auto]")
+SORT = chosen(
+    "--sort",
+    get_args(Sort),
+    "Who sorts the rows: the engine (spark) or the workers (worker). With ranges, a large partition"
+    " is first cut into ranges. [default: auto]",
+)
 MOST_STEPS = click.option(
     "--max-steps",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Fail if the search of a partition takes more than N steps. For SQL only.",
+    type=WholeNumber(),
+    help="Stop with an error if the search of a partition takes more than N steps. Only for SQL.",
 )
-ABOUT_CLAUSE = together(QUERY, SESSION, ALGORITHM, DIALECT, SORT, MOST_STEPS, EVENTS)
+CLAUSE_TABLE = click.option(
+    "--events",
+    "clause_table",
+    metavar="NAME",
+    help="Table that the clause reads. [default: the only --table]",
+)
+ABOUT_CLAUSE = together(QUERY, SESSION, ALGORITHM, DIALECT, SORT, MOST_STEPS, CLAUSE_TABLE)
 SEARCHED = together(ABOUT, SORT, MOST_STEPS, STREAM)
 CLAUSE = click.option(
-    "--clause", metavar="NUMBER|ALIAS", help="The clause to use, if the query has several."
+    "--clause", metavar="NUMBER|ALIAS", help="Clause to look at, if the query has several."
 )
 ASKED = together(
     SEARCHED,
@@ -421,7 +469,7 @@ ASKED = together(
     chosen(
         ("--result", "output"),
         tuple(dict.fromkeys((*get_args(SaseOutput), *get_args(PatternOutput)))),
-        "Form of the result: non_overlapping and graph are for SASE+, events is for a Pattern."
+        "What to return. non_overlapping and graph are only for SASE+, events only for Patterns."
         " [default: matches]",
     ),
     click.option(
@@ -431,13 +479,14 @@ ASKED = together(
         "--aggregate",
         "aggregates",
         type=Parsed("NAME=AGGREGATE", setting),
-        help="Compute an aggregate over all matches, such as days=sum(n), instead of the matches."
+        help="Return an aggregate over all matches, such as days=sum(n), instead of the matches."
         " May be repeated. [default with --per: matches=count(*)]",
     ),
     chosen(
         "--per",
-        get_args(Per),
-        "Aggregate per partition, or per row that starts or ends matches. [default: partition]",
+        get_args(AggregatePer),
+        "Aggregate for each partition, or for each row that starts or ends matches. [default:"
+        " partition]",
     ),
 )
 SCHEMAS = several(

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 @click.command(cls=arguments.Repeatable)
 @arguments.SEARCHED
 @arguments.SCHEMAS
-@click.option("--strict", is_flag=True, help="Exit with code 1 after a warning as well.")
+@click.option("--strict", is_flag=True, help="Also exit with code 1 if there is a warning.")
 @arguments.asks
 def check(request: QueryRequest, strict: bool) -> None:
-    """Find the mistakes in a query without running it.
+    """Check a query for mistakes without running it.
 
-    The exit code is 1 if there is a mistake. With --schema, which declares the columns of a table,
-    no file is needed. QUERY is the same as for `matchrec run`.
+    The exit code is 1 if there is a mistake. No file is needed for a table whose columns --schema
+    declares. QUERY is the same as for `matchrec run`.
 
     \b
     Example:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 import matchrec
-from matchrec.arguments import DialectName, WrittenDialect
+from matchrec.arguments import DialectName, TargetDialect
 from matchrec.cli import arguments
 from matchrec.cli.failures import (
     busy,
@@ -70,28 +70,38 @@ def new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path 
 )
 @click.option(
     "--limit",
-    type=click.IntRange(1, MOST_ROWS),
-    metavar="N",
-    help="Print or write at most N rows. [default: 20 in a table, else all]",
+    type=arguments.WholeNumber(MOST_ROWS),
+    help="Print or write at most N rows. [default: 20 with --format table, else all]",
 )
 @click.option(
     "--plot",
     "picture",
     metavar="FILE.png|svg",
     type=arguments.PICTURE,
-    help="Also draw the matches over the rows of the table, to FILE. Needs --x and --y.",
+    help="Also draw the matches over the input rows, and write the picture to FILE. Needs --x and"
+    " --y.",
 )
-@click.option("--x", metavar="COLUMN", help="With --plot: column of times, dates or numbers.")
-@click.option("--y", metavar="COLUMN", help="With --plot: column of numbers or texts.")
 @click.option(
-    "--series", metavar="COLUMN", help="With --plot: column of the series; each value gets a line."
+    "--x",
+    metavar="COLUMN",
+    help="With --plot: column for the horizontal axis, with times, dates or numbers.",
+)
+@click.option(
+    "--y",
+    metavar="COLUMN",
+    help="With --plot: column for the vertical axis, with numbers or texts.",
+)
+@click.option(
+    "--series",
+    metavar="COLUMN",
+    help="With --plot: column whose values each get a line of their own.",
 )
 @click.option(
     "--between",
     nargs=2,
     metavar="FIRST LAST",
-    help="With --plot: columns of the result with the first and the last x of a match."
-    " [default: found by their names]",
+    help="With --plot: result columns with the first and the last x of a match. [default:"
+    " detected by their names]",
 )
 @arguments.asks
 def run(  # noqa: PLR0913 -- one for each option
@@ -118,7 +128,7 @@ def run(  # noqa: PLR0913 -- one for each option
       matchrec run shelves.sase --table events=shelves.json --order-by ts
     """
     if request.clause is not None and not request.totals:
-        raise click.UsageError("--clause is for --aggregate and --per")
+        raise click.UsageError("--clause is not allowed without --aggregate or --per")
     plot = read_plot_options(picture, x=x, y=y, series=series, between=between)
     output = Output(form_of_rows, file, limit)
     if request.totals or not request.earlier:
@@ -151,7 +161,7 @@ class Output:
             count, has_more = write_rows(frame, self.form, most, watch, sys.stdout)
         if has_more:
             rows = show_count(most or 0, "row")
-            tell(f"showing {rows}; --limit shows more, --output writes all")
+            tell(f"showing {rows}; --limit N shows more, --output FILE writes all")
         return count
 
     def print_separator(self) -> None:
@@ -176,7 +186,7 @@ class PlotOptions:
             plot = query.plot(x=self.x, y=self.y, by=self.series, between=self.between)
         with replace_when_complete(self.picture) as part:
             plot.save(part)
-        tell(f"picture: {self.picture}")
+        tell(f"picture written to {self.picture}")
 
 
 def read_plot_options(picture: Path | None, **columns: Any) -> PlotOptions | None:
@@ -190,11 +200,11 @@ def read_plot_options(picture: Path | None, **columns: Any) -> PlotOptions | Non
     names = [name for name, value in columns.items() if value is not None]
     if picture is None:
         if names:
-            raise click.UsageError(f"--{names[0]} is for --plot")
+            raise click.UsageError(f"--{names[0]} is not allowed without --plot")
         return None
     for axis in ("x", "y"):
         if axis not in names:
-            raise click.UsageError(f"--plot needs --{axis}, the name of a column")
+            raise click.UsageError(f"missing --{axis}, the name of a column, which --plot needs")
     check_matplotlib()
     return PlotOptions(picture, **columns)
 
@@ -251,7 +261,7 @@ def tell_of_no_rows(request: QueryRequest, count: int) -> None:
         return
     if request.language != "sql" or may_have_clause(request.what):
         shows = arguments.again("coverage")
-        tell_at_terminal(f"0 rows; how far rows come, and what stops them, shows\n{shows}")
+        tell_at_terminal(f"0 rows; to see how far rows get and what stops them, run\n{shows}")
 
 
 @click.command(cls=arguments.Repeatable)
@@ -260,13 +270,13 @@ def tell_of_no_rows(request: QueryRequest, count: int) -> None:
     "--read", READ, "Language of the query. [default: by the name of its file, else spark]"
 )
 @arguments.chosen(
-    "--write", get_args(WrittenDialect), "SQL dialect to write.", default="spark", show_default=True
+    "--write", get_args(TargetDialect), "SQL dialect to write.", default="spark", show_default=True
 )
 @arguments.STREAM
 @arguments.chosen(
     ("--result", "output"),
     ("matches", "non_overlapping"),
-    "Which matches of SASE+ the SQL returns.",
+    "Matches that the SQL returns for a SASE+ query.",
     default="matches",
     show_default=True,
 )
@@ -274,7 +284,8 @@ def tell_of_no_rows(request: QueryRequest, count: int) -> None:
 def transpile(query: QuerySource, read: str | None, write: str, **options: Any) -> None:
     """Translate a query to the SQL of a product.
 
-    Comments in the printed text say what differs there. QUERY is the same as for `matchrec run`.
+    Comments after the printed text list what differs in the product. QUERY is the same as for
+    `matchrec run`.
 
     \b
     Example:
@@ -325,8 +336,8 @@ def demo(picture: Path, engine: str | None) -> None:
     query = (DATA / "v_shapes.sql").read_text(encoding="utf-8")
     print("Which falls of 5 % or more, over at least three days, were recovered by daily rises?")
     print(f"Daily closes of four shares, 2008 to 2010:\n\n{query}")
-    print("Now an engine starts, finds the matches and draws them.")
-    print("This takes some seconds, and longer the first time on a machine.\n", flush=True)
+    print("Next, an engine starts, finds the matches and draws them.")
+    print("This takes some seconds, and more when it runs for the first time.\n", flush=True)
     with as_file(DATA / "stocks.csv") as path, local_session(engine=engine) as spark:
         Table("stocks", (path,), "csv").register(spark)
         falls = matchrec.query(spark, query)
@@ -338,6 +349,6 @@ def demo(picture: Path, engine: str | None) -> None:
             with replace_when_complete(picture) as part:
                 plot.save(part)
     print(f"\n{len(plot.page.spans)} matches, {time.monotonic() - began:.1f} s in all")
-    print(f"picture: {picture.absolute()}\n\nTo run the query again:")
+    print(f"picture written to {picture.absolute()}\n\nTo run the query again:")
     words = ("run", f"{DATA}/v_shapes.sql", "--table", f"stocks={DATA}/stocks.csv")
     print(f"{arguments.program()} {shlex.join(words)}")

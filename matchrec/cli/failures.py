@@ -22,7 +22,7 @@ import click
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
 from matchrec.errors.kinds import labelled
-from matchrec.errors.run.failures import engine_failed
+from matchrec.errors.run.failures import engine_failed, value_not_computed
 from matchrec.errors.sql.foreign_names import find_table_cure
 from matchrec.loading import NO_SPARK, OF_SPARK
 from matchrec.source import printable
@@ -172,9 +172,17 @@ def in_our_words(error: Exception) -> Exception:
 
 
 def make_run_error(error: Exception) -> MatchRecognizeRunError:
-    """Return the error that a worker of ours raised, or else one with the engine's message."""
+    """Return the error that a worker of ours raised, or else one made from the engine's message."""
     ours = MatchRecognizeRunError.from_exception(error)
-    return ours or engine_failed(sentence=explain_spark_error(error))
+    if ours is not None:
+        return ours
+    from matchrec.spark.sail.words import read_value_failure
+
+    failure = read_value_failure(str(error))
+    if failure is None:
+        return engine_failed(sentence=explain_spark_error(error))
+    reason, cure = failure
+    return value_not_computed(reason=reason, cure=cure)
 
 
 def explain_spark_error(error: Exception) -> str:

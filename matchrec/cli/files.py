@@ -86,8 +86,19 @@ def parse_schema(argument: str) -> EmptyTable:
     """Return the table of an argument such as `t: id INT, ts TIMESTAMP`."""
     name, colon, columns = argument.partition(":")
     if not (colon and columns.strip() and name.strip().isidentifier()):
-        raise errors.malformed_schema(argument=argument)
+        raise errors.malformed_schema(argument=argument, example=example_of_schema(name, columns))
     return EmptyTable(name.strip(), columns.strip())
+
+
+def example_of_schema(name: str, columns: str) -> str:
+    """Return an example of a schema, with the parts of a malformed one that are right.
+
+    >>> example_of_schema("stocks", ""), example_of_schema("id INT, x DOUBLE", "")
+    ('stocks: id INT, ts TIMESTAMP', 'NAME: id INT, x DOUBLE')
+    """
+    if name.strip().isidentifier():
+        return f"{name.strip()}: id INT, ts TIMESTAMP"
+    return f"NAME: {columns.strip() or name.strip() or 'id INT, ts TIMESTAMP'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,8 +317,21 @@ def table(argument: str) -> Table:
     """
     name, equals, path = argument.partition("=")
     if not (equals and path and name.isidentifier()):
-        raise errors.malformed_table(argument=argument)
+        raise errors.malformed_table(argument=argument, example=example_of_table(name, path))
     return table_of_path(name, path)
+
+
+def example_of_table(name: str, path: str) -> str:
+    """Return NAME=PATH with the parts of a malformed argument that are right.
+
+    >>> [example_of_table(*parts) for parts in [("a/b.csv", ""), ("t", ""), ("2-x", "x.csv")]]
+    ['b=a/b.csv', 't=FILE', 'x=x.csv']
+    """
+    if path or not name.isidentifier():
+        path = path or name
+        stem = re.sub(r"\W", "_", Path(path).stem)
+        name = stem if stem.isidentifier() else "NAME"
+    return f"{name}={path or 'FILE'}"
 
 
 def table_of_path(name: str, path: str) -> Table:

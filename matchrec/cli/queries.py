@@ -216,7 +216,9 @@ class QuerySource:
             if language == "pattern":
                 module, name = split_pattern_path(self.path)
                 if not module or not name.isidentifier():
-                    raise errors.malformed_pattern(where=self.path)
+                    raise errors.malformed_pattern(
+                        where=self.path, module=(module or name).removesuffix(".py")
+                    )
                 if module.endswith(".py") and not Path(module).is_file():
                     cure = nearest_file(module)
                     raise errors.no_such_file(what="the query", path=module, cure=cure)
@@ -253,7 +255,7 @@ def build_request(
     language = options.pop("language", None) or source.language
     engine = options.pop("engine")
     if language != "sql" and not is_query:
-        raise click.UsageError("this command is for SQL")
+        raise click.UsageError("only SQL is allowed for this command")
     passed = {name: value for name, value in options.items() if value not in (None, (), False)}
     check_options(passed, language)
     events = passed.pop("events", None) or (tables[0].name if len(tables) == 1 else "")
@@ -308,9 +310,9 @@ def check_options(passed: dict[str, Any], language: str) -> None:
     for name in passed.keys() - set(OPTIONS[language]):
         parameters = click.get_current_context().command.params
         option = next(parameter.opts[0] for parameter in parameters if parameter.name == name)
-        raise click.UsageError(f"{option} is not for {NAMES[language]}")
+        raise click.UsageError(f"{option} is not allowed for {NAMES[language]}")
     if language != "sql" and "order_by" not in passed:
-        raise click.UsageError(f"{NAMES[language]} needs --order-by")
+        raise click.UsageError(f"missing --order-by, which {NAMES[language]} needs")
 
 
 def read_files(text: str, tables: Sequence[Table | EmptyTable]) -> tuple[str, list[Table]]:
@@ -332,7 +334,7 @@ def set_csv_options(table: Table | EmptyTable, options: dict[str, Any]) -> Table
 
 def no_events(what: str) -> click.UsageError:
     """Return the error for a query that needs the name of a table."""
-    return click.UsageError(f"{what} needs --events, the name of a table")
+    return click.UsageError(f"missing --events, the name of the table that {what} reads")
 
 
 def read_value(text: str) -> Any:

@@ -27,13 +27,13 @@ ValuesByName = Sequence[tuple[str, list[Any]]]
 @click.command(cls=arguments.Repeatable)
 @arguments.ASKED
 @click.option(
-    "--analyze", is_flag=True, help="Also run the query, on Spark only, and show its counters."
+    "--analyze", is_flag=True, help="Also run the query and show its counters. Only on Spark."
 )
 @click.option("--dot", type=arguments.FILE, help="Write the automaton to FILE, for Graphviz.")
 @click.option("--svg", type=arguments.SVG, help="Write the picture of the row pattern to FILE.")
 @arguments.asks
 def explain(request: QueryRequest, analyze: bool, dot: Path | None, svg: Path | None) -> None:
-    """Show how a query runs, without running it.
+    """Show how a query would run, without running it.
 
     QUERY is the same as for `matchrec run`.
 
@@ -75,21 +75,21 @@ def draw(explanation: matchrec.Explanation, file: Path) -> None:
     "--partition",
     type=arguments.SETTING,
     callback=arguments.named_once,
-    help="Value of a PARTITION BY column, to choose a partition. May be repeated.",
+    help="Explain the partition with this value in a PARTITION BY column. Repeat it for each"
+    " column.",
 )
 @arguments.several(
     "--row",
     metavar="VALUE",
-    help="ORDER BY value of a starting row, to explain this row only. Repeat it for each column"
-    " of ORDER BY.",
+    help="Explain only the starting row with this ORDER BY value. Repeat it for each column of"
+    " ORDER BY.",
 )
 @click.option(
     "--limit",
-    type=click.IntRange(1),
-    metavar="N",
+    type=arguments.WholeNumber(),
     default=5,
     show_default=True,
-    help="Explain at most N attempts.",
+    help="Explain at most N starting rows.",
 )
 @arguments.CLAUSE
 @DRAWN
@@ -127,7 +127,7 @@ def coverage(request: QueryRequest, algorithm: str | None, svg: Path | None) -> 
       matchrec coverage v_shapes.sql --table stocks=stocks.csv
     """
     if algorithm:
-        raise click.UsageError("--algorithm is not for coverage, which has its own search")
+        raise click.UsageError("--algorithm is not allowed for coverage, which has its own search")
     surface = replace(COMMAND_LINE, asking=arguments.again("why"))
     with request.running() as (_, query), shown_on(surface):
         answer = query.coverage(clause=request.clause)
@@ -140,17 +140,19 @@ def coverage(request: QueryRequest, algorithm: str | None, svg: Path | None) -> 
     "--labels",
     required=True,
     type=arguments.Parsed("NAME", labels_table),
-    help="Name of the table of incidents.",
+    help="Table that holds the incidents.",
 )
 @click.option(
-    "--start", required=True, metavar="COLUMN", help="Column with the start of an incident."
+    "--start", required=True, metavar="COLUMN", help="Column with the start of each incident."
 )
-@click.option("--end", required=True, metavar="COLUMN", help="Column with the end of an incident.")
+@click.option(
+    "--end", required=True, metavar="COLUMN", help="Column with the end of each incident."
+)
 @arguments.several(
     "--key",
     metavar="COLUMN",
-    help="Column of the incidents that matches a PARTITION BY column. May be repeated. [default:"
-    " the columns of the same names]",
+    help="Column of the incidents to compare with a PARTITION BY column. Repeat it for each"
+    " column. [default: the columns with the same names]",
 )
 @arguments.CLAUSE
 @DRAWN
@@ -182,15 +184,16 @@ def backtest(  # noqa: PLR0913 -- one for each option
     type=arguments.VALUES,
     callback=arguments.named_once,
     shell_complete=arguments.names_of_parameters,
-    help="Values of the parameter :NAME, with commas between them, such as days=3,5,8. May be"
-    " repeated.",
+    help="Values of the parameter :NAME, separated by commas, such as days=3,5,8. May be repeated.",
 )
 @DRAWN
 @arguments.asks
-def sweep(request: QueryRequest, events: str | None, grid: ValuesByName, svg: Path | None) -> None:
-    """Count the matches for each combination of values.
+def sweep(
+    request: QueryRequest, clause_table: str | None, grid: ValuesByName, svg: Path | None
+) -> None:
+    """Count the matches for each combination of parameter values.
 
-    QUERY is a file with a clause, the text between the parentheses of MATCH_RECOGNIZE.
+    QUERY is a file with a clause, that is, the text between the parentheses of MATCH_RECOGNIZE.
 
     \b
     Example:
@@ -198,7 +201,7 @@ def sweep(request: QueryRequest, events: str | None, grid: ValuesByName, svg: Pa
     """
     from matchrec.api.dialects import check_clause
 
-    table_name = events or request.events
+    table_name = clause_table or request.events
     if not table_name:
         raise no_events("a clause")
     if request.dialect == "spark":

@@ -80,9 +80,10 @@ NEGATION = """
 @click.command()
 @handle_failures
 def warm() -> None:
-    """Compile all search code now, such as for a container image.
+    """Compile all search code ahead of the first query.
 
-    The command prints the folders with the compiled code.
+    A container image needs no compiler afterwards. The command prints the folders that hold the
+    compiled code.
 
     \b
     Example:
@@ -97,7 +98,7 @@ def warm() -> None:
         ask_questions(spark)
     from matchrec.jit.kept import places as find_folders
 
-    print(f"compiled code is ready after {time.monotonic() - began:.0f} s, in the folders")
+    print(f"all code is compiled after {time.monotonic() - began:.0f} s, in these folders:")
     for folder in find_folders():
         print(f"    {folder}")
 

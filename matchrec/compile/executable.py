@@ -121,10 +121,10 @@ class TotalledColumn:
 
 @dataclass(frozen=True, slots=True)
 class Sorter:
-    """Who sorts the rows of each partition: the workers, or Spark."""
+    """Who sorts the rows of each partition: the workers, or the engine."""
 
     is_worker: bool
-    # Why Spark sorts; empty if the workers do.
+    # Why the engine sorts; empty if the workers do.
     reason: str = ""
     # Whether Spark, not the workers, computes the conditions that read neighbouring rows.
     reads_neighbours: bool = False
@@ -132,8 +132,8 @@ class Sorter:
     def __str__(self) -> str:
         """Return the sentence that `explain` prints after "sorted by"."""
         if self.is_worker:
-            return "the workers: Spark only brings the rows of a partition together"
-        return f"Spark: {self.reason}"
+            return "the workers; the engine only groups the rows by partition"
+        return f"the engine: {self.reason}"
 
 
 WORKERS_SORT = Sorter(is_worker=True)

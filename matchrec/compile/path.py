@@ -180,7 +180,9 @@ class Draft(ResolvedQuery):
         """
         for column in (*self.row_conditions, *self.columns()):
             if not column.looks_at_one_row:
-                return f"{show_column(column)} spans several rows, and only Spark can compute it"
+                return (
+                    f"only the engine can compute {show_column(column)}, which reads several rows"
+                )
         return None
 
     @property

@@ -506,7 +506,7 @@ def check_percentage(part: float) -> float:
         FunctionError: it is not.
     """
     if not 0.0 <= part <= 1.0:
-        raise FunctionError(f"The percentage must be between [0.0, 1.0], it is {part}")
+        raise FunctionError(f"a percentage must be between 0 and 1, and it is {part}")
     return part
 
 

@@ -71,8 +71,12 @@ def edit_clause(
         translate = partial(fragments.translate_expression, context=in_define)
         edits = tuple(edit_exclusive_loops(clause, translate))
         if edits and lacks("SUBSET", write):
-            what = "SUBSET, without which a greedy loop gives rows back: write {2} or *?"
-            raise not_in_product(clause.pattern_span, product=write.title, what=what)
+            raise not_in_product(
+                clause.pattern_span,
+                product=write.title,
+                what="SUBSET, without which a greedy loop gives rows back",
+                cure="write {2} or *?",
+            )
         yield from edits
     fragments.log.notes.extend(note_output_differences(tokens, clause, read, write))
     fragments.log.notes.extend(spellings.note_alternatives(fragments, clause.pattern))
@@ -160,14 +164,14 @@ def note_output_differences(
     """Yield notes on what differs in the output, although the clause is the same."""
     calls_classifier = any(token.key == "CLASSIFIER" for token in tokens.tokens)
     if calls_classifier and write.keeps_case and not read.keeps_case:
-        case = f"CLASSIFIER() names a variable as it is written in {write.title}, in upper case in "
-        yield Note(case + read.title, clause.pattern_span)
+        keeps = f"CLASSIFIER() keeps the case of a variable in {write.title}"
+        yield Note(f"{keeps}, and is in upper case in {read.title}", clause.pattern_span)
     if clause.within and write.within_includes_end and not read.within_includes_end:
-        yield Note(f"WITHIN holds for its last moment, too, in {write.title}", clause.within.place)
+        yield Note(f"WITHIN includes its end in {write.title}", clause.within.place)
     finds_differ = read.finds_empty_matches is not write.finds_empty_matches
     if finds_differ and pattern.may_be_empty(clause.pattern):
         finds, misses = (read, write) if read.finds_empty_matches else (write, read)
-        message = f"{finds.title} finds empty matches, {misses.title} does not"
+        message = f"{finds.title} finds empty matches, and {misses.title} does not"
         yield Note(message, clause.pattern_span)
     if clause.rows_per_match not in (None, RowsPerMatch.ONE_ROW):
         yield from _note_column_differences(clause, read, write)
@@ -179,11 +183,11 @@ def _note_column_differences(
     """Yield notes on what differs in the columns of ALL ROWS PER MATCH."""
     if read.columns is not write.columns:
         orders = (f"{product.title}: {product.columns.value}" for product in (read, write))
-        message = f"`*` has its columns in another order: {'; '.join(orders)}"
+        message = f"the columns of `*` have another order: {'; '.join(orders)}"
         yield Note(message, clause.pattern_span, is_met=True)
     if read.repeats_keys is not write.repeats_keys:
         twice, once = (read, write) if read.repeats_keys else (write, read)
-        message = f"a key that is written twice comes out twice in {twice.title}, once in "
+        message = f"a repeated key gives two columns in {twice.title}, and one in "
         for span in _find_repeated_keys(clause):
             yield Note(message + once.title, span)
 
@@ -277,7 +281,9 @@ def edit_exclusive_loops(
     if not exits:
         return
     for span in find_repeated_variables(clause.pattern):
-        raise not_in_product(span, product="Flink SQL", what="repeated variables in PATTERN")
+        raise not_in_product(
+            span, product="Flink SQL", what="repeated variables in PATTERN", cure=None
+        )
     subsets = [
         f"{exit_.union} = ({show_name(exit_.loop)}, {show_name(exit_.follower)})" for exit_ in exits
     ]
@@ -391,11 +397,13 @@ def note_exclusive_loops(clause: MatchRecognize, write: Product) -> Iterator[Not
     """
     for option in _find_options(clause.pattern):
         if option.greedy:
-            message = f"`?` in {write.title} is `??`: a row that can be one of what follows is that"
+            message = (
+                f"`?` means `??` in {write.title}: a row that fits what follows is mapped to that"
+            )
             yield Note(message, option.span or clause.pattern_span)
-    never = f"a loop never gives rows back in {write.title}: no row that"
+    never = f"a loop never gives rows back in {write.title}"
     for exit_ in _find_loop_exits(clause.pattern):
-        message = f"{never} `{exit_.loop}` could go on with is a row of `{exit_.follower}`"
+        message = f"{never}: a row that fits `{exit_.loop}` is never mapped to `{exit_.follower}`"
         yield Note(message, clause.pattern_span)
 
 

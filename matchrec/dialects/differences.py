@@ -8,7 +8,7 @@ or an error if the row is refused. If it is converted to a product other than Sp
 >>> tokens = read_tokens("SELECT SPLIT_PART(x, ',', 2) FROM t")
 >>> for row, span in find_differences(tokens, PRODUCTS["trino"], PRODUCTS["spark"]):
 ...     print(span.start, row.sentence)
-7 a missing part is NULL in Trino, and the empty text in Spark
+7 a missing part is NULL in Trino, and an empty string in Spark
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ class Difference:
     sentence: str
     # What to write instead; "" if there is nothing.
     cure: str
+    # What the query has, as the reference page shows it; "" if the page can make it from `words`.
+    form: str = ""
 
     @property
     def name(self) -> str:
@@ -140,7 +142,7 @@ def read_differences() -> tuple[Difference, ...]:
 
 def _read_row(cells: list[str]) -> Difference:
     """Return a row, given its cells."""
-    products, words, where, answer, sentence, cure = cells
+    products, words, where, answer, sentence, cure, *form = cells
     counts = range(maxsize)
     number = where.strip("=+")
     if number.isdigit():  # `=2` or `3+`
@@ -155,4 +157,5 @@ def _read_row(cells: list[str]) -> Difference:
         is_refused=answer == "refused",
         sentence=sentence,
         cure=cure,
+        form="".join(form),
     )

@@ -226,7 +226,7 @@ def _remove_prefixes(node: exp.Expr, context: RuleContext) -> exp.Expr:
 SELECT_ALL = "SELECT * FROM "
 
 _HOLE = "hole_of_match_recognize_"
-_WRITE_OTHER_FUNCTION = "write what {} has for it: unrecognised functions are passed through"
+_WRITE_OTHER_FUNCTION = "write the function of {} for it, which matchrec keeps as it is"
 
 
 @dataclass(frozen=True, slots=True)

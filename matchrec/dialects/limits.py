@@ -53,13 +53,22 @@ class LimitedPart(NamedTuple):
     # The names of the products that lack it. A name in parentheses is a product whose documentation
     # rejects the part: the query is written, with a note.
     lacking: list[str]
+    # What to write instead; None if there is nothing.
+    cure: str | None = None
+
+    @property
+    def hint(self) -> str | None:
+        """The sentence that says what to write instead; None if there is nothing."""
+        return f"write {self.cure}" if self.cure else None
 
 
 @cache
 def read_limits() -> dict[str, LimitedPart]:
     """Return the table, by the names of the parts."""
     rows = read_table("matchrec.dialects", "limits.txt")
-    return {name: LimitedPart(words, lacking.split()) for name, words, lacking in rows}
+    return {
+        name: LimitedPart(words, lacking.split(), *cure) for name, words, lacking, *cure in rows
+    }
 
 
 def is_noted(feature: str, write: Product) -> bool:
@@ -85,17 +94,18 @@ def check_limits(clause: MatchRecognize, read: Product, write: Product) -> Itera
     """
     notes: dict[str, Note] = {}
     for feature, span in find_features(clause, read):
-        words = read_limits()[feature].words
+        part = read_limits()[feature]
         if is_noted(feature, write):
-            notes.setdefault(feature, Note(f"{write.title} refuses {words}", span))
+            hint = f": {part.hint}" if part.hint else ""
+            notes.setdefault(feature, Note(f"{write.title} rejects {part.words}{hint}", span))
         if feature == "SHARED" and lacks(feature, read):
-            raise not_in_product(span, product=read.title, what=words)
+            raise not_in_product(span, product=read.title, what=part.words, cure=part.hint)
         if not lacks(feature, write):
             continue
         if feature == "WITHIN" and clause.order_by and not is_noted("FIRST", write):
             condition = write_within_as_condition(clause)
             raise product_without_within(span, product=write.title, condition=condition)
-        raise not_in_product(span, product=write.title, what=words)
+        raise not_in_product(span, product=write.title, what=part.words, cure=part.hint)
     yield from notes.values()
 
 
@@ -120,6 +130,7 @@ def find_features(clause: MatchRecognize, product: Product) -> Iterator[Feature]
     after_pattern = Span(pattern.end, pattern.end + 1)
     if clause.output is MatchOutput.LONGEST:
         yield "LONGEST", after_pattern
+        yield "LONGEST_BY_OPTION", after_pattern
     elif clause.output or clause.selection:
         yield "SELECTION", after_pattern
     if clause.first_matches is not None:

@@ -364,7 +364,9 @@ def note_alternatives(fragments: Fragments, pattern: RowPattern) -> Iterator[Not
     if read.divides_sequences is write.divides_sequences:
         return
     title = read.title if read.divides_sequences else write.title
-    meaning = f"`A B | C` is `A (B | C)` by the page of {title}, and `(A B) | C` elsewhere"
+    meaning = (
+        f"`A B | C` means `A (B | C)` in the documentation of {title}, and `(A B) | C` elsewhere"
+    )
     for span in _find_bare_sequences(fragments.text, pattern):
         yield Note(f"{meaning}: write the parentheses", span)
 

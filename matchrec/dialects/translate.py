@@ -211,10 +211,11 @@ def note_earlier_measures(plan: MatchPlan, language: str) -> Iterator[Note]:
         plan: the plan of the clause.
         language: the title of the language that is written.
     """
-    meaning = f"it is the earlier measure, which {language} cannot read"
     for measure in find_reads_of_earlier_measures(plan):
         if measure.span is not None:
-            yield Note(f"where no column is called {measure.argument}, {meaning}", measure.span)
+            name = measure.argument
+            meaning = f"{name} is an earlier measure if no column has this name"
+            yield Note(f"{meaning}, and {language} cannot read earlier measures", measure.span)
 
 
 def _note_differences(tokens: TokenSequence, read: Product, write: Product) -> Iterator[Note]:

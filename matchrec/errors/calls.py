@@ -328,6 +328,22 @@ def not_a_query(span: Span, *, word: str, call: str) -> MatchRecognizePlanError:
     )
 
 
+def sase_without_pattern(span: Span, *, word: str, call: str) -> MatchRecognizePlanError:
+    """Return the error for a text of SASE+ that begins with SEQ instead of PATTERN.
+
+    Args:
+        span: the location of SEQ in the text of the query.
+        word: SEQ as it is written.
+        call: the call that takes a text of SASE+.
+    """
+    return MatchRecognizePlanError(
+        f"missing PATTERN before {word}, with which a text of SASE+ begins",
+        span,
+        hint=f"write PATTERN {word}(...); {current_surface().clause.format(name=call)}",
+        code="sase-without-pattern",
+    )
+
+
 def option_not_for_call(*, name: str, call: str) -> MatchRecognizePlanError:
     """Return the error for an option that has no meaning for a call."""
     return MatchRecognizePlanError(

@@ -14,11 +14,16 @@ from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.wording import as_name, join_names, shorten
 
 
-def malformed_table(*, argument: str) -> MatchRecognizeError:
-    """Return the error for --table without a name or a path."""
+def malformed_table(*, argument: str, example: str) -> MatchRecognizeError:
+    """Return the error for --table without a name or a path.
+
+    Args:
+        argument: the argument.
+        example: NAME=PATH with the part that the argument has.
+    """
     return MatchRecognizeError(
         f"--table `{argument}` is not NAME=PATH",
-        hint="write for example --table stocks=data/stocks.csv",
+        hint=f"write --table {example}",
         code="malformed-table",
     )
 
@@ -79,7 +84,7 @@ def malformed_marker_name(*, name: str) -> MatchRecognizeError:
     """Return the error for a name in --grid that a parameter cannot have."""
     return MatchRecognizeError(
         f"`{name}` is not a parameter name",
-        hint="write --grid days=3,5,8 for :days in the clause",
+        hint="write the name of a parameter, such as --grid days=3,5,8 for :days in the clause",
         code="malformed-marker-name",
     )
 
@@ -211,7 +216,7 @@ def malformed_json(*, name: str, path: str, reason: object) -> MatchRecognizeErr
 def malformed_delimiter(*, argument: str) -> MatchRecognizeError:
     """Return the error for --delimiter with more than one character."""
     return MatchRecognizeError(
-        f"`{argument}` is not a delimiter",
+        f"the delimiter `{argument}` is not a single character",
         hint="write one character, or tab",
         code="malformed-delimiter",
     )
@@ -220,7 +225,7 @@ def malformed_delimiter(*, argument: str) -> MatchRecognizeError:
 def file_exists(*, path: str) -> MatchRecognizeError:
     """Return the error for --output with a file that exists, without --overwrite."""
     return MatchRecognizeError(
-        f"`{path}` exists already", hint="add --overwrite, or name another file", code="file-exists"
+        f"`{path}` already exists", hint="add --overwrite, or name another file", code="file-exists"
     )
 
 
@@ -233,11 +238,19 @@ def compressed_parquet(*, path: str) -> MatchRecognizeError:
     )
 
 
-def malformed_schema(*, argument: str) -> MatchRecognizeError:
-    """Return the error for --schema without a name or columns."""
+def malformed_schema(*, argument: str, example: str) -> MatchRecognizeError:
+    """Return the error for --schema without a name or columns.
+
+    Args:
+        argument: the argument.
+        example: a schema with the part that the argument has.
+    """
     return MatchRecognizeError(
         f"--schema `{argument}` is not NAME: COLUMNS",
-        hint="write for example --schema 'stocks: ticker STRING, ts TIMESTAMP, price DOUBLE'",
+        hint=(
+            "write the name of the table, a colon, and the columns with their types: "
+            f"--schema '{example}'"
+        ),
         code="malformed-schema",
     )
 
@@ -246,7 +259,7 @@ def invalid_schema(*, name: str, reason: str) -> MatchRecognizeError:
     """Return the error for columns in --schema that the engine cannot read."""
     return MatchRecognizeError(
         f"the columns of --schema for `{name}` are not SQL: {reason}",
-        hint="write for example ticker STRING, ts TIMESTAMP, price DOUBLE",
+        hint="write a name and a type for each column, such as ticker STRING, price DOUBLE",
         code="invalid-schema",
     )
 
@@ -276,8 +289,8 @@ def output_folder_is_a_file(*, path: str, folder: str) -> MatchRecognizeError:
 def output_folder_not_writable(*, path: str, reason: str) -> MatchRecognizeError:
     """Return the error for --output in a folder in which no file can be made."""
     return MatchRecognizeError(
-        f"`{path}` cannot be written: its folder takes no new files: {reason}",
-        notes=(f"a file is written beside `{path}` and renamed when it is complete",),
+        f"`{path}` cannot be written: its folder cannot be written to: {reason}",
+        notes=("the rows go to another file in this folder, which is renamed when it is complete",),
         hint="name a file in another folder",
         code="output-folder-not-writable",
     )
@@ -316,12 +329,15 @@ def no_such_folder(*, path: str) -> MatchRecognizeError:
     )
 
 
-def malformed_setting(*, argument: str) -> MatchRecognizeError:
-    """Return the error for --conf or --arg without a name or `=`."""
+def malformed_setting(*, argument: str, example: str) -> MatchRecognizeError:
+    """Return the error for --conf or --arg without a name or `=`.
+
+    Args:
+        argument: the argument.
+        example: NAME=VALUE with the part that the argument has.
+    """
     return MatchRecognizeError(
-        f"`{argument}` does not have the form NAME=VALUE",
-        hint="write a name, = and a value",
-        code="malformed-setting",
+        f"`{argument}` is not NAME=VALUE", hint=f"write {example}", code="malformed-setting"
     )
 
 
@@ -337,18 +353,25 @@ def unknown_engine(*, argument: str) -> MatchRecognizeError:
 def repeated_column(*, name: str, file_format: str) -> MatchRecognizeError:
     """Return the error for two columns of one name in a format that forbids them."""
     return MatchRecognizeError(
-        f"two columns of the result are called `{name}`, but {file_format} allows each name only "
-        "once",
+        f"the result has two columns named `{name}`, but {file_format} allows each name only once",
         hint="rename one of them with AS, or write csv",
         code="repeated-column",
     )
 
 
-def malformed_pattern(*, where: str) -> MatchRecognizeError:
-    """Return the error for a text that does not say where a Pattern is."""
+def malformed_pattern(*, where: str, module: str) -> MatchRecognizeError:
+    """Return the error for a text that does not say where a Pattern is.
+
+    Args:
+        where: the text.
+        module: its file, without .py, or its module.
+    """
     return MatchRecognizeError(
         f"`{where}` does not name a Pattern",
-        hint="write FILE.py:NAME, FILE.py for the name `pattern`, or MODULE:NAME",
+        hint=(
+            f"write {module}.py:NAME for a variable of the file, or {module}:NAME for one of a "
+            "module"
+        ),
         code="malformed-pattern",
     )
 
@@ -482,7 +505,7 @@ def wrong_plot_columns(*, value: str, names: str) -> MatchRecognizePlanError:
                 "if there are several series, their column"
             ),
         ),
-        hint="write --plot date close ticker",
+        hint="write --plot X Y, or --plot X Y SERIES, with names of columns",
         code="wrong-plot-columns",
     )
 
@@ -501,11 +524,14 @@ def unknown_dataframe(*, name: str, dataframes: Sequence[str]) -> MatchRecognize
     )
 
 
-def order_by_missing_in_cell() -> MatchRecognizePlanError:
+def order_by_missing_in_cell(*, events: str) -> MatchRecognizePlanError:
     """Return the error for SASE+ or a Pattern in a cell without --order-by."""
     return MatchRecognizePlanError(
         "missing --order-by for SASE+ or a Pattern in a cell",
-        hint="write %%matchrec --events stocks --order-by date",
+        hint=(
+            f"write %%matchrec --events {events} --order-by COLUMN, with the column that sorts the "
+            "events"
+        ),
         code="order-by-missing-in-cell",
     )
 
@@ -519,10 +545,15 @@ def option_not_for_cell(*, option: str, what: str) -> MatchRecognizePlanError:
     )
 
 
-def partition_without_value(*, value: str) -> MatchRecognizePlanError:
-    """Return the error for --partition of %%matchrec with a name but no value."""
+def partition_without_value(*, value: str, example: str) -> MatchRecognizePlanError:
+    """Return the error for --partition of %%matchrec with a name but no value.
+
+    Args:
+        value: the argument.
+        example: NAME=VALUE with the part that the argument has.
+    """
     return MatchRecognizePlanError(
         f"missing value in `--partition {value}` of %%matchrec",
-        hint="write --partition ticker=AAPL",
+        hint=f"write --partition {example}",
         code="partition-without-value",
     )

@@ -56,6 +56,7 @@ _CURES_OF_WORDS = {
     ),
     "~": "write RLIKE for a regular expression: a.x RLIKE '^S'",
     "!": "write NOT before a condition: NOT a.x RLIKE '^S'",
+    "SEQ": "write PATTERN before it: PATTERN SEQ(...)",
     "SELECT": "write PATTERN first, and the output last: PATTERN SEQ(...) RETURN a.x",
     "GROUP": (
         "write an equivalence test for events that belong together: WHERE skip_till_next_match { "

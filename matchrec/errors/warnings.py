@@ -139,7 +139,7 @@ def no_order(span: Span | None) -> NoOrderWarning:
     return NoOrderWarning(
         "MATCH_RECOGNIZE has no ORDER BY",
         span,
-        notes=("the order of rows, and so the result, may differ each time",),
+        notes=("the order of rows, and so the result, can differ from run to run",),
         hint="add ORDER BY and the column of time",
     )
 
@@ -177,10 +177,10 @@ def repetitions_taken(least: int) -> str:
     """Return the predicate of a loop at the end of PATTERN that stops at its lower bound.
 
     >>> repetitions_taken(1), repetitions_taken(3)
-    ('never comes twice', 'comes 3 times, never more')
+    ('never repeats', 'always repeats exactly 3 times')
     """
-    texts = {0: "never takes a row", 1: "never comes twice"}
-    return texts.get(least, f"comes {least:,} times, never more")
+    texts = {0: "never takes a row", 1: "never repeats"}
+    return texts.get(least, f"always repeats exactly {least:,} times")
 
 
 def reluctant_end(
@@ -308,8 +308,8 @@ def false_texts(span: Span | None, quoted: str) -> NeverTrueWarning:
     """
     column = f"write {as_name(quoted[1:-1])} without quotes, if it is a column"
     message = f"a comparison of two texts in {name_part('DEFINE')} is never true"
-    notes = ("quotes make a text, also double quotes",) if quoted else ()
-    hint = column if quoted else "compare a column; if no row is meant, write FALSE"
+    notes = ("text in quotes is a string, also in double quotes",) if quoted else ()
+    hint = column if quoted else "compare a column; if no row should match, write FALSE"
     return NeverTrueWarning(message, span, notes=notes, hint=hint)
 
 
@@ -324,10 +324,12 @@ def skipped_row(span: Span | None, *, selection: str, argument: str) -> SkippedR
     return SkippedRowWarning(
         f"PREV in {name_part('DEFINE')} with {selection} may read a row that is skipped",
         span,
-        notes=("PREV is of the row before in the partition, whether or not the match has it",),
+        notes=(
+            "PREV reads the previous row of the partition, whether or not that row is in the match",
+        ),
         hint=(
-            f"write LAST({argument}, 1) for the row before in the match; if that of the partition "
-            f"is meant, compute lag({argument}) in a subquery before the clause"
+            f"write LAST({argument}, 1) for the previous row of the match; for that of the "
+            f"partition, compute lag({argument}) in a subquery before the clause"
         ),
     )
 
@@ -518,7 +520,9 @@ def nanoseconds(
         f"{count:,} rows of `{frame}` differ from another row only in the nanoseconds of "
         f"`{column}`",
         span,
-        notes=("Spark's times have microseconds, so the order of these rows may differ each time",),
+        notes=(
+            "Spark's times have microseconds, so the order of these rows can vary from run to run",
+        ),
         hint=f"pass {part}, and write ORDER BY {as_name(column)}, ns",
     )
 
@@ -560,7 +564,7 @@ def tied_rows(number: int, clause: str, example: str) -> TiesWarning:
     return TiesWarning(
         rows,
         notes=(
-            "their order may differ each time, and so may the result",
+            "their order can differ from run to run, and so can the result",
             f"for example, two rows have {example}",
         ),
         hint=f"add a column to {clause} that tells these rows apart",

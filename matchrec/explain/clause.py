@@ -14,6 +14,7 @@ from matchrec.compile.negation import find_negation_tests
 from matchrec.compile.pruning.irrelevant_rows import negate_test
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.run_condition import Aggregated, Apply, walk_expression
+from matchrec.errors.wording import show_count
 from matchrec.explain.formulas import (
     absence_lines,
     conditions_of,
@@ -36,15 +37,19 @@ from matchrec.search.strategies import classify_time
 # What is kept of each partition of a stream between two micro-batches.
 
 
+# The rows that a search keeps if it reads a partition in pieces.
+UNFINISHED_ROWS = "the rows that the search has not finished with"
+
+
 def stream_lines(executable: Executable) -> Iterator[str]:
     """Say what a stream keeps of each partition, and how much that can be."""
-    yield "kept of each partition: rows that the watermark has not passed, and"
+    yield "state of each partition: the rows that the watermark has not passed, and"
     if executable.task.selects:
-        yield "the runs that have begun, with the rows that they lead to"
+        yield "the unfinished runs with their rows"
     else:
         before = executable.lookaround.before if executable.lookaround else 0
-        rows_before = f", and {before} before it" if before else ""
-        yield f"the rows from the first undecided starting row on{rows_before}"
+        rows_before = f", and {show_count(before, 'row')} before them" if before else ""
+        yield f"{UNFINISHED_ROWS}{rows_before}"
     yield bound_line(executable)
 
 
@@ -57,7 +62,7 @@ def bound_line(executable: Executable) -> str:
         return "bounded by the window: a run ends when the watermark passes its end"
     if executable.is_bounded:
         return f"bounded by the length of a match: at most {longest:,} rows"
-    return "without a bound: a run may wait for any number of rows"
+    return "unbounded: a run can wait for any number of rows"
 
 
 @dataclass(frozen=True)
@@ -102,19 +107,22 @@ class ExplainedClause:
         )
         yield "event selection", selection_lines(plan)
         yield "window", window_lines(plan)
-        yield "what must not be there, and what a whole match must be", absence_lines(plan)
-        yield "computed by Spark before the match", before_lines(executable)
-        yield "computed in the worker before the match", nearby_lines(executable)
+        yield "negation and conditions on the whole match", absence_lines(plan)
+        yield "computed by the engine before the search", before_lines(executable)
+        yield "computed by the workers before the search", nearby_lines(executable)
         yield "conditions", condition_lines(plan, executable)
-        more = "more states, all of which dot() of the explanation has"
+        more = "more states; dot() of the explanation has all of them"
         yield "program (NFA^b; edges in preferment order)", few(states, more)
-        yield "value vector V, and where it is still needed (bitmask M)", vector_lines(executable)
+        yield (
+            "value vector V of a run, and what each state needs (bitmask M)",
+            vector_lines(executable),
+        )
         yield "nondeterminism", nondeterminism_lines(executable)
         yield "algorithm", algorithm_lines(executable)
         yield "stream", stream_lines(executable) if self.is_stream else iter(())
         yield "aggregates over all matches", total_lines(plan, executable, self.built)
-        yield "rows", row_lines(plan)
-        yield "computed by Spark after the match", after_lines(executable)
+        yield "output rows", row_lines(plan)
+        yield "computed by the engine after the search", after_lines(executable)
         yield "warnings", iter(self.warnings)
 
     @property
@@ -175,11 +183,11 @@ def partition_lines(
     yield f"partition by {keys}" if keys else "all rows form one partition"
     if plan.equal:
         equal = ", ".join(expression.text for expression in plan.equal)
-        yield f"divided by equivalence tests: equal {equal}, which is not NULL"
+        yield f"equivalence tests: all rows of a match have the same non-NULL {equal}"
     if tests:
-        yield f"only those that the query around the clause keeps: {' AND '.join(tests)}"
+        yield f"only partitions with {' AND '.join(tests)}, which the outer query requires"
     orders = ", ".join(show_order(item) for item in plan.order_by)
-    yield f"order by {orders}" if orders else "no order: the result may differ each time"
+    yield f"order by {orders}" if orders else "no ORDER BY: the result can differ from run to run"
     if sorter is not None:
         yield f"sorted by {sorter}"
 
@@ -203,7 +211,8 @@ def needed_lines(executable: Executable, sorter: Sorter | None) -> Iterator[str]
     """Say which partitions the workers leave out before they sort."""
     if executable.needed and sorter is not None and sorter.is_worker:
         tests = (show_column(executable.conditions[bit]) for bit in executable.needed)
-        yield f"left out before the sort: partitions without a row for {', or for '.join(tests)}"
+        conditions = ", or without a row for ".join(tests)
+        yield f"skipped before the sort: partitions without a row for {conditions}"
 
 
 def before_lines(executable: Executable) -> Iterator[str]:
@@ -222,7 +231,7 @@ def before_lines(executable: Executable) -> Iterator[str]:
             if condition.looks_at_one_row
         }
         tests = " or ".join(names[column] for column in executable.relevant)
-        yield f"only of rows with {tests}: without all others the matches are the same"
+        yield f"only rows with {tests} are sent to the workers: no other row can change a match"
 
 
 def nearby_lines(executable: Executable) -> Iterator[str]:
@@ -238,16 +247,16 @@ def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
     texts = conditions_of(plan, (test.definition for test in find_negation_tests(plan)))
     for variable, condition in zip(task.variables, task.conditions, strict=True):
         if list_negations(plan.pattern) and variable in plan.forbidden:
-            yield f"{variable}, which must not follow: {texts.get(variable, 'true')}"
+            yield f"{variable} (must not follow): {texts.get(variable, 'true')}"
         elif plan.staging is None or variable in texts:
             tests = []
             if condition.row_condition is not None:
                 tests.append(f"bit {condition.row_condition}")
             if condition.run_condition is not None:
-                tests.append(f"on the run: {texts[variable]}")
+                tests.append(f"during the search: {texts[variable]}")
             yield f"{variable.removeprefix(':')}: {', and '.join(tests) or 'true'}"
     source = "data only" if task.looks_only_at_data else "run"
-    yield f"they depend on the {source}"
+    yield f"the conditions depend on the {source}"
     yield from python_lines(executable)
 
 
@@ -262,7 +271,7 @@ def python_lines(executable: Executable) -> Iterator[str]:
     ]
     if names:
         functions = dict.fromkeys(name.removeprefix("TIME ").lower() for name in names)
-        yield f"computed in Python, slower: {', '.join(functions)}"
+        yield f"computed in Python, which is slower: {', '.join(functions)}"
 
 
 def algorithm_lines(executable: Executable) -> Iterator[str]:
@@ -273,16 +282,17 @@ def algorithm_lines(executable: Executable) -> Iterator[str]:
         yield f"time: {classify_time(executable.task, executable.strategy.algorithm)}"
     lookaround = executable.lookaround
     if lookaround is None:
-        why = "event selection" if executable.task.selects else "runs that are no matches"
-        yield f"memory: each partition as a whole, because of {why}"
+        is_selection = executable.task.selects
+        why = "event selection is used" if is_selection else "unfinished runs are output"
+        yield f"memory: whole partitions, because {why}"
         return
     rows_around = []
     if lookaround.before:
-        rows_around.append(f"{lookaround.before} before it")
+        rows_around.append(f"{show_count(lookaround.before, 'row')} before them")
     if lookaround.after:
-        rows_around.append(f"{lookaround.after} behind a match")
-    more = f", and rows that are looked at: {' and '.join(rows_around)}" if rows_around else ""
-    yield f"memory: a partition from the first row on whose match is undecided{more}"
+        rows_around.append(f"{show_count(lookaround.after, 'row')} after a match")
+    more = f", and {' and '.join(rows_around)}" if rows_around else ""
+    yield f"memory: {UNFINISHED_ROWS}{more}"
 
 
 def total_lines(plan: MatchPlan, executable: Executable, built: str) -> Iterator[str]:
@@ -294,9 +304,10 @@ def total_lines(plan: MatchPlan, executable: Executable, built: str) -> Iterator
         built: why each match is built although only aggregates over all matches are needed.
     """
     if built:
-        yield f"by Spark: each match is built, because {built}"
+        yield f"computed by the engine from all matches, because {built}"
     if plan.totals is not None:
-        yield f"by the search, which builds no match: a row for {plan.totals.grouped.meaning}"
+        rows = f"a row for {plan.totals.grouped.meaning}"
+        yield f"computed by the search, which builds no matches: {rows}"
         columns = [show_column(column) for column in executable.crossing.columns]
         for read in executable.reads:
             if isinstance(read, ReadTotal):
@@ -334,6 +345,6 @@ def show_piece(piece: SqlPiece, executable: Executable, columns: list[str]) -> s
             return executable.reads[piece].show(columns)
         case AggregateInSql(index):
             call = executable.aggregates[index].call
-            return f"{call.semantics.value} {show_reference(call)} over the match's rows"
+            return f"{call.semantics.value} {show_reference(call)} over the rows of the match"
         case _:
             assert_never(piece)

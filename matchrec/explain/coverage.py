@@ -1,4 +1,4 @@
-"""Show how far the starting rows of a query come, and what ends them.
+"""Show how far the starting rows of a query get, and what stops them.
 
 `summarise` turns what the workers have counted into the coverage of a clause. It is shown as a
 funnel: as text, as a table and as a picture.
@@ -184,8 +184,8 @@ def show_funnel(clause: ClauseCoverage, surface: Surface) -> str:
     parts = (
         ("row pattern", [clause.pattern]),
         ("rows", row_lines(clause)),
-        ("starting rows: how many came so far, and ended there", funnel_lines(clause)),
-        ("what ended most of them", answer_lines(clause, surface)),
+        ("starting rows that reached each variable, and why others stopped", funnel_lines(clause)),
+        ("where and why most of them stopped", answer_lines(clause, surface)),
     )
     return join_sections(parts)
 
@@ -194,8 +194,8 @@ def row_lines(clause: ClauseCoverage) -> Iterator[str]:
     """Yield the numbers of rows, partitions and matches, and what is unusual about them."""
     figures = clause.figures
     unmatched = figures.partitions - figures.matched_partitions
-    rows = f"{figures.rows:,} in {show_count(figures.partitions, 'partition')}"
-    largest = f"the largest has {figures.largest_partition:,}"
+    rows = f"{show_count(figures.rows, 'row')} in {show_count(figures.partitions, 'partition')}"
+    largest = f"the largest has {show_count(figures.largest_partition, 'row')}"
     yield f"{rows}, {unmatched:,} of them without a match; {largest}"
     if clause.selects:
         begin = "row begins" if figures.matches == 1 else "rows begin"
@@ -203,16 +203,18 @@ def row_lines(clause: ClauseCoverage) -> Iterator[str]:
     elif figures.matches:
         matches = show_count(figures.matches, "match", "matches")
         covered = show_count(figures.covered, "row")
-        yield f"{matches} over {covered}; the longest has {figures.longest_match:,}"
+        longest = show_count(figures.longest_match, "row")
+        yield f"{matches} with {covered} in all; the longest has {longest}"
     if figures.ties:
-        ties = f"{show_count(figures.ties, 'tie')} in ORDER BY, so the result may differ each time"
-        yield f"{ties}: add a column that tells these rows apart"
+        ties = f"{show_count(figures.ties, 'tie')} in ORDER BY"
+        advice = "add a column to ORDER BY that tells these rows apart"
+        yield f"{ties}, so the result can differ from run to run: {advice}"
     if clause.asked_for_ranges:
         yield "partitions were not cut into ranges, because each row is a starting row"
     if figures.rows_held >= MANY_ROWS_HELD:
-        advice = "bound it by WITHIN or by a quantifier such as {1,100}"
-        held = f"{figures.rows_held:,} were held by a worker at once"
-        yield f"{held}, as a search looked that far: {advice}"
+        advice = "limit it with WITHIN or with a quantifier such as {1,100}"
+        held = f"a worker held {figures.rows_held:,} rows at once"
+        yield f"{held}, because a search looked that far ahead: {advice}"
 
 
 def funnel_lines(clause: ClauseCoverage) -> Iterator[str]:
@@ -228,7 +230,7 @@ def funnel_lines(clause: ClauseCoverage) -> Iterator[str]:
         yield f"{line:<{name_width + count_width + BAR_LENGTH + 3}}{bar.reason}".rstrip()
     inside = clause.figures.rows - clause.tried
     if inside > 0:
-        yield f"not tried, as they are inside of matches: {show_count(inside, 'other row')}"
+        yield f"not tried, because they are inside matches: {show_count(inside, 'other row')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +269,7 @@ def describe_endings(endings: Collection[RunEnding]) -> str:
     reasons = count_reasons(endings)
     ((reason, times),) = reasons.most_common(1)
     count = f" ({times:,})" if len(reasons) > 1 else ""
-    return f"{reasons.total():,} ended: {reason}{count}"
+    return f"{reasons.total():,} stopped: {reason}{count}"
 
 
 def count_reasons(endings: Collection[RunEnding]) -> Counter[str]:
@@ -284,17 +286,17 @@ def answer_lines(clause: ClauseCoverage, surface: Surface) -> Iterator[str]:
         yield "there are no rows"
         return
     if not clause.without_match:
-        yield "nothing: every one of them begins a match"
+        yield "none stopped: all of them begin a match"
         return
     ends = [occurrence for occurrence in clause.occurrences if occurrence.stopped]
     if clause.figures.matches:
         decisive = max(ends, key=lambda occurrence: occurrence.stopped)
-        runs = f"{decisive.stopped:,} of {clause.without_match:,} without a match"
+        runs = f"{decisive.stopped:,} of the {clause.without_match:,} without a match"
     else:
         decisive = min(ends, key=rank_by_nearness)
-        runs = f"no match: of those that came nearest to one, {decisive.stopped:,}"
+        runs = f"no match: {decisive.stopped:,} of those that came closest"
     where = f"after {decisive.variable}" if decisive.variable else "before any row"
-    yield f"{runs} ended {where}"
+    yield f"{runs} stopped {where}"
     ((reason, count),) = count_reasons(decisive.stop_reasons).most_common(1)
     yield f"{reason}: {count:,}"
     for part in decisive.false_parts:
@@ -317,11 +319,11 @@ def nearest_lines(nearest: NearestStart, surface: Surface) -> Iterator[str]:
     if nearest.remaining >= UNREACHABLE:
         return
     names = [show_equalities(nearest.order), show_equalities(nearest.partition)]
-    row = " of ".join(name for name in names if name)
-    yield f"nearest to a match: the starting row {row}"
-    yield f"  it needed {show_count(nearest.remaining, 'more row')} at least"
+    row = ", in the partition ".join(name for name in names if name)
+    yield f"closest to a match: the starting row {row}"
+    yield f"  it needed at least {show_count(nearest.remaining, 'more row')}"
     call = surface.why(nearest.partition, tuple(nearest.order.values()))
-    yield f"  {call} says why"
+    yield f"  {call} shows why"
 
 
 def show_equalities(values: dict[str, str | None]) -> str:
@@ -420,7 +422,7 @@ class Coverage(PicturedText):
     def __repr__(self) -> str:
         return f"<Coverage: {'; '.join(clause.summary for clause in self.clauses.values())}>"
 
-    def to_pandas(self) -> pd.DataFrame:
+    def toPandas(self) -> pd.DataFrame:  # noqa: N802 -- as PySpark calls it
         """Return a pandas DataFrame with one row for each occurrence of a variable in PATTERN.
 
         Occurrence 0 is the place before any row. The other columns are:
@@ -435,7 +437,7 @@ class Coverage(PicturedText):
         ...     ORDER BY day MEASURES COUNT(*) AS days
         ...     PATTERN (DOWN{3}) DEFINE DOWN AS price < PREV(price)
         ... ''').coverage()
-        >>> covered.to_pandas()[["occurrence", "variable", "reached", "stopped"]]
+        >>> covered.toPandas()[["occurrence", "variable", "reached", "stopped"]]
            occurrence variable  reached  stopped
         0           0     None        4        2
         1           1     DOWN        2        2

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # What follows the counters of a run, and the text of a query without a clause.
-COVERAGE = "\nhow far its starting rows come, and what ends them: coverage() of the query"
-NO_CLAUSE = "no MATCH_RECOGNIZE clause: the query is Spark's alone"
+COVERAGE = "\ncoverage() of the query shows how far starting rows get, and what stops them"
+NO_CLAUSE = "no MATCH_RECOGNIZE clause: the engine runs the whole query"
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,7 +66,7 @@ class Explanation:
 
     @property
     def text(self) -> str:
-        """The text that `print` shows: all stages of each clause, and the counters of a run."""
+        """The text that `print` shows: all steps of each clause, and the counters of a run."""
         text = printable(self._clauses())
         if self.counters is None:
             return text
@@ -104,14 +104,14 @@ class Explanation:
         """
         return "\n".join(clause.svg for clause in self.clauses)
 
-    def to_pandas(self) -> pd.DataFrame:
+    def toPandas(self) -> pd.DataFrame:  # noqa: N802 -- as PySpark calls it
         """Return a pandas DataFrame with one row for each line of the text.
 
         The column `clause` has the number of the clause, from 1. The column `part` has the title
         above the line.
 
         >>> large = matchrec.Pattern.begin("large").where("id > 1")
-        >>> explained = matchrec.query(spark.range(3), large, order_by="id").explain().to_pandas()
+        >>> explained = matchrec.query(spark.range(3), large, order_by="id").explain().toPandas()
         >>> explained.iloc[0].to_dict()
         {'clause': 1, 'part': 'row pattern', 'line': '`large`'}
         """
@@ -131,7 +131,7 @@ class Explanation:
         for clause in self.clauses:
             parts.append(scrollable(clause.svg))
             parts += [paragraph(line) for line in selection_lines(clause.plan)]
-        parts.append(unfoldable("all stages", preformatted(self._clauses())))
+        parts.append(unfoldable("all steps", preformatted(self._clauses())))
         if self.counters is not None:
             show_counters = getattr(self.counters, "_repr_html_", self.counters.__str__)
             parts.append(show_counters())
@@ -142,8 +142,8 @@ class Explanation:
 
 # What a stream of several rules keeps.
 KEPT = (
-    "kept of each partition in one state: rows that the watermark has not passed, the rows that",
-    "some rule looks at again, each once, and how far the search of each rule is",
+    "one state for each partition: the rows that the watermark has not passed, the rows that",
+    "some rule still needs (each stored once), and how far the search of each rule has got",
 )
 
 
@@ -161,7 +161,7 @@ def explain_rules(
     plan = MatchPlan(first_plan.pattern, first_plan.partition_by, first_plan.order_by)
     shared = {
         "partitions and order of all rules": partition_lines(plan, (), sorter),
-        "computed by Spark before the match, once for all rules": shared_lines(rules, sorter),
+        "computed by the engine before the search, once for all rules": shared_lines(rules, sorter),
         "stream, once for all rules": iter(KEPT if sorter is None else ()),
     }
     clauses = []
@@ -188,10 +188,10 @@ def shared_lines(rules: RuleSet, sorter: Sorter | None) -> Iterator[str]:
         users = [rule.name for rule in rules.rules if number in rule.executable.used_bits]
         yield f"bit {number} = {show_column(condition)}{of_rules(users)}"
     if sorter is not None:
-        yield "the workers hold each partition as a whole, and search it rule after rule"
+        yield "the workers hold a whole partition, and search it for one rule after the other"
     if rules.relevant:
         tests = " or ".join(show_column(column) for column in rules.relevant)
-        yield f"only of rows with {tests}: without all others the matches are the same"
+        yield f"only rows with {tests} are sent to the workers: no other row can change a match"
 
 
 def of_rules(users: Sequence[str]) -> str:

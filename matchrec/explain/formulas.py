@@ -32,6 +32,7 @@ from matchrec.conditions.evaluate import instructions as op
 from matchrec.conditions.evaluate import registers
 from matchrec.conditions.evaluate.link import LinkedConditions
 from matchrec.conditions.row_column import show_column
+from matchrec.errors.wording import show_count
 from matchrec.plan.clauses import Absence, Definition, EventSelection, Gap, MatchOutput, Within
 from matchrec.plan.expression import ColumnReference, End, Reference, Scalar, render
 from matchrec.plan.match_plan import MatchPlan
@@ -42,17 +43,17 @@ from matchrec.search.records import compile_task
 
 # The sources of nondeterminism. Source: SASE+, "Runtime complexity", the four sources.
 
-LINEAR, EXPONENTIAL = "linear in W", "exponential in W"
+LINEAR, EXPONENTIAL = "linearly", "exponentially"
 
-# The name of a source, and how many runs one run may become in a state that has it. W is the number
-# of rows in a window.
+# The name of a source, and how the number of runs can grow with W in a state that has it. W is the
+# number of rows in a window.
 Branching = tuple[str, str]
 
 TAKE_PROCEED = "Take-Proceed", LINEAR
 IGNORE_PROCEED = "Ignore-Proceed", LINEAR
 TAKE_IGNORE = "Take-Ignore", EXPONENTIAL
 BEGIN_IGNORE = "Begin-Ignore", LINEAR
-BEGIN_BEGIN = "Begin-Begin (alternatives and groups, which the paper has not)", LINEAR
+BEGIN_BEGIN = "Begin-Begin (from alternatives and groups; not in the paper)", LINEAR
 
 # The text of a condition that holds for every row.
 EVERYTHING = "TRUE"
@@ -122,13 +123,13 @@ def show_stage_condition(scalar: Scalar, test: str) -> str:
 
 
 def after_match(skip: Skip) -> str:
-    """Say which rows a match leaves to other matches, if matches of stages may not overlap."""
+    """Say where the next match may begin, if not all matches of stages are output."""
     of_stage = "" if skip.variable is None else f" of {skip.variable}"
     event = f"its {skip.to.end.value.lower()} event{of_stage}"
-    rows_left = f"after {event}" if skip.to.past else f"from {event} on"
-    without_event = "an error" if skip.fails_on_miss else "all"
-    note = f"; {without_event} without such an event" if skip.variable is not None else ""
-    return f"matches by their first events; each leaves to others what begins {rows_left}{note}"
+    begins = f"after {event}" if skip.to.past else f"at or after {event}"
+    result = "is an error" if skip.fails_on_miss else "excludes no other match"
+    note = f"; a match without such an event {result}" if skip.variable is not None else ""
+    return f"in the order of first events, a match is followed by one that begins {begins}{note}"
 
 
 def sources_in_stages(program: Program, state: StateId) -> Iterator[Branching]:
@@ -152,15 +153,16 @@ def sources_in_stages(program: Program, state: StateId) -> Iterator[Branching]:
 
 def selection_lines(plan: MatchPlan) -> Iterator[str]:
     """Say which rows may be skipped and which matches are output, if it is not as in plain SQL."""
+    skip = None if plan.staging is None else plan.staging.skip
     if plan.staging is not None:
-        skip = plan.staging.skip
-        yield "each stage says what may be skipped before its events: its ignore edges"
-        yield "every match, once" if skip is None else after_match(skip)
+        yield "each stage has its own rule for skipping events: see the ignore edges"
+        if skip is not None:
+            yield after_match(skip)
         if plan.staging.timeouts is not None:
-            yield "runs whose window ends come out as well"
+            yield "runs that time out are output, too"
     elif plan.selects:
         yield f"{plan.selection.words}: {plan.selection.meaning}"
-    if plan.selects or plan.output is not MatchOutput.PREFERRED:
+    if skip is None and (plan.selects or plan.output is not MatchOutput.PREFERRED):
         yield f"{plan.output.words}: {plan.output.meaning}"
     if plan.first_matches is not None:
         yield f"{plan.first_matches.words}: {plan.first_matches.meaning}"
@@ -171,12 +173,12 @@ def window_lines(plan: MatchPlan) -> Iterator[str]:
     if not has_window(plan):
         return
     if plan.within_rows is not None:
-        yield f"the last row is one of the {plan.within_rows} rows from the first one on"
+        yield f"a match spans at most {show_count(plan.within_rows, 'row')} of the partition"
     if plan.within is not None:
         yield window_line(plan, plan.within)
     for gap in plan.gaps:
         yield gap_line(gap)
-    yield "tested on every edge: `in the window`"
+    yield "every edge has this test, as `in the window`"
 
 
 def window_line(plan: MatchPlan, within: Within) -> str:
@@ -185,19 +187,19 @@ def window_line(plan: MatchPlan, within: Within) -> str:
     distance = within.distance
     if distance is None or not distance.variables:
         interval = within.interval.text
-        return f"the last row lies less than {interval} after the first one, along {order}"
+        return f"the last row is less than {interval} after the first row, by {order}"
     variables = ", ".join(distance.variables)
     conditions = "conditions" if len(distance.variables) > 1 else "condition"
     source = f"from the {conditions} of {variables}"
-    return f"the last row lies {distance.written} after the first one, along {order}: {source}"
+    return f"the last row is {distance.written} after the first row, by {order} ({source})"
 
 
 def gap_line(gap: Gap) -> str:
     """Say how far apart rows inside of a match may be."""
     if gap.to is None:
-        return f"each row lies less than {gap.interval.text} after the row before it in the match"
+        return f"each row is less than {gap.interval.text} after the row before it in the match"
     before = f"the last row of {gap.after} before it"
-    return f"each row of {gap.to} lies less than {gap.interval.text} after {before}"
+    return f"each row of {gap.to} is less than {gap.interval.text} after {before}"
 
 
 def has_window(plan: MatchPlan) -> bool:
@@ -210,17 +212,17 @@ def absence_lines(plan: MatchPlan) -> Iterator[str]:
     conditions = conditions_of(plan)
     for absence in plan.absences:
         condition = conditions.get(absence.variable, "true")
-        yield f"no row of {absence.variable} {where(absence)}: {condition}"
+        yield f"no row for {absence.variable} {where(absence)}: {condition}"
     if plan.closing is not None:
-        yield f"of a whole match, on edges to the final state: {conditions[plan.closing]}"
+        yield f"the whole match, on edges to the final state: {conditions[plan.closing]}"
 
 
 def where(absence: Absence) -> str:
     """Return which rows a negated component is about."""
     if absence.after is None:
-        return "before the match, whose window reaches to its last row"
+        return "before the match, less than a window before its last row"
     if absence.before is None:
-        return "behind the match, in its window"
+        return "after the match, in its window"
     after, before = (" | ".join(names) for names in (absence.after, absence.before))
     return f"between the last row of {after} and the first row of {before}"
 
@@ -333,16 +335,17 @@ def nondeterminism_lines(executable: Executable) -> Iterator[str]:
     for (source, runs), states in states_by_source.items():
         names = few((program.named(state) for state in dict.fromkeys(states)), "more")
         plural = "s" if len(states) > 1 else ""
-        yield f"may have {source} in state{plural} {', '.join(names)}: {runs}"
+        states_text = f"state{plural} {', '.join(names)}"
+        yield f"{source} in {states_text}: the number of runs can grow {runs} with W"
     if not states_by_source:
-        yield "none: each row has at most one transition"
+        yield "none: a run has at most one way to continue with a row"
     if task.stages is None and task.selects:
         branching_states = {state for states in states_by_source.values() for state in states}
         yield cost(executable, len(branching_states))
     elif states_by_source and not task.selects:
         rows = rows_in_reach(task)
         which = "longest" if task.output is MatchOutput.LONGEST else "preferred"
-        yield f"W: {rows}; only the {which} match of a starting row is sought"
+        yield f"W is {rows}; the search needs only the {which} match of each starting row"
 
 
 def branchings(task: Task) -> Iterator[tuple[StateId, Branching]]:
@@ -390,7 +393,8 @@ def sources(
 
 def rows_in_reach(task: Task) -> str:
     """Say what W is: the rows that one run can read."""
-    return "the rows of a window" if task.windowed else "the rows of a partition"
+    window = "a window" if task.windowed else "a partition"
+    return f"the number of rows in {window}"
 
 
 def cost(executable: Executable, states: int) -> str:
@@ -410,11 +414,11 @@ def cost(executable: Executable, states: int) -> str:
             and task.output is not MatchOutput.GRAPH
             and not compile_task(task, len(executable.crossing.integers)).flushes
         )
-        merging = "unless runs merge" if merges else "and runs do not merge here"
-        return f"runs: exponential in {rows}, {merging}"
+        merging = "unless runs merge" if merges else "and runs of this query do not merge"
+        return f"number of runs: exponential in {rows}, {merging}"
     if states:
-        return f"runs: polynomial in {rows}: at most W^{states + 1}"
-    return f"runs: linear in {rows}: one for each starting row"
+        return f"number of runs: at most W^{states + 1}; W is {rows_in_reach(task)}"
+    return f"number of runs: linear in {rows}: one for each starting row"
 
 
 # The computation state of a run: the value vector V, and in which states it is still needed.
@@ -443,7 +447,7 @@ def vector_lines(executable: Executable) -> Iterator[str]:
             for name, registers_read in zip(task.variables, linked.reads, strict=True)
             if register in registers_read
         ]
-        use = f", for {', '.join(readers)}" if readers else ", for other values"
+        use = f"; read by {', '.join(readers)}" if readers else "; used by other values"
         yield f"V{number} = {vector.show(register, meaning)}{use}"
     program, folding = task.pattern.program, task.pattern.folding
     needed: dict[StateId, set[int]] = {}
@@ -457,7 +461,7 @@ def vector_lines(executable: Executable) -> Iterator[str]:
     lines = []
     for state in sorted(needed):
         names = " ".join(f"V{number}" for number in sorted(needed[state]))
-        lines.append(f"in state {program.named(state)}: {names or 'nothing'}")
+        lines.append(f"state {program.named(state)} needs: {names or 'nothing'}")
     yield from few(lines, "more states")
 
 
@@ -479,19 +483,22 @@ class Vector:
         """
         match meaning:
             case registers.RowOf(end, members, offset):
+                end_row = f"the {end.value.lower()} row of {self.name(members)}"
                 side = "after" if end is End.FIRST else "before"
-                distance = f", {offset} {side} it" if offset else ""
-                row = f"the {end.value.lower()} row of {self.name(members)}{distance}"
-                return f"set {self.read_through(register)} of {row}"
+                row = f"its row {offset} {side} {end_row}" if offset else end_row
+                return f"{self.read_through(register)} on {row}"
             case registers.VariableOfRow(registers.RowOf(end, members, offset), physical):
                 row = f"{end.value}({self.name(members)}, {offset})"
-                return f"set the variable at {physical:+d} from {row}"
+                return f"variable of the row at {physical:+d} from {row}"
             case registers.Reduced(function, members, column, _, so_far, forms):
                 values = dict.fromkeys(self.listed(value) for form in forms for value in form[1:])
-                operation = f"{function.value} {'*' if column is None else self.columns[column]}"
+                operation = (
+                    f"{function.value} of {self.columns[column]}" if column is not None else "count"
+                )
                 if forms:
-                    operation = f"list {', '.join(values)}"
-                return f"{operation} of {self.name(members)}{', so far' if so_far else ''}"
+                    operation = f"list of {', '.join(values)}"
+                rows_so_far = " so far" if so_far else ""
+                return f"{operation} over the rows of {self.name(members)}{rows_so_far}"
             case _:
                 assert_never(meaning)
 

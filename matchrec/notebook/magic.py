@@ -26,6 +26,7 @@ from matchrec.api.inputs import as_dataframe
 from matchrec.api.signatures import are_values, fills_hole
 from matchrec.api.sql import IS_SASE, build_answer
 from matchrec.arguments import COUNT, is_dataframe, is_frame, is_session
+from matchrec.cli.arguments import example_of_setting
 from matchrec.cli.failures import report_warnings, shorten_spark_message
 from matchrec.cli.queries import read_plain_value
 from matchrec.cli.rows import SHOWN_ROWS, first_texts
@@ -75,56 +76,86 @@ class MatchrecMagics(Magics):
         "--output",
         metavar="NAME",
         type=remove_quotes,
-        help="variable that gets the DataFrame",
-    )
-    @argument("-n", "--limit", type=int, default=SHOWN_ROWS, metavar="N", help="rows shown")
-    @argument("--explain", action="store_true", help="show how the query runs instead of its rows")
-    @argument("--why", action="store_true", help="show why a partition has matches, or has none")
-    @argument(
-        "--partition", **SEVERAL, metavar="NAME=VALUE", help="partition to explain, for --why"
+        help="save the result as a DataFrame in the variable NAME",
     )
     @argument(
-        "--row", **SEVERAL, metavar="VALUE", help="ORDER BY values of a starting row, for --why"
+        "-n", "--limit", type=int, default=SHOWN_ROWS, metavar="N", help="show at most N rows"
     )
     @argument(
-        "--coverage", action="store_true", help="show how far starting rows got, over all rows"
+        "--explain", action="store_true", help="show how the query would run, instead of its rows"
+    )
+    @argument(
+        "--why", action="store_true", help="show why the rows of a partition match or do not match"
+    )
+    @argument(
+        "--partition",
+        **SEVERAL,
+        metavar="NAME=VALUE",
+        help="with --why: the partition to explain, by its PARTITION BY values",
+    )
+    @argument(
+        "--row",
+        **SEVERAL,
+        metavar="VALUE",
+        help="with --why: the starting row to explain, by its ORDER BY values",
+    )
+    @argument(
+        "--coverage",
+        action="store_true",
+        help="show how far all starting rows get, and what stops them",
     )
     @argument(
         "--plot",
         nargs="+",
         type=remove_quotes,
-        metavar="NAME",
-        help="x y [by]: draw the matches over the input rows",
+        metavar="COLUMN",
+        help="draw the matches over the input rows: columns for x, y and, if wanted, the series",
     )
     @argument(
         "--between",
         nargs=2,
         type=remove_quotes,
         metavar=("FIRST", "LAST"),
-        help="columns with the beginning and the end of a match, for --plot",
+        help="with --plot: result columns with the first and the last x of a match",
     )
-    @argument("--events", metavar="NAME", type=remove_quotes, help="DataFrame with the events")
     @argument(
-        "--order-by", **SEVERAL, metavar="SQL", type=remove_quotes, help="SQL that sorts the events"
+        "--events",
+        metavar="NAME",
+        type=remove_quotes,
+        help="variable with the DataFrame that a clause, a SASE+ text or a Pattern reads",
+    )
+    @argument(
+        "--order-by",
+        **SEVERAL,
+        metavar="SQL",
+        type=remove_quotes,
+        help="for SASE+ and Patterns: columns that sort the events",
     )
     @argument(
         "--partition-by",
         **SEVERAL,
         metavar="SQL",
         type=remove_quotes,
-        help="SQL that divides the events",
+        help="for SASE+ and Patterns: columns that partition the events",
     )
-    @argument("--type-column", metavar="SQL", type=remove_quotes, help="types of events, for SASE+")
-    @argument("--dialect", choices=tuple(PRODUCTS), help="product whose SQL the query is in")
-    @argument("--algorithm", default="auto", help="auto, backtracking or breadth_first")
+    @argument(
+        "--type-column",
+        metavar="SQL",
+        type=remove_quotes,
+        help="for SASE+: column with the type of each event",
+    )
+    @argument("--dialect", choices=tuple(PRODUCTS), help="SQL dialect of the query")
+    @argument(
+        "--algorithm", default="auto", help="search algorithm: auto, backtracking or breadth_first"
+    )
     @no_var_expand
     @line_cell_magic
     def matchrec(self, line: str, cell: str | None = None) -> Any:
         """Run a query that may contain MATCH_RECOGNIZE.
 
-        `:name` is the value of the Python variable with this name, and `{name}` is the DataFrame.
-        With --events, the text is a clause, as between the parentheses of MATCH_RECOGNIZE, or a
-        SASE+ text, or the name of a Pattern.
+        In the query, `:name` stands for the value of the Python variable `name`, and `{name}` for
+        the DataFrame in this variable. With --events, the cell holds a clause (the text between
+        the parentheses of MATCH_RECOGNIZE), a SASE+ text, or the name of a Pattern.
         """
         if cell is None:
             line, cell = split_line(line)
@@ -240,7 +271,7 @@ def build_query(
     source: Any = spark if arguments.events is None else variables.get(arguments.events)
     if is_frame(source):
         source = as_dataframe(spark, arguments.events, source)
-        say(f"`{arguments.events}` is sent to the engine: {show_count(source.count(), 'row')}")
+        say(f"sent `{arguments.events}` to the engine: {show_count(source.count(), 'row')}")
     if arguments.events and not is_dataframe(source):
         raise errors.unknown_dataframe(name=arguments.events, dataframes=current_surface().frames)
 
@@ -293,7 +324,7 @@ def select_options(arguments: Namespace, language: str) -> dict[str, Any]:
             raise errors.option_not_for_cell(option=f"--{name.replace('_', '-')}", what=language)
         options[name] = value
     if language != "SQL" and arguments.order_by is None:
-        raise errors.order_by_missing_in_cell()
+        raise errors.order_by_missing_in_cell(events=arguments.events)
     return options
 
 
@@ -319,7 +350,7 @@ def read_partition(arguments: Sequence[str] | None) -> dict[str, object] | None:
     texts = [remove_quotes(argument) for argument in arguments or ()]
     for text in texts:
         if "=" not in text:
-            raise errors.partition_without_value(value=text)
+            raise errors.partition_without_value(value=text, example=example_of_setting(text))
     values = {}
     for text in texts:
         name, _, value = text.partition("=")
@@ -391,9 +422,9 @@ class Result:
         """Return how many rows are shown, and what to do if these are not enough."""
         count = len(self.rows)
         if self.asks_for_matches and not count:
-            return "0 rows; --coverage shows how far rows come, --why what stops them"
+            return "0 rows; --coverage shows how far rows get, --why shows what stops them"
         rows = show_count(count, "row")
-        return f"showing {rows}; --limit shows more" if self.more else rows
+        return f"showing {rows}; --limit N shows more" if self.more else rows
 
     def _repr_html_(self) -> str:
         """Return a table of the rows for notebooks."""

@@ -314,7 +314,7 @@ class ReadKind(ReadFact):
     """Whether it is a match, or a run whose window has ended: a number of `automaton.program`."""
 
     fact_type = NamedType.NUMBER
-    shown_as = "kind of match"
+    shown_as = "the type of the match"
     is_nullable = True
 
 
@@ -367,7 +367,7 @@ class ReadPointer(Read):
 
     def show(self, columns: Sequence[str]) -> str:
         """Return the name of the pointer's field."""
-        return f"the pointer's {self.field.value}"
+        return f"{self.field.value} of the pointer"
 
 
 # Aggregates of the rows of one variable, over all of a match or up to the current row.

@@ -1,7 +1,7 @@
 """Enums whose members declare everything about a choice of an option or a function of the match.
 
-Each member has the words of its choice, what the choice looks at beside a match's own rows, and
-what it means, for `explain`. So a choice is declared in one place.
+Each member has the words of its choice, what the choice reads in addition to a match's own rows,
+and what it means, for `explain`. So a choice is declared in one place.
 """
 
 from __future__ import annotations
@@ -12,37 +12,37 @@ from typing_extensions import Self
 
 
 class Dependency(Enum):
-    """What a part of a query looks at beside the values of a match's own rows.
+    """What a part of a query reads in addition to the values of a match's own rows.
 
     The value completes a sentence that begins with the part. `compile.pruning.locality` decides by
     these members which shortcuts a query allows.
     """
 
-    BETWEEN = "reads rows beside those of a match, between its first and its last row"
-    BESIDE = "reads rows beside a match"
-    DISTANCE = "counts the rows between those of a match"
-    PLACES = "says where in the partition rows stand"
-    ABSENT_BEFORE = "looks for rows before a match"
-    ABSENT_BETWEEN = "looks for rows between those of a match"
-    ABSENT_AFTER = "looks for rows after a match, in its window"
-    LATER = "has a match complete with a later row"
-    EMPTY = "may match no rows"
-    EDGES = "asks where the partition begins or ends"
-    OVERLAP = "depends on matches that share rows"
-    EARLIER = "depends on earlier matches of the partition"
-    UNMATCHED = "gives rows that no match has"
-    LIVE = "gives runs that are no match"
-    TIMED_OUT = "gives runs whose window has ended"
+    BETWEEN = "reads unmatched rows between the first and the last row of a match"
+    BESIDE = "reads rows before or after a match"
+    DISTANCE = "counts the rows between the rows of a match"
+    PLACES = "returns the positions of rows in the partition"
+    ABSENT_BEFORE = "forbids rows before a match"
+    ABSENT_BETWEEN = "forbids rows between the rows of a match"
+    ABSENT_AFTER = "forbids rows after a match, in its window"
+    LATER = "completes a match only at a later row"
+    EMPTY = "allows empty matches"
+    EDGES = "tests where the partition begins or ends"
+    OVERLAP = "can exclude matches that overlap an earlier match"
+    EARLIER = "depends on earlier matches in the partition"
+    UNMATCHED = "outputs rows that are in no match"
+    LIVE = "outputs runs that are not matches"
+    TIMED_OUT = "outputs runs that have timed out"
 
 
 class OptionChoice(Enum):
     """One of the choices of an option.
 
-    LONGEST = "LONGEST MATCH", (), "of the matches at each starting row the one with ..."
+    LONGEST = "LONGEST MATCH", (), "for each starting row, the match with the most rows"
     """
 
     _value_: str  # the words
-    beyond: tuple[Dependency, ...]  # what it looks at beside a match's own rows
+    beyond: tuple[Dependency, ...]  # what it reads in addition to a match's own rows
     meaning: str  # what `explain` says; empty if the words say it
 
     def __new__(cls, words: str, beyond: tuple[Dependency, ...], meaning: str = "") -> Self:

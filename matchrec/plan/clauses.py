@@ -174,12 +174,12 @@ class EventSelection(OptionChoice):
     STRICT_CONTIGUITY = (
         "STRICT CONTIGUITY",
         (),
-        "no row of a partition may be skipped; theta_ignore = false",
+        "the rows of a match are consecutive; theta_ignore = false",
     )
     SKIP_TILL_NEXT_MATCH = (
         "SKIP TILL NEXT MATCH",
         (),
-        "a row that could be mapped may not be skipped; theta_ignore = not take, or else not begin",
+        "only rows that cannot be mapped may be skipped; theta_ignore = not take, else not begin",
     )
     SKIP_TILL_ANY_MATCH = "SKIP TILL ANY MATCH", (), "any row may be skipped; theta_ignore = true"
 
@@ -190,10 +190,10 @@ class MatchOutput(OptionChoice):
     PREFERRED = (
         "PREFERRED MATCHES",
         (),
-        "the preferred match at each starting row that AFTER MATCH SKIP leaves",
+        "the preferred match of each starting row; AFTER MATCH SKIP excludes starting rows",
     )
     # If several matches have the most rows, the preferred one. AFTER MATCH SKIP as for PREFERRED.
-    LONGEST = "LONGEST MATCH", (), "of the matches at each starting row the one with the most rows"
+    LONGEST = "LONGEST MATCH", (), "for each starting row, the match with the most rows"
     # Every mapping of rows to variables that is a match.
     ALL = "ALL MATCHES", (), "every match, once"
     # If several matches complete first, the one that starts first; if several start there, the one
@@ -201,12 +201,12 @@ class MatchOutput(OptionChoice):
     NON_OVERLAPPING = (
         "NON-OVERLAPPING MATCHES",
         (Dependency.OVERLAP,),
-        "the match that is complete first, then on behind it",
+        "the first match to be complete; the next match begins after it",
     )
     GRAPH = (
         "MATCH GRAPH",
         (Dependency.PLACES,),
-        "the shared buffer of every match, a row per pointer",
+        "the shared buffer with all matches, one row for each pointer",
     )
 
 
@@ -215,7 +215,7 @@ class FirstMatches:
     """`FIRST count MATCHES`: only the first matches of each partition are output."""
 
     beyond: ClassVar = (Dependency.EARLIER,)
-    meaning: ClassVar = "of a partition, which is not searched any further"
+    meaning: ClassVar = "the search of a partition ends after them"
 
     count: int
     span: Span | None = field(default=None, compare=False)
@@ -251,8 +251,8 @@ class Grouping(OptionChoice):
     """How matches are grouped that are counted without being built, see `totals.Totals`."""
 
     PARTITION = "partition", (), "each partition"
-    START = "start", (), "each row with which matches start"
-    END = "end", (), "each row with which matches end"
+    START = "start", (), "each row that begins matches"
+    END = "end", (), "each row that ends matches"
 
 
 class DistanceForm(Enum):

@@ -47,8 +47,8 @@ class SelectionByAllRuns(SelectionStrategy):
     matching = "event selection, all runs at once"
     chosen_for = "all matches, or those of them that a rule leaves; the graph of all matches"
     fastest_because = (
-        "all matches are asked for: runs share their rows and merge where their computation "
-        "states are equal"
+        "the query asks for all matches, so runs share their rows, and runs with equal computation "
+        "states merge"
     )
 
     def find_matches(

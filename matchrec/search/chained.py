@@ -38,7 +38,7 @@ class Chained(ContiguousStrategy):
     algorithm = BACKTRACKING
     matching = "chained"
     chosen_for = "preferred matches that overlap; conditions read only the data"
-    fastest_because = "conditions depend on the data only: failures are remembered"
+    fastest_because = "conditions depend on the data only, so failures are remembered"
 
     def accepts(self, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
@@ -46,7 +46,7 @@ class Chained(ContiguousStrategy):
             return reason
         if not current_shortcuts().chains:
             return "matches may not share rows"
-        return None if task.shares_rows else "how a match goes on depends on where it started"
+        return None if task.shares_rows else "how a match continues depends on its starting row"
 
     def load(self, task: Task) -> SearchClass:
         """Import and return the search: that of `memoised` if chains are not asked for.

@@ -61,8 +61,8 @@ class LongestByDistances(ByDistances):
     matching = "longest"
     chosen_for = "longest matches; conditions read only the data"
     fastest_because = (
-        "the longest match is asked for and conditions depend on the data only: how far the "
-        "farthest end of a match is, is found out once for each state and row"
+        "for LONGEST MATCH with conditions that depend on the data only, the distance to the "
+        "farthest end of a match is computed once for each state and row"
     )
 
     def accepts(self, task: Task) -> str | None:
@@ -77,8 +77,8 @@ class Windowed(ByDistances):
     matching = "windowed"
     chosen_for = "preferred matches in windows; conditions read only the data"
     fastest_because = (
-        "conditions depend on the data only: how far the end of a match is, is found out once "
-        "for each state and row, so that no way is tried in vain"
+        "conditions depend on the data only, so the distance to the end of a match is computed "
+        "once for each state and row, and no failing path is searched"
     )
 
     def accepts(self, task: Task) -> str | None:

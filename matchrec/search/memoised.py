@@ -53,13 +53,13 @@ class Memoised(ContiguousStrategy):
             return reason
         if task.looks_only_at_data or compiled(task).remembers_all:
             return None
-        return "a later condition may look at the run"
+        return "a later condition may read the run"
 
     def reason(self, task: Task) -> str:
         """Return why failures can be remembered."""
         if task.looks_only_at_data:
-            return "conditions depend on the data only: failures are remembered"
-        reason = "where ways meet, no later condition looks at the run: failures are remembered"
+            return "conditions depend on the data only, so failures are remembered"
+        reason = "no condition reads the run after two paths meet, so failures are remembered"
         return f"{reason} until the next match" if compiled(task).rules.forgets else reason
 
     def load(self, task: Task) -> SearchClass:

@@ -60,8 +60,8 @@ class LongestOfAllRuns(AllRuns):
     matching = "longest"
     chosen_for = "longest matches; conditions depend on the run"
     fastest_because = (
-        "the longest match is asked for and conditions depend on the run: all runs go on, and "
-        "those with equal computation states merge"
+        "for LONGEST MATCH with conditions that depend on the run, all runs are searched at once, "
+        "and runs with equal computation states merge"
     )
 
     def accepts(self, task: Task) -> str | None:
@@ -76,8 +76,8 @@ class Merging(AllRuns):
     matching = "merging"
     chosen_for = "preferred matches; conditions depend on the run, and ways multiply"
     fastest_because = (
-        "conditions depend on the run and the ways through the pattern can multiply: runs with "
-        "equal computation states merge"
+        "conditions depend on the run, and the number of paths through the pattern can grow "
+        "exponentially, so runs with equal computation states merge"
     )
 
     def accepts(self, task: Task) -> str | None:

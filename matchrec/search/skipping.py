@@ -44,9 +44,7 @@ class SelectionByOneRun(SelectionStrategy):
     algorithm = BACKTRACKING
     matching = "event selection, one run at a time"
     chosen_for = "preferred matches that skip rows"
-    fastest_because = (
-        "rows may be skipped and the preferred match is asked for: one run at a time finds it"
-    )
+    fastest_because = "rows may be skipped, and one run at a time finds the preferred match"
 
     def find_matches(
         self, task: Task, partitions: Partitions, counters: IntArray | None

@@ -66,15 +66,13 @@ class SearchAlgorithm:
         """Return None if the algorithm can run a task, otherwise the sentence that says why not."""
         if self.name == BACKTRACKING:
             if task.output is MatchOutput.GRAPH:
-                return (
-                    "the graph of all matches is the shared buffer of the algorithm breadth_first"
-                )
+                return "only breadth_first has the shared buffer that the match graph shows"
             if task.totals is not None:
-                return "what is added up over all matches is carried by all runs at once"
+                return "aggregates over all matches need all runs at once"
             if task.output is MatchOutput.LONGEST and not task.looks_only_at_data:
-                return "the longest match under conditions on the run is found by all runs at once"
+                return "LONGEST MATCH needs all runs at once if conditions depend on the run"
         if task.output is MatchOutput.PREFERRED and (task.absent or task.closing is not None):
-            return "negation is tested on all matches, not on the preferred ones"
+            return "negation needs all matches, and the query asks for the preferred ones"
         return None
 
     def choose(self, task: Task) -> Strategy:
@@ -108,7 +106,7 @@ def choose(task: Task, name: str = "auto") -> tuple[Strategy, str]:
     if obstacle is not None:
         raise algorithm_not_possible(name=algorithm.name, reason=obstacle)
     strategy = algorithm.choose(task)
-    return strategy, strategy.reason(task) if name == "auto" else "asked for"
+    return strategy, strategy.reason(task) if name == "auto" else "you chose this algorithm"
 
 
 def find_fastest(task: Task) -> str:
@@ -135,22 +133,25 @@ def classify_time(task: Task, algorithm: str) -> str:
     """
     longest = task.pattern.longest
     if task.windowed:
-        rows = "the rows of a window"
+        rows = "W is the number of rows in a window"
     else:
-        rows = "the rows of a partition" if longest is None else f"at most {longest}"
-    within = f"times W, {rows}"
+        rows = f"W is at most {longest}"
+        if longest is None:
+            rows = "W is the number of rows in a partition"
+    within = f"linear in the number of rows times W; {rows}"
     one_at_a_time = algorithm == BACKTRACKING
     if task.looks_only_at_data:
         merges = one_at_a_time or not task.windowed
         if task.output is MatchOutput.LONGEST:  # values hold for one end of windows only
             merges = one_at_a_time and not task.windowed
-        return "linear in the rows" if merges else f"linear in the rows {within}"
+        return "linear in the number of rows" if merges else within
     if one_at_a_time and compiled(task).remembers_all:
-        again = " for each match, whose number conditions read"
-        again = again if compiled(task).rules.forgets else ""
-        return f"linear in the rows {within}" if task.windowed else f"linear in the rows{again}"
+        if task.windowed:
+            return within
+        again = " for each match, because conditions read MATCH_NUMBER()"
+        return "linear in the number of rows" + (again if compiled(task).rules.forgets else "")
     if task.pattern.is_deterministic:
-        return f"linear in the rows {within}"
+        return within
     explodes = longest is not None or task.pattern.is_exponentially_ambiguous
-    grows = "exponentially" if explodes else "as a power"
-    return f"may grow {grows} with W, {rows}; max_steps ends what takes too long"
+    grows = "exponentially" if explodes else "polynomially"
+    return f"can grow {grows} with W, so max_steps can limit it; {rows}"

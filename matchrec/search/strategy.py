@@ -46,7 +46,7 @@ class Strategy(ABC):
 
     def name(self, task: Task) -> str:
         """Return what `explain` calls the strategy for a task that it accepts."""
-        return self.name_matching(task) + ", then runs of rows without a match" * self.finds_runs
+        return self.name_matching(task) + ", then unfinished runs" * self.finds_runs
 
     def name_matching(self, task: Task) -> str:  # noqa: ARG002 -- other classes look at it
         """Return the name for a task without the part about runs."""
@@ -136,12 +136,12 @@ class SelectionStrategy(Strategy):
     def accepts(self, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
         if task.totals is not None:
-            return "aggregates over all matches are asked for, and no matches"
-        return None if task.selects else "neither may rows be skipped nor are all matches asked for"
+            return "the query asks for aggregates over all matches instead of matches"
+        return None if task.selects else "the query has no event selection"
 
     def name_matching(self, task: Task) -> str:
         """Return which matches the task outputs."""
-        return "matches that a skip strategy leaves" if task.skip else NAMES[task.output]
+        return "matches after the skip strategy" if task.skip else NAMES[task.output]
 
 
 # The reasons for which a strategy cannot search a task; None if there is none. They are joined by
@@ -151,14 +151,14 @@ class SelectionStrategy(Strategy):
 def why_not_longest(task: Task) -> str | None:
     """Return a reason if a task does not ask for the longest match of consecutive rows."""
     if task.selects or task.output is not MatchOutput.LONGEST:
-        return "the longest match of consecutive rows is not asked for"
+        return "the query does not ask for the longest match of consecutive rows"
     return None
 
 
 def why_not_preferred(task: Task) -> str | None:
     """Return a reason if a task does not ask for the preferred match of consecutive rows."""
     if task.selects or task.output is MatchOutput.LONGEST:
-        return "more than the preferred match of consecutive rows is asked for"
+        return "the query asks for more than the preferred match of consecutive rows"
     return None
 
 

@@ -43,13 +43,13 @@ class TotalsOfAllRuns(Strategy):
     matching = "aggregates over all matches"
     chosen_for = "aggregates over all matches, and no matches"
     fastest_because = (
-        "all matches are counted and none is built: runs carry what is added up, and merge "
-        "where their computation states are equal"
+        "runs carry the aggregates instead of their rows, and runs with equal computation states "
+        "merge"
     )
 
     def accepts(self, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
-        return None if task.totals is not None else "matches are asked for"
+        return None if task.totals is not None else "the query asks for matches"
 
     def find_matches(
         self, task: Task, partitions: Partitions, counters: IntArray | None

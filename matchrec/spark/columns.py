@@ -58,6 +58,7 @@ from matchrec.spark.types import build_sent_schema, encode_columns, normalize_va
 from matchrec.worker import wire
 from matchrec.worker.matching import Incoming
 from matchrec.worker.wire import (
+    OrderColumns,
     PlannedColumn,
     SelectItem,
     SortColumn,
@@ -238,9 +239,16 @@ class Preparation:
         """
         return dict(zip(columns, row_fields, strict=False))  # the fields of bits follow
 
-    def describe_incoming(self, _columns: RowColumns) -> Incoming:
+    def describe_incoming(self, columns: RowColumns) -> Incoming:
         """Return how rows with these columns reach a worker, and what it does to them first."""
-        return Incoming()
+        orders = self.list_order_columns(self.name_columns(columns))
+        sent_names = {wire.column(index) for index in range(len(columns))}
+        return Incoming(orders=orders if {name for _, name in orders} <= sent_names else ())
+
+    def list_order_columns(self, names: ColumnNames) -> OrderColumns:
+        """Return the ORDER BY keys with the names of their columns."""
+        texts = [item.expression.text for item in self.plan.order_by]
+        return tuple((text, names.inner[text]) for text in texts)
 
     def show_ranges(self) -> str:
         """Describe whether partitions are cut into ranges.
@@ -442,11 +450,15 @@ class UnsortedPreparation(Preparation):
 
     def describe_incoming(self, columns: RowColumns) -> Incoming:
         """Return how a worker sorts rows with these columns, and puts structs together."""
-        sorting = self.build_sorting(self.name_all_parts(columns))
+        names = self.name_all_parts(columns)
+        sorting = self.build_sorting(names)
         if isinstance(self.ranges, Ranges):
             sorting = replace(sorting, keys=(*sorting.keys, wire.RANGE))
         return Incoming(
-            sorting=sorting, structs=self.find_structs(columns), tasks=self.backend.tasks or 1
+            sorting=sorting,
+            structs=self.find_structs(columns),
+            tasks=self.backend.tasks or 1,
+            orders=self.list_order_columns(names),
         )
 
     def show_ranges(self) -> str:
@@ -459,7 +471,7 @@ class UnsortedPreparation(Preparation):
             return f"cut into ranges of {order} for several tasks, where no match lies"
         is_expected = self.plan.within is not None or not self.plan.keys
         if self.ranges.reason and is_expected:
-            return f"one task for a partition: {self.ranges.reason}"
+            return f"one task searches a whole partition, because {self.ranges.reason}"
         return ""
 
     @property

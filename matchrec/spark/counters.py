@@ -162,7 +162,7 @@ class Counters:
         values = self.values()
         lines = [f"{name:<21}{value:>15}" for name, value in format_values(values)]
         if len(values) < len(COUNTERS):
-            lines.append("without event selection, runs and buffer are not counted")
+            lines.append("runs and the buffer are counted only for queries with event selection")
         if any(clause.kept_whole for clause in self._clauses):
             lines.append(KEPT_WHOLE)
         return "\n".join(lines)

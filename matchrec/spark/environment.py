@@ -253,15 +253,17 @@ def tune(spark: SparkSession) -> Tuned:
 
 def choose_settings(spark: SparkSession) -> Iterator[Setting]:
     """Yield both settings as they are and as they should be. Nothing is set."""
-    why = "no limit of bytes: Spark need not add up those of a batch after each row"
+    why = "without a limit, Spark does not measure each row of a batch"
     yield choose_setting(spark, MAX_BYTES, UNLIMITED, why)
     cores = count_local_cores(spark)
     if cores is None:
         value = str(spark.conf.get(PARTITIONS))
-        why = f"yours to choose on a cluster: two to {PARTITIONS_PER_CORE} for each core are enough"
+        why = (
+            f"choose it yourself on a cluster: 2 to {PARTITIONS_PER_CORE} for each core are enough"
+        )
         yield Setting(PARTITIONS, value, value, why)
         return
-    why = f"{PARTITIONS_PER_CORE} for each core: each task writes as many small files"
+    why = f"{PARTITIONS_PER_CORE} for each core, because each task writes a file for each of them"
     yield choose_setting(spark, PARTITIONS, str(PARTITIONS_PER_CORE * cores), why)
 
 
@@ -275,11 +277,13 @@ def choose_setting(spark: SparkSession, name: str, best_value: str, why: str) ->
         why: why it does.
     """
     if not spark.conf.isModifiable(name):
-        return Setting(name, None, None, "the session cannot set it, or its Spark has none")
+        return Setting(
+            name, None, None, "this session cannot change the setting, or does not have it"
+        )
     value = str(spark.conf.get(name))
     is_set = spark.conf.get(name, None) is not None
     if is_set:
-        return Setting(name, value, value, "as it was set before")
+        return Setting(name, value, value, "unchanged, because it was set before")
     if name == PARTITIONS and int(best_value) >= int(value):
         return Setting(name, value, value, f"enough for {best_value}")
     return Setting(name, value, best_value, why)

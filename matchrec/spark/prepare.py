@@ -220,12 +220,13 @@ def choose_sorter(question: Question, drafts: DraftedRules) -> Sorter:
         if reason is not None:
             return choose_spark_for_neighbours(question, reason)
     if options.sort == "spark":
-        return choose_spark(question, "it was asked to")
+        return choose_spark(question, "the option sort is spark")
     sorted_by = [expression.text for expression in drafts.joint_draft.plan.sorted_by]
     for text, sort_field in zip(sorted_by, question.relation.fields(sorted_by), strict=True):
         if not sorts_exactly(sort_field.dataType):
             type_name = sort_field.dataType.simpleString()
-            return choose_spark(question, f"only Spark can sort by {text}, which is {type_name}")
+            reason = f"only the engine can sort by {text}, which is {type_name}"
+            return choose_spark(question, reason)
     return WORKERS_SORT
 
 

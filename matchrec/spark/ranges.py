@@ -74,7 +74,7 @@ CHEAP_NODES = {
     *("DataSourceV2ScanRelation", "HiveTableRelation", "InMemoryRelation", "Range"),
 }
 
-NO_WINDOW = "no window of time bounds a match"
+NO_WINDOW = "no WITHIN limits the distance along ORDER BY"
 
 
 @dataclass(frozen=True)
@@ -215,9 +215,9 @@ def find_ranges(
     """
     options = question.options
     if options.sort == "worker":
-        return WholePartitions("the workers were asked to sort it")
+        return WholePartitions("the option sort is worker")
     if not current_shortcuts().ranges:
-        return WholePartitions("no partition is to be cut")
+        return WholePartitions("ranges are switched off")
     ranges = plan_ranges(question, plan, executable)
     if isinstance(ranges, WholePartitions):
         check_may_stay_whole(question, ranges.reason)
@@ -255,11 +255,11 @@ def plan_ranges(
     if order.kind is None:
         type_name = order.type.simpleString()
         return WholePartitions(
-            f"an order of type {type_name} is not a whole number, a date or a time"
+            f"ORDER BY has type {type_name}, which is not an integer, a date or a timestamp"
         )
     window = find_window(plan, order)
     if window is None:
-        return WholePartitions(f"no length is known of {plan.within.interval.text}")
+        return WholePartitions(f"the length of {plan.within.interval.text} is not known")
     needed_bits = bits_of(executable.needed)
     first_row_bits = needed_bits & find_first_row_bit(plan, executable)
     return Ranges(order, window, needed_bits, first_row_bits)
@@ -270,7 +270,7 @@ def find_obstacles(plan: MatchPlan, executable: Executable) -> Iterator[str]:
     if plan.within is None:
         yield NO_WINDOW
     if executable.task.max_steps is not None:
-        yield "max_steps counts those of a partition"
+        yield "max_steps counts the steps of a whole partition"
     reason = find_obstacle(Shortcut.RANGES, plan, executable.task.pattern.follow)
     if reason is not None:
         yield reason
@@ -283,12 +283,12 @@ def find_costs(question: Question, plan: MatchPlan, executable: Executable) -> I
     times.
     """
     if executable.relevant:
-        yield "few rows are sent to it anyway"
+        yield "few of its rows are sent to the workers"
     if plan.keys:
-        yield "partitions have keys; Options(sort='ranges') cuts large ones"
+        yield "PARTITION BY gives many tasks; Options(sort='ranges') cuts large partitions"
     size = estimate_bytes(question.relation.rows)
     if size is None:
-        yield "the input would be computed three times; Options(sort='ranges') does so"
+        yield "ranges would read the input three times; Options(sort='ranges') allows that"
     elif size < current_shortcuts().range_bytes:
         yield "the input is small"
 

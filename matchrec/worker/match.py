@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -41,6 +42,7 @@ from matchrec.worker.count import ENCODING, GATHERING, WAITING, Tally
 from matchrec.worker.decimals import always_fit
 from matchrec.worker.encode import check_windows, encode_partitions, value_at
 from matchrec.worker.gather import Gatherer
+from matchrec.worker.wire import OrderColumns
 
 # Matches that share their rows.
 
@@ -106,7 +108,11 @@ def locate_failures(locate: Callable[[int], RowLocation]) -> Iterator[None]:
 
 
 def locate_row(
-    executable: Executable, table: pa.Table, row: int, row_number: int | None
+    executable: Executable,
+    table: pa.Table,
+    row: int,
+    row_number: int | None,
+    orders: OrderColumns = (),
 ) -> RowLocation:
     """Return the location of a row of a table: the keys of its partition, its number in there.
 
@@ -115,15 +121,17 @@ def locate_row(
         table: rows as the worker gets them.
         row: the position of the row in `table`.
         row_number: its number in its partition, from 1; None if that is not known.
+        orders: the ORDER BY keys whose values the location shall have.
     """
     keys = {
         name: value_at(table, wire.column(index), row) for name, index in executable.crossing.keys
     }
-    return RowLocation(keys, row_number, bool(executable.relevant))
+    order = {text: value_at(table, name, row) for text, name in orders}
+    return RowLocation(keys, row_number, bool(executable.relevant), order=order)
 
 
 def locate_row_of_piece(
-    executable: Executable, row: int, piece: Piece, partitions: Partitions
+    executable: Executable, row: int, piece: Piece, partitions: Partitions, orders: OrderColumns
 ) -> RowLocation:
     """Return the location of a row of a piece, given its position in the table of the piece."""
     row_number: int | None = None
@@ -132,18 +140,23 @@ def locate_row_of_piece(
         row_number = row - int(partitions.starts[partition]) + 1
         if partition == 0:
             row_number += piece.passed
-    return locate_row(executable, piece.table, row, row_number)
+    return locate_row(executable, piece.table, row, row_number, orders)
 
 
 @contextmanager
-def searching(executable: Executable, piece: Piece, partitions: Partitions) -> Iterator[None]:
+def searching(
+    executable: Executable, piece: Piece, partitions: Partitions, orders: OrderColumns = ()
+) -> Iterator[None]:
     """Check the windows of a piece, and name the row of a RunFailure that is raised inside.
 
     Raises:
         MatchRecognizeError: the end of a window is unknown or wraps around, or a RunFailure was
             raised inside.
     """
-    with locate_failures(lambda row: locate_row_of_piece(executable, row, piece, partitions)):
+    locate = partial(
+        locate_row_of_piece, executable, piece=piece, partitions=partitions, orders=orders
+    )
+    with locate_failures(locate):
         check_windows(executable, piece.table, piece.starts)
         yield
 
@@ -178,6 +191,8 @@ class Worker:
     tally: Tally = field(default_factory=Tally)
     # Makes the batches of the output; None if the output consists of the reads of the executable.
     output: BatchMaker | None = None
+    # The ORDER BY keys whose values errors show.
+    orders: OrderColumns = ()
 
     def run(self, pieces: Iterator[Piece]) -> Iterator[pa.RecordBatch]:
         """Yield the output of all pieces, then the batch of the counters if there are any.
@@ -207,7 +222,7 @@ class Worker:
         """
         rows_per_match = self.executable.rows_per_match
         search_start = piece.frontier.start.copy()  # the search moves the frontier
-        with searching(self.executable, piece, partitions):
+        with searching(self.executable, piece, partitions, self.orders):
             with self.tally.measure_time(ENCODING):
                 partitions = self.satisfy_nearby(partitions)
             for matches in self.find_matches(partitions, piece):

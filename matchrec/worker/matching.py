@@ -14,7 +14,7 @@ from matchrec.compile.executable import Executable, Lookaround
 from matchrec.shortcuts import current_shortcuts
 from matchrec.worker import wire
 from matchrec.worker.failing import loading
-from matchrec.worker.wire import PlannedColumn, Sorting, Struct
+from matchrec.worker.wire import OrderColumns, PlannedColumn, Sorting, Struct
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,6 +40,8 @@ class Incoming:
     # The columns as they were when the query was built, to be compared with those that arrive.
     # Empty if the session analyses a query only once, so that they cannot differ.
     planned: tuple[PlannedColumn, ...] = ()
+    # The ORDER BY keys, of which errors show the values; empty if a key is not sent.
+    orders: OrderColumns = ()
 
     def read_pieces(
         self,
@@ -95,4 +97,5 @@ class QueryWorker:
         never_null = {wire.column(read.column) for read in reads if isinstance(read, ReadRow)}
         lookaround = self.executable.lookaround
         pieces = self.incoming.read_pieces(batches, lookaround, needed, never_null)
-        return Worker(self.executable, Tally(self.counted)).run(pieces)
+        worker = Worker(self.executable, Tally(self.counted), orders=self.incoming.orders)
+        return worker.run(pieces)

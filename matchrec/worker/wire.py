@@ -191,6 +191,10 @@ class Sorting:
         return (*keys, *self.order)
 
 
+# The SQL text of each ORDER BY key, and the name of its column in the batches.
+OrderColumns = tuple[tuple[str, str], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class PlannedColumn:
     """A column that the workers read, as it was when the query was built."""

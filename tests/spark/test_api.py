@@ -223,7 +223,7 @@ def test_what_the_query_does_not_use_stays_behind(spark: SparkSession, steps: Da
     assert expected
     assert [row.days for row in matchrec.sql(spark, narrow, t=steps).collect()] == expected
     explained = str(matchrec.query(spark, narrow, t=steps).explain())
-    assert "keeps: `k` = 'X'" in explained
+    assert "only partitions with `k` = 'X'" in explained
     assert "high" not in explained
     assert matchrec.sql(spark, f"SELECT count(*) FROM {clause}", t=steps).first() == (
         len(everything),

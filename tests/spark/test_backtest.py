@@ -79,7 +79,7 @@ def test_each_kind_of_incident(spark: SparkSession, rows: DataFrame) -> None:
     assert (found.score.matches, found.score.false_alarms) == (4, 2)
     assert str(found).splitlines()[:3] == [
         "8 incidents: 3 hit, 2 of them by several matches, 5 missed",
-        "4 matches: 2 over an incident, 2 false alarms",
+        "4 matches: 2 overlapping an incident, 2 false alarms",
         "recall 0.375, precision 0.500, F1 0.429",
     ]
     assert "<svg" in found.svg()
@@ -113,7 +113,7 @@ def test_nothing_at_all(spark: SparkSession, rows: DataFrame) -> None:
     found = none.backtest(labels_of(spark), start="b", end="e")
     assert str(found).splitlines() == [
         "0 incidents: 0 hit, 0 missed",
-        "0 matches: 0 over an incident, 0 false alarms",
+        "0 matches: 0 overlapping an incident, 0 false alarms",
         "recall -, precision -, F1 -",
     ]
 
@@ -212,7 +212,7 @@ def test_what_coverage_cannot_tell_is_said(spark: SparkSession, rows: DataFrame)
     found = matchrec.query(rows, longest).backtest(labels, start="b", end="e")
     (_, hit), (_, miss) = sorted((row.k, row) for row in found.incidents.collect())
     assert (hit.outcome, hit.reason) == ("hit", None)
-    assert miss.reason.startswith("not known: ")
+    assert miss.reason.startswith("no attempts are known: ")
 
 
 @pytest.mark.parametrize(

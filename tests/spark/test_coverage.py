@@ -40,8 +40,8 @@ def visits(spark: SparkSession) -> None:
 
 
 def rows_of(found: matchrec.Coverage) -> list[tuple[object, ...]]:
-    """What `to_pandas` has, None where it has no text."""
-    return [tuple(row) for row in found.to_pandas().astype(object).itertuples(index=False)]
+    """What `toPandas` has, None where it has no text."""
+    return [tuple(row) for row in found.toPandas().astype(object).itertuples(index=False)]
 
 
 def test_coverage_says_that_partitions_are_not_cut_into_ranges(spark: SparkSession) -> None:
@@ -95,13 +95,13 @@ def test_all_that_a_run_awaits_is_named(spark: SparkSession) -> None:
 def test_without_a_match_the_text_ends_with_what_ended_the_nearest(spark: SparkSession) -> None:
     text = str(matchrec.query(spark, FUNNEL, {"last": "buy"}).coverage())
     assert text.splitlines()[-7:] == [
-        "what ended most of them",
-        "  no match: of those that came nearest to one, 3 ended after C",
+        "where and why most of them stopped",
+        "  no match: 3 of those that came closest stopped after C",
         "  P's condition was false: 2",
         "    P: `page` = :last was not true: 2",
-        f"  nearest to a match: the starting row day = 2024-01-02 of k = {KEY}",
-        "    it needed 1 more row at least",
-        f"    query.why(partition={ {'k': KEY} }, row='2024-01-02') says why",
+        f"  closest to a match: the starting row day = 2024-01-02, in the partition k = {KEY}",
+        "    it needed at least 1 more row",
+        f"    query.why(partition={ {'k': KEY} }, row='2024-01-02') shows why",
     ]
 
 
@@ -120,12 +120,12 @@ def test_a_loop_says_how_many_rows_were_reached(spark: SparkSession) -> None:
     """
     covered = matchrec.query(spark, RISES.replace("{loop}", "UP{3,}")).coverage()
     lines = covered.text.splitlines()
-    first = lines.index("starting rows: how many came so far, and ended there") + 1
+    first = lines.index("starting rows that reached each variable, and why others stopped") + 1
     assert lines[first : first + 6] == [
         "  tried   7 ████████████████████",
-        "  LOW     7 ████████████████████ 3 ended: the partition ended before UP (2)",
-        "  UP      4 ███████████          2 ended: UP's condition was false (1)",
-        "  UP{2}   2 ██████               1 ended: UP's condition was false",
+        "  LOW     7 ████████████████████ 3 stopped: the partition ended before UP (2)",
+        "  UP      4 ███████████          2 stopped: UP's condition was false (1)",
+        "  UP{2}   2 ██████               1 stopped: UP's condition was false",
         "  UP{3}   1 ███",
         "  matches 1 ███",
     ]
@@ -174,7 +174,7 @@ def test_both_sort_alike(spark: SparkSession) -> None:
     """And where only Spark can sort, it does; of the ten visits, two are of one day."""
     by_workers = covered_by(spark, "day, page DESC NULLS LAST", "worker")
     assert by_workers == covered_by(spark, "day, page DESC NULLS LAST", "spark")
-    with pytest.raises(MatchRecognizeUnsupportedError, match="only Spark can sort by array"):
+    with pytest.raises(MatchRecognizeUnsupportedError, match="only the engine can sort by array"):
         covered_by(spark, "array(day)", "worker")
     by_array = FUNNEL.replace("ORDER BY day", "ORDER BY array(day)")
     (clause,) = matchrec.query(spark, by_array, {"last": "pay"}).coverage().clauses.values()
@@ -210,7 +210,7 @@ def test_spark_only_shuffles(spark: SparkSession, capsys: pytest.CaptureFixture[
 def test_no_rows(spark: SparkSession) -> None:
     empty = FUNNEL.replace("covered_visits", "(SELECT * FROM covered_visits WHERE FALSE)")
     text = str(matchrec.query(spark, empty, {"last": "pay"}).coverage())
-    assert text.endswith("what ended most of them\n  there are no rows")
+    assert text.endswith("where and why most of them stopped\n  there are no rows")
 
 
 @pytest.mark.parametrize(

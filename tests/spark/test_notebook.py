@@ -78,9 +78,9 @@ def test_a_cell_shows_its_first_rows(shell: InteractiveShell) -> None:
     result = shell.run_cell_magic("matchrec", "--limit 1", RISES + "ORDER BY a")
     assert (result.names, result.rows, result.more) == (("a", "b"), (("1", "2"),), True)
     nothing = shell.run_cell_magic("matchrec", "", RISES.replace("+ :least", "+ 99"))
-    assert nothing.note == "0 rows; --coverage shows how far rows come, --why what stops them"
+    assert nothing.note == "0 rows; --coverage shows how far rows get, --why shows what stops them"
     assert shell.run_cell_magic("matchrec", "", "SELECT 1 WHERE 1 > 2").note == "0 rows"
-    assert repr(result) == "<Result: a, b; showing 1 row; --limit shows more>"
+    assert repr(result) == "<Result: a, b; showing 1 row; --limit N shows more>"
     html = result._repr_html_()
     assert ">1</td>" in html
     assert "--limit shows more" in unescape(html)
@@ -135,7 +135,7 @@ def test_a_frame_of_pandas_is_sent(
     shell.user_ns["pdf"] = pd.DataFrame({"t": [1, 2, 3], "v": [1, 9, 1]})
     clause = "ORDER BY t MEASURES LAST(t) AS b PATTERN (S U+) DEFINE U AS v > PREV(v)"
     assert shell.run_cell_magic("matchrec", "--events pdf", clause).rows == (("2",),)
-    assert capsys.readouterr().err == "`pdf` is sent to the engine: 3 rows\n"
+    assert capsys.readouterr().err == "sent `pdf` to the engine: 3 rows\n"
 
 
 def test_quotes_are_around_an_argument(spark: SparkSession, shell: InteractiveShell) -> None:
@@ -209,7 +209,7 @@ def test_a_cell_without_a_query(shell: InteractiveShell) -> None:
 
 
 def test_a_partition_without_a_value(shell: InteractiveShell) -> None:
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="write --partition ticker=AAPL"):
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="write --partition NAME=5"):
         shell.run_cell_magic("matchrec", "--why --partition 5", RISES)
 
 

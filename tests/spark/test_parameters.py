@@ -370,7 +370,7 @@ def test_a_grid_of_offsets(spark: SparkSession) -> None:
     """2 > 1 and 3 > 2 one row before, 3 > 1 alone two rows before."""
     rows = spark.createDataFrame([(1, 1), (2, 2), (3, 3)], "t int, v int")
     clause = "ORDER BY t PATTERN (A) DEFINE A AS v > PREV(v, :k)"
-    assert matchrec.sweep(rows, clause, {"k": [1, 2]}).to_pandas()["matches"].to_list() == [2, 1]
+    assert matchrec.sweep(rows, clause, {"k": [1, 2]}).toPandas()["matches"].to_list() == [2, 1]
 
 
 @pytest.mark.parametrize("library", ["pandas", "pyarrow"])
@@ -395,7 +395,7 @@ def test_functions_over_frames_of_other_libraries(spark: SparkSession, library: 
     for df in found:
         assert sorted(row.t for row in df.collect()) == [2, 3]
     swept = matchrec.sweep(frame, clause.replace("8", ":least"), {"least": [8, 9]})
-    assert swept.to_pandas()["matches"].to_list() == [2, 1]
+    assert swept.toPandas()["matches"].to_list() == [2, 1]
     labels: Any = pd.DataFrame({"begins": [1, 3], "ends": [1, 3]})
     backtest = matchrec.query(frame, clause).backtest(labels, start="begins", end="ends")
     assert str(backtest).startswith("2 incidents: 1 hit, 1 missed")

@@ -89,8 +89,8 @@ def test_explain_says_what_comes_out_and_what_partitions_are_kept_for(
     query = f"SELECT * FROM {{events}} MATCH_RECOGNIZE ({SQL})"
     explained = str(matchrec.query(spark, query, events=events).explain())
     assert "  ONE ROW PER MATCH SHOW TIMEOUT MATCHES\n" in explained
-    assert "windowed, then runs of rows without a match" in explained
-    assert "memory: each partition as a whole, because of runs that are no matches" in explained
+    assert "windowed, then unfinished runs" in explained
+    assert "memory: whole partitions, because unfinished runs are output" in explained
 
 
 @pytest.mark.parametrize("write", ["trino", "flink", "bigquery"])

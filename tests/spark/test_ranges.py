@@ -119,7 +119,10 @@ def test_counters_do_not_hide_that_ranges_are_impossible(rows: DataFrame) -> Non
 
 
 REFUSED = {
-    "no window": ("{m} PATTERN (A B) DEFINE A AS x > 0.5", "no window of time bounds a match"),
+    "no window": (
+        "{m} PATTERN (A B) DEFINE A AS x > 0.5",
+        "no WITHIN limits the distance along ORDER BY",
+    ),
     "numbers": (
         "MEASURES MATCH_NUMBER() AS n PATTERN (A B) WITHIN 5",
         "MATCH_NUMBER() depends on earlier matches",
@@ -130,18 +133,21 @@ REFUSED = {
     ),
     "unmatched": (
         "{m} ALL ROWS PER MATCH WITH UNMATCHED ROWS PATTERN (A B) WITHIN 5",
-        "gives rows that no match has",
+        "outputs rows that are in no match",
     ),
-    "anchors": ("{m} PATTERN (^ A B) WITHIN 5", "^ asks where the partition begins"),
+    "anchors": ("{m} PATTERN (^ A B) WITHIN 5", "^ tests where the partition begins"),
     "rows before": (
         "{m} PATTERN (A B) WITHIN 5 DEFINE A AS x > PREV(x)",
-        "reads rows beside a match",
+        "reads rows before or after a match",
     ),
     "rows behind": (
         "{m} PATTERN (A B) WITHIN 5 DEFINE B AS x > NEXT(x)",
-        "reads rows beside a match",
+        "reads rows before or after a match",
     ),
-    "measures": ("MEASURES NEXT(B.x) AS n PATTERN (A B) WITHIN 5", "reads rows beside a match"),
+    "measures": (
+        "MEASURES NEXT(B.x) AS n PATTERN (A B) WITHIN 5",
+        "reads rows before or after a match",
+    ),
     "numbers in DEFINE": (
         "{m} PATTERN (A B) WITHIN 5 DEFINE A AS MATCH_NUMBER() <= 3",
         "MATCH_NUMBER() depends on earlier matches",
@@ -152,20 +158,20 @@ REFUSED = {
     ),
     "absent before": (
         "{m} PATTERN (NOT N A B) SKIP TILL ANY MATCH ALL MATCHES WITHIN 5 DEFINE N AS kind = 'C'",
-        "NOT N looks for rows before a match",
+        "NOT N forbids rows before a match",
     ),
     "rows before the first": (
         "{m} PATTERN (A B C) WITHIN 5 DEFINE B AS x > PREV(x), C AS x > PREV(FIRST(x))",
-        "PREV reads rows beside a match",
+        "PREV reads rows before or after a match",
     ),
     "rows beside an absent one": (
         "{m} PATTERN (A B NOT N) SKIP TILL ANY MATCH ALL MATCHES WITHIN 5 DEFINE N AS x < NEXT(x)",
-        "NEXT reads rows beside a match",
+        "NEXT reads rows before or after a match",
     ),
-    "rows": ("{m} PATTERN (A B+) WITHIN 5 ROWS", "no window of time bounds a match"),
+    "rows": ("{m} PATTERN (A B+) WITHIN 5 ROWS", "no WITHIN limits the distance along ORDER BY"),
     "months": (
         "{m} PATTERN (A B+) WITHIN INTERVAL 1 MONTH",
-        "no length is known of INTERVAL 1 MONTH",
+        "the length of INTERVAL 1 MONTH is not known",
     ),
 }
 
@@ -182,7 +188,7 @@ def test_what_cannot_be_cut_says_why(rows: DataFrame, name: str) -> None:
 
 def test_what_only_spark_sorts_is_not_cut(rows: DataFrame) -> None:
     clause = "ORDER BY t, array(x) MEASURES LAST(id) AS l PATTERN (A) WITHIN 5"
-    with pytest.raises(MatchRecognizeError, match="only Spark can sort by"):
+    with pytest.raises(MatchRecognizeError, match="only the engine can sort by"):
         found(rows, clause, "ranges")
 
 
@@ -196,7 +202,7 @@ def test_a_small_input_is_not_cut_unasked(spark: SparkSession) -> None:
     clause = "ORDER BY id MEASURES LAST(id) AS l PATTERN (A B) WITHIN 5"
     query = f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({clause})"
     text = str(matchrec.query(spark, query, rows=spark.range(9)).explain())
-    assert "one task for a partition: the input is small" in text
+    assert "one task searches a whole partition, because the input is small" in text
 
 
 def test_a_large_table_is(spark: SparkSession) -> None:
@@ -209,11 +215,11 @@ def check_large_table(spark: SparkSession) -> None:
     few = clause.replace("(A B)", "(A Z*? B)").replace("DEFINE", "DEFINE A AS id % 7 = 6,")
     query = f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({few})"
     explained = str(matchrec.query(spark, query, rows=spark.range(100)).explain())
-    assert "one task for a partition: few rows are sent to it anyway" in explained
+    assert "one task searches a whole partition, because few of its rows are sent" in explained
     asked = f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({clause})"
     of_table = matchrec.query(spark, asked, rows=spark.range(100))
     assert "cut into ranges of `id`" in str(of_table.explain())
     assert of_table.to_df().count() == 14
     joined = spark.range(100).join(spark.range(3), "id")
     text = str(matchrec.query(spark, asked, rows=joined).explain())
-    assert "the input would be computed three times" in text
+    assert "ranges would read the input three times" in text

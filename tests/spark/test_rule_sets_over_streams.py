@@ -173,8 +173,8 @@ def test_what_is_kept_is_explained_and_warned_of(spark: SparkSession) -> None:
     assert [one[0].partition(":")[0] for one in said] == ["rule `open`", "rule `waits`"]
     assert said[0][1] == "  line 1, column 10"
     explained = found.explain().text
-    assert "stream, once for all rules\n  kept of each partition in one state: " in explained
-    assert explained.count("\n  stream\n    kept of each partition: ") == 4
+    assert "stream, once for all rules\n  one state for each partition: " in explained
+    assert explained.count("\n  stream\n    state of each partition: ") == 4
     assert "bounded by the window: a run ends when" in explained.partition("rule next")[0]
     assert "sort" not in explained.partition("rule bounded")[0]
 

@@ -339,7 +339,7 @@ MESSAGES: dict[str, tuple[Any, dict[str, Any], str]] = {
     "what Spark sorts": (
         {"fall": {3: FALL}},
         {"options": matchrec.Options(sort="spark")},
-        "rules with times are not supported if Spark sorts the rows: it was asked to",
+        "rules with times are not supported if Spark sorts the rows: the option sort is spark",
     ),
     "what only Spark computes": (
         {"fall": {3: "PATTERN (A) DEFINE A AS price > avg(price) OVER (ROWS 2 PRECEDING)"}},

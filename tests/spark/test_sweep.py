@@ -52,7 +52,7 @@ def test_a_point_without_a_match_has_a_row(spark: SparkSession) -> None:
         " 9        0           0     0                          ",
     ]
     assert repr(found) == "<Sweep: 2 combinations of id>"
-    assert found.to_pandas().shape == (2, 6)
+    assert found.toPandas().shape == (2, 6)
     assert "<svg" in found.svg()
     assert found._repr_html_().count("<tr") == 3
 

@@ -119,8 +119,9 @@ def test_built_matches_give_what_the_search_gives(spark: SparkSession, per: str)
     rows = spark.table("t")
     found = matchrec.query(rows, CLAUSE).aggregate(asked, per=per)  # type: ignore[arg-type]
     built = matchrec.query(rows, CLAUSE, options=one_at_a_time)
-    assert "each match is built, because the chosen algorithm finds one match" in (
-        built.explain(aggregates=asked).text
+    assert (
+        "computed by the engine from all matches, because the chosen algorithm finds one match"
+        in (built.explain(aggregates=asked).text)
     )
     aggregated = built.aggregate(asked, per=per)  # type: ignore[arg-type]
     assert aggregated.schema == found.schema
@@ -140,7 +141,10 @@ def test_what_no_run_carries_builds_each_match(
     spark: SparkSession, aggregate: str, reason: str
 ) -> None:
     query, asked = matchrec.query(spark.table("t"), CLAUSE), {"c": aggregate}
-    assert f"each match is built, because {reason}" in query.explain(aggregates=asked).text
+    assert (
+        f"computed by the engine from all matches, because {reason}"
+        in query.explain(aggregates=asked).text
+    )
     found, built = query.aggregate(asked), by_spark(spark, MATCHES, asked, "partition")
     assert types_of(found, asked) == types_of(built, asked)
     assert values(found) == values(built)
@@ -460,10 +464,10 @@ def test_what_is_aggregated_is_what_comes_out(events: DataFrame, output: str) ->
 def test_explain_says_how_an_aggregate_is_run(events: DataFrame) -> None:
     query = matchrec.query(events, ALL_PAIRS, order_by="ts", partition_by="k")
     carried = query.explain(aggregates={"n": "sum(n)"}, per="end", analyze=True).text
-    assert "by the search, which builds no match: a row for each row with which" in carried
+    assert "by the search, which builds no matches: a row for each row that" in carried
     assert "sum(FINAL count" in carried
     built = query.explain(aggregates={"s": "sum(s)", "v": "max(bv)"}, per="start").text
-    assert "each row with which matches start" in built
+    assert "each row that begins matches" in built
     assert "aggregates over all matches" not in query.explain().text
 
 

@@ -46,9 +46,9 @@ def test_both_are_set_and_the_result_says_what_and_why(plain: SparkSession) -> N
     assert repr(tuned) == str(tuned) == tuned.text
     assert tuned.text == (
         f"{MAX_BYTES} = 2147483647, was 67108864b\n"
-        "  no limit of bytes: Spark need not add up those of a batch after each row\n"
+        "  without a limit, Spark does not measure each row of a batch\n"
         f"{PARTITIONS} = 16, was 200\n"
-        "  8 for each core: each task writes as many small files"
+        "  8 for each core, because each task writes a file for each of them"
     )
     assert f"{PARTITIONS} = 16, was 200" in tuned._repr_html_()
 
@@ -59,7 +59,7 @@ def test_what_somebody_has_set_stays(plain: SparkSession, values: dict[str, str]
     plain.conf.set(name, value)
     before = plain.conf.get(name)
     found = {one.name: one for one in matchrec.tune(plain).settings}
-    assert (found[name].is_new, found[name].why) == (False, "as it was set before")
+    assert (found[name].is_new, found[name].why) == (False, "unchanged, because it was set before")
     assert plain.conf.get(name) == before
     assert all(one.is_new for other, one in found.items() if other != name)
 
@@ -85,7 +85,10 @@ def test_only_one_machine_has_cores_that_are_known(master: str | None, cores: in
 
 
 def test_partitions_of_a_cluster_and_of_many_cores_stay() -> None:
-    for master, why in (("yarn", "yours to choose on a cluster"), ("local[64]", "enough for 512")):
+    for master, why in (
+        ("yarn", "choose it yourself on a cluster"),
+        ("local[64]", "enough for 512"),
+    ):
         session = Session({"spark.master": master}, {MAX_BYTES: "64m", PARTITIONS: "200"})
         limit, partitions = environment.choose_settings(session)  # type: ignore[arg-type]
         assert limit.is_new
@@ -98,7 +101,7 @@ def test_a_session_that_cannot_set_them_is_left_alone() -> None:
     limit, partitions = environment.choose_settings(session)  # type: ignore[arg-type]
     assert (limit.is_new, partitions.is_new) == (False, False)
     assert str(limit) == (
-        f"{MAX_BYTES} is not set\n  the session cannot set it, or its Spark has none"
+        f"{MAX_BYTES} is not set\n  this session cannot change the setting, or does not have it"
     )
     assert environment.warn_if_untuned(session) is None  # type: ignore[arg-type]
 

@@ -152,7 +152,7 @@ def test_a_loop_at_the_end_and_what_to_write(spark: SparkSession) -> None:
     with pytest.warns(matchrec.warnings.EarlyEndWarning):
         found = matchrec.match_recognize(events, clause.format("SKIP TILL NEXT MATCH"))
     assert found.collect() == [(3, 3)]
-    with pytest.warns(matchrec.warnings.EarlyEndWarning, match="comes 3 times"):
+    with pytest.warns(matchrec.warnings.EarlyEndWarning, match="always repeats exactly 3 times"):
         found = matchrec.match_recognize(
             events, clause.format("SKIP TILL NEXT MATCH NON-OVERLAPPING MATCHES")
         )
@@ -204,7 +204,7 @@ def test_ties_are_told_once_for_each_query(ticks: DataFrame) -> None:
     assert told.filename == __file__
     assert str(told.message).splitlines() == [
         "1 row has the same ORDER BY values as the row before it",
-        "  note: their order may differ each time, and so may the result",
+        "  note: their order can differ from run to run, and so can the result",
         "  note: for example, two rows have sym = 'X', ts = 1",
         "  help: add a column to ORDER BY that tells these rows apart",
     ]

@@ -54,18 +54,18 @@ partition ticker = 'AAPL': 7 rows
 
 row 1 (day = 2024-01-01): no match
   row  day
-  1    2024-01-01  STRT  taken   no condition: true of every row
-  2    2024-01-02  DOWN  taken   price < PREV(price): 36 < 37 is true (PREV(price) of row 1)
-  3    2024-01-03  DOWN  taken   price < PREV(price): 35 < 36 is true (PREV(price) of row 2)
-  4    2024-01-04  DOWN  failed  price < PREV(price): 39 < 35 is false (PREV(price) of row 3)
+  1    2024-01-01  STRT  taken   no condition: always true
+  2    2024-01-02  DOWN  taken   price < PREV(price): 36 < 37 is true (PREV(price) from row 1)
+  3    2024-01-03  DOWN  taken   price < PREV(price): 35 < 36 is true (PREV(price) from row 2)
+  4    2024-01-04  DOWN  failed  price < PREV(price): 39 < 35 is false (PREV(price) from row 3)
                    UP    failed  price > FIRST(price) * 1.1: 39 > 40.7 is false \
-(FIRST(price) = 37 of row 1)
+(FIRST(price) = 37 from row 1)
   3    2024-01-03  UP    failed  price > FIRST(price) * 1.1: 35 > 40.7 is false \
-(FIRST(price) = 37 of row 1)
-  came as far as rows 1 to 3: STRT DOWN{2}
-  then it needed DOWN or UP on row 4 (day = 2024-01-04)"""
+(FIRST(price) = 37 from row 1)
+  got as far as rows 1 to 3: STRT DOWN{2}
+  then row 4 (day = 2024-01-04) had to be DOWN or UP"""
     )
-    frame = answer.to_pandas()
+    frame = answer.toPandas()
     assert frame["outcome"].tolist() == ["taken", "taken", "taken", "failed", "failed", "failed"]
     assert frame["row"].tolist() == [1, 2, 3, 4, 4, 3]
     assert set(frame["start"]) == {1}
@@ -86,7 +86,7 @@ def test_what_would_fail_is_not_asked(spark: SparkSession) -> None:
         DEFINE B AS A.kind = 'n' AND CAST(B.v AS INT) > CAST(A.v AS INT)""",
     ).why(row=3)
     assert "A.kind = 'n': 't' = 'n' is false" in str(why)
-    assert "CAST(B.v AS INT) > CAST(A.v AS INT): not asked" in str(why)
+    assert "CAST(B.v AS INT) > CAST(A.v AS INT): not evaluated" in str(why)
 
 
 def test_decimals_compare_with_doubles_as_in_the_search(spark: SparkSession) -> None:
@@ -101,13 +101,13 @@ def test_decimals_compare_with_doubles_as_in_the_search(spark: SparkSession) -> 
     assert [" ".join(line.split()) for line in text.splitlines()][3:-2] == [
         "row 1 (n = 1): match 1, rows 1 to 3: A B{2}",
         "row n",
-        "1 1 A taken no condition: true of every row",
+        "1 1 A taken no condition: always true",
         "2 2 B taken z > 0.25: NaN > 0.25 is true",
-        "coalesce(FIRST(d) < z, FALSE): true (FIRST(d) = 0.30 of row 1, z = NaN)",
-        "FIRST(d) <> z: 0.30 <> NaN is true (FIRST(d) of row 1)",
+        "coalesce(FIRST(d) < z, FALSE): true (FIRST(d) = 0.30 from row 1, z = NaN)",
+        "FIRST(d) <> z: 0.30 <> NaN is true (FIRST(d) from row 1)",
         "3 3 B taken z > 0.25: 0.30000000000000004 > 0.25 is true",
-        "coalesce(FIRST(d) < z, FALSE): true (FIRST(d) = 0.30 of row 1, z = 0.30000000000000004)",
-        "FIRST(d) <> z: 0.30 <> 0.30000000000000004 is true (FIRST(d) of row 1)",
+        "coalesce(FIRST(d) < z, FALSE): true (FIRST(d) = 0.30 from row 1, z = 0.30000000000000004)",
+        "FIRST(d) <> z: 0.30 <> 0.30000000000000004 is true (FIRST(d) from row 1)",
     ]
 
 
@@ -116,13 +116,14 @@ def test_a_window_between_rows_is_a_condition(spark: SparkSession) -> None:
     query = V_SHAPE.replace("DEFINE", "WITHIN INTERVAL 1 DAY FROM DOWN TO UP DEFINE")
     answer = matchrec.query(spark, query).why(partition={"ticker": "AAPL"}, row=date(2024, 1, 5))
     up = next(one for one in answer.story.attempts[0].lines if one.variable == "UP")
+    window = "WITHIN INTERVAL 1 DAY"
     assert up.conditions == (
-        "price > FIRST(price) * 1.1: 50 > 39.6 is true (FIRST(price) = 36 of row 5)",
-        "WITHIN INTERVAL 1 DAY: 2024-01-07 < 2024-01-07 is false (PREV(day) = 2024-01-06 of row 6)",
+        "price > FIRST(price) * 1.1: 50 > 39.6 is true (FIRST(price) = 36 from row 5)",
+        f"{window}: 2024-01-07 < 2024-01-07 is false (PREV(day) = 2024-01-06 from row 6)",
     )
     assert repr(answer) == (
-        "<Why: row 5 (day = 2024-01-05): no match; came as far as rows 5 to 6: STRT DOWN; "
-        "then it needed DOWN or UP on row 7 (day = 2024-01-07)>"
+        "<Why: row 5 (day = 2024-01-05): no match; got as far as rows 5 to 6: STRT DOWN; "
+        "then row 7 (day = 2024-01-07) had to be DOWN or UP>"
     )
 
 
@@ -132,17 +133,17 @@ def test_the_matches_and_what_came_furthest(spark: SparkSession) -> None:
     titles = [one.title for one in answer.story.attempts]
     assert titles == ["row 1 (day = 2024-01-01): no match", "row 2 (day = 2024-01-02): no match"]
     assert answer.story.attempts[1].ends == (
-        "came as far as rows 2 to 3: STRT DOWN",
-        "then it needed DOWN or UP on row 4 (day = 2024-01-04)",
+        "got as far as rows 2 to 3: STRT DOWN",
+        "then row 4 (day = 2024-01-04) had to be DOWN or UP",
     )
 
 
 def test_a_row_inside_an_earlier_match(spark: SparkSession) -> None:
     answer = matchrec.query(spark, V_SHAPE).why(partition={"ticker": "AAPL"}, row="2024-01-06")
     assert answer.story.found == (
-        "row 6 (day = 2024-01-06): no search started from it",
-        "  it lies in match 1, rows 4 to 7: STRT DOWN{2} UP, mapped to DOWN",
-        "  AFTER MATCH SKIP PAST LAST ROW: the search went on from row 8",
+        "row 6 (day = 2024-01-06): no search started here",
+        "  it is inside match 1, rows 4 to 7: STRT DOWN{2} UP, mapped to DOWN",
+        "  AFTER MATCH SKIP PAST LAST ROW: the search continued at row 8",
         "  write AFTER MATCH SKIP TO NEXT ROW to search from every row",
     )
     assert answer.story.attempts == ()
@@ -199,7 +200,7 @@ def test_one_of_several_clauses(spark: SparkSession) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match="has 2 MATCH_RECOGNIZE clauses"):
         matchrec.query(spark, query, args).why()
     answer = matchrec.query(spark, query, args).why(clause="y")
-    (failed,) = answer.to_pandas().query("outcome == 'failed'")["condition"].unique()
+    (failed,) = answer.toPandas().query("outcome == 'failed'")["condition"].unique()
     assert failed == "top > :least: 37 > 38 is false"
     assert answer.story.found == ("match 1: rows 2 to 3: A{2}",)
     assert matchrec.query(spark, query, args).why(clause=1).story.heading[0] == "PATTERN (A+)"
@@ -216,8 +217,8 @@ def test_every_kind_of_reference_has_its_value(spark: SparkSession) -> None:
     df = spark.table("why_ticks")
     answer = matchrec.query(df, clause).why(partition=asked, row=date(2024, 1, 4))
     unknown = (
-        "stddev(U.price) < 0 OR day > FIRST(U.day, 5): unknown, as it is NULL (stddev(U.price)"
-        " = 2.1213203435596424, day = 2024-01-06, FIRST(U.day, 5) = NULL of no row)"
+        "stddev(U.price) < 0 OR day > FIRST(U.day, 5): NULL, so not true (stddev(U.price)"
+        " = 2.1213203435596424, day = 2024-01-06, FIRST(U.day, 5) finds no row)"
     )
     lines = answer.story.attempts[0].lines
     assert [line.conditions for line in lines] == [
@@ -271,8 +272,8 @@ def test_sase_skips_rows(spark: SparkSession) -> None:
         "`a[i]`.`price` > avg(`a`.`price` so far): 36 > 37.5 is false"
     )
     assert attempt.ends == (
-        "came as far as rows 2 to 4: a[1] a[i]",
-        "then it needed a[i] or b, but row 6 (day = 2024-01-06) lies outside of the window",
+        "got as far as rows 2 to 4: a[1] a[i]",
+        "then it needed a row for a[i] or b, but row 6 (day = 2024-01-06) is outside the window",
     )
 
 
@@ -292,13 +293,13 @@ def test_a_pattern_of_stages(spark: SparkSession) -> None:
     )
     (attempt,) = answer.story.attempts
     assert [(line.row, line.variable, line.outcome) for line in attempt.lines][-2:] == [
-        (6, "low where", "stops the run"),
+        (6, "low where", "may not be skipped"),
         (6, "higher", "failed"),
     ]
     assert attempt.lines[-1].conditions == (
-        "price > LAST(`high`.price): 30 > 39 is false (LAST(`high`.price) of row 4)",
+        "price > LAST(`high`.price): 30 > 39 is false (LAST(`high`.price) from row 4)",
     )
-    assert attempt.ends[-1] == "row 6 (day = 2024-01-06) ended it: low where holds of it"
+    assert attempt.ends[-1] == "row 6 (day = 2024-01-06) ended it, because it satisfies low where"
 
 
 def test_a_search_that_its_rows_end(spark: SparkSession) -> None:
@@ -317,9 +318,9 @@ def test_rows_that_are_left_out_before_the_search(spark: SparkSession) -> None:
     df = spark.table("why_ticks").where("ticker = 'GOOG'")
     answer = matchrec.query(df, clause).why(row=date(2024, 1, 1))
     assert answer.story.attempts[0].ends == (
-        "it is left out before the search: no variable but of loops can take it",
+        "this row is left out before the search: only loops could take it",
         "no row could be mapped",
-        "then it needed A on row 1 (day = 2024-01-01)",
+        "then row 1 (day = 2024-01-01) had to be A",
     )
 
 
@@ -453,7 +454,7 @@ def test_bytes_are_shown_as_sql_writes_them(
     first, second = value.format("X'00FF'"), value.format("X'00FE'")
     rows = spark.range(1, 3).selectExpr("id", f"IF(id = 1, {first}, {second}) AS v")
     query = matchrec.query(rows, "ORDER BY id PATTERN (A B) DEFINE B AS A.v IS NOT NULL")
-    assert f"A.v IS NOT NULL: true (A.v = {shown} of row 1)" in str(query.why(row=1))
+    assert f"A.v IS NOT NULL: true (A.v = {shown} from row 1)" in str(query.why(row=1))
     clause = "PARTITION BY v ORDER BY id PATTERN (A) DEFINE A AS id > 0"
     for name in names:
         assert ": 1 row\nmatch 1" in str(matchrec.query(rows, clause).why(partition={"v": name}))

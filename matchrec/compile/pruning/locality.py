@@ -1,8 +1,8 @@
 """Find out how far from the rows of a match a plan looks, and which shortcuts that rules out.
 
     MATCH_NUMBER()      depends on earlier matches of the partition
-    PREV(A.x)           reads rows beside a match
-    NOT N A B           looks for rows before a match
+    PREV(A.x)           reads rows before or after a match
+    NOT N A B           forbids rows before a match
 
 A shortcut leaves rows out, or searches a partition in parts. Before it is taken, `find_obstacle`
 says whether it is proven for everything that the plan looks at. If not, the query runs without it.
@@ -39,7 +39,7 @@ class OutsideLook:
     look: Dependency
 
     def __str__(self) -> str:
-        """Return the sentence that `explain` prints: `PREV reads rows beside a match`."""
+        """Return the sentence that `explain` prints: `PREV reads rows before or after a match`."""
         return f"{self.part} {self.look.value}"
 
 
@@ -104,7 +104,7 @@ def look_at_aggregate(
 ) -> Iterator[OutsideLook]:
     """Yield what an aggregate looks at: its frame around the current row, and its arguments."""
     if reference.frame is not None:
-        yield OutsideLook(f"{reference.function} over a frame", Dependency.BESIDE)
+        yield OutsideLook(f"{reference.function}() with OVER", Dependency.BESIDE)
     for inner in expression.list_inner_references(reference):
         yield from LOOKS_OF_REFERENCES[type(inner)](inner, context)
 
@@ -210,7 +210,7 @@ def look_at_staging(staging: Staging, _: ReferenceContext) -> Iterator[OutsideLo
         yield OutsideLook("a skip strategy", Dependency.OVERLAP)
     if staging.timeouts is not None:
         look = Dependency.TIMED_OUT if staging.skip is None else Dependency.LIVE
-        yield OutsideLook("a side output of timeouts", look)
+        yield OutsideLook("the option timeouts", look)
 
 
 def look_at_totals(totals: Totals, _: ReferenceContext) -> list[OutsideLook]:
@@ -261,8 +261,8 @@ def find_outside_looks(plan: MatchPlan, follow: FollowSets) -> Iterator[OutsideL
     >>> plan = lower_clause(site.clause)
     >>> for look in find_outside_looks(plan, compile_pattern(plan).follow):
     ...     print(look)
-    ^ asks where the partition begins or ends
-    PREV reads rows beside those of a match, between its first and its last row
+    ^ tests where the partition begins or ends
+    PREV reads unmatched rows between the first and the last row of a match
     """
     context = ReferenceContext(plan, follow)
     for field, find_looks in LOOKS_OF_FIELDS.items():
@@ -334,7 +334,7 @@ def find_obstacle(shortcut: Shortcut, plan: MatchPlan, follow: FollowSets) -> st
 def show_table() -> str:
     """Return a Markdown table for the documentation: which shortcuts are proven for what."""
     names = [shortcut.value for shortcut in Shortcut]
-    lines = [f"| what a part of a query says | {' | '.join(names)} |"]
+    lines = [f"| what a part of a query does | {' | '.join(names)} |"]
     lines.append("|---|" + ":-:|" * len(names))
     for look in Dependency:
         marks = (" yes " if shortcut in PROVEN_FOR[look] else " " for shortcut in Shortcut)

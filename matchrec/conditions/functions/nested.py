@@ -16,6 +16,7 @@ from matchrec.conditions.functions.function import (
 )
 from matchrec.conditions.functions.numerals import wrap
 from matchrec.conditions.types import BOOLEAN, INT, Family, ValueType
+from matchrec.errors.wording import show_count
 
 ARRAY, INTEGER = Family.ARRAY, Family.INTEGER
 
@@ -77,7 +78,8 @@ def build_subscript(use: FunctionUse) -> Compute:
         if 0 <= index < len(values):
             return values[index]
         if use.ansi:
-            raise AnsiError(f"INVALID_ARRAY_INDEX: an array of {len(values)} elements")
+            count = show_count(len(values), "element")
+            raise AnsiError(f"the array has {count}, and none at this index")
         return None
 
     return compute

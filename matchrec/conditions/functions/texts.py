@@ -66,8 +66,9 @@ def compile_like(pattern: str, escape: str) -> re.Pattern[str]:
         if character == escape:
             escaped = next(characters, "")
             if escaped not in ("%", "_", escape):
-                reason = f"{escape!r} escapes {escaped!r} in {pattern!r}"
-                raise FunctionError(f"INVALID_FORMAT: {reason}")
+                place = f"before {escaped!r} in" if escaped else "at the end of"
+                reason = f"{escape!r} is not allowed {place} {pattern!r}"
+                raise FunctionError(f"{reason}, but only before %, _ and {escape}")
             parts.append(glob.escape(escaped))
         else:
             parts.append(WILDCARDS.get(character) or glob.escape(character))

@@ -113,7 +113,7 @@ def reject_ordered_array(node: exp.ArrayAgg, context: RuleContext) -> exp.Expr:
         UnsupportedError: there is an ORDER BY.
     """
     if context.write.is_spark and isinstance(node.this, exp.Order):
-        raise UnsupportedError(f"{context.read.title} sorts no values between these parentheses")
+        raise UnsupportedError(f"{context.read.title} does not allow ORDER BY in these parentheses")
     return node
 
 
@@ -186,7 +186,9 @@ def remove_final(node: exp.Expr, context: RuleContext) -> exp.Expr:
     is_final = node.parent is not None and find_pattern_function(node.parent) == "FINAL"
     if isinstance(node, exp.AggFunc) and not is_final:
         meaning = "an aggregate is over the whole match in Databricks"
-        context.remark(f"{meaning}, and up to its row in {context.read.title}")
+        context.remark(
+            f"{meaning}, and over the rows up to the current one in {context.read.title}"
+        )
     return node
 
 
@@ -201,7 +203,7 @@ def remark_array_nulls(node: exp.ArrayAgg, context: RuleContext) -> exp.Expr:
             # sqlglot would write this as FILTER, which no aggregate of a clause has.
             node.set("nulls_excluded", None)
         kept = f"ARRAY_AGG keeps NULLs in {keeps.title}"
-        context.remark(f"{kept}, and leaves them out in {drops.title}")
+        context.remark(f"{kept}, and drops them in {drops.title}")
     return node
 
 
@@ -214,7 +216,7 @@ def reject_distinct_and_filter(node: exp.AggFunc, context: RuleContext) -> exp.E
     is_distinct = isinstance(node.this, exp.Distinct)
     if context.clause is not None and (is_distinct or isinstance(node.parent, exp.Filter)):
         word = "DISTINCT" if is_distinct else "FILTER"
-        raise UnsupportedError(f"no {word}: an aggregate of a clause is over all its rows")
+        raise UnsupportedError(f"no {word}, because an aggregate in the clause reads all rows")
     return node
 
 
@@ -344,7 +346,7 @@ def rename_prev_and_next(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
     if name is None:
         return node
     if context.is_measure:
-        context.remark(f"{name} of MEASURES sees rows of the match alone in {context.write.title}")
+        context.remark(f"{name} in MEASURES reads only rows of the match in {context.write.title}")
     return call_pattern_function(name, *node.expressions)
 
 

@@ -134,7 +134,7 @@ def rewrite_text_addition(node: exp.Add, context: RuleContext) -> exp.Expr:
 def drop_into(node: exp.Select, context: RuleContext) -> exp.Expr:
     """Drop INTO of `SELECT * INTO output`: the caller decides where the rows go."""
     if node.args.get("into"):
-        context.remark("INTO is left out: the rows are what the query gives", is_met=True)
+        context.remark("INTO is dropped, because the query returns its rows", is_met=True)
         node.set("into", None)
     return node
 
@@ -380,7 +380,7 @@ def remark_first_of_later_rows(node: exp.Anonymous, context: RuleContext) -> exp
         return node
     names_variable = any(column.table for column in node.find_all(exp.Column))
     if names_variable or len(node.expressions) > 1:
-        context.remark("FIRST finds rows after the row of the measure, too, in Trino")
+        context.remark("FIRST also reads rows after the current one in Trino")
     return node
 
 

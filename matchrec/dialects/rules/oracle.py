@@ -389,8 +389,8 @@ def rewrite_to_char_without_format(node: exp.ToChar, context: RuleContext) -> ex
 def remark_fraction(number: exp.Expr, context: RuleContext) -> None:
     """Remark on the text of a number, which is `11.5` and `.5` in Oracle, not `11.50` and `0.5`."""
     if context.kind(number) in (ValueKind.DECIMAL, ValueKind.FRACTION):
-        zeros = "neither zeros at its end nor a zero before its point"
-        context.remark(f"a number has {zeros} in Oracle")
+        zeros = "without zeros at its end and without a zero before its point"
+        context.remark(f"Oracle writes a number {zeros}")
 
 
 def drop_dual(node: exp.Select, _: RuleContext) -> exp.Expr:

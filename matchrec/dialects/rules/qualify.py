@@ -81,8 +81,8 @@ def inline_aliases(part: exp.Expr, query: exp.Select, context: RuleContext) -> N
             return column  # `x + 1 AS x`: the column hides the alias
         is_column = context.has_column(query, name)
         if is_column is None and not expression.find(exp.Window):
-            alias = f"`{column.name}` is the alias of SELECT in {context.read.title}"
-            unknown = "if no table has such a column; the columns of these tables are not known"
+            alias = f"`{column.name}` is an alias of SELECT in {context.read.title}"
+            unknown = "if no table has this column; the columns of these tables are not known"
             context.remark(f"{alias}, {unknown}")
             return column
         return column if is_column else exp.paren(expression.copy())

@@ -48,7 +48,7 @@ def round_or_cut_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
         return node
     kind = context.kind(node.this)
     if kind is None:
-        does, other = ("rounds", "cuts") if rounds else ("cuts", "rounds")
+        does, other = ("rounds", "truncates") if rounds else ("truncates", "rounds")
         cast = f"a cast to an integer {does} in {context.read.title}, and {other} in"
         context.remark(f"{cast} {context.write.title}; the types of these columns are not known")
     if kind not in (ValueKind.FRACTION, ValueKind.DECIMAL):
@@ -65,7 +65,7 @@ def cut_text_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
     if context.write.name in _CUTTING_TEXTS or length is None:
         return node
     if node.is_type(exp.DType.CHAR, exp.DType.NCHAR) and not context.read.is_spark:
-        context.remark(f"CHAR(n) is filled with blanks in {context.read.title}, and here it is not")
+        context.remark(f"CHAR(n) is padded with spaces in {context.read.title}, and not here")
     return exp.Anonymous(this="LEFT", expressions=[exp.cast(node.this, "text"), length.copy()])
 
 
@@ -124,7 +124,7 @@ def remark_average_of_decimals(node: exp.Avg, context: RuleContext) -> exp.Expr:
     kind = context.kind(node.this)
     if kind is ValueKind.DECIMAL or (kind is None and reads_trino):
         other = context.write.title if reads_trino else context.read.title
-        digits = f"AVG of decimals has their number of digits in Trino, and more in {other}"
+        digits = f"AVG of decimals keeps their number of digits in Trino, and has more in {other}"
         context.remark(f"{digits}; for DECIMAL(10, 2) write CAST(AVG(x) AS DECIMAL(10, 2))")
     return node
 
@@ -142,8 +142,8 @@ def round_decimal_quotient(node: exp.Div, context: RuleContext) -> exp.Expr:
     digits = _count_decimal_digits(node, context)
     if digits is not None and context.write.is_spark:
         return exp.cast(node.copy(), f"DECIMAL(38, {digits})")
-    rounded = "a quotient of decimals is rounded in Trino to the digits of the one that has more"
-    message = f"{rounded} of them, and has more in {context.write.title}"
+    rounded = "Trino rounds a quotient of decimals to the larger number of digits of the two"
+    message = f"{rounded}, and {context.write.title} keeps more digits"
     context.remark(f"{message}; for DECIMAL(10, 2) write CAST(a / b AS DECIMAL(10, 2))")
     return node
 
@@ -438,9 +438,9 @@ def _reads_itself(definition: exp.CTE) -> bool:
 
 # What is special about casts to text, by product.
 _TEXT_CASTS = {
-    "snowflake": "a cast to text gives three digits of a second in Snowflake",
-    "bigquery": "a cast to text gives +00 after a timestamp in BigQuery",
-    "trino": "a cast to text gives 1.0E0 of a double, and all digits of a timestamp in Trino",
+    "snowflake": "Snowflake casts a timestamp to a string with three digits after the second",
+    "bigquery": "BigQuery casts a timestamp to a string with +00 at the end",
+    "trino": "Trino casts a double to a string such as 1.0E0, and keeps all digits of a timestamp",
 }
 
 

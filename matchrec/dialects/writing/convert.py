@@ -1,4 +1,4 @@
-"""Converts a query that was read to the SQL of a product.
+"""Convert a query that was read to the SQL of a product.
 
 1. `read_sase` or `read_pattern` returns the plan of what the user wrote.
 2. `prepare_for_sql` turns it into a plan that SQL can express, or raises an error.
@@ -93,7 +93,7 @@ class Conversion:
 
     Attributes:
         text: the converted query.
-        notes: what is lost or has another meaning in the product, each with its location.
+        notes: what is lost, and what means something else in the product, each with its location.
         source: the query as it was, which the notes point to.
 
     >>> converted = matchrec.transpile("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts PATTERN (A B) "
@@ -150,7 +150,7 @@ def _translate(text: str, product: Product) -> Translation:
     try:
         return translate_query(text, SPARK, product)
     except MatchRecognizeError as error:
-        error.notes = (*error.notes, "this line is of the query as Spark SQL")
+        error.notes = (*error.notes, "the line is in the query after its translation to Spark SQL")
         raise
 
 
@@ -176,7 +176,7 @@ def check_meaning(reading: ReadQuery, plan: MatchPlan, text: str) -> None:
         if forms.name_condition(definition.variable) == part:
             span = definition.condition.span
             break
-    what = f"{part}, which would mean something else there"
+    what = f"{part}, which would have other matches in SQL"
     raise errors.no_equivalent(span, what=what, cure=None)
 
 
@@ -213,7 +213,7 @@ def reject_negations(plan: MatchPlan) -> None:
     for absence in plan.absences:
         what = "a negation of SASE+ under strict contiguity"
         is_between_events = absence.after is not None and absence.before is not None
-        hint = "between two events there is none: leave it out"
+        hint = "remove it: under strict contiguity no event is between two events"
         raise errors.no_equivalent(
             absence.span, what=what, cure=hint if is_between_events else None
         )
@@ -229,11 +229,13 @@ def reject_conditions(plan: MatchPlan) -> None:
         condition = definition.condition
         if definition.variable == plan.closing:
             what = "a condition on the whole match"
-            hint = "make it a column of RETURN, and test that after the match"
+            hint = "return the value as a column, and test it in a query over the result"
             raise errors.no_equivalent(condition.span, what=what, cure=hint)
         for reference in condition.references:
             if isinstance(reference, expression.Aggregate) and reference.so_far:
-                what = "an aggregate over the rows before: in DEFINE it includes the row itself"
+                what = (
+                    "an aggregate over the earlier rows only: in DEFINE it includes the current row"
+                )
                 raise errors.no_equivalent(reference.span, what=what, cure=None)
 
 
@@ -244,7 +246,7 @@ def _note_losses(reading: ReadQuery) -> Iterator[Note]:
         if key.span is not None:
             yield Note(f"`{key.text.strip('`')}` becomes a column of the result", key.span)
     if any(forms.reads_whole_rows(measure.value) for measure in plan.measures):
-        message = "the events do not come out: MEASURES takes columns by name, as RETURN does"
+        message = "whole events are not columns of the result: name their attributes in RETURN"
         yield Note(message, reading.pattern)
 
 

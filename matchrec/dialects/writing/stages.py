@@ -52,8 +52,8 @@ SELECTION = {
 _TIMES = ("start_time", "end_time")
 
 _OTHER_NOTS = (
-    "is neither a not_next between single stages where no event is skipped, nor elsewhere a "
-    "not_followed_by after a single stage, at the end or before a last single stage"
+    "is not one of the two forms that SQL can express: not_next between single stages if no event "
+    "is skipped, or else not_followed_by after a single stage, at the end or before the last stage"
 )
 
 
@@ -221,7 +221,7 @@ def find_contiguity(stages: tuple[Stage, ...]) -> Contiguity:
     if kinds == (Contiguity.RELAXED,):
         for stage in all_stages(stages):
             if stage.quantified or stage.optional or stage.is_group:
-                obstacle = "may be left otherwise than under SKIP TILL NEXT MATCH"
+                obstacle = "takes or skips events in another way than SKIP TILL NEXT MATCH"
                 raise errors.pattern_not_in_sql(what=stage.label, obstacle=obstacle)
     return kinds[0]
 
@@ -233,5 +233,5 @@ def _find_obstacle(stage: Stage) -> str | None:
     if stage.greedy:
         return "is greedy()"
     if stage.gap is not None or stage.near is not None:
-        return "has a window between neighbours"
+        return "has a window between two events"
     return None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 # How many characters of a partition's value a message shows.
@@ -23,9 +25,14 @@ class RowLocation:
     relevant_only: bool = False
     # The time of the row, in UTC, if it is one of a stream.
     time: str | None = None
+    # Its values of the ORDER BY keys, by their SQL text; empty if the worker does not have them.
+    order: Mapping[str, object] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        """Return the row as a sentence names it: `in the partition with sym = 'X', row 3`."""
+        """Return the row as a sentence names it: `in the partition with sym = 'X', row 3 (ts = 7)`.
+
+        Without its number, a row is not named, but only its partition.
+        """
         keys = ", ".join(f"{text} = {shown(value)}" for text, value in self.keys.items())
         partition = f"the partition with {keys}" if keys else "the only partition"
         if self.time is not None:  # a row's number changes while a stream goes on
@@ -33,7 +40,9 @@ class RowLocation:
         if self.row_number is None:
             return f"in {partition}"
         counted_rows = " of those that are searched" if self.relevant_only else ""
-        return f"in {partition}, row {self.row_number}{counted_rows}"
+        values = ", ".join(f"{text} = {shown(value)}" for text, value in self.order.items())
+        order_values = f" ({values})" if values else ""
+        return f"in {partition}, row {self.row_number}{counted_rows}{order_values}"
 
     @property
     def partition(self) -> dict[str, object]:
@@ -42,8 +51,15 @@ class RowLocation:
 
 
 def shown(value: object) -> str:
-    """Return a value as Python writes it, cut off if it is long."""
-    text = repr(value)
+    """Return a value as a message shows it, cut off if it is long.
+
+    >>> shown("X"), shown(Decimal("1.50")), shown(date(2026, 1, 31))
+    ("'X'", '1.50', "'2026-01-31'")
+    """
+    if isinstance(value, Decimal):
+        text = str(value)
+    else:
+        text = repr(str(value) if isinstance(value, date) else value)
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
 
 

@@ -433,9 +433,20 @@ def product_not_written(span: Span, *, product: str) -> MatchRecognizeUnsupporte
     )
 
 
-def not_in_product(span: Span, *, product: str, what: str) -> MatchRecognizeUnsupportedError:
-    """Return the error for a part of a clause that the product does not have."""
-    return MatchRecognizeUnsupportedError(f"{product} has no {what}", span, code="not-in-product")
+def not_in_product(
+    span: Span, *, product: str, what: str, cure: str | None
+) -> MatchRecognizeUnsupportedError:
+    """Return the error for a part of a clause that the product does not have.
+
+    Args:
+        span: the location in the text of the query.
+        product: the product.
+        what: the part.
+        cure: what to write instead; None if there is nothing.
+    """
+    return MatchRecognizeUnsupportedError(
+        f"{product} has no {what}", span, hint=cure, code="not-in-product"
+    )
 
 
 def product_without_within(

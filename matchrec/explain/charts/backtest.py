@@ -108,12 +108,12 @@ class Backtest(figures.PicturedText):
     >>> rises = "ORDER BY at PATTERN (HIGH HIGH) DEFINE HIGH AS load > 8"
     >>> found = matchrec.query(errors, rises).backtest(labels, start="start", end="end")
     >>> found.incidents.select("start", "outcome", "reason").orderBy("start").show()
-    +-----+-------+-----------------+
-    |start|outcome|           reason|
-    +-----+-------+-----------------+
-    |    1|    hit|             NULL|
-    |    5|   miss|no row lies in it|
-    +-----+-------+-----------------+
+    +-----+-------+-------------------+
+    |start|outcome|             reason|
+    +-----+-------+-------------------+
+    |    1|    hit|               NULL|
+    |    5|   miss|it contains no rows|
+    +-----+-------+-------------------+
     """
 
     incidents: DataFrame
@@ -175,23 +175,23 @@ class Backtest(figures.PicturedText):
         ]
         lines = [
             f"{incidents}: {score.hits:,} hit{several}, {score.misses:,} missed",
-            f"{matches}: {score.over_an_incident:,} over an incident, {alarms}",
+            f"{matches}: {score.over_an_incident:,} overlapping an incident, {alarms}",
             "recall {}, precision {}, F1 {}".format(*shares),
         ]
         if score.misses:
-            lines.append("what ended the best attempts at those that were missed")
+            lines.append("why the best attempts at the missed incidents stopped")
             for count, variable, reason in self.reasons[:MOST_REASONS]:
                 after = "" if variable is None else f"after {variable}: "
                 lines.append(f"  {count:,} {after}{reason}")
         return "\n".join(lines)
 
-    def to_pandas(self) -> pd.DataFrame:
+    def toPandas(self) -> pd.DataFrame:  # noqa: N802 -- as PySpark calls it
         """Return `incidents` as a pandas DataFrame.
 
         >>> rows = spark.sql("VALUES (1, 9), (2, 9) AS t(at, load)")
         >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
         >>> found = matchrec.query(rows, "ORDER BY at PATTERN (A) DEFINE A AS load > 8")
-        >>> sorted(found.backtest(labels, start="start", end="end").to_pandas()["matches"])
+        >>> sorted(found.backtest(labels, start="start", end="end").toPandas()["matches"])
         [0, 2]
         """
         frame: pd.DataFrame = self.incidents.toPandas()
@@ -241,7 +241,7 @@ class Backtest(figures.PicturedText):
         for name, colour in COLOURS:
             panel.plot([], [], color=colour, linewidth=5, label=name)
         hidden = len(lanes) - len(heights)
-        title = {"title": f"{hidden:,} more are not drawn"} if hidden > 0 else {}
+        title = {"title": f"{hidden:,} more partitions are not drawn"} if hidden > 0 else {}
         figure.legend(loc="outside upper center", ncols=4, frameon=False, fontsize=8, **title)
         return figure
 
@@ -294,7 +294,7 @@ class Backtest(figures.PicturedText):
 # The entries of the picture's legend.
 COLOURS = (
     ("incident that is hit", figures.MATCHED),
-    ("missed", figures.MISSED),
-    ("match over an incident", figures.INK),
+    ("incident that is missed", figures.MISSED),
+    ("match that overlaps an incident", figures.INK),
     ("false alarm", figures.BESIDE),
 )

@@ -55,11 +55,11 @@ class Sweep(PicturedText):
         """Return the cells of all rows as texts."""
         return [tuple(show(value) for value in row) for row in self.rows]
 
-    def to_pandas(self) -> pd.DataFrame:
+    def toPandas(self) -> pd.DataFrame:  # noqa: N802 -- as PySpark calls it
         """Return the table as a pandas DataFrame.
 
         >>> clause = "ORDER BY id PATTERN (A+) DEFINE A AS id > :least"
-        >>> found = matchrec.sweep(spark.range(5), clause, {"least": [1, 3]}).to_pandas()
+        >>> found = matchrec.sweep(spark.range(5), clause, {"least": [1, 3]}).toPandas()
         >>> list(found["rows"])
         [3, 1]
         """

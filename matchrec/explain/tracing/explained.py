@@ -134,7 +134,7 @@ class Explainer:
         trial = attempt.trials[trial_index]
         conjuncts = self.parts.conjuncts.get(self.task.variables[trial.condition_variable], ())
         if not conjuncts:
-            yield "no condition: true of every row"
+            yield "no condition: always true"
             return
         truths = find_truths(trial, conjuncts, values)
         mapped = list_rows_of_trial(self.task, attempt, trial_index)
@@ -170,7 +170,7 @@ class Explainer:
     def describe_reference(
         self, part: ReferencePart, values: MeasureTexts, mapped: Mapped
     ) -> str | None:
-        """Return the value of a reference, and which row it reads: `PREV(price) = 10 of row 3`.
+        """Return the value of a reference, and which row it reads: `PREV(price) = 10 from row 3`.
 
         The value is left out if a side of the comparison shows it, and the row if it is the one
         that is tried. None if there is nothing to say.
@@ -179,9 +179,9 @@ class Explainer:
         if part.navigation is not None:
             row = self.find_row_read(part.navigation, mapped)
             if row is None:
-                row_text = " of no row"
-            elif row != mapped[-1][0]:
-                row_text = f" of row {row + 1}"
+                return f"{part.text} finds no row"
+            if row != mapped[-1][0]:
+                row_text = f" from row {row + 1}"
         if part.is_side:
             return f"{part.text}{row_text}" if row_text else None
         return f"{part.text} = {value_text(values[part.measure])}{row_text}"
@@ -206,7 +206,7 @@ def value_text(value: str | None) -> str:
 
 
 # The truth of a conjunct that was not evaluated because one before it does not hold.
-NOT_EVALUATED = "not asked"
+NOT_EVALUATED = "not evaluated"
 
 
 def find_truths(
@@ -223,7 +223,7 @@ def find_truths(
         values: the values of all measures; empty if there are none for this trial.
 
     Returns:
-        For each conjunct "true", "false", "unknown, as it is NULL" or `NOT_EVALUATED`; None if
+        For each conjunct "true", "false", "NULL, so not true" or `NOT_EVALUATED`; None if
         it is not known.
     """
     condition_holds = trial.outcome is not Outcome.FAILED
@@ -233,7 +233,7 @@ def find_truths(
     if not values or lacks_values:
         return ("true",) if condition_holds and len(conjuncts) == 1 else all_unknown
     truths = [
-        None if conjunct.truth is None else (values[conjunct.truth] or "unknown, as it is NULL")
+        None if conjunct.truth is None else (values[conjunct.truth] or "NULL, so not true")
         for conjunct in conjuncts
     ]
     for index, conjunct in enumerate(conjuncts):

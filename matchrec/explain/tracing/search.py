@@ -47,13 +47,13 @@ class Outcome(Enum):
     # The partition or the window has ended.
     NO_ROW = "no row left"
     # An anchor: the row is not the partition's first, or not its last.
-    NOT_THERE = "not there"
+    NOT_THERE = "anchor failed"
     # The condition of a row that is not allowed, or that ends a loop, holds.
     ENDED = "ends the run"
     # The condition of a row that the run may not skip holds.
-    BLOCKED = "stops the run"
+    BLOCKED = "may not be skipped"
     # All rows are mapped, but a negation or the closing condition fails.
-    REJECTED = "no match as a whole"
+    REJECTED = "rejected as a whole"
     TIMED_OUT = "timed out"
     MATCHED = "match"
 

@@ -107,9 +107,7 @@ class StoryWriter:
 
     def write_story(self) -> Story:
         """Return the whole trace in words."""
-        pattern = " ".join(
-            [f"PATTERN ({show_pattern(self.plan.pattern)})", *self.describe_window()]
-        )
+        pattern = f"PATTERN ({show_pattern(self.plan.pattern)}){self.show_window()}"
         keys = ", ".join(f"{name} = {value}" for name, value in self.rows.keys.items())
         partition = f"partition {keys}" if keys else "the only partition"
         row_count = show_count(len(self.rows.order_values), "row")
@@ -132,14 +130,14 @@ class StoryWriter:
         """List the matches of the partition, and say if not all rows were searched from."""
         matches = self.trace.matches
         if not matches:
-            yield f"no match; searched from {self.trace.tried:,} of the rows"
+            yield f"no match; {show_count(self.trace.tried, 'starting row')} tried"
         for match in matches[:MOST_MATCHES]:
             yield f"match {match.number}: {self.describe_rows(match.mapped, match.start)}"
         if len(matches) > MOST_MATCHES:
             more = len(matches) - MOST_MATCHES
             yield f"and {show_count(more, 'more match', 'more matches')}"
         if self.trace.until is not None:
-            yield f"too many trials: attempts are known up to row {self.trace.until}"
+            yield f"too many trials: attempts are traced only up to row {self.trace.until}"
 
     def explain_passed_rows(self, rows: Mapping[int, EngineMatch | None]) -> Iterator[str]:
         """Explain why no search started from some rows.
@@ -148,15 +146,15 @@ class StoryWriter:
             rows: for each row the match that the search went past, as `Trace.passed`.
         """
         for row, match in rows.items():
-            yield f"{self.rows.name_row(row)}: no search started from it"
+            yield f"{self.rows.name_row(row)}: no search started here"
             if match is None:
                 continue
             variables = [variable for position, variable in match.mapped if position == row]
             mapped = f", mapped to {self.task.variables[variables[0]]}" if variables else ""
             match_rows = self.describe_rows(match.mapped, match.start)
-            yield f"  it lies in match {match.number}, {match_rows}{mapped}"
+            yield f"  it is inside match {match.number}, {match_rows}{mapped}"
             skip = self.plan.after_match.words
-            yield f"  {skip}: the search went on from row {match.next + 1}"
+            yield f"  {skip}: the search continued at row {match.next + 1}"
             yield "  write AFTER MATCH SKIP TO NEXT ROW to search from every row"
 
     def describe_rows(self, mapped: Mapped, start: int) -> str:
@@ -232,16 +230,16 @@ class StoryWriter:
         if matches:
             return f"{name}: {show_count(len(matches), 'match', 'matches')}"
         if attempt.matches:
-            return f"{name}: a match that leaves room for others and was left out"
+            return f"{name}: a match that is not in the result, because of other matches"
         return f"{name}: no match"
 
     def describe_end(self, attempt: Attempt) -> Iterator[str]:
         """Say how many rows an attempt without a match mapped, and what it needed next."""
         if attempt.start in self.rows.irrelevant:
-            yield "it is left out before the search: no variable but of loops can take it"
+            yield "this row is left out before the search: only loops could take it"
         if attempt.is_cut:
             count = len(attempt.trials)
-            yield f"the search was cut after {count:,} trials; what follows is of those"
+            yield f"the trace stops after {count:,} trials, and the next lines are about these"
         if attempt.matches:
             return
         if not attempt.best:
@@ -249,7 +247,7 @@ class StoryWriter:
         else:
             best = [attempt.trials[index] for index in attempt.best]
             path = tuple((trial.row, trial.variable) for trial in best)
-            yield f"came as far as {self.describe_rows(path, attempt.start)}"
+            yield f"got as far as {self.describe_rows(path, attempt.start)}"
         stopped = [attempt.trials[index] for index in attempt.stopped]
         yield from self.explain_stop(stopped, attempt.start)
 
@@ -267,31 +265,40 @@ class StoryWriter:
         if without_row:
             names = alternatives(self.task.variables[trial.variable] for trial in without_row)
             reason = self.explain_missing_row(without_row[0].row, start)
-            yield f"then it needed {names}, but {reason}"
+            yield f"then it needed a row for {names}, but {reason}"
         elif trials:
             rows = sorted({trial.row for trial in trials})
             names = alternatives(self.task.variables[trial.variable] for trial in trials)
-            row_name = self.rows.name_row(rows[0])
-            if len(rows) > 1:
-                row_name = f"one of the rows {rows[0] + 1} to {rows[-1] + 1}"
-            yield f"then it needed {names} on {row_name}"
+            if len(rows) == 1:
+                yield f"then {self.rows.name_row(rows[0])} had to be {names}"
+            else:
+                yield f"then one of the rows {rows[0] + 1} to {rows[-1] + 1} had to be {names}"
         for trial in stopped:
             if trial.outcome in (Outcome.ENDED, Outcome.BLOCKED):
                 row_name = self.rows.name_row(trial.row)
-                yield f"{row_name} ended it: {self.variable_name(trial)} holds of it"
+                yield f"{row_name} ended it, because it satisfies {self.variable_name(trial)}"
         if any(trial.outcome is Outcome.NOT_THERE and trial.variable < 0 for trial in stopped):
-            yield "then the pattern asked for the partition's start or end, which is not there"
+            yield "then ^ or $ failed: this is not the start or the end of the partition"
         if any(trial.outcome is Outcome.REJECTED for trial in stopped):
-            yield "the rows were no match as a whole: a negation or the closing condition failed"
+            yield "then a negation or the closing condition rejected the whole match"
 
     def explain_missing_row(self, row: int, start: int) -> str:
         """Explain why an attempt from a starting row may not read a row: partition or window."""
         if row >= len(self.rows.order_values):
-            return "the partition has no further row"
+            return "the partition has no more rows"
         window = "".join(
             f" of {self.rows.name_row(start)}, {length}" for length in self.describe_window()
         )
-        return f"{self.rows.name_row(row)} lies outside of the window{window}"
+        return f"{self.rows.name_row(row)} is outside the window{window}"
+
+    def show_window(self) -> str:
+        """Return the window as the heading shows it after PATTERN; empty if there is none."""
+        within = self.plan.within
+        if within is None:
+            return ""
+        if within.interval.text:
+            return f" WITHIN {within.interval.text}"
+        return "" if within.distance is None else f", window: {within.distance.written}"
 
     def describe_window(self) -> Iterator[str]:
         """Say how far the last row of a match may be from its first one.

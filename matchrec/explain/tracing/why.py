@@ -46,7 +46,7 @@ def attempt_lines(attempt: AttemptStory, orders: str) -> Iterator[str]:
         yield f"  {line}"
     hidden = len(attempt.lines) - len(shown)
     if hidden:
-        yield f"  ... {hidden:,} more trials; in Python to_pandas() has them"
+        yield f"  ... {hidden:,} more trials are not shown; in Python, toPandas() has all of them"
     for line in attempt.ends:
         yield f"  {line}"
 
@@ -220,7 +220,7 @@ def row_notes(lines: list[Line]) -> list[str]:
     return list(dict.fromkeys(notes))
 
 
-# The columns of `Why.to_pandas`.
+# The columns of `Why.toPandas`.
 COLUMNS = ("start", "row", "order_value", "rows_before", "variable", "outcome", "condition")
 
 
@@ -235,7 +235,7 @@ class Why(figures.PicturedText):
     >>> print(why.text)
     PATTERN (`large`)
     the only partition: 3 rows
-    no match; searched from 3 of the rows
+    no match; 3 starting rows tried
     ...
     """
 
@@ -256,7 +256,7 @@ class Why(figures.PicturedText):
             lines += [attempt.title, *attempt.ends]
         return f"<Why: {'; '.join(line.strip() for line in lines)}>"
 
-    def to_pandas(self) -> pd.DataFrame:
+    def toPandas(self) -> pd.DataFrame:  # noqa: N802 -- as PySpark calls it
         """Return a pandas DataFrame with one line for each row that an attempt tried for a
         variable.
 
@@ -273,7 +273,7 @@ class Why(figures.PicturedText):
 
         >>> large = matchrec.Pattern.begin("large").where("id > 9")
         >>> why = matchrec.query(spark.range(3), large, order_by="id").why(limit=1)
-        >>> list(why.to_pandas()["outcome"])
+        >>> list(why.toPandas()["outcome"])
         ['failed']
         """
         rows = list[tuple[object, ...]]()

@@ -37,13 +37,13 @@ from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import RowColumn
 from matchrec.errors.kinds import TOLD, MatchRecognizeRunError
 from matchrec.errors.language import set_variable
-from matchrec.errors.run.failures import row_not_computed
+from matchrec.errors.run.failures import row_not_computed, value_not_computed
 from matchrec.errors.run.origins import SqlOrigin, failure_of
 from matchrec.plan import expression
 from matchrec.plan.expression import Operation, Scalar, join_conditions, row_sql, split_conjuncts
 from matchrec.spark.errors.users_terms import reword
 from matchrec.spark.relation import Relation, Runner
-from matchrec.spark.sail.words import sentence_of_value
+from matchrec.spark.sail.words import read_value_failure, sentence_of_value
 from matchrec.spark.session import quiet_analysis
 from matchrec.spark.ties import warn_of_ties
 
@@ -69,7 +69,7 @@ CALLS = (
 )
 
 # How the message of a worker begins that has read a row that cannot be computed.
-NOT_COMPUTED = row_not_computed(reason="").message
+NOT_COMPUTED = row_not_computed(reason="", cure=None).message
 
 # True while a second look runs queries: their failures are not explained.
 _LOOKING: ContextVar[bool] = ContextVar("whether a second look asks", default=False)
@@ -329,8 +329,29 @@ def explain(error: PySparkException, plan: Any) -> PySparkException | None:
             run_error = look.find(of_rows)
             if run_error is not None:
                 break
+    if run_error is None and looks:
+        run_error = explain_elsewhere(text, is_in_input=of_rows is not None)
     if run_error is None:
         return None
     explained: PySparkException = reword(error, str(run_error))
     setattr(explained, TOLD, run_error)
     return explained
+
+
+def explain_elsewhere(text: str, *, is_in_input: bool) -> MatchRecognizeRunError | None:
+    """Return the error of a value that cannot be computed before or around the clause.
+
+    Args:
+        text: what the engine or a worker says.
+        is_in_input: whether a worker could not read a row of the input.
+
+    Returns:
+        The error, or None if the reason is not known in plain words.
+    """
+    failure = read_value_failure(text.removeprefix(NOT_COMPUTED))
+    if failure is None:
+        return None
+    reason, cure = failure
+    if is_in_input:
+        return row_not_computed(reason=reason, cure=cure)
+    return value_not_computed(reason=reason, cure=cure)

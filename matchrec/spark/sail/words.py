@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import TypeVar
 
+from matchrec.errors.wording import uncapitalise
 from matchrec.plan.text import NO_ALIAS_OF_SAIL
 from matchrec.worker.failing import find_cause
 
@@ -252,9 +253,13 @@ OF_VALUES = {
     r"(?i)(?P<what>invalid (?:datetime pattern|timestamp|date)\b.*)": "{what}. Write to_timestamp, "
     "or to_date, with a format in Spark's letters, such as 'dd/MM/yyyy HH:mm:ss'",
     r"(?i)cast error: (?P<what>.*'-?\d{1,3}(?:,\d{3})+(?:\.\d*)?'.*)": "{what}. Write "
-    "replace(x, ',') in place of x, which leaves the commas out",
-    r"(?i)cast error: (?P<what>.*)": "{what}. Write TRY_CAST, which makes NULL of such a value",
+    "replace(x, ',') instead of x, which removes the commas",
+    r"(?i)cast error: (?P<what>.*)": "{what}. Write TRY_CAST, which returns NULL for such a value",
+    r"(?is)\[CAST_INVALID_INPUT\] (?P<what>.*?cannot be cast to \"[^\"]+\")": "{what}. Write "
+    "TRY_CAST, which returns NULL for such a value",
     r"(?i)\[CAST_INVALID_INPUT\] (?P<what>.*)": "{what}",
+    r"(?i)\bindex 0 is invalid": "Index 0 is not allowed. Write 1 for the first element, or -1 for "
+    "the last one",
 }
 
 # Failures that no value causes. An invalid argument is one in the text: the parser says so.
@@ -273,7 +278,7 @@ def sentence_of_value(error_text: str) -> str | None:
     >>> sentence_of_value("invalid timestamp: 31/01/2026").partition(",")[0]
     'invalid timestamp: 31/01/2026. Write to_timestamp'
     >>> sentence_of_value("Cast error: Cannot cast '1,136.47'").partition(". ")[2]
-    "Write replace(x, ',') in place of x, which leaves the commas out"
+    "Write replace(x, ',') instead of x, which removes the commas"
     >>> sentence_of_value("unknown function: uper") is None
     True
     """
@@ -285,6 +290,26 @@ def sentence_of_value(error_text: str) -> str | None:
         words, sentence = row
         return sentence.format(**words.groupdict())
     return f"{cause.rstrip('. ')}. Write other arguments, or leave such rows out before the clause"
+
+
+def read_value_failure(error_text: str) -> tuple[str, str | None] | None:
+    """Return why a value cannot be computed, and what to write; None if that is not known.
+
+    The text may be Sail's or Spark's.
+
+    >>> read_value_failure("[DIVIDE_BY_ZERO] Division by zero. Use `try_divide` to ...")
+    ('division by zero', 'write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false')
+    >>> read_value_failure("element_at: the index 0 is invalid")
+    ('index 0 is not allowed', 'write 1 for the first element, or -1 for the last one')
+    >>> read_value_failure("unknown function: uper") is None
+    True
+    """
+    row = row_of(OF_VALUES, find_cause(error_text))
+    if row is None:
+        return None
+    words, sentence = row
+    reason, _, cure = sentence.format(**words.groupdict()).partition(". Write ")
+    return uncapitalise(reason), f"write {cure}" if cure else None
 
 
 def is_about_streams(error_text: str) -> bool:

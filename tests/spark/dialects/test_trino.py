@@ -33,7 +33,7 @@ def test_a_quotient_of_unknown_columns_is_named(spark: SparkSession) -> None:
 
 def test_an_average_of_decimals_is_named(spark: SparkSession) -> None:
     query = over(VALUES, "MEASURES avg(value {}) AS x PATTERN (A+) DEFINE A AS true")
-    with pytest.warns(UserWarning, match="AVG of decimals has their number of digits in Trino"):
+    with pytest.warns(UserWarning, match="AVG of decimals keeps their number of digits in Trino"):
         matchrec.sql(spark, query.format("* 1.5"), dialect="trino")
     assert answer(spark, query.format("* 1"), "trino") == ["80"]
 

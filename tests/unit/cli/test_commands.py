@@ -14,7 +14,7 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from matchrec.__main__ import main
-from matchrec.arguments import Algorithm, DialectName, WrittenDialect
+from matchrec.arguments import Algorithm, DialectName, TargetDialect
 from matchrec.cli import commands, failures
 from matchrec.cli.arguments import program
 from matchrec.dialects.products import PRODUCTS
@@ -31,7 +31,7 @@ def test_a_table_has_twenty_rows_or_as_many_as_asked_for(embedded: Path) -> None
     one = invoke("run", "-", *STOCKS, "--limit", "1", given=STREAKS + " ORDER BY sym")
     assert one.exit_code == 0
     assert one.stdout.splitlines() == ["sym  low  high  n", "X     10    12  3"]
-    told = "showing 1 row; --limit shows more, --output writes all\n"
+    told = "showing 1 row; --limit N shows more, --output FILE writes all\n"
     assert one.stderr.endswith(told)  # after a notice, where a search is compiled
     many = invoke("run", "-", given="SELECT id FROM range(21)")
     assert len(many.stdout.splitlines()) == 1 + 20
@@ -139,8 +139,8 @@ def test_why_says_how_long_the_window_is(embedded: Path) -> None:
     query = STREAKS.replace("(A UP+)", "(A UP{2}) WITHIN 2").replace("price >", "price + 9 >")
     told = invoke("why", "-", *STOCKS, "--partition", "sym=X", "--limit", "1", given=query).stdout
     assert told.startswith("PATTERN (A UP{2}) WITHIN 2\n")
-    outside = "row 3 (ts = 3) lies outside of the window of row 1 (ts = 1), WITHIN 2\n"
-    assert told.endswith(f"then it needed UP, but {outside}")
+    outside = "row 3 (ts = 3) is outside the window of row 1 (ts = 1), WITHIN 2\n"
+    assert told.endswith(f"then it needed a row for UP, but {outside}")
 
 
 def test_backtest(embedded: Path) -> None:
@@ -185,11 +185,15 @@ def test_sweep(embedded: Path) -> None:
         ("- --grid 1n=3", "`1n` is not a parameter name", 2),
         ("- --grid n=1..3", "write --grid n=1,2,3", 2),
         ("- --grid n=-1..9", "write --grid n=-1,0,1,...", 2),
-        ("- --grid n=3 --grid n=4", "`n` is given twice", 2),
+        ("- --grid n=3 --grid n=4", "`n` is written twice", 2),
         ("- --grid n=3,x", "parameter `:n`, the bound of a quantifier in PATTERN, is 'x'", 1),
         ("- --grid m=3", "has no marker `:m`", 1),
-        ("up.sase --grid n=3", "this command is for SQL", 2),
-        ("-c PATTERN(A) --table u=prices.csv --grid n=3", "a clause needs --events", 2),
+        ("up.sase --grid n=3", "only SQL is allowed for this command", 2),
+        (
+            "-c PATTERN(A) --table u=prices.csv --grid n=3",
+            "missing --events, the name of the table that a clause reads",
+            2,
+        ),
     ],
 )
 def test_what_is_wrong_with_a_sweep(embedded: Path, asked: str, message: str, code: int) -> None:
@@ -265,13 +269,50 @@ def test_no_advice_is_in_words_of_python(
     assert "engine-failed" not in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("value", "reason", "advice"),
+    [
+        ("n / (n - n)", "division by zero", "write NULLIF(divisor, 0)"),
+        (
+            "element_at(array(n), CAST(n - n AS INT))",
+            "index 0 is not allowed",
+            "write 1 for the first element",
+        ),
+        ("CAST(sym AS INT)", "cast", "write TRY_CAST, which returns NULL for such a value"),
+    ],
+)
+def test_a_value_around_the_clause_that_cannot_be_computed(
+    embedded: Path, value: str, reason: str, advice: str
+) -> None:
+    del embedded
+    query = f"SELECT {value} AS x FROM ({STREAKS})"
+    result = invoke("run", "-", *STOCKS, given=query)
+    assert result.exit_code == 3
+    headline, *_, last = result.stderr.strip().split("\n")
+    assert headline.startswith("matchrec: a value of the query cannot be computed: ")
+    assert headline.endswith("[value-not-computed]")
+    assert reason in headline
+    assert last.startswith(f"  help: {advice}")
+
+
+def test_sase_without_pattern_says_what_is_missing(embedded: Path) -> None:
+    """The text is written as SQL, and as SASE+."""
+    del embedded
+    text = "SEQ(A a, B b) WHERE skip_till_next_match(a, b) { a.x > 1 }"
+    as_sql = refused("run", "-", *STOCKS, given=text, code=1)
+    assert "missing PATTERN before SEQ" in as_sql
+    assert "help: write PATTERN SEQ(...); write --language sase" in as_sql
+    sase = ("--language", "sase", "--order-by", "ts")
+    assert "write PATTERN before it" in refused("run", "-", *STOCKS, *sase, given=text, code=1)
+
+
 NOTHING = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts PATTERN (A) DEFINE A AS price > :n)"
 
 
 @pytest.mark.parametrize(
     ("query", "told"),
     [
-        (NOTHING, "0 rows; how far rows come, and what stops them, shows\n"),
+        (NOTHING, "0 rows; to see how far rows get and what stops them, run\n"),
         ("SELECT * FROM t WHERE price > :n", ""),
     ],
 )
@@ -316,12 +357,14 @@ def test_a_query_in_the_place_of_its_file(files: Path) -> None:
 
 def test_questions_about_events(files: Path) -> None:
     (files / "rises.sase").write_text("PATTERN SEQ(A a, B b) WHERE skip_till_next_match {}")
-    assert "SASE+ needs --order-by" in refused("why", "rises.sase", *STOCKS)
-    assert "SASE+ needs --order-by" in refused("coverage", "rises.sase", *STOCKS)
-    assert "--algorithm is not for" in refused(
+    assert "missing --order-by, which SASE+ needs" in refused("why", "rises.sase", *STOCKS)
+    assert "missing --order-by, which SASE+ needs" in refused("coverage", "rises.sase", *STOCKS)
+    assert "--algorithm is not allowed for" in refused(
         "coverage", "streaks.sql", *STOCKS, "--algorithm", "auto"
     )
-    assert "--clause is not for SASE+" in refused("why", "rises.sase", *STOCKS, "--clause", "1")
+    assert "--clause is not allowed for SASE+" in refused(
+        "why", "rises.sase", *STOCKS, "--clause", "1"
+    )
 
 
 def test_a_picture_of_each_clause(embedded: Path) -> None:
@@ -384,7 +427,7 @@ def test_a_warning_is_a_notice(embedded: Path) -> None:
 def test_two_columns_of_one_name(embedded: Path) -> None:
     query = "SELECT 1 AS a, 2 AS a"
     shown = refused("run", "-", "--format", "json", given=query, code=1)
-    assert "two columns of the result are called `a`" in shown
+    assert "the result has two columns named `a`" in shown
     assert invoke("run", "-", "--format", "csv", given=query).stdout == "a,a\n1,2\n"
     shown = refused("run", "-", "--output", "a.parquet", given=query, code=1)
     assert "but a Parquet file allows each name only once" in " ".join(shown.split())
@@ -422,7 +465,7 @@ def test_a_table_argument_that_is_wrong(argument: str, sentence: str, files: Pat
 
 def test_a_table_that_is_named_twice(files: Path) -> None:
     twice = refused("run", "streaks.sql", *STOCKS, "--table", "T=prices.csv")
-    assert "`T` is given twice" in twice
+    assert "`T` is written twice" in twice
 
 
 @pytest.mark.parametrize(
@@ -442,14 +485,18 @@ def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, fi
         (("dance",), "No such command 'dance'"),
         (("streaks.sql",), "`streaks.sql` is not a command; write matchrec run before"),
         (("SELECT 1 FROM t",), "matchrec run -c before the text of a query"),
-        (("run",), "name the file of the query"),
+        (("run",), "missing query; write the name of its file"),
+        (("run", "-", "-c", "SELECT 1"), "there are two queries, `-` and the text of -c"),
+        (("run", "-", "--table", "data/b.csv"), "write --table b=data/b.csv"),
+        (("run", "-", "--table", "t="), "write --table t=FILE"),
+        (("run", "-", "--arg", "5"), "write NAME=5"),
         (("run", "-", "--limit", "0"), "'--limit'"),
         (("run", "-", "--limit", "2147483647"), "'--limit'"),
         (("run", "-", "--algorithm", "x"), "'--algorithm'"),
         (("run", "-", "--format", "xml"), "'--format'"),
-        (("run", "-", "--arg", "n"), "`n` does not have the form NAME=VALUE"),
+        (("run", "-", "--arg", "n"), "`n` is not NAME=VALUE"),
         (("run", "-", "--arg", ":n=1"), "remove it: --arg n=VALUE"),
-        (("run", "-", "--conf", "=1"), "`=1` does not have the form NAME=VALUE"),
+        (("run", "-", "--conf", "=1"), "`=1` is not NAME=VALUE"),
         (("backtest", "-", "--labels", "a.csv"), "write --table labels=a.csv --labels labels"),
         (("explain", "-", "--svg", "no/such/nfa.svg"), "the folder of `no/such/nfa.svg`"),
         (("why", "-", "--svg", "why.png"), "unknown format of `why.png`"),
@@ -492,7 +539,7 @@ def test_no_command_shows_examples() -> None:
 def test_type_checkers_know_all_dialects_and_algorithms() -> None:
     assert get_args(DialectName) == tuple(PRODUCTS)
     written = [name for name, product in PRODUCTS.items() if product.is_written]
-    assert list(get_args(WrittenDialect)) == written
+    assert list(get_args(TargetDialect)) == written
     assert get_args(Algorithm) == ("auto", *ALGORITHMS)
 
 

@@ -47,7 +47,7 @@ def test_names(name: str, suffix: str, embedded: Path) -> None:
         ("no/x.csv", "the folder of `no/x.csv` does not exist"),
         ("prices.csv/x.csv", "is a file, and not a folder"),
         ("prices.csv/deep/x.csv", "is a file, and not a folder"),
-        ("/proc/x.csv", "`/proc/x.csv` cannot be written: its folder takes no new files: "),
+        ("/proc/x.csv", "`/proc/x.csv` cannot be written: its folder cannot be written to: "),
     ],
 )
 def test_paths_that_cannot_be_written(path: str, message: str, embedded: Path) -> None:

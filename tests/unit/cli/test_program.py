@@ -157,9 +157,11 @@ def test_help_lists_options_in_groups() -> None:
     assert groups == [
         "Query",
         "Input",
-        "Events, for SASE+ and Patterns",
+        "Events (only for SASE+ and Patterns)",
         "Engine and search",
-        "Options",
+        "Result",
+        "Files to write",
+        "Other options",
     ]
     places = [said.index(words) for words in ("\nInput:", "\n  --table", "\nEngine and search:")]
     assert places == sorted(places)

@@ -100,7 +100,7 @@ def test_aggregates_in_place_of_matches(clicks: Path) -> None:
     asked = ("--aggregate", "least=min(since)", "--aggregate", "n=count(*)")
     assert rows("any.sase", *EVENTS, *asked) == ["ann,1,1", "bob,1,1"]
     shown = invoke("explain", "any.sase", *EVENTS, "--per", "end")
-    assert "by the search, which builds no match" in shown.stdout
+    assert "by the search, which builds no matches" in shown.stdout
     assert "is not an aggregate over matches" in refused(
         "run", "any.sase", *EVENTS, "--aggregate", "n=median(since)", code=1
     )
@@ -109,16 +109,19 @@ def test_aggregates_in_place_of_matches(clicks: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("pairs.sase",), "SASE+ needs --order-by"),
-        (("pairs.sase", "--order-by", "ts"), "SASE+ needs --events"),
-        (("pairs.sase", *EVENTS, "--dialect", "trino"), "--dialect is not for SASE+"),
-        (("pairs.sase", *EVENTS, "--timeouts"), "--timeouts is not for SASE+"),
-        (("pairs.py", *EVENTS, "--dialect", "trino"), "--dialect is not for a Pattern"),
-        (("streaks.sql", "--order-by", "ts"), "--order-by is not for SQL"),
-        (("streaks.sql", "--result", "matches"), "--result is not for SQL"),
-        (("streaks.sql", "--clause", "1"), "--clause is for --aggregate and --per"),
+        (("pairs.sase",), "missing --order-by, which SASE+ needs"),
+        (
+            ("pairs.sase", "--order-by", "ts"),
+            "missing --events, the name of the table that SASE+ reads",
+        ),
+        (("pairs.sase", *EVENTS, "--dialect", "trino"), "--dialect is not allowed for SASE+"),
+        (("pairs.sase", *EVENTS, "--timeouts"), "--timeouts is not allowed for SASE+"),
+        (("pairs.py", *EVENTS, "--dialect", "trino"), "--dialect is not allowed for a Pattern"),
+        (("streaks.sql", "--order-by", "ts"), "--order-by is not allowed for SQL"),
+        (("streaks.sql", "--result", "matches"), "--result is not allowed for SQL"),
+        (("streaks.sql", "--clause", "1"), "--clause is not allowed without --aggregate or --per"),
         (("no.py:pattern", *EVENTS), "the query `no.py` does not exist"),
-        (("pairs", "--language", "pattern", *EVENTS), "write FILE.py:NAME"),
+        (("pairs", "--language", "pattern", *EVENTS), "write pairs.py:NAME"),
     ],
 )
 def test_arguments_that_do_not_fit_the_language(

@@ -192,7 +192,7 @@ def test_a_schema_with_a_mistake(schema: str, message: str, code: int, embedded:
 
 def test_a_table_of_a_file_and_of_a_schema(embedded: Path) -> None:
     asked = ("check", "streaks.sql", *SCHEMA, "--table", "t=prices.csv")
-    assert "`T` is given twice" in refused(*asked, code=2)
+    assert "`T` is written twice" in refused(*asked, code=2)
 
 
 def test_a_picture_of_a_query(embedded: Path) -> None:
@@ -206,8 +206,8 @@ def test_a_picture_of_a_query(embedded: Path) -> None:
     assert result.exit_code == 0, result.stderr
     assert "<svg" in (embedded / "a.svg").read_text()
     assert len(result.stdout.splitlines()) == 3
-    assert "--plot needs --y" in refused("run", "drawn.sql", "--plot", "a.svg", "--x", "ts", code=2)
-    assert "--x is for --plot" in refused("run", "drawn.sql", "--x", "ts", code=2)
+    assert "missing --y" in refused("run", "drawn.sql", "--plot", "a.svg", "--x", "ts", code=2)
+    assert "--x is not allowed without --plot" in refused("run", "drawn.sql", "--x", "ts", code=2)
     said = refused("run", "streaks.sql", "--table", "t=prices.csv", "--plot", "b.svg", *axes)
     assert "write --between FIRST LAST" in said
     assert (embedded / "prices.csv").read_text() == PRICES

@@ -77,25 +77,27 @@ def lines_of(rows: list[Difference]) -> Iterator[str]:
 
 def name_of(row: Difference) -> str:
     """Return the function or the words of a row, and which calls are meant."""
+    if row.form:
+        return row.form
     name = f"`{row.name}`".replace("|", r"\|")
     least = row.counts.start
     if len(row.counts) == 1:
         return f"{name} with {least} argument{'s' if least > 1 else ''}"
     if least:
         return f"{name} with {least} or more arguments"
-    return f"{name} in some forms" if row.where else name
+    return name
 
 
 def limits() -> str:
     """Return the table of the parts of a clause that products lack."""
-    text = "\n" + head("the query has", names=WRITTEN)
-    for _, words, products in read_table("matchrec.dialects", "limits.txt"):
+    text = "\n" + head("the query has", "write", names=WRITTEN)
+    for _, words, products, *cure in read_table("matchrec.dialects", "limits.txt"):
         lacking = products.split()
         marks = [
             "error" if name in lacking else "note" if f"({name})" in lacking else ""
             for name in WRITTEN
         ]
-        text += line_of(words.replace("|", r"\|"), *marks)
+        text += line_of(words.replace("|", r"\|"), "".join(cure), *marks)
     return text + "\n"
 
 
@@ -127,3 +129,9 @@ def test_the_rows_are_of_products() -> None:
     for row in read_differences():
         assert {one.rpartition(">")[2] for one in row.products} <= names
         assert row.sentence
+
+
+def test_the_page_says_which_form_is_meant() -> None:
+    """A row that is about some calls only says which, so that readers can recognise them."""
+    read = [row for row in read_differences() if not any(">" in name for name in row.products)]
+    assert [row.name for row in read if row.where and not row.form] == []

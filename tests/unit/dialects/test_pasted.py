@@ -106,7 +106,7 @@ REFUSED = [
         "does not support comparisons with ALL",
     ),
     ("flink", "SELECT a FROM t WHERE a SIMILAR TO 'b'", "SIMILAR TO", "write RLIKE"),
-    ("bigquery", "SELECT INSTR(a, 'b', -1) FROM t", "INSTR", "does not look from the end"),
+    ("bigquery", "SELECT INSTR(a, 'b', -1) FROM t", "INSTR", "does not search from the end"),
     ("oracle", "SELECT a FROM t WHERE ROWNUM < 3 ORDER BY a", "ROWNUM", "no ROWNUM"),
     ("oracle", "SELECT a FROM t MODEL DIMENSION BY (a)", "DIMENSION", "this is not valid"),
     ("bigquery", "SELECT FORMAT_TIMESTAMP(x) FROM t", "SELECT", "a function lacks an argument"),
@@ -136,7 +136,7 @@ def test_comments_of_other_kinds(product: str, query: str, expected: str) -> Non
 
 def test_an_integer_of_an_unknown_type_is_noted() -> None:
     found = translate_query("SELECT CAST(a AS INTEGER) FROM t", PRODUCTS["trino"], SPARK)
-    assert "rounds in Trino, and cuts in Spark SQL" in found.notes[0].message
+    assert "rounds in Trino, and truncates in Spark SQL" in found.notes[0].message
     text = "SELECT CAST(lower(a) AS INTEGER) FROM t"
     assert not translate_query(text, PRODUCTS["trino"], SPARK).notes
 

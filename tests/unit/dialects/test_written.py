@@ -63,14 +63,14 @@ def test_the_same_in_other_words(read: str, write: str, text: str, expected: str
 ALL_ROWS = "ALL ROWS PER MATCH"
 NOTED = [
     ("trino", "snowflake", "array_agg(x)", "", "ARRAY_AGG keeps NULLs in Trino"),
-    ("spark", "trino", "array_agg(x)", "", "leaves them out in Spark SQL"),
+    ("spark", "trino", "array_agg(x)", "", "drops them in Spark SQL"),
     ("bigquery", "trino", "array_agg(x)", "", None),
-    ("trino", "oracle", "x || y", "", "to which NULL is the empty text"),
+    ("trino", "oracle", "x || y", "", "and x in Oracle"),
     ("oracle", "databricks", "COUNT(*)", ALL_ROWS, "over the whole match in Databricks"),
     ("oracle", "databricks", "COUNT(*)", "", None),
     ("oracle", "databricks", "FINAL COUNT(*)", ALL_ROWS, None),
-    ("oracle", "snowflake", "PREV(x)", "", "LAG of MEASURES sees rows of the match alone"),
-    ("oracle", "trino", "FIRST(B.x)", ALL_ROWS, "FIRST finds rows after the row of the measure"),
+    ("oracle", "snowflake", "PREV(x)", "", "LAG in MEASURES reads only rows of the match"),
+    ("oracle", "trino", "FIRST(B.x)", ALL_ROWS, "FIRST also reads rows after the current one"),
     ("oracle", "trino", "FIRST(x)", ALL_ROWS, None),
     ("trino", "snowflake", "date_diff('hour', x, y)", "", "how often a unit of time begins"),
     ("bigquery", "snowflake", "DATE_DIFF(DATE '2020-01-02', DATE '2020-01-01', DAY)", "", None),
@@ -80,7 +80,7 @@ NOTED = [
         "trino",
         "regexp_extract(x, 'a')",
         "",
-        "without a match it is the empty text in Spark",
+        "without a match, Spark returns an empty string",
     ),
     ("spark", "oracle", "COUNT(*) DIV 2", "", "Oracle's CAST AS INT rounds: write TRUNC(a / b)"),
     ("spark", "oracle", "CAST(x AS DATE)", "", "Oracle's DATE keeps the time of day"),
@@ -90,22 +90,28 @@ NOTED = [
     ("spark", "snowflake", "datediff(x, y)", "", "how often a unit of time begins"),
     ("spark", "snowflake", "timestampdiff(DAY, x, y)", "", "how often a unit of time begins"),
     ("spark", "snowflake", "date_format(x, 'd.M.')", "", "a number without leading zeros"),
-    ("spark", "snowflake", "x RLIKE 'a'", "", "a match of the whole text in Snowflake"),
-    ("spark", "snowflake", "regexp_like(x, 'a')", "", "a match of the whole text in Snowflake"),
-    ("spark", "trino", "median(x)", "", "Trino approximates it"),
+    ("spark", "snowflake", "x RLIKE 'a'", "", "Snowflake matches the whole string"),
+    ("spark", "snowflake", "regexp_like(x, 'a')", "", "Snowflake matches the whole string"),
+    ("spark", "trino", "median(x)", "", "Trino returns an approximate value"),
     (
         "spark",
         "trino",
         "avg(CAST(x AS DECIMAL(9, 2)))",
         "",
-        "AVG of decimals has their number of digits",
+        "AVG of decimals keeps their number of digits",
     ),
     ("spark", "trino", "listagg(x, '-')", "", "is not allowed in the clause: write ARRAY_JOIN("),
-    ("spark", "trino", "trunc(x, 'MM')", "", "units have their whole names there"),
-    ("spark", "bigquery", "isnull(x)", "", "a function of Spark: write x IS NULL"),
+    ("spark", "trino", "trunc(x, 'MM')", "", "it needs the full name of the unit"),
+    ("spark", "bigquery", "isnull(x)", "", "only Spark has this function: write x IS NULL"),
     ("spark", "trino", "collect_set(x)", "", "write ARRAY_DISTINCT"),
-    ("oracle", "spark", "x || 1.50", "", "neither zeros at its end nor a zero before its point"),
-    ("spark", "trino", "percentile(x, 0.5)", "", "Trino approximates it"),
+    (
+        "oracle",
+        "spark",
+        "x || 1.50",
+        "",
+        "without zeros at its end and without a zero before its point",
+    ),
+    ("spark", "trino", "percentile(x, 0.5)", "", "Trino returns an approximate value"),
     ("snowflake", "trino", "TIME_SLICE(x, 2, 'DAY')", "", "Spark has no TIME_SLICE"),
     ("snowflake", "trino", "DAYOFWEEK(x)", "", "Sunday is 0 in Snowflake"),
     ("spark", "trino", "percentile(x, 0.5)", "", "does not support"),  # as sqlglot says
@@ -117,7 +123,7 @@ def test_what_differs_is_noted(
     read: str, write: str, text: str, rows: str, words: str | None
 ) -> None:
     found = (one.message for one in measure(read, write, text, rows).notes if not one.is_met)
-    notes = [one for one in found if "refuses" not in one]  # the clause has no DEFINE
+    notes = [one for one in found if "rejects" not in one]  # the clause has no DEFINE
     assert (words is None and not notes) or (
         words is not None and any(words in one for one in notes)
     )
@@ -130,10 +136,7 @@ def to_flink(pattern: str, define: str = "A AS x", within: str = "") -> Translat
 
 
 def test_loops_that_give_rows_back_are_noted_for_flink() -> None:
-    words = (
-        "a loop never gives rows back in Flink SQL: no row that `A` could go on with is a row of "
-        "`B`"
-    )
+    words = "a loop never gives rows back in Flink SQL: a row that fits `A` is never mapped to `B`"
     assert [one.message for one in to_flink("A+ B").notes] == [words]
     assert not to_flink("A B").notes
 
@@ -151,7 +154,7 @@ def test_loops_of_flink_need_subset(write: str) -> None:
 
 
 def test_an_option_of_flink_is_reluctant() -> None:
-    words = "`?` in Flink SQL is `??`: a row that can be one of what follows is that"
+    words = "`?` means `??` in Flink SQL: a row that fits what follows is mapped to that"
     assert [one.message for one in to_flink("A? B").notes] == [words]
     reluctant = to_flink("A?? B")
     assert "PATTERN (A? B)" in reluctant.text
@@ -175,8 +178,16 @@ def test_what_flink_has_not(pattern: str, define: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("write", "text", "words"),
     [
-        ("oracle", "COUNT(DISTINCT x)", "no DISTINCT: an aggregate of a clause is over all"),
-        ("trino", "SUM(x) FILTER (WHERE y > 0)", "no FILTER: an aggregate of a clause is over all"),
+        (
+            "oracle",
+            "COUNT(DISTINCT x)",
+            "no DISTINCT, because an aggregate in the clause reads all",
+        ),
+        (
+            "trino",
+            "SUM(x) FILTER (WHERE y > 0)",
+            "no FILTER, because an aggregate in the clause reads all",
+        ),
     ],
 )
 def test_what_measures_of_others_have_not(write: str, text: str, words: str) -> None:
@@ -185,15 +196,15 @@ def test_what_measures_of_others_have_not(write: str, text: str, words: str) -> 
 
 
 REFUSED = [
-    ("trino", "try_multiply(x, y)", "no arithmetic that returns NULL instead of failing"),
-    ("flink", "try_mod(x, y)", "no arithmetic that returns NULL instead of failing"),
-    ("trino", "try_sum(x)", "no arithmetic that returns NULL instead of failing"),
-    ("oracle", "exists(x, e -> e > 1)", "no EXISTS of the elements of an array"),
-    ("trino", "element_at(x, -1)", "does not count the elements of an array from its end"),
+    ("trino", "try_multiply(x, y)", "no arithmetic that returns NULL instead of an error"),
+    ("flink", "try_mod(x, y)", "no arithmetic that returns NULL instead of an error"),
+    ("trino", "try_sum(x)", "no arithmetic that returns NULL instead of an error"),
+    ("oracle", "exists(x, e -> e > 1)", "no EXISTS over the elements of an array"),
+    ("trino", "element_at(x, -1)", "does not count array elements from the end"),
     ("bigquery", "unix_timestamp(x)", "write TIMESTAMPDIFF"),
     ("snowflake", "datediff(MINUTE, x, y)", "write TIMESTAMPDIFF"),
     ("trino", "mode(x)", "Trino has no MODE"),
-    ("trino", "substring(x, 0, 2)", "positions in a text begin with 1 in Trino"),
+    ("trino", "substring(x, 0, 2)", "Trino counts the positions in a string from 1"),
     ("trino", "COUNT(*) DIV 2", "write FLOOR"),
     ("trino", "FINAL CLASSIFIER()", "write FINAL LAST"),
     ("oracle", "TRY_CAST(x AS DOUBLE)", "DEFAULT NULL ON CONVERSION ERROR"),
@@ -215,17 +226,17 @@ def test_a_frame_in_a_condition_is_sparks_alone() -> None:
 
 def test_a_pivot_is_refused_where_there_is_none() -> None:
     query = "SELECT * FROM t PIVOT (max(x) FOR g IN ('a', 'b'))"
-    with pytest.raises(MatchRecognizeError, match="sqlglot leaves PIVOT out"):
+    with pytest.raises(MatchRecognizeError, match="sqlglot drops PIVOT"):
         translate_query(query, PRODUCTS["spark"], PRODUCTS["trino"])
 
 
 @pytest.mark.parametrize(
     ("write", "pattern", "words"),
     [
-        ("trino", "(A B)", "Trino refuses a clause without DEFINE: write DEFINE A AS 1 = 1"),
-        ("oracle", "(A B)", "Oracle refuses a clause without DEFINE"),
+        ("trino", "(A B)", "Trino rejects a clause without DEFINE: write DEFINE A AS 1 = 1"),
+        ("oracle", "(A B)", "Oracle rejects a clause without DEFINE"),
         ("oracle", "(A) DEFINE A AS x > 1", None),
-        ("bigquery", "(A B) DEFINE A AS x", "BigQuery refuses variables without a condition"),
+        ("bigquery", "(A B) DEFINE A AS x", "BigQuery rejects variables without a condition"),
         ("bigquery", "(A B) DEFINE A AS x, B AS x", None),
     ],
 )
@@ -302,11 +313,11 @@ def test_keys_that_are_expressions(write: str) -> None:
 def test_an_alternative_of_a_concatenation_in_snowflake() -> None:
     given = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y NULLS LAST PATTERN ({}))"
     read = translate_query(given.format("A B | C"), PRODUCTS["snowflake"], PRODUCTS["spark"])
-    assert any("by the page of Snowflake" in one.message for one in read.notes)
+    assert any("in the documentation of Snowflake" in one.message for one in read.notes)
     clear = translate_query(given.format("(A B) | C"), PRODUCTS["snowflake"], PRODUCTS["spark"])
     assert not clear.notes
     write = translate_query(given.format("A B | C D+"), PRODUCTS["trino"], PRODUCTS["snowflake"])
-    assert any("by the page of Snowflake" in one.message for one in write.notes)
+    assert any("in the documentation of Snowflake" in one.message for one in write.notes)
 
 
 @pytest.mark.parametrize("write", ["trino", "bigquery", "flink", "databricks"])
@@ -334,12 +345,14 @@ def test_what_spark_would_be_refused_is_noted_for_others() -> None:
 
 def test_a_window_of_flink_holds_for_its_last_moment() -> None:
     notes = [one.message for one in to_flink("A B", within="WITHIN INTERVAL '4' SECOND").notes]
-    assert notes == ["WITHIN holds for its last moment, too, in Flink SQL"]
+    assert notes == ["WITHIN includes its end in Flink SQL"]
 
 
 @pytest.mark.parametrize("within", ["4", "2 * 3", ":w", "INTERVAL '1' HOUR * 2"])
 def test_a_window_that_is_no_interval_is_refused_for_flink(within: str) -> None:
-    with pytest.raises(MatchRecognizeError, match="Flink SQL has no WITHIN of a number") as raised:
+    with pytest.raises(
+        MatchRecognizeError, match="Flink SQL has no WITHIN with a number"
+    ) as raised:
         to_flink("A B", within=f"WITHIN {within}")
     assert "WITHIN INTERVAL '4' SECOND" in str(raised.value)
 
@@ -367,9 +380,9 @@ def test_what_is_no_query_is_refused_whatever_is_written(query: str, word: str, 
         (
             "snowflake",
             [
-                "Snowflake refuses columns of another variable in DEFINE",
-                "Snowflake refuses FIRST in DEFINE",
-                "Snowflake refuses CLASSIFIER in DEFINE",
+                "Snowflake rejects columns of another variable in DEFINE",
+                "Snowflake rejects FIRST in DEFINE",
+                "Snowflake rejects CLASSIFIER in DEFINE",
             ],
         ),
         ("bigquery", []),
@@ -382,7 +395,7 @@ def test_what_a_product_refuses_by_its_page_is_noted(write: str, notes: list[str
         PATTERN (A B C) DEFINE A AS x, B AS B.x > A.x AND FIRST(x) > 1,
         C AS CLASSIFIER() = 'C' AND C.x > B.x)"""
     found = [one.message for one in translate_query(query, SPARK, PRODUCTS[write]).notes]
-    assert [one for one in found if "refuses" in one] == notes
+    assert [one for one in found if "rejects" in one] == notes
 
 
 @pytest.mark.parametrize(

@@ -56,24 +56,24 @@ def test_one_row_of_many_still_has_a_bar_and_decides_what_is_said() -> None:
         "row pattern",
         "  A B",
         "rows",
-        "  1,000 in 1 partition, 1 of them without a match; the largest has 1,000",
-        "starting rows: how many came so far, and ended there",
-        "  tried   1,000 ████████████████████ 999 ended: A's condition was false",
-        "  A           1 █                    1 ended: the window ended before B",
+        "  1,000 rows in 1 partition, 1 of them without a match; the largest has 1,000 rows",
+        "starting rows that reached each variable, and why others stopped",
+        "  tried   1,000 ████████████████████ 999 stopped: A's condition was false",
+        "  A           1 █                    1 stopped: the window ended before B",
         "  B           0",
         "  matches     0",
-        "what ended most of them",
-        "  no match: of those that came nearest to one, 1 ended after A",
+        "where and why most of them stopped",
+        "  no match: 1 of those that came closest stopped after A",
         "  the window ended before B: 1",
-        "  nearest to a match: the starting row t = 7 of k = x, l = NULL",
-        "    it needed 1 more row at least",
-        "    query.why(partition={'k': 'x', 'l': None}, row='7') says why",
+        "  closest to a match: the starting row t = 7, in the partition k = x, l = NULL",
+        "    it needed at least 1 more row",
+        "    query.why(partition={'k': 'x', 'l': None}, row='7') shows why",
     ]
 
 
 def test_a_search_that_looks_far_is_remarked() -> None:
     lines = show_funnel(funnel(held=2_000_000), PYTHON).splitlines()
-    assert lines[4].startswith("  2,000,000 were held by a worker at once")
+    assert lines[4].startswith("  a worker held 2,000,000 rows at once")
 
 
 def test_a_picture_has_the_pattern_for_a_title() -> None:
@@ -91,7 +91,7 @@ def test_the_rows_of_a_loop_have_lines_and_bars_and_no_tick_marks() -> None:
     assert show_funnel(clause, PYTHON).splitlines()[5:10] == [
         "  tried   9 ████████████████████",
         "  A       9 ████████████████████",
-        "  A{2}    9 ████████████████████ 2 ended: A's condition was false",
+        "  A{2}    9 ████████████████████ 2 stopped: A's condition was false",
         "  A{3}    7 ████████████████",
         "  matches 0",
     ]

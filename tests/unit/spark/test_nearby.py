@@ -157,14 +157,14 @@ def test_to_an_engine_they_look_only_at_the_data() -> None:
     assert executable.relevant == ()
     explained = str(ExplainedClause(planned(V_SHAPE), executable))
     assert (
-        "computed in the worker before the match\n"
+        "computed by the workers before the search\n"
         "  bit 0 = `x` < PREV(`x`)\n"
         "  bit 1 = `x` > PREV(`x`)\n"
         "conditions\n"
         "  S: true\n"
         "  D: bit 0\n"
         "  U: bit 1\n"
-        "  they depend on the data only\n"
+        "  the conditions depend on the data only\n"
     ) in explained
 
 
@@ -195,7 +195,7 @@ def test_what_is_of_several_rows_and_not_known_needs_spark() -> None:
     plan = planned("PATTERN (A) DEFINE A AS x > 1 AND levenshtein(name, PREV(name)) > 1")
     drafted = draft_query(plan, InputColumns(("k", "t", "x", "name")), str, scope=RowScope.WORKER)
     assert drafted.reason_for_spark_sort == (
-        "levenshtein(`name`, PREV(`name`)) spans several rows, and only Spark can compute it"
+        "only the engine can compute levenshtein(`name`, PREV(`name`)), which reads several rows"
     )
 
 

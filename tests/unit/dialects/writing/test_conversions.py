@@ -48,7 +48,7 @@ def test_notes_of_sase() -> None:
     assert notes(matchrec.transpile(text, read="sase", order_by="ts")) == [
         ("`k` becomes a column of the result", "k"),
         (
-            "the events do not come out: MEASURES takes columns by name, as RETURN does",
+            "whole events are not columns of the result: name their attributes in RETURN",
             "SEQ(A a, B b)",
         ),
     ]
@@ -82,7 +82,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
 
 def test_a_window_between_neighbours_is_refused() -> None:
     pattern = Pattern.begin("a").next("b").within(5, "previous_to_current").next("c")
-    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="between neighbours"):
+    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="between two events"):
         matchrec.transpile(pattern, order_by="ts")
 
 

@@ -35,7 +35,7 @@ def test_a_condition_is_taken_apart() -> None:
     [
         (Outcome.TAKEN, "true", "true", ("true", "true")),
         (Outcome.FAILED, "true", "false", ("true", "false")),
-        (Outcome.FAILED, None, "true", ("unknown, as it is NULL", "true")),
+        (Outcome.FAILED, None, "true", ("NULL, so not true", "true")),
         (Outcome.FAILED, "true", "true", (None, None)),  # the engine is right: nothing is said
         (Outcome.TAKEN, "true", "false", (None, None)),
     ],

@@ -55,7 +55,7 @@ def trials(found: Attempt, names: tuple[str, ...]) -> str:
         ("A+? B", "A A B", "A0 B1! A1 B2 match"),
         ("A | B", "B", "A0! B0 match"),
         ("A?", "B", "A0! match"),
-        ("A $", "A B", "A0 not there"),
+        ("A $", "A B", "A0 anchor failed"),
         ("(A B? | A) C", "A B", "A0 B1 C2$ C1! A0 C1!"),
     ],
 )

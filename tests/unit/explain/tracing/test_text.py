@@ -42,4 +42,6 @@ def test_text_and_picture_say_how_many_rows_are_folded() -> None:
     for shown in (show_story(story), "\n".join(one.get_text() for one in panel.texts)):
         assert "... 58 more rows with the same outcomes" in shown
         assert "... 38 more rows with the same outcomes" in shown
-    assert "134 more trials; in Python to_pandas() has them" in show_story(story)
+    assert "134 more trials are not shown; in Python, toPandas() has all of them" in show_story(
+        story
+    )
