@@ -1,0 +1,275 @@
+"""`serve`: start a gateway in this program, in front of an engine."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from pathlib import Path
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any, cast
+
+import grpc
+
+from matchrec.arguments import FLAG, SESSION, TEXT, ArgumentKind, check_arguments
+from matchrec.errors import gateway as errors
+from matchrec.gateway.forward import Forwarder, Metadata
+from matchrec.gateway.planner import Planner
+from matchrec.spark.sail.server import UNCOMPRESSED, channel_to
+from matchrec.spark.sail.start import ENGINE, start
+from matchrec.spark.session import find_application, is_connect
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+HOST, PORT = "127.0.0.1", 15002
+
+PORT_NUMBER = ArgumentKind(
+    "a port", lambda value: isinstance(value, int) and 0 <= value <= 65535, "write {argument}=15002"
+)
+
+# How many statements are planned at once. A thread mostly waits for the engine.
+PLANNING_THREADS = 16
+
+# Messages may have any length, as in Spark's own server.
+ANY_LENGTH = (("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1))
+
+# Two servers must not share a port: a second one would take some of the calls of the first.
+OWN_PORT = ("grpc.so_reuseport", 0)
+
+# How many seconds calls that are under way may go on once the gateway stops.
+GRACE = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Where a gateway listens, and who may call it."""
+
+    host: str = HOST
+    # The port; 0 for any free one.
+    port: int = PORT
+    # What clients must send; None if anyone may call.
+    token: str | None = None
+    # The files of TLS, in PEM format; None for connections without TLS.
+    certificate: Path | None = None
+    key: Path | None = None
+    # Whether other machines may call without a token.
+    allow_anyone: bool = False
+
+    def check(self) -> None:
+        """Raise an error if other machines could call without a token, or TLS lacks a file."""
+        if (self.certificate is None) != (self.key is None):
+            raise errors.half_of_tls()
+        if self.token is None and not self.allow_anyone and not is_loopback(self.host):
+            raise errors.open_to_everyone(self.host)
+
+    def bind(self, server: Any) -> int:
+        """Let a server of gRPC listen, and return the port.
+
+        Raises:
+            MatchRecognizePlanError: the port is in use, or the host is not one of this machine.
+        """
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        target = f"{host}:{self.port}"
+        try:
+            if self.certificate is None or self.key is None:
+                return int(server.add_insecure_port(target))
+            pair = (self.key.read_bytes(), self.certificate.read_bytes())
+            return int(server.add_secure_port(target, grpc.ssl_server_credentials([pair])))
+        except RuntimeError as error:
+            raise errors.address_in_use(self.host, self.port) from error
+
+
+@dataclass(slots=True)
+class Gateway:
+    """A running gateway. It ends with `stop`, with a `with` statement, or with the program.
+
+    Attributes:
+        address: where clients connect, `sc://host:port`.
+        engine: the address of the server behind the gateway.
+    """
+
+    address: str
+    engine: str
+    _thread: Thread = field(repr=False)
+    _stop: Callable[[], None] = field(repr=False)
+
+    def wait(self) -> None:
+        """Wait until the gateway has stopped."""
+        while self._thread.is_alive():
+            self._thread.join(0.5)  # with a timeout, so that Ctrl-C is noticed on all systems
+
+    def stop(self) -> None:
+        """Stop the gateway. Calls that are under way have a second to end."""
+        self._stop()
+        self._thread.join()
+
+    def __enter__(self) -> Gateway:
+        """Return the gateway."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop the gateway."""
+        self.stop()
+
+
+@check_arguments(
+    spark=SESSION.or_none(),
+    engine=ENGINE.or_none(),
+    host=TEXT,
+    port=PORT_NUMBER,
+    token=TEXT.or_none(),
+    certificate=TEXT.or_none(),
+    key=TEXT.or_none(),
+    allow_anyone=FLAG,
+)
+def serve(  # noqa: PLR0913 -- public signature
+    spark: SparkSession | None = None,
+    *,
+    engine: str | None = None,
+    host: str = HOST,
+    port: int = PORT,
+    token: str | None = None,
+    certificate: str | None = None,
+    key: str | None = None,
+    allow_anyone: bool = False,
+) -> Gateway:
+    """Start a server of Spark Connect whose SQL understands MATCH_RECOGNIZE.
+
+    Clients in any language connect to it as to Spark's own server. It passes all calls on to an
+    engine, except SQL with a clause, which it plans with matchrec. Each client has a session of its
+    own, with its temporary views and settings.
+
+    Args:
+        spark: a session of Spark Connect or on Sail, whose server runs the queries. Clients share
+            its catalog, but not its temporary views.
+        engine: instead of a session, where the queries run: `"sail"` or `"spark"` in this program,
+            or `"sc://host:port"`. Without both, it is what `session` would start.
+        host: the address of this machine at which the gateway listens.
+        port: the port, or 0 for any free one.
+        token: what clients have to send, `sc://host:port/;token=...`. PySpark sends it only over
+            TLS.
+        certificate: the file of the certificate of TLS, in PEM format.
+        key: the file of its private key, in PEM format.
+        allow_anyone: let other machines connect without a token.
+
+    Returns:
+        The running gateway. It stops with `stop`, or with the program.
+
+    Raises:
+        MatchRecognizePlanError: the port is in use, the session has no server, or other machines
+            could connect without a token.
+
+    >>> with matchrec.serve(spark, port=0) as gateway:
+    ...     print(gateway.address)
+    sc://127.0.0.1:...
+    """
+    listener = Listener(
+        host,
+        port,
+        token,
+        None if certificate is None else Path(certificate),
+        None if key is None else Path(key),
+        allow_anyone,
+    )
+    listener.check()
+    return start_gateway(listener, find_server(spark, engine))
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only programs of this machine can reach an address."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:  # a name
+        return host == "localhost"
+
+
+def find_server(spark: SparkSession | None, engine: str | None) -> str:
+    """Return the address of an engine's server, `sc://host:port`. Start it if it must run here.
+
+    Raises:
+        MatchRecognizePlanError: the engine is a classic session of Spark, without a server.
+    """
+    if engine is not None and engine.startswith("sc://"):
+        return engine
+    if spark is None:
+        # `local[*]` lets PySpark start a server of Spark Connect in this program.
+        spark = start("local[*]" if engine == "spark" else engine)
+    if not is_connect(spark):
+        raise errors.engine_in_this_program()
+    endpoint = str(find_application(spark))
+    return endpoint if endpoint.startswith("sc://") else f"sc://{endpoint}"
+
+
+def start_gateway(
+    listener: Listener, engine: str, prepare: Callable[[SparkSession], None] | None = None
+) -> Gateway:
+    """Start a gateway in a thread of its own, and return it once it listens.
+
+    Args:
+        listener: where it listens.
+        engine: the address of the server behind it.
+        prepare: is called with each new session of a client.
+
+    Raises:
+        MatchRecognizePlanError: it cannot listen there.
+    """
+    # With no prepared session, plans without a clause are passed on unread.
+    planner = Planner(engine, prepare)
+    outcome: list[int | Exception] = []
+    is_started = Event()
+    loop = asyncio.new_event_loop()
+    must_stop = asyncio.Event()
+
+    async def run() -> None:
+        """Serve until the gateway is stopped."""
+        threads = ThreadPoolExecutor(PLANNING_THREADS, "matchrec-gateway")
+        channel, metadata = open_channel(engine)
+        forwarder = Forwarder(channel, metadata, planner, threads, listener.token)
+        server = grpc.aio.server(options=[*ANY_LENGTH, OWN_PORT])
+        server.add_generic_rpc_handlers((forwarder,))
+        try:
+            outcome.append(listener.bind(server))
+            await server.start()
+        except Exception as error:  # noqa: BLE001 -- raised by the thread that waits
+            outcome.append(error)
+            return
+        finally:
+            is_started.set()
+        await must_stop.wait()
+        await server.stop(GRACE)
+        await channel.close()
+        threads.shutdown(wait=False, cancel_futures=True)
+        planner.close()
+
+    thread = Thread(target=loop.run_until_complete, args=(run(),), daemon=True)
+    thread.start()
+    is_started.wait()
+    result = outcome[-1]
+    if isinstance(result, Exception):
+        raise result
+    host = f"[{listener.host}]" if ":" in listener.host else listener.host
+    return Gateway(
+        f"sc://{host}:{result}",
+        engine,
+        thread,
+        lambda: cast("None", loop.call_soon_threadsafe(must_stop.set)),
+    )
+
+
+def open_channel(engine: str) -> tuple[Any, Metadata]:
+    """Return a channel to an engine's server, and the metadata that each call to it needs.
+
+    PySpark's own channel is not for an event loop, so only its reading of the address is used.
+    """
+    builder = channel_to(engine)
+    options = [*ANY_LENGTH, UNCOMPRESSED]
+    metadata: list[tuple[str, str]] = list(builder.metadata())
+    if not builder.secure:
+        return grpc.aio.insecure_channel(builder.endpoint, options), metadata
+    if builder.token is not None:
+        metadata.append(("authorization", f"Bearer {builder.token}"))
+    credentials = grpc.ssl_channel_credentials()
+    return grpc.aio.secure_channel(builder.endpoint, credentials, options), metadata

@@ -1,0 +1,219 @@
+"""Find SQL with clauses in the messages of Spark Connect, and replace it by other relations.
+
+SQL is in two places. A client's `spark.sql(text)` is a command, `SqlCommand`, whose answer is a
+relation. Some clients put the SQL into a plan themselves, as a relation `SQL`. Either may stand
+inside `WithRelations`, which brings the DataFrames that the text names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyspark.sql.connect.proto as proto
+from pyspark.sql.connect.expressions import LiteralExpression
+
+from matchrec.errors import gateway as errors
+from matchrec.gateway import settings
+from matchrec.syntax.locate import may_have_clause
+
+# A protobuf message. Its classes are made at run time, so type checkers do not know them.
+Message = Any
+Relation = Any
+
+# What a message has whose plan may hold a clause or a setting of matchrec: one of their words, or a
+# compressed plan, of which only the first bytes can be known. Other messages are never read.
+SIGNS = re.compile(rb"match_recognize|pattern|matchrec\.|\x28\xb5\x2f\xfd", re.IGNORECASE)
+
+# Added to the ids of the plans that replace SQL, so that they differ from the ids that the client
+# has given to its plans: columns refer to plans by these ids.
+FIRST_PLAN_ID = 1 << 40
+
+
+@dataclass(frozen=True, slots=True)
+class SqlStatement:
+    """A SQL text of a client, with what it refers to."""
+
+    text: str
+    # The values of the markers: by name, by position, or none.
+    args: dict[str, Any] | list[Any] | None = None
+    # The relations of the DataFrames that the text names, by the names that the text has for them.
+    relations: dict[str, Relation] = field(default_factory=dict)
+
+
+# Returns the relation that replaces a statement; None if the engine itself should run it.
+Plan = Callable[[SqlStatement], Relation | None]
+
+
+def may_hold_clause(serialized: bytes) -> bool:
+    """Return whether a serialized message may hold SQL with a clause. This is a quick test."""
+    return SIGNS.search(serialized) is not None
+
+
+def expand_plan(plan: Message) -> None:
+    """Decompress a plan in place. Clients since 4.1 compress plans above 10 MB."""
+    if plan.WhichOneof("op_type") != "compressed_operation":
+        return
+    operation = plan.compressed_operation
+    kind = operation.DESCRIPTOR.fields_by_name["op_type"].enum_type.values_by_number
+    with pa.CompressedInputStream(pa.BufferReader(operation.data), "zstd") as stream:
+        serialized = stream.read()
+    if kind[operation.op_type].name == "OP_TYPE_RELATION":
+        plan.root.ParseFromString(serialized)
+    else:
+        plan.command.ParseFromString(serialized)
+
+
+def read_command(plan: Message) -> SqlStatement | None:
+    """Return the statement of a plan that is a SQL command; None if it has no clause.
+
+    The statement may also set an option of matchrec.
+    """
+    if plan.WhichOneof("op_type") != "command":
+        return None
+    if plan.command.WhichOneof("command_type") != "sql_command":
+        return None
+    command = plan.command.sql_command
+    if "input" in command.DESCRIPTOR.fields_by_name and command.HasField("input"):
+        return read_relation(command.input)
+    return read_text(command.sql, command)
+
+
+def read_relation(relation: Relation) -> SqlStatement | None:
+    """Return the statement of a relation that is SQL with a clause, otherwise None."""
+    kind = relation.WhichOneof("rel_type")
+    if kind == "sql":
+        return read_text(relation.sql.query, relation.sql)
+    if kind != "with_relations":
+        return None
+    inner = read_relation(relation.with_relations.root)
+    if inner is None:
+        return None
+    references = {
+        reference.subquery_alias.alias: reference.subquery_alias.input
+        for reference in relation.with_relations.references
+        if reference.WhichOneof("rel_type") == "subquery_alias"
+    }
+    return SqlStatement(inner.text, inner.args, {**references, **inner.relations})
+
+
+def read_text(text: str, holder: Message) -> SqlStatement | None:
+    """Return the statement of a text; None if it has no clause.
+
+    Args:
+        text: the SQL text.
+        holder: the message that has the values of the text's markers: `SQL` or `SqlCommand`.
+    """
+    if may_have_clause(text) or settings.is_statement(text):
+        return SqlStatement(text, read_args(holder))
+    return None
+
+
+def read_args(holder: Message) -> dict[str, Any] | list[Any] | None:
+    """Return the values of the markers of a SQL text.
+
+    Clients before 4.0 send them as literals, newer ones as expressions.
+
+    Raises:
+        MatchRecognizeUnsupportedError: a value is an expression that has to be computed.
+    """
+    named = {name: read_literal(name, value) for name, value in list_named(holder)}
+    if named:
+        return named
+    fields = holder.DESCRIPTOR.fields_by_name
+    values = list(holder.pos_args)
+    if "pos_arguments" in fields:
+        values += holder.pos_arguments
+    return [read_literal(str(number), value) for number, value in enumerate(values, 1)] or None
+
+
+def list_named(holder: Message) -> Iterator[tuple[str, Message]]:
+    """Yield the names and the values of the named markers of a SQL text."""
+    yield from holder.args.items()
+    if "named_arguments" in holder.DESCRIPTOR.fields_by_name:
+        yield from holder.named_arguments.items()
+
+
+def read_literal(name: str, value: Message) -> Any:
+    """Return the Python value of a literal.
+
+    Args:
+        name: the name of its marker, or its position, for the error.
+        value: a message, `Expression` or `Literal`.
+
+    Raises:
+        MatchRecognizeUnsupportedError: the expression is not a literal.
+    """
+    literal = value
+    if value.DESCRIPTOR.name == "Expression":
+        if value.WhichOneof("expr_type") != "literal":
+            raise errors.marker_not_literal(name)
+        literal = value.literal
+    return LiteralExpression._to_value(literal)
+
+
+def replace_statements(message: Message, plan: Plan) -> bool:
+    """Replace the SQL relations with clauses in a message, wherever they are in it.
+
+    Args:
+        message: the message. It is changed in place.
+        plan: returns what replaces a statement.
+
+    Returns:
+        whether anything was replaced.
+    """
+    has_replaced = False
+    remaining = [message]
+    while remaining:
+        current = remaining.pop()
+        if isinstance(current, proto.Plan):
+            expand_plan(current)
+        if isinstance(current, proto.Relation):
+            statement = read_relation(current)
+            relation = None if statement is None else plan(statement)
+            if relation is not None:
+                replace_relation(current, relation)
+                has_replaced = True
+                continue
+        remaining.extend(list_children(current))
+    return has_replaced
+
+
+def replace_relation(relation: Relation, replacement: Relation) -> None:
+    """Give a relation the content of another one, and let it keep its own id.
+
+    Columns of the client refer to the relation by this id.
+    """
+    has_id = relation.common.HasField("plan_id")
+    plan_id = relation.common.plan_id
+    relation.CopyFrom(replacement)
+    if has_id:
+        relation.common.plan_id = plan_id
+
+
+def renumber_plans(relation: Relation) -> Relation:
+    """Move the ids of the plans in a relation to a range that no client uses. Return it."""
+    remaining: list[Message] = [relation]
+    while remaining:
+        current = remaining.pop()
+        if "plan_id" in current.DESCRIPTOR.fields_by_name and current.HasField("plan_id"):
+            current.plan_id += FIRST_PLAN_ID
+        remaining.extend(list_children(current))
+    return relation
+
+
+def list_children(message: Message) -> Iterator[Message]:
+    """Yield the messages that are fields of a message."""
+    for descriptor, value in message.ListFields():
+        if descriptor.message_type is None:
+            continue
+        if descriptor.message_type.GetOptions().map_entry:
+            entries = [value[key] for key in value]
+            yield from (entry for entry in entries if hasattr(entry, "DESCRIPTOR"))
+        elif hasattr(value, "DESCRIPTOR"):
+            yield value
+        else:
+            yield from value

@@ -1,0 +1,116 @@
+"""Errors as clients of Spark Connect read them: a status of gRPC with a class of Java.
+
+Each client has a table from Java's classes to the exceptions of its language. PySpark raises
+`ParseException` for `org.apache.spark.sql.catalyst.parser.ParseException`.
+
+A status travels in the trailing metadata, which has a limit of some kilobytes. So it holds only the
+beginning of a long message. The client asks for the rest with `FetchErrorDetails`.
+
+Source: Spark, connect/utils/ErrorUtils.scala.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+import pyspark.sql.connect.proto as proto
+from google.protobuf.any_pb2 import Any as PackedMessage
+from google.rpc.error_details_pb2 import ErrorInfo
+from google.rpc.status_pb2 import Status
+from grpc import StatusCode
+from pyspark.errors import PySparkException
+
+from matchrec.errors import MatchRecognizeError, MatchRecognizeParseError
+
+# How many characters of a message the status holds, as in Spark.
+LONGEST_MESSAGE = 2048
+
+# How many errors are kept for `FetchErrorDetails`; the oldest are dropped.
+MOST_DETAILS = 1000
+
+STATUS_KEY = "grpc-status-details-bin"
+
+# The classes of Java for classes of PySpark, by their names, the most special ones first.
+ANALYSIS = "org.apache.spark.sql.AnalysisException"
+PARSE = "org.apache.spark.sql.catalyst.parser.ParseException"
+FAILURE = "org.apache.spark.SparkException"
+JAVA_CLASSES = {
+    "ParseException": PARSE,
+    "AnalysisException": ANALYSIS,
+    "TempTableAlreadyExistsException": ANALYSIS,
+    "ArithmeticException": "java.lang.ArithmeticException",
+    "NumberFormatException": "java.lang.NumberFormatException",
+    "UnsupportedOperationException": "java.lang.UnsupportedOperationException",
+    "ArrayIndexOutOfBoundsException": "java.lang.ArrayIndexOutOfBoundsException",
+    "DateTimeException": "java.time.DateTimeException",
+    "IllegalArgumentException": "java.lang.IllegalArgumentException",
+    "SparkRuntimeException": "org.apache.spark.SparkRuntimeException",
+}
+
+# The classes that these extend. A client looks for the first one that it knows.
+PARENTS = {PARSE: (ANALYSIS,)}
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An error of a call: the code, the message and the details that gRPC carries."""
+
+    code: StatusCode
+    message: str
+    details: tuple[tuple[str, bytes], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorLog:
+    """The errors that clients may still ask about."""
+
+    # The answers to `FetchErrorDetails`, by the id of the error; the oldest first.
+    answers: dict[str, bytes] = field(default_factory=dict)
+
+    def describe(self, error: Exception) -> Failure:
+        """Return an error as a client reads it, and keep its whole message."""
+        if isinstance(error, MatchRecognizeError | PySparkException):
+            message = str(error)
+            java_class = find_java_class(error)
+        else:
+            message = f"matchrec could not plan the statement: {type(error).__name__}: {error}"
+            java_class = FAILURE
+        classes = [java_class, *PARENTS.get(java_class, ()), "java.lang.Exception"]
+        info = ErrorInfo(
+            reason=java_class, domain="org.apache.spark", metadata={"classes": json.dumps(classes)}
+        )
+        code = getattr(error, "code", None)
+        if code is not None:
+            info.metadata["errorClass"] = str(code)
+        if len(message) > LONGEST_MESSAGE:
+            # Only then: with details, PySpark prints a stack trace of Java, and there is none.
+            error_id = info.metadata["errorId"] = str(uuid4())
+            self.keep(error_id, classes, message)
+            message = message[: LONGEST_MESSAGE - 3] + "..."
+        packed = PackedMessage()
+        packed.Pack(info)
+        status = Status(code=StatusCode.INTERNAL.value[0], message=message, details=[packed])
+        return Failure(StatusCode.INTERNAL, message, ((STATUS_KEY, status.SerializeToString()),))
+
+    def keep(self, error_id: str, classes: list[str], message: str) -> None:
+        """Keep an error for `FetchErrorDetails`. If there are many, drop the oldest."""
+        response_class = getattr(proto, "FetchErrorDetailsResponse", None)
+        if response_class is None:  # PySpark 3.5
+            return
+        detail = response_class.Error(error_type_hierarchy=classes, message=message)
+        answer = response_class(root_error_idx=0, errors=[detail])
+        self.answers[error_id] = answer.SerializeToString()
+        while len(self.answers) > MOST_DETAILS:
+            del self.answers[next(iter(self.answers))]
+
+
+def find_java_class(error: Exception) -> str:
+    """Return the class of Java that stands for an error in Spark Connect."""
+    if isinstance(error, MatchRecognizeParseError):
+        return PARSE
+    for error_class in type(error).__mro__:
+        if error_class.__name__ in JAVA_CLASSES:
+            return JAVA_CLASSES[error_class.__name__]
+    return ANALYSIS if isinstance(error, MatchRecognizeError) else FAILURE
