@@ -8,6 +8,7 @@
     matchrec.match_rules(df, rules, ...)     run many rules of all three languages in one pass
     matchrec.sweep(df, clause, grid)         run one clause with many values of its markers
     matchrec.enable(spark)                   let spark.sql understand the clause
+    matchrec.serve(spark)                    let clients of Spark Connect in any language use it
     matchrec.query(...)                      a query of the first four kinds that has not run
         .to_df(), .show(), .collect()        its rows
         .aggregate(...)                      aggregates over all matches, without building them
@@ -64,6 +65,8 @@ if TYPE_CHECKING:
     from matchrec.explain.coverage import Coverage as Coverage
     from matchrec.explain.explanation import Explanation as Explanation
     from matchrec.explain.tracing.why import Why as Why
+    from matchrec.gateway.serve import Gateway as Gateway
+    from matchrec.gateway.serve import serve as serve
     from matchrec.patterns.stages.builder import AfterMatch as AfterMatch
     from matchrec.patterns.stages.builder import Pattern as Pattern
     from matchrec.spark.actions import progress as progress
@@ -89,6 +92,7 @@ _HOMES = {
     "matchrec.explain.coverage": ("Coverage",),
     "matchrec.explain.explanation": ("Explanation",),
     "matchrec.explain.tracing.why": ("Why",),
+    "matchrec.gateway.serve": ("Gateway", "serve"),
     "matchrec.patterns.stages.builder": ("AfterMatch", "Pattern"),
     "matchrec.spark.actions": ("progress",),
     "matchrec.spark.counters": ("Counters",),

@@ -12,6 +12,7 @@ import click
 from matchrec.cli.checking import check
 from matchrec.cli.commands import demo, run, transpile
 from matchrec.cli.questions import backtest, coverage, explain, sweep, why
+from matchrec.cli.serving import serve
 from matchrec.cli.warm import warm
 
 EPILOG = """
@@ -52,7 +53,7 @@ def main() -> None:
     """
 
 
-for command in (run, check, explain, why, coverage, backtest, sweep, transpile, demo, warm):
+for command in (run, check, explain, why, coverage, backtest, sweep, transpile, serve, demo, warm):
     main.add_command(command)
 
 # At its end Python looks through all objects for cycles once more, a quarter of a second or more

@@ -123,12 +123,13 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
             timeout=context.time_remaining(),
         )
         try:
-            await context.send_initial_metadata(await call.initial_metadata())
+            await context.send_initial_metadata(tuple(await call.initial_metadata()))
             async for message in call:
                 yield message
-            context.set_trailing_metadata(await call.trailing_metadata())
+            context.set_trailing_metadata(tuple(await call.trailing_metadata()))
         except grpc.aio.AioRpcError as error:
-            await context.abort(error.code(), error.details(), error.trailing_metadata() or ())
+            trailing = tuple(error.trailing_metadata() or ())
+            await context.abort(error.code(), error.details(), trailing)
         finally:
             call.cancel()
 
@@ -226,10 +227,10 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         if request.operation_id in self.answers:
             if request.HasField("release_all"):
                 del self.answers[request.operation_id]
-            response = proto.ReleaseExecuteResponse(
+            released = proto.ReleaseExecuteResponse(
                 session_id=request.session_id, operation_id=request.operation_id
             )
-            yield response.SerializeToString()
+            yield released.SerializeToString()
             return
         method = f"{SERVICE}ReleaseExecute"
         async for response in self.forward(method, yield_all([message]), context):

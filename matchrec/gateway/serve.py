@@ -96,10 +96,14 @@ class Gateway:
     _thread: Thread = field(repr=False)
     _stop: Callable[[], None] = field(repr=False)
 
+    @property
+    def is_running(self) -> bool:
+        """Return whether clients can connect."""
+        return self._thread.is_alive()
+
     def wait(self) -> None:
         """Wait until the gateway has stopped."""
-        while self._thread.is_alive():
-            self._thread.join(0.5)  # with a timeout, so that Ctrl-C is noticed on all systems
+        self._thread.join()
 
     def stop(self) -> None:
         """Stop the gateway. Calls that are under way have a second to end."""

@@ -3,6 +3,9 @@
 Each client has a table from Java's classes to the exceptions of its language. PySpark raises
 `ParseException` for `org.apache.spark.sql.catalyst.parser.ParseException`.
 
+A status has no error class of Spark: Spark's own client for Java and Scala refuses a class that is
+not in its list. The code of our errors is at the end of their first line.
+
 A status travels in the trailing metadata, which has a limit of some kilobytes. So it holds only the
 beginning of a long message. The client asks for the rest with `FetchErrorDetails`.
 
@@ -81,9 +84,6 @@ class ErrorLog:
         info = ErrorInfo(
             reason=java_class, domain="org.apache.spark", metadata={"classes": json.dumps(classes)}
         )
-        code = getattr(error, "code", None)
-        if code is not None:
-            info.metadata["errorClass"] = str(code)
         if len(message) > LONGEST_MESSAGE:
             # Only then: with details, PySpark prints a stack trace of Java, and there is none.
             error_id = info.metadata["errorId"] = str(uuid4())

@@ -1,0 +1,113 @@
+"""The command `serve`: MATCH_RECOGNIZE for every client of Spark Connect."""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import replace
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING
+
+import click
+
+from matchrec.cli import arguments
+from matchrec.cli.failures import PROGRAM, tell
+from matchrec.cli.files import Table
+from matchrec.cli.session import SettingPairs, local_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from matchrec.gateway.serve import Gateway
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.option(
+    "--host",
+    metavar="ADDRESS",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address of this machine at which clients connect.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    metavar="N",
+    default=15002,
+    show_default=True,
+    help="Port at which clients connect; 0 for any free one.",
+)
+@click.option(
+    "--token",
+    metavar="TEXT",
+    envvar="MATCHREC_TOKEN",
+    help="Require this token of clients. [default: the variable MATCHREC_TOKEN]",
+)
+@click.option("--tls-cert", type=FILE, help="Certificate for TLS, a file in PEM format.")
+@click.option("--tls-key", type=FILE, help="Private key of the certificate, a file in PEM format.")
+@click.option("--allow-anyone", is_flag=True, help="Let other machines connect without a token.")
+@arguments.SESSION
+@arguments.handle_failures
+def serve(  # noqa: PLR0913 -- one for each option
+    host: str,
+    port: int,
+    token: str | None,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    allow_anyone: bool,
+    tables: tuple[Table, ...],
+    conf: SettingPairs,
+    engine: str | None,
+    delimiter: str | None,
+    header: bool,
+) -> None:
+    """Let clients of Spark Connect, in any language, use MATCH_RECOGNIZE.
+
+    Clients connect to this server as to Spark's own. It passes their calls on to the engine, and
+    plans the queries that have a clause. It runs until you press Ctrl-C.
+
+    \b
+    Example:
+      matchrec serve --table stocks=stocks.csv
+      matchrec serve --engine sc://cluster:15002 --port 15003
+    """
+    from matchrec.gateway.serve import Listener, find_server, start_gateway
+
+    listener = Listener(host, port, token, tls_cert, tls_key, allow_anyone)
+    listener.check()
+    arguments.refuse_repeated_tables(tables, ())
+    files = [replace(table, delimiter=delimiter, header=header) for table in tables]
+
+    def make_views(spark: SparkSession) -> None:
+        """Make the files temporary views of a session."""
+        for table in files:
+            table.register(spark)
+
+    with local_session(*choose_server(conf, engine)) as spark:
+        make_views(spark)  # so that a file that cannot be read is reported before clients connect
+        prepare = make_views if files else None
+        with start_gateway(listener, find_server(spark, engine), prepare) as gateway:
+            tell(f"{PROGRAM}serving {gateway.address}, in front of {gateway.engine}")
+            wait_for_signal(gateway)
+
+
+def wait_for_signal(gateway: Gateway) -> None:
+    """Wait until the program is to end: by Ctrl-C, or by SIGTERM as containers send it."""
+    is_over = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: is_over.set())
+    while gateway.is_running and not is_over.wait(0.5):
+        pass  # with a timeout, because Windows does not interrupt a wait for ever
+
+
+def choose_server(conf: SettingPairs, engine: str | None) -> tuple[SettingPairs, str | None]:
+    """Return the settings and the engine of a session that has a server.
+
+    Spark in this program has one only if it is asked for `local`. Its port must be another one than
+    the port of the gateway.
+    """
+    if engine != "spark":
+        return conf, engine
+    return (*conf, ("spark.connect.grpc.binding.port", "0")), "local[*]"

@@ -1,0 +1,378 @@
+"""Clients of Spark Connect that do not have matchrec use the clause through the gateway.
+
+Expected rows are worked out by hand. The client is PySpark's, over a channel of its own; its
+session is not the one of the gateway.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import grpc
+import pyarrow as pa
+import pytest
+from pyspark.errors import AnalysisException, ParseException, PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as sf
+
+import matchrec
+from matchrec.gateway import status
+from matchrec.gateway.forward import HEALTH_CHECK, SERVICE, SERVING
+from matchrec.gateway.planner import SessionKey, connect
+from matchrec.gateway.serve import Gateway
+
+HERE = Path(__file__).parent
+TICKS = "VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)"
+FALLS = """SELECT * FROM ticks MATCH_RECOGNIZE (
+    ORDER BY day
+    MEASURES FIRST(day) AS first_day, LAST(price) AS lowest
+    PATTERN (DOWN+)
+    DEFINE DOWN AS price < PREV(price)
+)"""
+FALL = [(2, 70)]
+
+NewClient = Callable[[], SparkSession]
+
+
+@pytest.fixture(scope="module")
+def gateway(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[Gateway]:
+    """A gateway in front of the server of the tests' session."""
+    if request.config.getoption("--on") == "spark":
+        pytest.skip("a classic session of Spark has no server")
+    with matchrec.serve(spark, port=0) as gateway:
+        yield gateway
+
+
+@pytest.fixture
+def new_client(gateway: Gateway) -> Iterator[NewClient]:
+    """Returns further clients, each with a session of its own. They end with the test."""
+    clients: list[Any] = []
+
+    def make() -> SparkSession:
+        """Return a new client with the view `ticks`."""
+        client = connect(gateway.address, SessionKey("reader", str(uuid4())))
+        clients.append(client)
+        client.sql(f"CREATE TEMP VIEW ticks AS SELECT * FROM {TICKS}")
+        return client
+
+    yield make
+    for client in clients:
+        client.stop()
+
+
+@pytest.fixture
+def client(new_client: NewClient) -> SparkSession:
+    """A client of the gateway."""
+    return new_client()
+
+
+def test_a_classic_session_is_refused(spark: SparkSession, request: pytest.FixtureRequest) -> None:
+    if request.config.getoption("--on") != "spark":
+        return
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="has no server of Spark Connect"):
+        matchrec.serve(spark, port=0)
+
+
+def test_a_client_gets_the_rows_of_a_clause(client: SparkSession) -> None:
+    assert client.sql(FALLS).collect() == FALL
+
+
+def test_a_program_without_matchrec_gets_the_rows(gateway: Gateway) -> None:
+    program = f"""
+import sys
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.remote({gateway.address!r}).getOrCreate()
+spark.sql({f"CREATE TEMP VIEW ticks AS SELECT * FROM {TICKS}"!r})
+print([tuple(row) for row in spark.sql({FALLS!r}).collect()], "matchrec" in sys.modules)
+spark.stop()
+"""
+    printed = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    ).stdout
+    assert printed == "[(2, 70)] False\n"
+
+
+def test_the_result_is_a_dataframe_like_any_other(client: SparkSession) -> None:
+    falls = client.sql(FALLS)
+    assert falls.columns == ["first_day", "lowest"]
+    days = falls.where(falls.lowest > 60).select((falls["first_day"] + 1).alias("next"))
+    assert days.collect() == [(3,)]
+    # Ids of the client's plans, by which it refers to columns, and those of the gateway's differ.
+    ticks = client.table("ticks")
+    joined = ticks.join(falls, ticks.day == falls.first_day).select(ticks.price, falls.lowest)
+    assert joined.collect() == [(80, 70)]
+
+
+def test_values_of_markers_are_passed(client: SparkSession) -> None:
+    longer = FALLS.replace("DOWN+", "DOWN{:least,}")
+    assert client.sql(longer, {"least": 2}).collect() == FALL
+    assert client.sql(longer, {"least": 3}).collect() == []
+    cheaper = FALLS.replace("DOWN AS", "DOWN AS price < ? AND")
+    assert client.sql(cheaper, [75]).collect() == [(3, 70)]
+
+
+def test_a_marker_may_not_be_computed(client: SparkSession) -> None:
+    longer = FALLS.replace("DOWN AS", "DOWN AS price < :bound AND")
+    with pytest.raises(AnalysisException, match="marker `bound` is not supported: it is an expr"):
+        client.sql(longer, {"bound": sf.lit(70) + 5}).collect()
+
+
+def test_dataframes_in_braces_are_passed(client: SparkSession) -> None:
+    rising = client.range(4).select(
+        (sf.col("id") + 1).alias("day"), (60 - sf.col("id")).alias("price")
+    )
+    assert client.sql(FALLS.replace("ticks", "{rows}"), rows=rising).collect() == [(2, 57)]
+
+
+def test_a_clause_inside_a_larger_plan_is_replaced(client: Any) -> None:
+    from pyspark.sql.connect.dataframe import DataFrame
+    from pyspark.sql.connect.plan import SQL
+
+    falls = DataFrame(SQL(FALLS), client)  # no command: the text itself is in the plan
+    assert falls.where("lowest > 60").collect() == FALL
+    assert falls.unionAll(falls).count() == 2
+    assert falls.columns == ["first_day", "lowest"]
+
+
+def test_statements_around_a_clause_run(client: SparkSession) -> None:
+    client.sql(f"CREATE TEMP VIEW falls AS {FALLS}")
+    assert client.table("falls").collect() == FALL
+    assert client.sql(f"WITH f AS ({FALLS}) SELECT count(*) AS n FROM f").collect() == [(1,)]
+
+
+def test_explain_shows_how_the_clause_runs(client: SparkSession) -> None:
+    ((text,),) = client.sql(f"EXPLAIN {FALLS}").collect()
+    assert text == str(matchrec.query(client, FALLS).explain())
+    assert text.startswith("row pattern\n  DOWN+\n")
+    ((text,),) = client.sql(f"-- how\nexplain extended {FALLS}").collect()
+    assert text.startswith("row pattern\n  DOWN+\n")
+
+
+def test_options_are_settings_of_the_session(new_client: NewClient) -> None:
+    client, other = new_client(), new_client()
+    foreign = FALLS.replace("FIRST(day) AS first_day", "'a' || 'b' AS first_day, FIRST(day) AS d")
+    assert client.sql("SET matchrec.dialect = snowflake").collect() == [
+        ("matchrec.dialect", "snowflake")
+    ]
+    client.sql("set matchrec.algorithm = 'breadth_first'")
+    ((text,),) = client.sql(f"EXPLAIN {foreign}").collect()
+    assert "breadth-first" in text or "breadth_first" in text
+    # Snowflake puts NULL last, and Spark first.
+    rows = "SELECT * FROM VALUES (1), (NULL), (2) AS t(n)"
+    for each in (client, other):
+        each.sql(f"CREATE TEMP VIEW numbers AS {rows}")
+    first = """SELECT * FROM numbers MATCH_RECOGNIZE (
+        ORDER BY n MEASURES FIRST(n) AS first_number PATTERN (ALL_ROWS+) DEFINE ALL_ROWS AS TRUE)"""
+    assert client.sql(first).collect() == [(1,)]
+    assert other.sql(first).collect() == [(None,)]
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("SET matchrec.dialekt = trino", "unknown setting `matchrec.dialekt`"),
+        ("SET matchrec.dialect = klingon", "unknown value `klingon` of the setting"),
+        ("SET matchrec.max_steps = many", "`many` of the setting `matchrec.max_steps` is not a"),
+    ],
+)
+def test_a_setting_that_is_not_known_is_refused(
+    client: SparkSession, statement: str, message: str
+) -> None:
+    with pytest.raises(AnalysisException, match=re.escape(message)):
+        client.sql(statement)
+
+
+def test_a_setting_made_by_another_call_is_checked_too(client: SparkSession) -> None:
+    client.conf.set("matchrec.sort", "sideways")
+    with pytest.raises(AnalysisException, match="unknown value `sideways`"):
+        client.sql(FALLS)
+
+
+def test_errors_are_those_that_the_client_knows(client: SparkSession) -> None:
+    with pytest.raises(ParseException) as unclosed:
+        client.sql(FALLS.replace("(DOWN+)", "(DOWN+"))
+    assert str(unclosed.value).startswith("`(` is not closed before DEFINE in MATCH_RECOGNIZE")
+    with pytest.raises(AnalysisException) as unknown:
+        client.sql(FALLS.replace("AS price <", "AS prise <"))
+    assert str(unknown.value).split("\n") == [
+        "unknown column `prise` in DEFINE [unknown-column]",
+        "  line 5, column 20",
+        "      DEFINE DOWN AS prise < PREV(price)",
+        "                     ^^^^^",
+        "  note: the input has: day, price",
+        "  help: write price",
+    ]
+    with pytest.raises(AnalysisException, match="`nowhere`"):
+        client.sql(FALLS.replace("ticks", "nowhere")).collect()
+
+
+def test_a_long_message_arrives_whole(client: SparkSession) -> None:
+    names = ", ".join(f"{number} AS a_column_with_a_long_name_{number}" for number in range(100))
+    client.sql(f"CREATE TEMP VIEW wide AS SELECT {names}")
+    with pytest.raises(AnalysisException) as unknown:
+        client.sql(
+            "SELECT * FROM wide MATCH_RECOGNIZE (ORDER BY a_column_with_a_long_name_1 "
+            "MEASURES 1 AS n PATTERN (A) DEFINE A AS nothing_like_it > 1)"
+        )
+    message = str(unknown.value)
+    assert len(message) > status.LONGEST_MESSAGE
+    assert message.startswith("unknown column `nothing_like_it` in DEFINE")
+
+
+def test_a_failure_in_a_worker_names_partition_and_row(client: SparkSession) -> None:
+    client.sql(
+        "CREATE TEMP VIEW parts AS "
+        "SELECT * FROM VALUES ('a', 1, 1), ('b', 1, 0), ('b', 2, 0) AS t(k, day, n)"
+    )
+    failing = client.sql(
+        "SELECT * FROM parts MATCH_RECOGNIZE (PARTITION BY k ORDER BY day MEASURES 1 AS one "
+        "PATTERN (A B) DEFINE B AS 1 / (n - A.n) > 0)"
+    )
+    with pytest.raises(PySparkException, match="in the partition with `k` = 'b', row 2"):
+        failing.collect()
+
+
+def test_sessions_see_only_their_own_views(new_client: NewClient) -> None:
+    first, second = new_client(), new_client()
+    second.sql(
+        "CREATE OR REPLACE TEMP VIEW ticks AS SELECT * FROM VALUES (1, 9), (2, 8) AS t(day, price)"
+    )
+    assert first.sql(FALLS).collect() == FALL
+    assert second.sql(FALLS).collect() == [(2, 8)]
+
+
+def test_two_clients_may_share_a_session(gateway: Gateway, client: Any) -> None:
+    other = connect(gateway.address, SessionKey("reader", client.session_id))
+    assert other.sql(FALLS).collect() == FALL
+
+
+def test_other_calls_pass_unchanged(client: SparkSession, tmp_path: Path) -> None:
+    client.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    assert client.conf.get("spark.sql.session.timeZone") == "Asia/Tokyo"
+    large = client.createDataFrame(pa.table({"n": range(300_000)}).to_pandas())
+    assert large.groupBy().sum("n").collect() == [(299_999 * 150_000,)]
+    assert client.sql("SELECT 'PATTERN' AS word").collect() == [("PATTERN",)]
+    path = str(tmp_path / "rows")
+    client.sql(FALLS).write.parquet(path)
+    assert client.read.parquet(path).collect() == FALL
+    assert client.interruptAll() == []
+    with pytest.raises(PySparkException, match="nowhere"):
+        client.table("nowhere").collect()
+
+
+def test_a_compressed_plan_is_read(client: Any) -> None:
+    proto = pytest.importorskip("pyspark.sql.connect.proto")
+    if "compressed_operation" not in proto.Plan.DESCRIPTOR.fields_by_name:
+        pytest.skip("PySpark compresses plans from 4.1 on")
+    from matchrec.gateway.statements import expand_plan, may_hold_clause, read_command
+
+    command = proto.Command()
+    command.sql_command.input.sql.query = FALLS
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(command.SerializeToString())
+    plan = proto.Plan()
+    plan.compressed_operation.data = sink.getvalue().to_pybytes()
+    plan.compressed_operation.op_type = proto.Plan.CompressedOperation.OP_TYPE_COMMAND
+    assert may_hold_clause(plan.SerializeToString())
+    expand_plan(plan)
+    statement = read_command(plan)
+    assert statement is not None
+    assert statement.text == FALLS
+
+
+def test_an_answer_is_repeated_until_it_is_released(gateway: Gateway, client: Any) -> None:
+    proto = pytest.importorskip("pyspark.sql.connect.proto")
+    operation = str(uuid4())
+    head = {"session_id": client.session_id, "operation_id": operation}
+    user = proto.UserContext(user_id="reader")
+    request = proto.ExecutePlanRequest(**head, user_context=user)
+    request.plan.command.sql_command.sql = FALLS
+    with grpc.insecure_channel(gateway.address.removeprefix("sc://")) as channel:
+
+        def call(name: str, message: Any) -> list[bytes]:
+            """Return the responses to a call."""
+            return list(channel.unary_stream(SERVICE + name)(message.SerializeToString()))
+
+        responses = call("ExecutePlan", request)
+        assert len(responses) == 2
+        last = proto.ExecutePlanResponse.FromString(responses[0]).response_id
+        again = proto.ReattachExecuteRequest(**head, user_context=user)
+        assert call("ReattachExecute", again) == responses
+        again.last_response_id = last
+        assert call("ReattachExecute", again) == responses[1:]
+        release = proto.ReleaseExecuteRequest(**head, user_context=user)
+        release.release_all.SetInParent()
+        call("ReleaseExecute", release)
+        with pytest.raises(grpc.RpcError):
+            call("ReattachExecute", again)
+
+
+def test_the_gateway_tells_its_health(gateway: Gateway) -> None:
+    with grpc.insecure_channel(gateway.address.removeprefix("sc://")) as channel:
+        assert channel.unary_unary(HEALTH_CHECK)(b"") == SERVING
+        with pytest.raises(grpc.RpcError) as unknown:
+            channel.unary_unary("/some.other.Service/Call")(b"")
+    assert unknown.value.code() is grpc.StatusCode.UNIMPLEMENTED
+
+
+def test_a_token_is_required_over_tls(spark: SparkSession, gateway: Gateway) -> None:
+    certificate, key = str(HERE / "localhost.pem"), str(HERE / "localhost.key")
+    with matchrec.serve(
+        engine=gateway.engine, port=0, token="secret", certificate=certificate, key=key
+    ) as guarded:
+        credentials = grpc.ssl_channel_credentials(Path(certificate).read_bytes())
+        target = guarded.address.removeprefix("sc://").replace("127.0.0.1", "localhost")
+        with grpc.secure_channel(target, credentials) as channel:
+            config = channel.unary_unary(f"{SERVICE}Config")
+            proto = pytest.importorskip("pyspark.sql.connect.proto")
+            request = proto.ConfigRequest(
+                session_id=str(uuid4()), user_context=proto.UserContext(user_id="reader")
+            )
+            request.operation.get.keys.append("spark.sql.session.timeZone")
+            message = request.SerializeToString()
+            with pytest.raises(grpc.RpcError) as refused:
+                config(message)
+            assert refused.value.code() is grpc.StatusCode.UNAUTHENTICATED
+            with pytest.raises(grpc.RpcError):
+                config(message, metadata=[("authorization", "Bearer guessed")])
+            answer = config(message, metadata=[("authorization", "Bearer secret")])
+        assert proto.ConfigResponse.FromString(answer).pairs[0].value
+
+
+def test_other_machines_need_a_token(gateway: Gateway) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError, match=r"0\.0\.0\.0 without a token"):
+        matchrec.serve(engine=gateway.engine, host="0.0.0.0", port=0)
+    matchrec.serve(engine=gateway.engine, host="0.0.0.0", port=0, allow_anyone=True).stop()
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="needs its key"):
+        matchrec.serve(engine=gateway.engine, port=0, certificate="cert.pem")
+
+
+def test_a_port_in_use_is_an_error(gateway: Gateway) -> None:
+    port = int(gateway.address.rpartition(":")[2])
+    with pytest.raises(
+        matchrec.MatchRecognizePlanError, match=f"cannot listen at 127.0.0.1:{port}"
+    ):
+        matchrec.serve(engine=gateway.engine, port=port)
+
+
+def test_nothing_is_left_of_a_stopped_gateway(gateway: Gateway) -> None:
+    before = threading.active_count()
+    with matchrec.serve(engine=gateway.engine, port=0) as second:
+        client: Any = connect(second.address, SessionKey("reader", str(uuid4())))
+        assert client.sql("SELECT 1 AS n").collect() == [(1,)]
+        client.stop()
+    assert not second.is_running
+    assert threading.active_count() <= before + 1
+    with (
+        grpc.insecure_channel(second.address.removeprefix("sc://")) as channel,
+        pytest.raises(grpc.RpcError),
+    ):
+        channel.unary_unary(HEALTH_CHECK)(b"", timeout=2)
