@@ -7,6 +7,7 @@ sh      is a line of README that .ci/run takes from there, a benchmark, of which
         in its own test, or a `matchrec` command, which runs, in a full run as a program too;
         `matchrec warm`, which compiles all kernels, as a program only
 console is for machines that the tests do not have; its syntax is checked
+java    is a program that the tests compile and run at night; so is go, which is run by hand
 text    right after a python, sql or sh block, is exactly what that block printed; after several sql
         blocks right after each other, what each of them printed
 """
@@ -52,6 +53,10 @@ SET_UP = re.compile(
 )
 
 
+# The programs in other languages that a page shows.
+PROGRAMS = {"java": "tests/spark/gateway/clients/Falls.java", "go": "tests/live/go_client/main.go"}
+
+
 @pytest.fixture(scope="module")
 def tables(spark: SparkSession) -> SparkSession:
     """A session with the tables of the examples."""
@@ -70,6 +75,9 @@ def run_block(block: Block, spark: SparkSession, names: dict[str, Any]) -> str:
         return table_text(matchrec.sql(spark, block.code), limit=100)[0]
     if block.language == "console":
         subprocess.run(["bash", "-n"], input=block.code, text=True, check=True)
+        return ""
+    if block.language in PROGRAMS:
+        assert block.code == (ROOT / PROGRAMS[block.language]).read_text(encoding="utf-8")
         return ""
     assert block.language == "sh", f"what should be done with a block of {block.language!r}?"
     with commands_in(spark):

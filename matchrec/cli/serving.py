@@ -73,7 +73,8 @@ def serve(  # noqa: PLR0913 -- one for each option
       matchrec serve --table stocks=stocks.csv
       matchrec serve --engine sc://cluster:15002 --port 15003
     """
-    from matchrec.gateway.serve import Listener, find_server, start_gateway
+    from matchrec.gateway.serve import SERVER_OF_SPARK, Listener, find_server, start_gateway
+    from matchrec.spark.sail.start import SPARK, choose_engine
 
     listener = Listener(host, port, token, tls_cert, tls_key, allow_anyone)
     listener.check()
@@ -85,10 +86,11 @@ def serve(  # noqa: PLR0913 -- one for each option
         for table in files:
             table.register(spark)
 
-    with local_session(*choose_server(conf, engine)) as spark:
+    settings = SERVER_OF_SPARK if choose_engine(engine, dict(conf)) == SPARK else {}
+    with local_session((*settings.items(), *conf), engine) as spark:
         make_views(spark)  # so that a file that cannot be read is reported before clients connect
         prepare = make_views if files else None
-        with start_gateway(listener, find_server(spark, engine), prepare) as gateway:
+        with start_gateway(listener, find_server(spark, None), prepare) as gateway:
             tell(f"{PROGRAM}serving {gateway.address}, in front of {gateway.engine}")
             wait_for_signal(gateway)
 
@@ -100,14 +102,3 @@ def wait_for_signal(gateway: Gateway) -> None:
         signal.signal(number, lambda *_: is_over.set())
     while gateway.is_running and not is_over.wait(0.5):
         pass  # with a timeout, because Windows does not interrupt a wait for ever
-
-
-def choose_server(conf: SettingPairs, engine: str | None) -> tuple[SettingPairs, str | None]:
-    """Return the settings and the engine of a session that has a server.
-
-    Spark in this program has one only if it is asked for `local`. Its port must be another one than
-    the port of the gateway.
-    """
-    if engine != "spark":
-        return conf, engine
-    return (*conf, ("spark.connect.grpc.binding.port", "0")), "local[*]"

@@ -54,7 +54,7 @@ def value_not_a_number(name: str, value: str) -> MatchRecognizePlanError:
     return error
 
 
-def engine_in_this_program() -> MatchRecognizePlanError:
+def session_without_server() -> MatchRecognizePlanError:
     """Return the error for a classic session of Spark, which no other program can call."""
     error = MatchRecognizePlanError(
         "a classic session of Spark cannot be served, because it has no server of Spark Connect",

@@ -9,22 +9,32 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import grpc
+from pyspark.sql import SparkSession
 
 from matchrec.arguments import FLAG, SESSION, TEXT, ArgumentKind, check_arguments
 from matchrec.errors import gateway as errors
+from matchrec.errors.calls import session_runs
 from matchrec.gateway.forward import Forwarder, Metadata
 from matchrec.gateway.planner import Planner
-from matchrec.spark.sail.server import UNCOMPRESSED, channel_to
-from matchrec.spark.sail.start import ENGINE, start
+from matchrec.spark.sail.server import UNCOMPRESSED, channel_to, check_server
+from matchrec.spark.sail.start import ENGINE, SPARK, choose_engine, start
 from matchrec.spark.session import find_application, is_connect
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 HOST, PORT = "127.0.0.1", 15002
+
+# Settings with which a session of Spark in this program has a server of Spark Connect, at any free
+# port.
+PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
+SERVER_OF_SPARK = {
+    "spark.plugins": PLUGIN,
+    "spark.connect.grpc.binding.address": "127.0.0.1",
+    "spark.connect.grpc.binding.port": "0",
+    "spark.sql.artifact.isolation.enabled": "true",
+    "spark.sql.artifact.isolation.alwaysApplyClassloader": "true",
+}
 
 PORT_NUMBER = ArgumentKind(
     "a port", lambda value: isinstance(value, int) and 0 <= value <= 65535, "write {argument}=15002"
@@ -150,7 +160,8 @@ def serve(  # noqa: PLR0913 -- public signature
         spark: a session of Spark Connect or on Sail, whose server runs the queries. Clients share
             its catalog, but not its temporary views.
         engine: instead of a session, where the queries run: `"sail"` or `"spark"` in this program,
-            or `"sc://host:port"`. Without both, it is what `session` would start.
+            or the address of a server, `"sc://host:port"`. Without both, it is the running session,
+            or a new one on Sail if that is installed, else on Spark.
         host: the address of this machine at which the gateway listens.
         port: the port, or 0 for any free one.
         token: what clients have to send, `sc://host:port/;token=...`. PySpark sends it only over
@@ -197,14 +208,23 @@ def find_server(spark: SparkSession | None, engine: str | None) -> str:
         MatchRecognizePlanError: the engine is a classic session of Spark, without a server.
     """
     if engine is not None and engine.startswith("sc://"):
+        check_server(engine)
         return engine
     if spark is None:
-        # `local[*]` lets PySpark start a server of Spark Connect in this program.
-        spark = start("local[*]" if engine == "spark" else engine)
-    if not is_connect(spark):
-        raise errors.engine_in_this_program()
-    endpoint = str(find_application(spark))
-    return endpoint if endpoint.startswith("sc://") else f"sc://{endpoint}"
+        spark = SparkSession.getActiveSession()
+        if spark is None:
+            spark = start(engine, SERVER_OF_SPARK if choose_engine(engine, {}) == SPARK else {})
+        elif engine is not None:
+            raise session_runs(given=["engine"])
+    if is_connect(spark):
+        endpoint = str(find_application(spark))
+        return endpoint if endpoint.startswith("sc://") else f"sc://{endpoint}"
+    if PLUGIN not in (spark.conf.get("spark.plugins", "") or ""):
+        raise errors.session_without_server()
+    java: Any = spark.sparkContext._jvm
+    # An object of Scala, as Java names it.
+    service = getattr(java, "org.apache.spark.sql.connect.service.SparkConnectService$")
+    return f"sc://localhost:{getattr(service, 'MODULE$').localPort()}"
 
 
 def start_gateway(
