@@ -4,94 +4,84 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from matchrec.errors.kinds import (
-    MatchRecognizePlanError,
-    MatchRecognizeUnsupportedError,
-    find_nearest,
-    join_names,
-)
+from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
+from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.wording import join_names
 
 
 def marker_not_literal(name: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a marker whose value a client sends as an expression."""
-    error = MatchRecognizeUnsupportedError(
+    return MatchRecognizeUnsupportedError(
         f"the value of marker `{name}` is not supported: it is an expression",
         hint="pass a literal, or write the expression in the query",
+        code="marker-not-literal",
     )
-    error.code = "marker-not-a-literal"
-    return error
 
 
-def unknown_setting(name: str, names: Iterable[str]) -> MatchRecognizePlanError:
+def unknown_gateway_setting(name: str, names: Iterable[str]) -> MatchRecognizePlanError:
     """Return the error for a setting `matchrec.NAME` that does not exist."""
     nearest = find_nearest(name, names)
-    error = MatchRecognizePlanError(
+    return MatchRecognizePlanError(
         f"unknown setting `matchrec.{name}`",
-        notes=(f"the settings are: {join_names([f'matchrec.{known}' for known in names])}",),
+        notes=(f"the settings are: {join_names([f'matchrec.{setting}' for setting in names])}",),
         hint=f"write SET matchrec.{nearest}" if nearest else None,
+        code="unknown-gateway-setting",
     )
-    error.code = "unknown-setting"
-    return error
 
 
-def unknown_value(name: str, value: str, values: Iterable[str]) -> MatchRecognizePlanError:
+def unknown_setting_value(name: str, value: str, values: Iterable[str]) -> MatchRecognizePlanError:
     """Return the error for a setting that cannot have a value."""
-    error = MatchRecognizePlanError(
+    return MatchRecognizePlanError(
         f"unknown value `{value}` of the setting `matchrec.{name}`",
         hint=f"write one of: {join_names(values)}",
+        code="unknown-setting-value",
     )
-    error.code = "unknown-value-of-setting"
-    return error
 
 
-def value_not_a_number(name: str, value: str) -> MatchRecognizePlanError:
+def setting_not_a_number(name: str, value: str) -> MatchRecognizePlanError:
     """Return the error for a setting whose value must be a whole number."""
-    error = MatchRecognizePlanError(
+    return MatchRecognizePlanError(
         f"the value `{value}` of the setting `matchrec.{name}` is not a whole number",
         hint=f"write for example SET matchrec.{name} = 1000000",
+        code="setting-not-a-number",
     )
-    error.code = "setting-not-a-number"
-    return error
 
 
 def session_without_server() -> MatchRecognizePlanError:
     """Return the error for a classic session of Spark, which no other program can call."""
-    error = MatchRecognizePlanError(
-        "a classic session of Spark cannot be served, because it has no server of Spark Connect",
-        hint='start one with matchrec.session(engine="sail"), or pass the address of a server,'
-        ' matchrec.serve(engine="sc://host:15002")',
+    return MatchRecognizePlanError(
+        "the session has no server of Spark Connect",
+        notes=("other programs can reach a session of Spark only through such a server",),
+        hint='stop the session, and call matchrec.serve(engine="spark"); or pass the address of a '
+        'server, matchrec.serve(engine="sc://host:15002")',
+        code="session-without-server",
     )
-    error.code = "session-without-server"
-    return error
 
 
-def address_in_use(host: str, port: int) -> MatchRecognizePlanError:
+def address_not_available(host: str, port: int) -> MatchRecognizePlanError:
     """Return the error for an address at which the gateway cannot listen."""
-    error = MatchRecognizePlanError(
+    return MatchRecognizePlanError(
         f"the gateway cannot listen at {host}:{port}",
         notes=("another program may use the port, or the host is not one of this machine",),
         hint="choose another port, or 0 for any free one",
+        code="address-not-available",
     )
-    error.code = "address-not-available"
-    return error
 
 
-def open_to_everyone(host: str) -> MatchRecognizePlanError:
+def serving_without_token(host: str) -> MatchRecognizePlanError:
     """Return the error for a gateway without a token that other machines could call."""
-    error = MatchRecognizePlanError(
+    return MatchRecognizePlanError(
         f"serving at {host} without a token is not allowed",
         notes=("whoever reaches a server of Spark Connect can run any program on its machine",),
         hint="pass a token, or allow_anyone=True (--allow-anyone) if the network is protected",
+        code="serving-without-token",
     )
-    error.code = "serving-without-token"
-    return error
 
 
-def half_of_tls() -> MatchRecognizePlanError:
+def incomplete_tls_files() -> MatchRecognizePlanError:
     """Return the error for a certificate without its key, or a key without its certificate."""
-    error = MatchRecognizePlanError(
+    return MatchRecognizePlanError(
         "a certificate of TLS needs its key, and the key its certificate",
         hint="pass both files, in PEM format",
+        code="incomplete-tls-files",
     )
-    error.code = "incomplete-tls-files"
-    return error

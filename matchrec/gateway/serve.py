@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.arguments import FLAG, SESSION, TEXT, ArgumentKind, check_arguments
 from matchrec.errors import gateway as errors
-from matchrec.errors.calls import session_runs
+from matchrec.errors.machine import session_already_runs
 from matchrec.gateway.forward import Forwarder, Metadata
 from matchrec.gateway.planner import Planner
 from matchrec.spark.sail.server import UNCOMPRESSED, channel_to, check_server
@@ -71,9 +71,9 @@ class Listener:
     def check(self) -> None:
         """Raise an error if other machines could call without a token, or TLS lacks a file."""
         if (self.certificate is None) != (self.key is None):
-            raise errors.half_of_tls()
+            raise errors.incomplete_tls_files()
         if self.token is None and not self.allow_anyone and not is_loopback(self.host):
-            raise errors.open_to_everyone(self.host)
+            raise errors.serving_without_token(self.host)
 
     def bind(self, server: Any) -> int:
         """Let a server of gRPC listen, and return the port.
@@ -89,7 +89,7 @@ class Listener:
             pair = (self.key.read_bytes(), self.certificate.read_bytes())
             return int(server.add_secure_port(target, grpc.ssl_server_credentials([pair])))
         except RuntimeError as error:
-            raise errors.address_in_use(self.host, self.port) from error
+            raise errors.address_not_available(self.host, self.port) from error
 
 
 @dataclass(slots=True)
@@ -215,7 +215,7 @@ def find_server(spark: SparkSession | None, engine: str | None) -> str:
         if spark is None:
             spark = start(engine, SERVER_OF_SPARK if choose_engine(engine, {}) == SPARK else {})
         elif engine is not None:
-            raise session_runs(given=["engine"])
+            raise session_already_runs(arguments=["engine"])
     if is_connect(spark):
         endpoint = str(find_application(spark))
         return endpoint if endpoint.startswith("sc://") else f"sc://{endpoint}"

@@ -63,12 +63,12 @@ def check_setting(name: str, value: str) -> None:
         MatchRecognizeError: there is no such option, or it cannot have this value.
     """
     if name not in CHOICES:
-        raise errors.unknown_setting(name, CHOICES)
+        raise errors.unknown_gateway_setting(name, CHOICES)
     choices = CHOICES[name]
     if choices and value not in choices:
-        raise errors.unknown_value(name, value, choices)
+        raise errors.unknown_setting_value(name, value, choices)
     if not choices and not value.isdecimal():
-        raise errors.value_not_a_number(name, value)
+        raise errors.setting_not_a_number(name, value)
 
 
 def build_options(settings: Mapping[str, str]) -> tuple[Any, Options]:

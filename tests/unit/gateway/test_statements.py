@@ -1,0 +1,103 @@
+"""Statements with clauses are found in messages, and replaced without a change to the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+proto = pytest.importorskip("pyspark.sql.connect.proto")
+
+from matchrec.gateway.statements import (  # noqa: E402 -- after the check that PySpark has them
+    FIRST_PLAN_ID,
+    SqlStatement,
+    may_hold_clause,
+    read_command,
+    renumber_plans,
+    replace_statements,
+)
+
+CLAUSE = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY x PATTERN (A) DEFINE A AS x > 1)"
+
+
+def sql_relation(text: str, plan_id: int) -> Any:
+    """A relation of a SQL text."""
+    relation = proto.Relation()
+    relation.common.plan_id = plan_id
+    relation.sql.query = text
+    return relation
+
+
+def one_row(plan_id: int) -> Any:
+    """A relation without SQL."""
+    relation = proto.Relation()
+    relation.common.plan_id = plan_id
+    relation.range.end = 1
+    relation.range.step = 1
+    return relation
+
+
+def test_a_statement_deep_in_a_plan_is_replaced() -> None:
+    plan = proto.Plan()
+    join = plan.root.filter.input.join
+    join.left.CopyFrom(sql_relation(CLAUSE, 5))
+    join.right.CopyFrom(sql_relation("SELECT 1", 6))
+    planned: list[SqlStatement] = []
+
+    def answer(statement: SqlStatement) -> Any:
+        """Replace each statement by one row."""
+        planned.append(statement)
+        return one_row(99)
+
+    assert replace_statements(plan, answer)
+    assert [statement.text for statement in planned] == [CLAUSE]
+    assert join.left.WhichOneof("rel_type") == "range"
+    assert join.left.common.plan_id == 5  # columns of the client name it
+    assert join.right.sql.query == "SELECT 1"
+
+
+def test_a_statement_that_the_engine_should_run_stays() -> None:
+    plan = proto.Plan(root=sql_relation(CLAUSE, 5))
+    assert not replace_statements(plan, lambda _: None)
+    assert plan.root.sql.query == CLAUSE
+
+
+def test_a_plan_as_deep_as_a_loop_makes_it_is_read() -> None:
+    relation = sql_relation(CLAUSE, 1)
+    for _ in range(90):  # protobuf itself reads no message of more than a hundred levels
+        outer = proto.Relation()
+        outer.limit.input.CopyFrom(relation)
+        relation = outer
+    assert replace_statements(relation, lambda _: one_row(1))
+
+
+def test_ids_of_plans_move_with_the_columns_that_name_them() -> None:
+    relation = proto.Relation()
+    relation.common.plan_id = 8
+    relation.project.input.CopyFrom(one_row(7))
+    expression = relation.project.expressions.add()
+    expression.unresolved_attribute.unparsed_identifier = "id"
+    expression.unresolved_attribute.plan_id = 7
+    renumber_plans(relation)
+    assert relation.common.plan_id == FIRST_PLAN_ID + 8
+    assert relation.project.input.common.plan_id == FIRST_PLAN_ID + 7
+    assert expression.unresolved_attribute.plan_id == FIRST_PLAN_ID + 7
+
+
+def test_values_of_markers_are_read_from_old_and_new_clients() -> None:
+    plan = proto.Plan()
+    plan.command.sql_command.sql = CLAUSE
+    plan.command.sql_command.args["n"].integer = 3  # as clients before 4.0 send it
+    assert read_command(plan) == SqlStatement(CLAUSE, {"n": 3})
+    plan = proto.Plan()
+    plan.command.sql_command.sql = CLAUSE
+    plan.command.sql_command.pos_args.add().string = "x"
+    assert read_command(plan) == SqlStatement(CLAUSE, ["x"])
+
+
+def test_other_commands_are_no_statements() -> None:
+    plan = proto.Plan()
+    plan.command.sql_command.sql = "SELECT 'a pattern' AS word"
+    assert may_hold_clause(plan.SerializeToString())
+    assert read_command(plan) is None
+    assert not may_hold_clause(proto.Plan(root=one_row(1)).SerializeToString())
