@@ -242,21 +242,24 @@ def start_gateway(
     """
     # With no prepared session, plans without a clause are passed on unread.
     planner = Planner(engine, prepare)
-    outcome: list[int | Exception] = []
+    outcome: list[Callable[[], None] | Exception] = []
+    port = 0
     is_started = Event()
-    loop = asyncio.new_event_loop()
-    must_stop = asyncio.Event()
 
     async def run() -> None:
         """Serve until the gateway is stopped."""
+        nonlocal port
+        loop = asyncio.get_running_loop()
+        must_stop = asyncio.Event()
         threads = ThreadPoolExecutor(PLANNING_THREADS, "matchrec-gateway")
         channel, metadata = open_channel(engine)
         forwarder = Forwarder(channel, metadata, planner, threads, listener.token)
         server = grpc.aio.server(options=[*ANY_LENGTH, OWN_PORT])
         server.add_generic_rpc_handlers((forwarder,))
         try:
-            outcome.append(listener.bind(server))
+            port = listener.bind(server)
             await server.start()
+            outcome.append(lambda: cast("None", loop.call_soon_threadsafe(must_stop.set)))
         except Exception as error:  # noqa: BLE001 -- raised by the thread that waits
             outcome.append(error)
             return
@@ -268,19 +271,14 @@ def start_gateway(
         threads.shutdown(wait=False, cancel_futures=True)
         planner.close()
 
-    thread = Thread(target=loop.run_until_complete, args=(run(),), daemon=True)
+    thread = Thread(target=lambda: asyncio.run(run()), daemon=True)
     thread.start()
     is_started.wait()
     result = outcome[-1]
     if isinstance(result, Exception):
         raise result
     host = f"[{listener.host}]" if ":" in listener.host else listener.host
-    return Gateway(
-        f"sc://{host}:{result}",
-        engine,
-        thread,
-        lambda: cast("None", loop.call_soon_threadsafe(must_stop.set)),
-    )
+    return Gateway(f"sc://{host}:{port}", engine, thread, result)
 
 
 def open_channel(engine: str) -> tuple[Any, Metadata]:
