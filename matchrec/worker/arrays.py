@@ -261,7 +261,8 @@ def repeated(values: pa.Array, ends: IntArray) -> pa.Array:
 
     The values "a" and "b" with the ends 2 and 3 become "a", "a", "b".
     """
-    return pc.run_end_decode(pa.RunEndEncodedArray.from_arrays(to_arrow(ends), values))
+    # The ends stay an array of NumPy: before version 18, Arrow fails at the last one of its own.
+    return pc.run_end_decode(pa.RunEndEncodedArray.from_arrays(ends, values))
 
 
 def sizes_of(values: pa.Array) -> IntArray | int:

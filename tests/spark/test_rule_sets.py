@@ -19,6 +19,7 @@ from pyspark.sql import functions as sql
 
 import matchrec
 from matchrec import AfterMatch, Pattern, RuleMatches
+from matchrec.spark.sail.start import describe_engine
 from tests.cases.case_file import CaseFile, QueryRecord, case_files
 from tests.cases.test_queries import register_tables, text_of
 from tests.properties.test_queries import INTERPRETED, settings
@@ -410,9 +411,12 @@ def test_the_clauses_of_case_files_as_rules(spark: SparkSession, group: Group) -
     found = matchrec.match_rules(spark.table(table), rules, **streams).cache()
     rows = rows_of(found)
     found.unpersist()
+    on_sail = describe_engine(spark).startswith("Sail")
     for record in records.values():
         name = f"line {record.head.line}"
         assert found.rule(name).columns == list(record.columns)
+        if on_sail and record.head.note_of("sail"):  # a known difference of the engine's own SQL
+            continue
         assert rows[name] == Counter(record.rows), record.sql
 
 

@@ -190,7 +190,7 @@ def test_rows_without_keys_stay_together_and_in_order(spark: SparkSession) -> No
     framed = clause + " AND max(x) OVER (ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) < 3"
     query = matchrec.query(rows, framed)
     assert [row["n"] for row in query.to_df().collect()] == [30_000]
-    assert "in match 1, rows 1 to 30000: A{30000}" in str(query.why(row=29_000))
+    assert "inside match 1, rows 1 to 30000: A{30000}" in str(query.why(row=29_000))
 
 
 UNLIKE_NUMBERS = (

@@ -264,7 +264,8 @@ def watch(spark: SparkSession) -> None:
     if vars(client).setdefault(WATCHED, False):
         return
     for name in CALLS:
-        setattr(client, name, watch_call(getattr(client, name)))
+        if hasattr(client, name):  # PySpark 3.5 lacks the last one
+            setattr(client, name, watch_call(getattr(client, name)))
     setattr(client, WATCHED, True)
 
 

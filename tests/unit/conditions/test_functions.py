@@ -17,7 +17,7 @@ from matchrec.plan.operators import BASIC, OperatorKind, find_names
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
 
-PAGE = Path(__file__).parents[3] / "docs" / "reference" / "expressions.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "functions.md"
 WRITTEN = {"[]": "x[i]"}
 SPECIAL = {"x::T"}
 """Another way to write CAST."""
@@ -30,8 +30,8 @@ def test_the_basic_operations_that_python_computes_are_those_of_the_catalogue() 
 
 def test_the_page_lists_all_functions() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    _, _, rest = text.partition("### Functions in Python\n")
-    table, _, _ = rest.partition("\n### ")
+    _, _, rest = text.partition("## Functions in Python\n")
+    table, _, _ = rest.partition("\n## ")
     names = re.findall(r"`([^`]+)`", table.replace("\\|", "|"))
     listed = {one.lower() for one in names} - {"+", "-", "*", "/"}
     signs = find_names(OperatorKind.ARITHMETIC) | COMPARISONS.keys()
