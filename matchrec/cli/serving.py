@@ -63,10 +63,10 @@ def serve(  # noqa: PLR0913 -- one for each option
     delimiter: str | None,
     header: bool,
 ) -> None:
-    """Let clients of Spark Connect, in any language, use MATCH_RECOGNIZE.
+    """Let clients of Spark Connect use MATCH_RECOGNIZE.
 
-    Clients connect to this server as to Spark's own. It passes their calls on to the engine, and
-    plans the queries that have a clause. It runs until you press Ctrl-C.
+    Clients in any language connect to this server as to Spark's own. It passes their calls on to
+    the engine, and plans the queries that have a clause. It runs until you press Ctrl-C.
 
     \b
     Example:

@@ -73,13 +73,22 @@ def open_session(folder: Path, settings: dict[str, str], engine: str | None) -> 
     Raises:
         MatchRecognizeError: Spark did not start; with the reason.
     """
-    from matchrec.spark.sail.start import SPARK, STARTING_SPARK, choose_engine, start
+    from matchrec.spark.sail.server import is_module_installed
+    from matchrec.spark.sail.start import SAIL, SPARK, STARTING_SPARK, choose_engine, start
     from matchrec.spark.session import SESSION_ERRORS, find_analysis_logger
 
     find_analysis_logger().disabled = True  # PySpark 4 prints errors as JSON
     log = folder / LOG
     try:
-        if choose_engine(engine, settings) != SPARK:
+        chosen = choose_engine(engine, settings)
+        if chosen == SAIL and engine is None:
+            try:
+                return start(SAIL, settings)
+            except MatchRecognizeError:  # Sail does not work with the installed PySpark
+                if not is_module_installed("py4j"):
+                    raise
+                chosen = SPARK
+        if chosen != SPARK:
             return start(engine, settings)
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         ours = {**SETTINGS, "spark.sql.warehouse.dir": str(folder / "warehouse")}

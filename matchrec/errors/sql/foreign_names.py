@@ -80,13 +80,13 @@ def find_table_cure(name: str, tables: Iterable[str] = ()) -> str | None:
         return "leave FROM dual out: SELECT without FROM gives one row"
     near = find_nearest(plain, tables)
     quoted_file = current_surface().quoted_file
-    if quoted_file and near is None and plain.rpartition(".")[2].lower() in FILE_ENDINGS:
-        return quoted_file
-    if not name:
-        return None
     cures = []
     if near:
         cures.append(f"write {near}")
+    if quoted_file and plain.rpartition(".")[2].lower() in FILE_ENDINGS:
+        return ", or ".join([*cures, quoted_file])
+    if not name:
+        return None
     make_table = current_surface().table.format(name=plain)
     if make_table:
         cures.append(make_table)

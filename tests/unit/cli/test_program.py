@@ -55,13 +55,18 @@ def test_no_java(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Traceback" not in result.stderr
 
 
+# What a program prints first if Sail does not work with the installed PySpark.
+STARTING = "matchrec: starting Spark; this takes several seconds\n"
+
+
 @pytest.mark.slow
 def test_run_prints_rows_and_nothing_else(files: Path) -> None:
     result = program(files, "run", "streaks.sql", "--table", "t=prices.csv")
     lines = result.stdout.splitlines()
     assert lines[0] == "sym  low  high  n"
     assert sorted(lines[1:]) == ["X     10    12  3", "Y      4     9  2"]
-    assert (result.returncode, result.stderr) == (0, "")
+    assert result.returncode == 0
+    assert result.stderr in ("", STARTING)
 
 
 @pytest.mark.slow
@@ -81,7 +86,7 @@ def test_a_reader_may_stop_reading(files: Path) -> None:
         assert running.stderr is not None
         assert running.stdout.readline() == b"id,s\n"
         running.stdout.close()
-        assert running.stderr.read() == b""
+        assert running.stderr.read().decode() in ("", STARTING)
     assert running.returncode == 0
 
 

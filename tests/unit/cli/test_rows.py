@@ -179,4 +179,4 @@ def test_a_message_does_not_command_the_terminal(embedded: Path, query: str) -> 
     result = invoke("run", "-", given=query)
     assert result.exit_code == 1
     assert "\x1b" not in result.stderr
-    assert "␛[2J" in result.stderr
+    assert "␛" in result.stderr  # Spark 4.3 names only this character of the second query

@@ -139,6 +139,12 @@ def test_a_session_that_is_idle_for_hours_goes_on(
     assert server.settings(3, None, tmp_path)[name] == "60"
 
 
+def skip_if_sail_refuses(error_text: str) -> None:
+    """Skip a test of Sail with a PySpark that is newer than Sail knows."""
+    if "Sail does not run with PySpark" in error_text:
+        pytest.skip("Sail does not know this PySpark yet")
+
+
 IDLE = """
 import time, matchrec
 spark = matchrec.session("sail")
@@ -160,6 +166,7 @@ def test_how_long_an_idle_session_lives(
         monkeypatch.setenv(name, seconds)
     command = [sys.executable, "-c", IDLE]
     result = subprocess.run(command, check=False, capture_output=True, text=True)
+    skip_if_sail_refuses(result.stderr)
     assert (result.stdout.strip() == "3") is lives, result.stderr
     assert ("is not running" in result.stderr) is not lives
 
@@ -181,8 +188,9 @@ for _ in range(2):
 @pytest.mark.skipif(not server.is_installed(), reason="needs Sail")
 def test_the_server_stays_when_the_program_is_interrupted() -> None:
     asked = [sys.executable, "-c", INTERRUPTED]
-    done = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout.split() == ["3", "3"]
+    done = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=False)
+    skip_if_sail_refuses(done.stderr)
+    assert done.stdout.split() == ["3", "3"], done.stderr
 
 
 # What TZ has, and the time zone of a new session; None is the system's.
