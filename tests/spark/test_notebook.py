@@ -83,7 +83,7 @@ def test_a_cell_shows_its_first_rows(shell: InteractiveShell) -> None:
     assert repr(result) == "<Result: a, b; showing 1 row; --limit N shows more>"
     html = result._repr_html_()
     assert ">1</td>" in html
-    assert "--limit shows more" in unescape(html)
+    assert "--limit N shows more" in unescape(html)
 
 
 def test_a_cell_leaves_its_dataframe_in_a_variable(shell: InteractiveShell) -> None:
