@@ -37,7 +37,9 @@ SERVER_OF_SPARK = {
 }
 
 PORT_NUMBER = ArgumentKind(
-    "a port", lambda value: isinstance(value, int) and 0 <= value <= 65535, "write {argument}=15002"
+    "a port, from 0 to 65535",
+    lambda value: type(value) is int and 0 <= value <= 65535,
+    "write {argument}=15002",
 )
 
 # How many statements are planned at once. A thread mostly waits for the engine.

@@ -77,6 +77,13 @@ RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "explain.clause": ("None", *WHOLE, *TEXTS),
     "aggregate.per": (),
     "backtest.clause": ("None", *WHOLE, *TEXTS),
+    "serve.spark": ("None",),
+    "serve.host": TEXTS,
+    "serve.port": ("3",),
+    "serve.token": ("None", *TEXTS),
+    "serve.certificate": ("None", *TEXTS),
+    "serve.key": ("None", *TEXTS),
+    "serve.allow_anyone": ("True",),
     "key": ("None", *TEXTS, "list", "tuple"),
     "start": TEXTS,
     "end": TEXTS,
@@ -209,8 +216,9 @@ def right_call(function: Callable[..., Any], spark: SparkSession) -> Callable[..
 
 @pytest.fixture
 def no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`why` and its relatives run no job: tests/spark/test_why.py looks at their answers."""
+    """`why` and its relatives run no job, and `serve` starts nothing: other tests look at both."""
     monkeypatch.setattr(questions, "explain_partition", lambda *_: None)
+    monkeypatch.setattr("matchrec.gateway.serve.start_gateway", lambda *_: None)
 
 
 @pytest.mark.parametrize(("function", "parameter"), [*parameters()])
