@@ -1,1 +1,1 @@
-"""A plan goes in; an `Executable` comes out: columns of Spark, an engine's task, what is read."""
+"""Compile a plan to an `Executable`: columns for Spark, a task for the search, and reads."""

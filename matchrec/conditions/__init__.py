@@ -1,8 +1,8 @@
-"""Decide who computes each part of a DEFINE condition: Spark before the match, or the engine.
+"""Decide who computes each part of a DEFINE condition: Spark before the match, or the search.
 
 1. `split` divides a condition into columns of truth values for Spark, and a residual condition.
 2. `typing` gives every value of the residual condition a type and the index of its column. The
-   result is a run condition, which `evaluate` compiles and the engine evaluates during the match.
+   result is a run condition, which `evaluate` compiles and the search evaluates during the match.
 
 `row_column`, `residual`, `run_condition` and `types` define what passes between these steps. A run
 condition has no SQL text and no spans any more; it reads numbered columns.

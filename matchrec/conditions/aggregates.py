@@ -1,6 +1,6 @@
 """Aggregates in conditions on the run, as a few basic forms and as lists of rows.
 
-The engine updates the basic forms with each row. Several of Spark's aggregates are one of these
+The search updates the basic forms with each row. Several of Spark's aggregates are one of these
 forms in other words: `count_if(c)` counts `IF(c, 1, NULL)`, `bool_and(c)` is the least of the truth
 values, and a FILTER is a NULL in the argument. Python computes all other aggregates from a list.
 """
@@ -57,7 +57,7 @@ def split_aggregate(
 ) -> RunningAggregate:
     """Return an aggregate in its basic form, or with what a list of its rows holds.
 
-    Sums and averages have both, because the engine cannot add values of all types.
+    Sums and averages have both, because the search cannot add values of all types.
 
     Args:
         aggregate: the aggregate.

@@ -121,7 +121,7 @@ class Viewpoint:
         if is_candidate and navigation.logical_offset == 0:
             return self.candidate(navigation.physical_offset)
         # Count rows before the candidate. The condition counts the candidate if it is one of the
-        # variable's rows there; the engine counts it if it is really mapped to the variable.
+        # variable's rows there; the search counts it if it is really mapped to the variable.
         rows_before = navigation.logical_offset - is_candidate
         offset = rows_before + self.includes_mapped(navigation.variable)
         return replace(navigation, logical_offset=offset)

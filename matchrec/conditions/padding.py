@@ -2,7 +2,7 @@
 
 In a table of Spark, `c CHAR(3)` holds 'a' as 'a  '. In `c = 'a'`, Spark pads the constant with
 blanks, so that the condition is true. It does so only beside the column itself, and the values that
-the engine reads on other rows are texts like any other.
+the search reads on other rows are texts like any other.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Residual conditions: the part of a condition that remains for the engine, as a tree of steps.
+"""Residual conditions: the part of a condition that remains for the search, as a tree of steps.
 
 `split` builds the tree before types are known; `typing` gives each step its type. An operation that
-the engine does not have is rewritten with the few basic operations that it has, as the table of
+the search does not have is rewritten with the few basic operations that it has, as the table of
 operators says:
 
     COALESCE(a, b)   →   IF(a IS NOT NULL, a, b)
@@ -40,7 +40,7 @@ class ColumnRead:
     span: Span
     # The same value as arithmetic of columns and constants, if it is that.
     formula: CombinedStep | None = None
-    # The same value as the engine computes it, if it can fail and guards over other rows decide
+    # The same value as the search computes it, if it can fail and guards over other rows decide
     # whether it is evaluated.
     deferred: CombinedStep | None = None
 
@@ -49,11 +49,11 @@ class ColumnRead:
 class RunningAggregate:
     """An aggregate over rows of the run.
 
-    The engine either updates its value with each row, or keeps its rows in a list from which Python
-    computes it. Python also computes sums and averages of values that the engine cannot add.
+    The search either updates its value with each row, or keeps its rows in a list from which Python
+    computes it. Python also computes sums and averages of values that the search cannot add.
     """
 
-    # The basic form that the engine updates; None if there is none.
+    # The basic form that the search updates; None if there is none.
     function: Reduction | None
     # The aggregate as the user wrote it.
     aggregate: Aggregate
@@ -99,7 +99,7 @@ class TypedStep:
     value: ColumnRead | None = None
     # The operands of an operation, as the user wrote it.
     parts: tuple[TypedStep, ...] = ()
-    # How many operations it consists of, once it is rewritten with the operations of the engine.
+    # How many operations it consists of, once it is rewritten with the operations of the search.
     size: int = 1
     # How deep these operations are nested.
     depth: int = 0
@@ -148,7 +148,7 @@ class SplitCondition:
     variable: str
     # Computed by Spark before the match. None if there is nothing to test.
     before: RowColumn | None
-    # Computed by the engine during the match. None if there is nothing to test.
+    # Computed by the search during the match. None if there is nothing to test.
     during: Step | None
     span: Span | None
     # The conjuncts in `before` and `nearby`.

@@ -197,7 +197,7 @@ def show_piece(piece: ColumnPiece) -> str:
 ALWAYS_TRUE = build_row_column("TRUE")  # the condition of a stage without one
 
 
-# WITHIN: the columns that say where the window of each row ends. The engine compares them.
+# WITHIN: the columns that say where the window of each row ends. The search compares them.
 #
 # Rows are sorted ascending by the first ORDER BY column, so windows end in the order of their first
 # rows. It suffices to compare the last row of a match with the end of its window.

@@ -99,7 +99,7 @@ NESTED = frozenset({Family.ARRAY, Family.STRUCT, Family.MAP})
 # Types whose values only Spark compares, except in conditions on the run.
 COMPARED_BY_SPARK = NESTED | {Family.OTHER}
 
-# Types of whose values the engine has only ranks, see `is_ranked`.
+# Types of whose values the search has only ranks, see `is_ranked`.
 RANKED = NESTED | {Family.STRING, Family.BINARY}
 
 NARROW_DIGITS = 18  # the precision up to which an int64 holds every decimal
@@ -112,7 +112,7 @@ def is_wide_decimal(type_: ValueType) -> bool:
 
 
 def is_ranked(type_: ValueType) -> bool:
-    """Return whether the engine has ranks instead of the values of a type, to compare them.
+    """Return whether the search has ranks instead of the values of a type, to compare them.
 
     Only Python has values of the type that are computed during the match: they have no rank.
     """

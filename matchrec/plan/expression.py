@@ -1,7 +1,7 @@
 """A scalar expression over a match: Spark SQL text with references to rows taken out of it.
 
 `LAST(A.price) * 1.1 > PREV(price)` is the text `? * 1.1 > ?` with two references. Spark evaluates
-the text between the references; the engine finds the rows that the references read.
+the text between the references; the search finds the rows that the references read.
 
 An expression whose structure may matter while matching is a tree: `Operation`s whose leaves are
 `Term`s. A `Term` is such a text without any structure.
@@ -22,7 +22,7 @@ from matchrec.plan.operators import OperatorKind, find_names
 from matchrec.plan.text import Amount, join_texts, replace_spans, separate_words
 from matchrec.source import Span
 
-# How deeply operations may be nested for the engine to evaluate them. Deeper expressions are left
+# How deeply operations may be nested for the search to evaluate them. Deeper expressions are left
 # to Spark, or rejected.
 MOST_NESTED = 100
 

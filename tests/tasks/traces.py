@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from matchrec.explain.tracing.search import Attempt, Tracer
 from matchrec.explain.tracing.trace import (
-    EngineMatch,
+    SearchMatch,
     check_attempt,
-    find_engine_matches,
+    find_search_matches,
     find_starting_rows,
 )
 from matchrec.search.interface import Task
@@ -38,13 +38,13 @@ def check_traces(task: Task, partitions: Partitions) -> None:
     for strategy in strategies if FULL else strategies[:1]:
         with suppress(RunFailure):
             for traced in (partitions, copies):
-                matches = find_engine_matches(strategy, task, traced)
+                matches = find_search_matches(strategy, task, traced)
                 last_partitions = range(len(traced.starts) - 1)[-count:]
                 attempts(task, traced, matches, last_partitions)
 
 
 def attempts(
-    task: Task, partitions: Partitions, matches: tuple[EngineMatch, ...], numbers: Iterable[int]
+    task: Task, partitions: Partitions, matches: tuple[SearchMatch, ...], numbers: Iterable[int]
 ) -> list[Attempt]:
     """Return the attempts from all starting rows of some partitions, compared with the matches."""
     tracer = Tracer(task, partitions)

@@ -1,6 +1,6 @@
 """Type arithmetic and mathematical functions of values of the run.
 
-The engine computes what `numbers` has; Python computes anything else, see `calls`.
+The search computes what `numbers` has; Python computes anything else, see `calls`.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def type_number_arithmetic(
     """Return arithmetic of two numbers with its type.
 
     Raises:
-        MatchRecognizeUnsupportedError: the engine cannot compute it.
+        MatchRecognizeUnsupportedError: the search cannot compute it.
     """
     operator = ArithmeticOperator(step.operator)
     is_on_decimals = has_exact_decimal(left.type, right.type)
@@ -139,7 +139,7 @@ def type_trying(typer: Typer, step: TypedOperation) -> TypedStep:
     """Return TRY_ADD or a similar function of two numbers with its type.
 
     Raises:
-        MatchRecognizeUnsupportedError: the operands are not numbers, or the engine cannot compute
+        MatchRecognizeUnsupportedError: the operands are not numbers, or the search cannot compute
             the operation.
     """
     left_type, right_type = [part.type for part in step.operands]
@@ -289,7 +289,7 @@ def unify_with_floats(typer: Typer, step: TypedOperation) -> TypedOperation:
 
 # Mathematical functions: round, floor, ln, sqrt, power and so on.
 #
-# The engine computes floats, and rounds narrow decimals. Python computes anything else, also ROUND
+# The search computes floats, and rounds narrow decimals. Python computes anything else, also ROUND
 # of a float close to the middle between two results.
 
 TWO_ARGUMENTS = frozenset({MathFunction.POWER, MathFunction.LOG})

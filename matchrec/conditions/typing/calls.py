@@ -46,14 +46,14 @@ from matchrec.errors import MatchRecognizeError, conditions
 from matchrec.plan.expression import COMPARISONS
 from matchrec.plan.operators import BASIC, OperatorKind, find_names
 
-# Basic operations that the engine computes for values of any type.
+# Basic operations that the search computes for values of any type.
 NEVER_IN_PYTHON = find_names(OperatorKind.LOGIC, OperatorKind.CHOICE) | {"DIV"}
 
 
 def needs_python(typer: Typer, step: TypedOperation) -> bool:
     """Return whether Python must compute an operation.
 
-    That is if the engine does not have it, or does not have the values of its operands.
+    That is if the search does not have it, or does not have the values of its operands.
     """
     if step.operator in NEVER_IN_PYTHON:
         return False
@@ -65,7 +65,7 @@ def needs_python(typer: Typer, step: TypedOperation) -> bool:
 
 
 def needs_values_of_ranks(typer: Typer, step: TypedOperation) -> bool:
-    """Return whether an operation on numbers needs values, but the engine has only their ranks.
+    """Return whether an operation on numbers needs values, but the search has only their ranks.
 
     Ranks of one type can be compared. Columns of different types are cast to one type by Spark.
     """
@@ -81,7 +81,7 @@ def needs_values_of_ranks(typer: Typer, step: TypedOperation) -> bool:
 
 
 def is_rank(expression: RunExpression, typer: Typer) -> bool:
-    """Return whether the engine has a rank instead of a decimal, or may have one.
+    """Return whether the search has a rank instead of a decimal, or may have one.
 
     Of a decimal that it has computed it has the digits.
     """
@@ -220,7 +220,7 @@ def type_of_times(typer: Typer, step: TypedOperation) -> TypedStep:
     """Return arithmetic of times and intervals with its type.
 
     The distance of two instants, and an instant plus an interval, are counted in local time. If
-    clocks change in the session's time zone, the engine cannot do that: Spark then casts two
+    clocks change in the session's time zone, the search cannot do that: Spark then casts two
     columns to local times, and Python computes anything else.
 
     Raises:
@@ -304,7 +304,7 @@ def as_argument(
 def cast_implicitly(
     typer: Typer, step: TypedOperation, part: TypedStep, target: ValueType
 ) -> TypedStep:
-    """Return an argument cast to a type by Spark, the engine or Python.
+    """Return an argument cast to a type by Spark, the search or Python.
 
     Spark casts a column for every row, so it does so only if the cast cannot fail.
     """

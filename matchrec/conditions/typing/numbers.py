@@ -111,13 +111,13 @@ def integer_arithmetic(
 def compute(
     operator: ArithmeticOperator, left: TypedStep, right: TypedStep, ansi: bool
 ) -> TypedStep | None:
-    """Return arithmetic on two numbers of one family, or None if the engine does not have it."""
+    """Return arithmetic on two numbers of one family, or None if the search does not have it."""
     if Family.DECIMAL in (left.type.family, right.type.family):
         return compute_decimals(operator, left, right)
     type_ = left.type if left.type.bits >= right.type.bits else right.type
     operands = (left.expression, right.expression)
     expression = Arithmetic(operator, operands, type_.kind, type_.bits, ansi)
-    # The engine computes with doubles. Results of floats are rounded; the remainder is exact.
+    # The search computes with doubles. Results of floats are rounded; the remainder is exact.
     if type_ == FLOAT and operator is not ArithmeticOperator.REMAINDER:
         return TypedStep(build_operation(Basic.NARROW, expression), type_)
     return TypedStep(expression, type_)
@@ -128,7 +128,7 @@ def compute_decimals(
 ) -> TypedStep | None:
     """Return the sum or difference of decimals of one scale, or the product of any decimals.
 
-    None for any other operator: the engine cannot divide decimals as Spark does.
+    None for any other operator: the search cannot divide decimals as Spark does.
     """
     if operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER):
         return None

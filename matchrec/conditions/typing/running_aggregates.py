@@ -1,4 +1,4 @@
-"""Type aggregates: count, sum, avg, min and max, which the engine updates, and all others.
+"""Type aggregates: count, sum, avg, min and max, which the search updates, and all others.
 
 As in Spark, SUM of integers is a bigint, and AVG of them a double. Python computes the other
 aggregates from a list of rows, also sums of wide decimals and of intervals.
@@ -72,7 +72,7 @@ def type_running_aggregate(typer: Typer, step: RunningAggregate) -> TypedStep:
 def reduce_column(
     typer: Typer, function: Reduction, step: RunningAggregate, column: RowColumn, type_: ValueType
 ) -> Reduce:
-    """Return an aggregate of a column that the engine updates with each row.
+    """Return an aggregate of a column that the search updates with each row.
 
     Args:
         typer: drafts the column.
@@ -89,7 +89,7 @@ def reduce_column(
 def type_count(typer: Typer, step: RunningAggregate) -> RunExpression:
     """Return the count of rows, or of the values that are not NULL.
 
-    The engine counts numbers. Any other value becomes the number 1 for that.
+    The search counts numbers. Any other value becomes the number 1 for that.
     """
     if step.column is None:
         aggregate = step.aggregate

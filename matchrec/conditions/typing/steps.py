@@ -38,7 +38,7 @@ from matchrec.errors.conditions import (
 from matchrec.plan.expression import MOST_NESTED
 from matchrec.plan.operators import OPERATORS, OperatorKind
 
-# How many operations of the engine a condition may consist of.
+# How many operations of the search a condition may consist of.
 MOST_OPERATIONS = 200_000
 
 
@@ -68,7 +68,7 @@ class StepTyper(typer.Typer):
     def type_value(self, step: ColumnRead) -> TypedStep:
         """Return a column with its type.
 
-        It is a constant, or computed by the engine from other columns, or read.
+        It is a constant, or computed by the search from other columns, or read.
         """
         type_ = INT if step.column == ZERO else self.types[step.column]
         constant = typer.constant_of(step, type_)

@@ -1,7 +1,7 @@
 """What typing all kinds of steps needs: reading columns, and bringing two values to one type.
 
 Types follow Spark. Two numbers of different types are brought to one type, see `numbers`; two other
-values must have one type already. If Spark would convert a value in a way that the engine cannot
+values must have one type already. If Spark would convert a value in a way that the search cannot
 repeat, an error says which CAST to write. A run condition that would become too large is rejected.
 """
 
@@ -95,7 +95,7 @@ def constant_of(step: ColumnRead, type_: ValueType) -> TypedStep | None:
 
 @dataclass(slots=True)
 class RunColumns:
-    """The columns that run conditions read, in the order in which the engine holds them."""
+    """The columns that run conditions read, in the order in which the search holds them."""
 
     # For each column of integers its index.
     integers: dict[RowColumn, int] = field(default_factory=dict)
@@ -109,7 +109,7 @@ class DraftedColumn(NamedTuple):
     """A column that a typed step reads."""
 
     column: RowColumn
-    by_rank: bool  # whether the engine has ranks instead of its values
+    by_rank: bool  # whether the search has ranks instead of its values
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Typer(ABC):
 
     While a condition is typed, its expression reads `drafted` columns. If Spark then casts one of
     them to another type, the expression reads a new column instead. Once the whole condition is
-    typed, `placed` replaces the drafted columns that are left by the `columns` of the engine.
+    typed, `placed` replaces the drafted columns that are left by the `columns` of the search.
     """
 
     # The type of every column that the steps read.
@@ -149,7 +149,7 @@ class Typer(ABC):
         """
 
     def condition(self, step: Step) -> RunExpression:
-        """Return the expression of a whole condition, over the columns that the engine reads.
+        """Return the expression of a whole condition, over the columns that the search reads.
 
         Raises:
             MatchRecognizePlanError: the condition is not boolean.
@@ -168,7 +168,7 @@ class Typer(ABC):
         return typed.expression
 
     def placed(self, expression: RunExpression) -> RunExpression:
-        """Return an expression over drafted columns as one over the columns of the engine."""
+        """Return an expression over drafted columns as one over the columns of the search."""
         match expression:
             case ReadValue(column=int(column)) | Reduce(column=int(column)):
                 return replace(expression, column=self.number_column(column, expression.kind))
@@ -220,7 +220,7 @@ class Typer(ABC):
         """Return two operands as values of one type, to which Spark would bring them.
 
         Raises:
-            MatchRecognizeUnsupportedError: there is no such type, or the engine cannot repeat what
+            MatchRecognizeUnsupportedError: there is no such type, or the search cannot repeat what
                 Spark does.
         """
         left_type = left.type
@@ -271,7 +271,7 @@ class Typer(ABC):
         """Return an operand as another type. Spark casts a column.
 
         Raises:
-            MatchRecognizeUnsupportedError: the engine cannot convert the value.
+            MatchRecognizeUnsupportedError: the search cannot convert the value.
         """
         if part.type == type_:
             return part
@@ -291,11 +291,11 @@ class Typer(ABC):
     ) -> tuple[TypedStep, TypedStep]:
         """Return two numbers as values of one type.
 
-        If both are columns, Spark casts them to decimals too wide for an int64, and the engine has
-        their ranks. If the engine computed one of them, it fits an int64 or is an error.
+        If both are columns, Spark casts them to decimals too wide for an int64, and the search has
+        their ranks. If the search computed one of them, it fits an int64 or is an error.
 
         Raises:
-            MatchRecognizeUnsupportedError: there is no such type, or the engine cannot convert one
+            MatchRecognizeUnsupportedError: there is no such type, or the search cannot convert one
                 of the numbers.
         """
         common = common_type(left.type, right.type, self.ansi)
@@ -324,7 +324,7 @@ class Typer(ABC):
     def convert_number(self, step: TypedOperation, part: TypedStep, type_: ValueType) -> TypedStep:
         """Return a number as another type of numbers.
 
-        Spark casts a column of decimals to double, the engine converts anything else.
+        Spark casts a column of decimals to double, the search converts anything else.
 
         Raises:
             MatchRecognizeUnsupportedError: the number is a decimal too wide for an int64.
@@ -392,10 +392,10 @@ def null(type_: ValueType) -> TypedStep:
     return TypedStep(Constant(None, type_.kind), type_)
 
 
-# Columns that the engine computes instead of Spark.
+# Columns that the search computes instead of Spark.
 #
 # Spark computes a column for every row before the match. If an expression can fail, and guards over
-# other rows decide whether it is evaluated, the engine computes it during the match:
+# other rows decide whether it is evaluated, the search computes it during the match:
 #
 #     A.ok AND CAST(B.s AS INT) > A.x    a row whose `s` is not a number must not fail after an A
 #                                        that is not ok
@@ -405,7 +405,7 @@ def null(type_: ValueType) -> TypedStep:
 
 
 def type_formula(typer: Typer, step: ColumnRead) -> TypedStep | None:
-    """Return the value of a formula of integers and doubles, which the engine computes.
+    """Return the value of a formula of integers and doubles, which the search computes.
 
     None if the step has no formula, or if only Spark can compute it.
     """
@@ -421,14 +421,14 @@ def type_formula(typer: Typer, step: ColumnRead) -> TypedStep | None:
 
 
 def is_plain(type_: ValueType) -> bool:
-    """Return whether the engine holds all values of a type and computes with them as Spark does."""
+    """Return whether the search holds all values of a type and computes with them as Spark does."""
     return type_ == DOUBLE or type_.family is Family.INTEGER
 
 
 def type_deferred(typer: Typer, step: ColumnRead) -> TypedStep | None:
-    """Return the value of a step as the engine computes it during the match, if it can fail.
+    """Return the value of a step as the search computes it during the match, if it can fail.
 
-    None if it cannot fail, or if the engine cannot compute it. Spark then computes the column.
+    None if it cannot fail, or if the search cannot compute it. Spark then computes the column.
     """
     if step.deferred is None or not typer.ansi:
         return None

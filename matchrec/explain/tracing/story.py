@@ -9,7 +9,7 @@ from itertools import groupby
 from matchrec.errors.wording import show_count
 from matchrec.explain.tracing.explained import TrialKey
 from matchrec.explain.tracing.search import Attempt, Mapped, Outcome, Trial
-from matchrec.explain.tracing.trace import EngineMatch, Trace
+from matchrec.explain.tracing.trace import SearchMatch, Trace
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show_pattern
@@ -139,7 +139,7 @@ class StoryWriter:
         if self.trace.until is not None:
             yield f"too many trials: attempts are traced only up to row {self.trace.until}"
 
-    def explain_passed_rows(self, rows: Mapping[int, EngineMatch | None]) -> Iterator[str]:
+    def explain_passed_rows(self, rows: Mapping[int, SearchMatch | None]) -> Iterator[str]:
         """Explain why no search started from some rows.
 
         Args:

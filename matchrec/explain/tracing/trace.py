@@ -1,6 +1,6 @@
 """Trace the search of one partition: choose the attempts to show, and check each of them.
 
-The engine searches first. A trace must find the same matches as the engine did.
+The search runs first. A trace must find the same matches as the search did.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from matchrec.search.strategy import Strategy
 
 
 @dataclass(frozen=True, slots=True)
-class EngineMatch:
-    """A match that the engine found."""
+class SearchMatch:
+    """A match that the search found."""
 
     # The index of its partition.
     partition: int
@@ -32,11 +32,11 @@ class EngineMatch:
     next: int
 
 
-EngineMatches = tuple[EngineMatch, ...]
+SearchMatches = tuple[SearchMatch, ...]
 
 
-def find_engine_matches(strategy: Strategy, task: Task, partitions: Partitions) -> EngineMatches:
-    """Return the matches that the engine finds, in its order.
+def find_search_matches(strategy: Strategy, task: Task, partitions: Partitions) -> SearchMatches:
+    """Return the matches that the search finds, in its order.
 
     Raises:
         RunFailure: a condition cannot be computed.
@@ -45,7 +45,7 @@ def find_engine_matches(strategy: Strategy, task: Task, partitions: Partitions) 
     return tuple(match for chunk in chunks for match in matches_in(chunk, task))
 
 
-def matches_in(chunk: Matches, task: Task) -> Iterator[EngineMatch]:
+def matches_in(chunk: Matches, task: Task) -> Iterator[SearchMatch]:
     """Return the matches of a chunk, without runs that timed out."""
     next_rows = next_starts(task.after_match, task.members, chunk).tolist() if chunk.count else []
     rows = chunk.mapped_rows.tolist()
@@ -54,7 +54,7 @@ def matches_in(chunk: Matches, task: Task) -> Iterator[EngineMatch]:
         if chunk.kind is not None and chunk.kind[index] != A_MATCH:
             continue
         variables = chunk.classifiers[begin:end].tolist()
-        yield EngineMatch(
+        yield SearchMatch(
             partition=int(chunk.partition[index]),
             number=int(chunk.number[index]),
             start=start,
@@ -64,9 +64,9 @@ def matches_in(chunk: Matches, task: Task) -> Iterator[EngineMatch]:
 
 
 def find_starting_rows(
-    task: Task, matches: EngineMatches, lower: int, upper: int
+    task: Task, matches: SearchMatches, lower: int, upper: int
 ) -> dict[int, int]:
-    """Return the rows from which the engine searched, each with the number of matches before it.
+    """Return the starting rows of the search, each with the number of matches before it.
 
     If all matches are asked for, it searched from every row, and the numbers are 0.
 
@@ -92,15 +92,15 @@ def find_starting_rows(
     return match_counts
 
 
-def check_attempt(task: Task, attempt: Attempt, matches: Iterable[EngineMatch]) -> None:
-    """Assert that a finished attempt found what the engine found from its starting row.
+def check_attempt(task: Task, attempt: Attempt, matches: Iterable[SearchMatch]) -> None:
+    """Assert that a finished attempt found what the search found from its starting row.
 
-    If a match can leave no room for others, the attempt may find more: the engine leaves those out.
+    If a match can leave no room for others, the attempt may find more: the search leaves those out.
 
     Args:
         task: the task of the search.
         attempt: an attempt. One that was cut is not checked.
-        matches: the engine's matches from any row of the partition.
+        matches: the search's matches from any row of the partition.
     """
     if attempt.is_cut:
         return
@@ -109,7 +109,7 @@ def check_attempt(task: Task, attempt: Attempt, matches: Iterable[EngineMatch]) 
     skips = task.stages is not None and task.stages.skip is not None
     leaves_out = skips or task.output is MatchOutput.NON_OVERLAPPING
     agrees = expected <= actual if leaves_out else expected == actual
-    assert agrees, f"the trace of row {attempt.start} found {actual}, the engine {expected}"
+    assert agrees, f"the trace of row {attempt.start} found {actual}, the search {expected}"
 
 
 # How many trials the attempts of a partition have together before the trace gives up.
@@ -120,13 +120,13 @@ MOST_IN_ALL = 1_000_000
 class Trace:
     """What is known about the search of one partition."""
 
-    # The matches that the engine found.
-    matches: EngineMatches
+    # The matches that the search found.
+    matches: SearchMatches
     # The attempts that are shown.
     attempts: tuple[Attempt, ...]
     # The chosen rows from which no search started, each with the match that the search went past;
     # None if no rows were chosen.
-    passed: dict[int, EngineMatch | None] | None
+    passed: dict[int, SearchMatch | None] | None
     # From how many rows was searched.
     tried: int
     # The row at which the trace gave up because there were too many trials; None if it did not.
@@ -138,11 +138,11 @@ def trace_search(
 ) -> Trace:
     """Trace the search of one partition.
 
-    The engine searches first, so that an error is the engine's.
+    The search runs first, so that an error is the search's.
 
     Args:
         task: the task of the search.
-        strategy: the engine's search.
+        strategy: the strategy of the search.
         partitions: the only partition.
         rows: the starting rows to show. Without any, the attempts that found nothing and mapped
             the most rows are shown, the earlier of equals.
@@ -151,7 +151,7 @@ def trace_search(
     Raises:
         RunFailure: a condition cannot be computed.
     """
-    matches = find_engine_matches(strategy, task, partitions)
+    matches = find_search_matches(strategy, task, partitions)
     starts = find_starting_rows(task, matches, 0, partitions.rows)
     tracer = Tracer(task, partitions)
     if rows:
@@ -160,14 +160,14 @@ def trace_search(
 
 
 def trace_rows(
-    tracer: Tracer, matches: EngineMatches, starts: dict[int, int], rows: Sequence[int]
+    tracer: Tracer, matches: SearchMatches, starts: dict[int, int], rows: Sequence[int]
 ) -> Trace:
     """Trace the attempts from chosen rows.
 
     Args:
         tracer: the search.
-        matches: the engine's matches.
-        starts: the rows from which the engine searched, see `find_starting_rows`.
+        matches: the search's matches.
+        starts: the starting rows of the search, see `find_starting_rows`.
         rows: the chosen rows.
     """
     attempts = [trace_row(tracer, row, starts[row], matches) for row in rows if row in starts]
@@ -175,13 +175,13 @@ def trace_rows(
     return Trace(matches, tuple(attempts), passed, len(starts))
 
 
-def trace_best(tracer: Tracer, matches: EngineMatches, starts: dict[int, int], limit: int) -> Trace:
+def trace_best(tracer: Tracer, matches: SearchMatches, starts: dict[int, int], limit: int) -> Trace:
     """Trace all attempts, and keep those that found nothing and mapped the most rows.
 
     Args:
         tracer: the search.
-        matches: the engine's matches.
-        starts: the rows from which the engine searched, see `find_starting_rows`.
+        matches: the search's matches.
+        starts: the starting rows of the search, see `find_starting_rows`.
         limit: how many attempts are kept.
     """
     trial_count = 0
@@ -203,8 +203,8 @@ def trace_best(tracer: Tracer, matches: EngineMatches, starts: dict[int, int], l
     return Trace(matches, best_first(best), None, len(starts))
 
 
-def trace_row(tracer: Tracer, row: int, match_count: int, matches: EngineMatches) -> Attempt:
-    """Return the attempt from a row, and assert that it found what the engine found."""
+def trace_row(tracer: Tracer, row: int, match_count: int, matches: SearchMatches) -> Attempt:
+    """Return the attempt from a row, and assert that it found what the search found."""
     attempt = tracer.attempt(row, match_count)
     check_attempt(tracer.task, attempt, matches)
     return attempt
@@ -219,6 +219,6 @@ def best_first(best: list[tuple[int, int, Attempt]]) -> tuple[Attempt, ...]:
     return tuple(attempt for reach, _, attempt in items if reach or not items[0][0])
 
 
-def find_match_over(row: int, matches: EngineMatches) -> EngineMatch | None:
+def find_match_over(row: int, matches: SearchMatches) -> SearchMatch | None:
     """Return the match that begins before a row and after which the search went on behind it."""
     return next((match for match in matches if match.start < row < match.next), None)

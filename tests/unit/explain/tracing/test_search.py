@@ -15,7 +15,7 @@ from matchrec.conditions.run_condition import (
 )
 from matchrec.conditions.types import Kind
 from matchrec.explain.tracing.search import Attempt, Outcome, Tracer
-from matchrec.explain.tracing.trace import check_attempt, find_engine_matches, find_starting_rows
+from matchrec.explain.tracing.trace import check_attempt, find_search_matches, find_starting_rows
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.search.strategies import ALGORITHMS
 from tests.cases.case_file import CaseFile, case_files
@@ -110,14 +110,14 @@ def test_an_exponential_search_ends() -> None:
 def test_the_engine_searches_from_rows_that_no_match_goes_past() -> None:
     asked = replace(query("A B"), after_match=AfterMatchSkip(SkipTo.PAST_LAST_ROW))
     rows = words("A AB B A B").partitions(asked.variables)
-    matches = find_engine_matches(BACKTRACKING.choose(asked.task()), asked.task(), rows)
+    matches = find_search_matches(BACKTRACKING.choose(asked.task()), asked.task(), rows)
     assert find_starting_rows(asked.task(), matches, 0, 5) == {0: 0, 2: 1, 3: 1}
 
 
 def test_another_answer_than_the_engines_is_an_error_of_ours() -> None:
     asked = query("A B")
     rows = words("A B").partitions(asked.variables)
-    matches = find_engine_matches(BACKTRACKING.choose(asked.task()), asked.task(), rows)
+    matches = find_search_matches(BACKTRACKING.choose(asked.task()), asked.task(), rows)
     wrong = replace(Tracer(asked.task(), rows).attempt(0), matches=())
     with pytest.raises(AssertionError, match="the trace of row 0"):
         check_attempt(asked.task(), wrong, matches)
