@@ -18,6 +18,6 @@ def explain_result(result: ClauseResult, remarks: Remarks) -> ExplainedClause:
         is_stream=result.prepared.question.is_stream,
         written=result.draft.written,
         sorter=preparation.sorter,
-        built=result.built,
+        reason_for_building_matches=result.reason_for_building_matches,
         ranges=preparation.show_ranges(),
     )

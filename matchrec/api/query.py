@@ -246,8 +246,8 @@ class Query:
         from matchrec.api.totals import aggregate
         from matchrec.explain.explanation import Explanation
         from matchrec.spark.counters import Counters, check_can_count
-        from matchrec.spark.environment import warn_if_untuned
-        from matchrec.spark.execute import price_ranges
+        from matchrec.spark.environment import find_untuned_warning
+        from matchrec.spark.execute import describe_range_savings
 
         if analyze:
             check_can_count(self._spark, current_surface().analyze)
@@ -270,8 +270,8 @@ class Query:
                 return Explanation(explained)
             rows = evaluated.to_df() if aggregates is None else totals
         counters.run(rows)
-        notes = [price_ranges(result) for result in results]
-        notes.append(str(warn_if_untuned(self._spark) or ""))
+        notes = [describe_range_savings(result) for result in results]
+        notes.append(str(find_untuned_warning(self._spark) or ""))
         return Explanation(explained, counters, "\n".join(filter(None, notes)))
 
     @check_arguments(**ARGUMENTS)

@@ -135,7 +135,9 @@ def run_search(clause: Clause, plan: MatchPlan, totals: Totals) -> ClauseResult:
                 raise
             reason = error.reason
     plan = replace(plan, measures=plan.measures or (MATCH_COLUMN,))
-    return replace(execute(clause.build_question(plan, clause.options)), built=reason)
+    return replace(
+        execute(clause.build_question(plan, clause.options)), reason_for_building_matches=reason
+    )
 
 
 def check_names(names: Iterable[str], group_names: Iterable[str]) -> None:

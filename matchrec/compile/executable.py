@@ -127,7 +127,7 @@ class Sorter:
     # Why the engine sorts; empty if the workers do.
     reason: str = ""
     # Whether Spark, not the workers, computes the conditions that read neighbouring rows.
-    reads_neighbours: bool = False
+    spark_reads_neighbours: bool = False
 
     def __str__(self) -> str:
         """Return the sentence that `explain` prints after "sorted by"."""

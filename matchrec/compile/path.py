@@ -7,9 +7,9 @@
    finds rows that need not be sent. The result is a `Draft`.
 3. The caller lets Spark analyse the columns of the draft, which gives their types.
 4. `number_bits` numbers the row conditions, which several rules may share.
-5. `type_conditions` types the conditions that Spark does not compute. It rejects what the workers
-   cannot compute exactly as Spark does. Then the caller lets Spark sort the rows, and goes on from
-   the resolved query.
+5. `type_conditions` types the conditions that Spark does not compute. It rejects a
+   condition that the workers cannot compute exactly as Spark does. If it rejects a condition, the
+   caller lets Spark sort the rows, and goes on from the resolved query.
 6. `link_draft` turns measures into reads, builds the task of the search, and chooses its algorithm.
    The result is an `Executable`.
 
@@ -506,7 +506,10 @@ def find_operations(typed: TypedStep) -> Iterator[TypedStep]:
 
 
 def link_draft(
-    draft: Draft, conditions: TypedConditions, algorithm: str, sent: tuple[RowColumn, ...] = ()
+    draft: Draft,
+    conditions: TypedConditions,
+    algorithm: str,
+    shared_columns: tuple[RowColumn, ...] = (),
 ) -> Executable:
     """Return the executable of a draft.
 
@@ -515,14 +518,14 @@ def link_draft(
         conditions: its conditions, typed.
         algorithm: "auto" or the name of an algorithm. An algorithm that cannot run the plan is an
             error. It is never replaced by another one.
-        sent: the columns that are sent for other rules. In `Executable.crossing`, those that this
-            query needs in addition follow them.
+        shared_columns: the columns that are sent for other rules. In `Executable.crossing`, those
+            that this query needs in addition follow them.
 
     Raises:
         MatchRecognizeError: the algorithm cannot run the plan, or a measure is not supported.
     """
     plan = draft.plan
-    outputs, measures = link_outputs(draft, conditions, sent)
+    outputs, measures = link_outputs(draft, conditions, shared_columns)
     task = build_task(draft, conditions)
     totalled: tuple[TotalledColumn, ...] = ()
     if plan.totals is not None:
@@ -560,14 +563,14 @@ def link_draft(
 
 
 def link_outputs(
-    draft: Draft, conditions: TypedConditions, sent: tuple[RowColumn, ...]
+    draft: Draft, conditions: TypedConditions, shared_columns: tuple[RowColumn, ...]
 ) -> tuple[tuple[ResultColumn, ...], MeasureReader]:
     """Turn the output columns of a draft into SQL over reads.
 
     Args:
         draft: the draft of the query.
         conditions: its conditions, typed.
-        sent: the columns that are sent for other rules.
+        shared_columns: the columns that are sent for other rules.
 
     Returns:
         The output columns, and the reader with all that they read. Nothing is added to it later.
@@ -575,7 +578,7 @@ def link_outputs(
     Raises:
         MatchRecognizeError: a measure is not supported.
     """
-    indices = {column: index for index, column in enumerate(sent)}
+    indices = {column: index for index, column in enumerate(shared_columns)}
     measures = MeasureReader(draft.plan, conditions.types, indices, conditions.session)
     outputs = tuple(link_output(output, measures) for output in draft.outputs)
     return outputs, measures

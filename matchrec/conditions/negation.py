@@ -189,7 +189,7 @@ class Viewpoint:
                 hint="aggregate rows of variables of the match",
             )
         if is_mapped and not is_candidate:
-            return replace(aggregate, so_far=True)  # without the candidate
+            return replace(aggregate, excludes_current_row=True)  # without the candidate
         return aggregate
 
     def rewrite_frame(self, frame: Frame) -> Frame:

@@ -75,7 +75,7 @@ class Padding:
                 return operand
             return Operation("RPAD", ("RPAD(", operand, f", {longest}, ' ')"), operand.span)
 
-        return operation.of_operands(pad)
+        return operation.map_operands(pad)
 
     def find_length(self, scalar: Scalar) -> str | None:
         """Return the length of a constant text or of a CHAR(n) column, as SQL.

@@ -74,7 +74,7 @@ class Reduce:
     # The kind of the column. AVG needs a FLOATING one.
     kind: Kind
     # Whether the current row is left out if it is mapped to a member of the variable.
-    so_far: bool = False
+    excludes_current_row: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class Aggregated:
     use: AggregateUse
     type: ValueType
     # See `Reduce`.
-    so_far: bool = False
+    excludes_current_row: bool = False
 
 
 # What Python computes.

@@ -81,8 +81,9 @@ class ExplainedClause:
     written: MatchPlan | None = None
     # Who sorts the rows; None for a stream, and for a rule of a rule set.
     sorter: Sorter | None = None
-    # Why each match is built although only aggregates over all matches are needed.
-    built: str = ""
+    # Why each match is built although only aggregates over all matches are needed. None if no
+    # match is built, or if matches are needed.
+    reason_for_building_matches: str | None = None
     # A sentence that says whether partitions are cut into ranges.
     ranges: str = ""
 
@@ -120,7 +121,10 @@ class ExplainedClause:
         yield "nondeterminism", nondeterminism_lines(executable)
         yield "algorithm", algorithm_lines(executable)
         yield "stream", stream_lines(executable) if self.is_stream else iter(())
-        yield "aggregates over all matches", total_lines(plan, executable, self.built)
+        yield (
+            "aggregates over all matches",
+            total_lines(plan, executable, self.reason_for_building_matches),
+        )
         yield "output rows", row_lines(plan)
         yield "computed by the engine after the search", after_lines(executable)
         yield "warnings", iter(self.warnings)
@@ -295,16 +299,18 @@ def algorithm_lines(executable: Executable) -> Iterator[str]:
     yield f"memory: {UNFINISHED_ROWS}{more}"
 
 
-def total_lines(plan: MatchPlan, executable: Executable, built: str) -> Iterator[str]:
+def total_lines(
+    plan: MatchPlan, executable: Executable, reason_for_building_matches: str | None
+) -> Iterator[str]:
     """Say which aggregates over all matches the search computes instead of the matches, or why not.
 
     Args:
         plan: the plan.
         executable: the executable.
-        built: why each match is built although only aggregates over all matches are needed.
+        reason_for_building_matches: see `ExplainedClause`.
     """
-    if built:
-        yield f"computed by the engine from all matches, because {built}"
+    if reason_for_building_matches is not None:
+        yield f"computed by the engine from all matches, because {reason_for_building_matches}"
     if plan.totals is not None:
         rows = f"a row for {plan.totals.grouped.meaning}"
         yield f"computed by the search, which builds no matches: {rows}"

@@ -122,7 +122,7 @@ class Aggregate:
     ordering: tuple[tuple[Scalar, str], ...] = ()
     ignore_nulls: bool = False
     # Whether the current row is left out, as in `avg(a[..i-1].x)` of SASE+.
-    so_far: bool = False
+    excludes_current_row: bool = False
     # The rows of the partition to aggregate, whether they are mapped or not. None for mapped rows.
     frame: Frame | None = None
     span: Span | None = field(default=None, compare=False)
@@ -175,7 +175,7 @@ class Term:
     pieces: tuple[TextPiece, ...]
     span: Span = field(compare=False)
     # The operations of the text between the references.
-    own: Operations = field(default=UNREAD, compare=False, repr=False)
+    text_operations: Operations = field(default=UNREAD, compare=False, repr=False)
     # The value, if the text is a number or an interval.
     amount: Amount | None = field(default=None, compare=False, repr=False)
     # The operations of the text and of the columns that it reads.
@@ -187,14 +187,14 @@ class Term:
         """Compute the facts that follow from the pieces."""
         references = tuple(piece for piece in self.pieces if not isinstance(piece, str))
         has_text = len(references) < len(self.pieces)
-        own_operations = self.own if has_text else NO_OPERATIONS
+        text_operations = self.text_operations if has_text else NO_OPERATIONS
         operations_of_columns = [
             reference.operations
             for reference in references
             if isinstance(reference, ColumnReference)
         ]
-        object.__setattr__(self, "own", own_operations)
-        object.__setattr__(self, "operations", own_operations.union(*operations_of_columns))
+        object.__setattr__(self, "text_operations", text_operations)
+        object.__setattr__(self, "operations", text_operations.union(*operations_of_columns))
         object.__setattr__(self, "references", references)
 
 
@@ -215,7 +215,7 @@ class Operation:
     # upper case.
     words: tuple[str, ...] = ()
     # The operation itself, as the tables of `plan.operations` list it. By default, its operator.
-    own: Operations = field(default=NO_OPERATIONS, compare=False, repr=False)
+    operator_operations: Operations = field(default=NO_OPERATIONS, compare=False, repr=False)
     # The parts that are expressions.
     operands: tuple[Scalar, ...] = field(init=False, compare=False, repr=False)
     # The text with references as holes.
@@ -229,17 +229,17 @@ class Operation:
 
     def __post_init__(self) -> None:
         """Compute the facts that follow from the operator and the parts."""
-        own_operations = self.own or operations_of_operator(self.operator)
+        operator_operations = self.operator_operations or operations_of_operator(self.operator)
         operands = tuple(part for part in self.parts if not isinstance(part, str))
-        operations = own_operations.union(*(operand.operations for operand in operands))
+        operations = operator_operations.union(*(operand.operations for operand in operands))
         references = chain.from_iterable(operand.references for operand in operands)
         object.__setattr__(self, "operands", operands)
         object.__setattr__(self, "pieces", flatten_parts(self.parts))
-        object.__setattr__(self, "own", own_operations)
+        object.__setattr__(self, "operator_operations", operator_operations)
         object.__setattr__(self, "operations", operations)
         object.__setattr__(self, "references", tuple(references))
 
-    def of_operands(self, change: Callable[[Scalar], Scalar]) -> Operation:
+    def map_operands(self, change: Callable[[Scalar], Scalar]) -> Operation:
         """Return the operation with changed operands, or the same object if none has changed."""
         parts = tuple(part if isinstance(part, str) else change(part) for part in self.parts)
         return self if are_identical(parts, self.parts) else replace(self, parts=parts)
@@ -406,7 +406,12 @@ def find_column_names(scalar: Scalar) -> tuple[str, ...]:
 
 def list_own_operations(scalar: Scalar) -> Operations:
     """Return the operations of an expression itself, without the columns it reads."""
-    return NO_OPERATIONS.union(*(part.own for part in subexpressions(scalar)))
+    return NO_OPERATIONS.union(*map(find_operations_of_part, subexpressions(scalar)))
+
+
+def find_operations_of_part(part: Scalar) -> Operations:
+    """Return the operations of an operator, or of a text, without operands and columns."""
+    return part.text_operations if isinstance(part, Term) else part.operator_operations
 
 
 # Changing expressions.
@@ -430,7 +435,7 @@ def with_references(scalar: Scalar, change: Callable[[Reference], TextPiece]) ->
     References inside aggregates stay. Returns the same object if nothing has changed.
     """
     if isinstance(scalar, Operation):
-        return scalar.of_operands(lambda operand: with_references(operand, change))
+        return scalar.map_operands(lambda operand: with_references(operand, change))
     pieces = tuple(piece if isinstance(piece, str) else change(piece) for piece in scalar.pieces)
     return scalar if are_identical(pieces, scalar.pieces) else replace(scalar, pieces=pieces)
 
@@ -453,7 +458,7 @@ def with_operations(scalar: Scalar, change: Callable[[Operation], Scalar]) -> Sc
     The operands of an operation are changed before the operation.
     """
     if isinstance(scalar, Operation):
-        return change(scalar.of_operands(lambda operand: with_operations(operand, change)))
+        return change(scalar.map_operands(lambda operand: with_operations(operand, change)))
 
     def change_terms(reference: Reference) -> Reference:
         """Change the operations inside an aggregate; leave other references unchanged."""
@@ -557,7 +562,7 @@ def compare(operator: str, left: Scalar, right: Scalar) -> Operation:
     return Operation(operator, (left, f" {operator} ", right), left.span)
 
 
-def differs_by_less(minuend: Term, subtrahend: Term, length: Term) -> Operation:
+def build_difference_test(minuend: Term, subtrahend: Term, length: Term) -> Operation:
     """Return the test `try_subtract(minuend, subtrahend) < length`.
 
     A difference that does not fit its type is NULL, so the test is not true.

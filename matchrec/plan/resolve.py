@@ -20,6 +20,7 @@ from matchrec.plan.expression import (
     Operation,
     Scalar,
     TextPiece,
+    find_operations_of_part,
     list_own_operations,
     subexpressions,
     with_columns,
@@ -139,7 +140,7 @@ def refuse_doubtful(plan: MatchPlan, names: Set[str]) -> None:
     expressions += [("DEFINE", definition.condition) for definition in plan.definitions]
     for clause, scalar in expressions:
         for part in subexpressions(scalar):
-            for name in names & part.own:
+            for name in names & find_operations_of_part(part):
                 raise column_or_function(part.span, name=name.lower(), clause=clause)
 
 
@@ -202,9 +203,9 @@ class EarlierMeasures:
             MatchRecognizePlanError: such a value is different each time it is computed.
         """
         if isinstance(scalar, Operation):
-            return scalar.of_operands(self.replace_names)
+            return scalar.map_operands(self.replace_names)
         pieces: list[TextPiece] = []
-        operations = scalar.own
+        operations = scalar.text_operations
         for piece in scalar.pieces:
             value = self.find_value(piece)
             if value is None:
@@ -212,7 +213,7 @@ class EarlierMeasures:
             else:
                 pieces += ["(", *value.pieces, ")"]
                 operations |= list_own_operations(value)
-        return replace(scalar, pieces=tuple(pieces), own=operations)
+        return replace(scalar, pieces=tuple(pieces), text_operations=operations)
 
     def find_value(self, piece: TextPiece) -> Scalar | None:
         """Return the value of the measure that a piece names; None if it names no measure.

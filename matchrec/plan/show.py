@@ -57,7 +57,7 @@ def show_aggregate(aggregate: Aggregate) -> str:
     """
     arguments = ", ".join(show_scalar(argument) for argument in aggregate.arguments)
     distinct = "DISTINCT " if aggregate.distinct else ""
-    so_far = " so far" if aggregate.so_far else ""
+    so_far = " so far" if aggregate.excludes_current_row else ""
     content = arguments or f"{show_qualifier(aggregate.variable)}*"
     text = f"{aggregate.function}({distinct}{content}{so_far})"
     if aggregate.condition is not None:

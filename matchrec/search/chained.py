@@ -40,7 +40,7 @@ class Chained(ContiguousStrategy):
     chosen_for = "preferred matches that overlap; conditions read only the data"
     fastest_because = "conditions depend on the data only, so failures are remembered"
 
-    def accepts(self, task: Task) -> str | None:
+    def find_obstacle(self, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
         if (reason := why_not_preferred(task)) is not None:
             return reason

@@ -47,7 +47,7 @@ class Memoised(ContiguousStrategy):
     matching = "memoised"
     chosen_for = "preferred matches; failures hold from any starting row"
 
-    def accepts(self, task: Task) -> str | None:
+    def find_obstacle(self, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
         if (reason := why_not_preferred(task)) is not None:
             return reason

@@ -64,7 +64,7 @@ class LongestOfAllRuns(AllRuns):
         "and runs with equal computation states merge"
     )
 
-    def accepts(self, task: Task) -> str | None:
+    def find_obstacle(self, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
         return why_not_longest(task)
 
@@ -80,6 +80,6 @@ class Merging(AllRuns):
         "exponentially, so runs with equal computation states merge"
     )
 
-    def accepts(self, task: Task) -> str | None:
+    def find_obstacle(self, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
         return why_not_preferred(task)

@@ -47,7 +47,7 @@ class Plain(ContiguousStrategy):
         "exponentially, so one run at a time is fastest"
     )
 
-    def accepts(self, task: Task) -> str | None:
+    def find_obstacle(self, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
         return why_not_preferred(task)
 

@@ -1,7 +1,7 @@
 """Choose how a task is searched: two algorithms, and the strategies by which each of them searches.
 
-Users may choose the algorithm. Its strategy is the first one in `STRATEGIES` that accepts the task.
-`format_strategies` prints them all and says when each of them is chosen.
+Users may choose the algorithm. Its strategy is the first one in `STRATEGIES` that can search the
+task. `format_strategies` prints them all and says when each of them is chosen.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ STRATEGIES: tuple[type[Strategy], ...] = (
 def format_strategies() -> str:
     """Return all strategies as a table in Markdown, in order of preference.
 
-    Of the strategies of the chosen algorithm, the first one that accepts a task is used.
+    Of the strategies of the chosen algorithm, the first one that can search a task is used.
     """
     lines = ["| strategy | file | algorithm | chosen for |", "|---|---|---|---|"]
     for strategy in STRATEGIES:
@@ -62,8 +62,8 @@ class SearchAlgorithm:
     name: str
     room: Room = Room()
 
-    def supports(self, task: Task) -> str | None:
-        """Return None if the algorithm can run a task, otherwise the sentence that says why not."""
+    def find_obstacle(self, task: Task) -> str | None:
+        """Return the sentence that says why the algorithm cannot run a task, or None if it can."""
         if self.name == BACKTRACKING:
             if task.output is MatchOutput.GRAPH:
                 return "only breadth_first has the shared buffer that the match graph shows"
@@ -76,14 +76,14 @@ class SearchAlgorithm:
         return None
 
     def choose(self, task: Task) -> Strategy:
-        """Return the strategy by which the algorithm searches a task that it supports."""
+        """Return the strategy by which the algorithm searches a task that it can run."""
         finds_runs = task.partial is not None and task.output in ONE_MATCH_PER_START
         strategies = (kind(self.room, finds_runs) for kind in STRATEGIES)
         task = replace(task, partial=None)
         return next(
             strategy
             for strategy in strategies
-            if strategy.algorithm == self.name and strategy.accepts(task) is None
+            if strategy.algorithm == self.name and strategy.find_obstacle(task) is None
         )
 
 
@@ -102,7 +102,7 @@ def choose(task: Task, name: str = "auto") -> tuple[Strategy, str]:
         KeyError: there is no algorithm with this name.
     """
     algorithm = ALGORITHMS[find_fastest(task) if name == "auto" else name]
-    obstacle = algorithm.supports(task)
+    obstacle = algorithm.find_obstacle(task)
     if obstacle is not None:
         raise algorithm_not_possible(name=algorithm.name, reason=obstacle)
     strategy = algorithm.choose(task)

@@ -1,9 +1,9 @@
 """What a strategy is: a way to search one kind of task, and when it can.
 
 Each strategy is a class in a file of its own, and `strategies` has the list of them and the choice.
-A strategy says which tasks it accepts, what `explain` calls it and why it is chosen. It knows its
-search only by name: the code that searches is loaded by the first search, in a worker, because a
-query that is planned needs none of it. That code is in the file of `kernels` with the same name.
+A strategy says which tasks it can search, what `explain` calls it and why it is chosen. It knows
+its search only by name: the code that searches is loaded by the first search, in a worker, because
+a query that is planned needs none of it. That code is in the file of `kernels` with the same name.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class Strategy(ABC):
     finds_runs: bool = False
 
     @abstractmethod
-    def accepts(self, task: Task) -> str | None:
-        """Return None if the strategy can search a task, otherwise the reason why it cannot."""
+    def find_obstacle(self, task: Task) -> str | None:
+        """Return why the strategy cannot search a task, or None if it can."""
 
     def name(self, task: Task) -> str:
-        """Return what `explain` calls the strategy for a task that it accepts."""
+        """Return what `explain` calls the strategy for a task that it can search."""
         return self.name_matching(task) + ", then unfinished runs" * self.finds_runs
 
     def name_matching(self, task: Task) -> str:  # noqa: ARG002 -- other classes look at it
@@ -53,7 +53,7 @@ class Strategy(ABC):
         return self.matching
 
     def reason(self, task: Task) -> str:  # noqa: ARG002 -- other classes look at it
-        """Return why the strategy is expected to be the fastest for a task that it accepts."""
+        """Return why the strategy is expected to be the fastest for a task that it can search."""
         return self.fastest_because
 
     def search(
@@ -64,7 +64,7 @@ class Strategy(ABC):
         With event selection they come in the order in which they are complete.
 
         Args:
-            task: a task that the strategy accepts.
+            task: a task that the strategy can search.
             partitions: the rows.
             counters: int64[COUNTERS], see `kernels.layout`. At its end, a search with event
                 selection adds what it has counted. No other search counts.
@@ -133,7 +133,7 @@ NAMES: Mapping[MatchOutput, str] = {
 class SelectionStrategy(Strategy):
     """A strategy for event selection."""
 
-    def accepts(self, task: Task) -> str | None:
+    def find_obstacle(self, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
         if task.totals is not None:
             return "the query asks for aggregates over all matches instead of matches"

@@ -303,7 +303,7 @@ def count_local_cores(spark: SparkSession) -> int | None:
     return None if context is None else context.defaultParallelism
 
 
-def warn_if_untuned(spark: SparkSession) -> UntunedSessionWarning | None:
+def find_untuned_warning(spark: SparkSession) -> UntunedSessionWarning | None:
     """Return a warning if `tune` would change a setting of a session."""
     names = [setting.name for setting in choose_settings(spark) if setting.is_new]
     return untuned_session(names=" and ".join(names)) if names else None
@@ -312,9 +312,10 @@ def warn_if_untuned(spark: SparkSession) -> UntunedSessionWarning | None:
 def warn_once_if_untuned(
     spark: SparkSession, types: Iterable[spark_types.DataType]
 ) -> UntunedSessionWarning | None:
-    """Return what `warn_if_untuned` returns, at an application's first query with short values.
+    """Return the warning that `tune` would help, at the first query of an application only.
 
-    A session is checked once, because over Connect that takes a message each time.
+    Queries that send long values do not count. A session is checked once, because over Connect that
+    takes a message each time.
 
     Args:
         spark: the session.
@@ -324,7 +325,7 @@ def warn_once_if_untuned(
     if app in _asked or not are_short(types):
         return None
     _asked.add(app)
-    return warn_if_untuned(spark)
+    return find_untuned_warning(spark)
 
 
 def are_short(types: Iterable[spark_types.DataType]) -> bool:

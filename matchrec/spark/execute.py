@@ -65,9 +65,9 @@ class ClauseResult:
     prepared: PreparedInput[Draft]
     # The names of all columns of the clause, also of those that the query around it does not use.
     columns: tuple[str, ...]
-    # Why every match is built although only aggregates over all matches are needed. Empty if no
+    # Why every match is built although only aggregates over all matches are needed. None if no
     # match is built, or if matches are needed.
-    built: str = ""
+    reason_for_building_matches: str | None = None
 
     @property
     def draft(self) -> Draft:
@@ -220,7 +220,7 @@ def cut_partitions(prepared: PreparedInput[Draft], executable: Executable) -> Pr
     return replace(prepared, preparation=replace(preparation, ranges=ranges), rows=rows)
 
 
-def price_ranges(result: ClauseResult) -> str:
+def describe_range_savings(result: ClauseResult) -> str:
     """Describe what cutting partitions into ranges would save; "" if they cannot be cut.
 
     It runs a job that counts rows.

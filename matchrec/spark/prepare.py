@@ -81,19 +81,20 @@ class PreparedInput(Generic[DraftsT]):
         """Return the types of the columns of the drafts."""
         return find_types(self.fields)
 
-    def link(self, number: int = 0, sent: tuple[RowColumn, ...] = ()) -> Executable:
+    def link(self, number: int = 0, shared_columns: tuple[RowColumn, ...] = ()) -> Executable:
         """Return the executable of one rule.
 
         Args:
             number: the index of the rule.
-            sent: the columns that are sent for other rules, see `compile.path.link_draft`.
+            shared_columns: the columns that are sent for other rules, see
+                `compile.path.link_draft`.
 
         Raises:
             MatchRecognizeError: the options or a stream do not allow this rule.
         """
         options = self.question.options
         draft = self.drafts.rule_drafts[number]
-        executable = link_draft(draft, self.conditions[number], options.algorithm, sent)
+        executable = link_draft(draft, self.conditions[number], options.algorithm, shared_columns)
         if self.question.is_stream:
             from matchrec.spark.streaming.prepare import check_executable
 
@@ -140,7 +141,7 @@ def prepare(question: Question, combine: CombineDrafts[DraftsT]) -> PreparedInpu
     scope = RowScope.WORKER if current_shortcuts().neighbours else RowScope.SEARCH
     drafts = combine(split_rules(question, queries, scope))
     sorter = choose_sorter(question, drafts)
-    if not sorter.reads_neighbours:
+    if not sorter.spark_reads_neighbours:
         preparation = build_preparation(question, drafts, sorter)
         fields, rows = analyse_columns(question, drafts, preparation)
         conditions = type_for_workers(question, drafts, fields)
@@ -249,7 +250,7 @@ def choose_spark_for_neighbours(question: Question, reason: str) -> Sorter:
 
     Raises as `choose_spark`.
     """
-    return replace(choose_spark(question, reason), reads_neighbours=True)
+    return replace(choose_spark(question, reason), spark_reads_neighbours=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -208,7 +208,7 @@ class WithinFrame:
             return scalar
         match scalar:
             case Operation():
-                return scalar.of_operands(lambda operand: self.guard_end(operand, candidate))
+                return scalar.map_operands(lambda operand: self.guard_end(operand, candidate))
             case Term(pieces=(ColumnReference(navigation),)):
                 has_row = self.has_row(navigation.physical_offset, scalar.span)
                 parts = "(CASE WHEN ", has_row, " THEN ", scalar, " END)"

@@ -390,7 +390,7 @@ def assert_longest(query: Query, rows: Rows, step: int = 0) -> None:
         return ("failed", found[1]) if is_failure else found
 
     expected = comparable(run_reference(longest(query), rows))
-    able = [one for one in ALGORITHMS if one.supports(longest(query).task()) is None]
+    able = [one for one in ALGORITHMS if one.find_obstacle(longest(query).task()) is None]
     assert any(one.name == "breadth_first" for one in able)
     for algorithm in able:
         if step:

@@ -63,7 +63,7 @@ def test_contiguous_matches(data: st.DataObject, most: int, step: int) -> None:
     for longest in (False, True):
         asked = replace(query, output=MatchOutput.LONGEST) if longest else query
         for algorithm in ALGORITHMS:
-            if algorithm.supports(asked.task()) is not None:
+            if algorithm.find_obstacle(asked.task()) is not None:
                 continue
             whole = run_algorithm(algorithm, asked, rows)
             if isinstance(whole, list):
@@ -88,7 +88,7 @@ def test_event_selection(selection: EventSelection, output: MatchOutput) -> None
     def run(case: tuple[SelectionQuery, WindowedRows], most: int) -> None:
         whole, rows = task(case[0]), case[1]
         for algorithm in ALGORITHMS:
-            if algorithm.supports(whole) is None:
+            if algorithm.find_obstacle(whole) is None:
                 found = run_task(algorithm, whole, rows)
                 if isinstance(found, list):
                     again = run_task(algorithm, replace(whole, most_matches=most), rows)

@@ -66,7 +66,7 @@ random_examples = settings(
 
 
 def algorithms(query: SelectionQuery) -> list[SearchAlgorithm]:
-    return [algorithm for algorithm in ALGORITHMS if algorithm.supports(task(query)) is None]
+    return [algorithm for algorithm in ALGORITHMS if algorithm.find_obstacle(task(query)) is None]
 
 
 def assert_agreement(query: SelectionQuery, rows: WindowedRows) -> None:
@@ -161,7 +161,7 @@ STOCK = WindowedRows(
 
 def rising(function: Reduction) -> SelectionQuery:
     """Price above an aggregate of what was taken so far, then volume below 80 % of the last."""
-    so_far = Reduce(function, "U", 0, Kind.FLOATING, so_far=True)
+    so_far = Reduce(function, "U", 0, Kind.FLOATING, excludes_current_row=True)
     last_volume = ReadValue(1, Kind.FLOATING, Navigation("U"))
     of_volume = Constant(0.8, Kind.FLOATING), last_volume
     percents = Arithmetic(ArithmeticOperator.MULTIPLY, of_volume, Kind.FLOATING)
@@ -193,7 +193,7 @@ def with_integers(text: str, *column: int | None) -> WindowedRows:
 
 
 def test_what_is_so_far_leaves_out_the_current_row() -> None:
-    so_far = Reduce(Reduction.SUM, "A", 0, Kind.INTEGER, so_far=True)
+    so_far = Reduce(Reduction.SUM, "A", 0, Kind.INTEGER, excludes_current_row=True)
     here = ReadValue(0, Kind.INTEGER)
     more = {"A": build_operation(Comparison.GREATER, here, so_far)}  # unknown for the first row
     assert_matches(replace(query("A+", STRICT), run_conditions=more), with_integers("A A", 1, 2))

@@ -193,7 +193,7 @@ def found_by_engine(
     own = asking(asked, query, grouped)
     partitions = columns_of(asked, rows.rows, rows.partitions(query.variables))
     algorithm = SearchAlgorithm("breadth_first", room)
-    assert SearchAlgorithm("backtracking").supports(own)
+    assert SearchAlgorithm("backtracking").find_obstacle(own)
     (matches,) = algorithm.choose(own).search(own, partitions)
     return dict(starmap(row_of(asked, rows.rows, matches, grouped), enumerate(matches.start)))
 

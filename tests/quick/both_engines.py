@@ -87,7 +87,7 @@ def find_by_the_other(worker: Worker, partitions: Partitions) -> Outcome | None:
     """Return what the other algorithm finds; None if it does not support the task or gives up."""
     task = worker.executable.task
     name = next(name for name in ALGORITHMS if name != worker.executable.strategy.algorithm)
-    if ALGORITHMS[name].supports(task) is not None:
+    if ALGORITHMS[name].find_obstacle(task) is not None:
         return None
     frontier = deepcopy(partitions.frontier)
     search = ALGORITHMS[name].choose(task).search(task, replace(partitions, frontier=frontier))

@@ -346,7 +346,7 @@ class Candidate:
         NaN is greater than every other number.
         """
         rows = self.mapped(expression.variable)
-        if expression.so_far:
+        if expression.excludes_current_row:
             rows = [row for row in rows if row != self.row]
         if expression.column is None:
             return len(rows)
@@ -376,7 +376,7 @@ class Candidate:
         targets = set(self.mapped(expression.variable))
         arguments = []
         for row, name in zip(self.rows, self.variables, strict=True):
-            if row not in targets or (expression.so_far and row == self.row):
+            if row not in targets or (expression.excludes_current_row and row == self.row):
                 continue
             reads = [
                 column.expression

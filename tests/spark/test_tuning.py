@@ -103,7 +103,7 @@ def test_a_session_that_cannot_set_them_is_left_alone() -> None:
     assert str(limit) == (
         f"{MAX_BYTES} is not set\n  this session cannot change the setting, or does not have it"
     )
-    assert environment.warn_if_untuned(session) is None  # type: ignore[arg-type]
+    assert environment.find_untuned_warning(session) is None  # type: ignore[arg-type]
 
 
 class Session:

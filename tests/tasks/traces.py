@@ -31,7 +31,7 @@ def check_traces(task: Task, partitions: Partitions) -> None:
     strategies = [
         algorithm.choose(task)
         for algorithm in ALGORITHMS.values()
-        if algorithm.supports(task) is None
+        if algorithm.find_obstacle(task) is None
     ]
     count = len(partitions.starts) - 1
     copies = copies_beside(partitions, copies_of(partitions.rows))

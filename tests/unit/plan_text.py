@@ -59,7 +59,7 @@ def show_aggregate(aggregate: Aggregate) -> str:
         f"ordered by {ordering}" if ordering else "",
         f"where {show_term(aggregate.condition)}" if aggregate.condition else "",
         "ignoring nulls" if aggregate.ignore_nulls else "",
-        "so far" if aggregate.so_far else "",
+        "so far" if aggregate.excludes_current_row else "",
     )
     return " ".join(part for part in parts if part)
 

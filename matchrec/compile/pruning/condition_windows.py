@@ -45,9 +45,9 @@ from matchrec.plan.expression import (
     Operation,
     Scalar,
     Term,
+    build_difference_test,
     column_term,
     compare,
-    differs_by_less,
     find_amount,
     join_conditions,
     make_literal,
@@ -678,7 +678,7 @@ def build_distance_test(plan: MatchPlan, gap: Gap, row: Navigation) -> Scalar:
         text += "L"  # the sum of two INTs could overflow; the sum of an INT and a BIGINT does not
     length = make_literal(text, span, gap.interval.amount)
     if gap.bits == BIGINT.bits:
-        return differs_by_less(current_order, other_order, length)
+        return build_difference_test(current_order, other_order, length)
     end = Operation("+", (other_order, " + ", length), span)
     return Operation("<", (current_order, " < ", end), span)
 

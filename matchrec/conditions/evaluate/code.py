@@ -196,7 +196,13 @@ class ConditionCompiler:
         )
         members = self._members(aggregated.variable)
         return self._register(
-            Reduced(Reduction.COUNT, members, None, so_far=aggregated.so_far, forms=forms)
+            Reduced(
+                Reduction.COUNT,
+                members,
+                None,
+                excludes_current_row=aggregated.excludes_current_row,
+                forms=forms,
+            )
         )
 
     def _listed_value(self, collected: Collected) -> ListedValue:
@@ -257,13 +263,17 @@ class ConditionCompiler:
         column = None
         if expression.column is not None:
             column = self._column(expression.column, expression.kind)
-        count = Reduced(Reduction.COUNT, members, column, so_far=expression.so_far)
+        count = Reduced(
+            Reduction.COUNT, members, column, excludes_current_row=expression.excludes_current_row
+        )
         if expression.function is Reduction.COUNT:
             self._emit(op.REGISTER, self._register(count))
             return
         assert column is not None
         function = Reduction.SUM if expression.function is Reduction.AVG else expression.function
-        reduced = Reduced(function, members, column, expression.kind, expression.so_far)
+        reduced = Reduced(
+            function, members, column, expression.kind, expression.excludes_current_row
+        )
         value = self._register(reduced)
         self.reads.add(value + 1)  # a flag and the value
         if expression.function is Reduction.AVG:

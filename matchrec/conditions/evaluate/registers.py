@@ -80,7 +80,7 @@ class Reduced:
     # The kind of the column.
     kind: Kind = Kind.INTEGER
     # Whether the last of these rows is left out.
-    so_far: bool = False
+    excludes_current_row: bool = False
     # For each variable, what its rows add to the list, see `run_condition.Aggregated`. Empty if the
     # aggregate is not over a list.
     forms: tuple[RowForm, ...] = ()
@@ -172,7 +172,7 @@ class Registers:
                     yield row
                 if physical < 0:
                     yield self.recent(-physical)
-            case Reduced(so_far=True):
+            case Reduced(excludes_current_row=True):
                 yield last_row(meaning.members)
             case _:
                 return
@@ -210,7 +210,9 @@ class Registers:
                 if forms:
                     column_or_form = self.forms.setdefault(forms[variable], len(self.forms))
                 # 0: the row that is mapped now counts. r + 1: the row whose position is in r.
-                counted_row = self.numbers[last_row(members)] + 1 if meaning.so_far else 0
+                counted_row = (
+                    self.numbers[last_row(members)] + 1 if meaning.excludes_current_row else 0
+                )
                 yield RegisterStep(meaning.operation, register, column_or_form, counted_row)
             case _:
                 return
@@ -255,11 +257,12 @@ def _initial_values(meaning: Meaning) -> list[int]:
 def _phase(meaning: Meaning) -> tuple[int, int]:
     """Return a sort key for the steps of a row.
 
-    1. Aggregates `so_far`, because they read the position of the last row before it changes.
+    1. Aggregates that exclude the current row, because they read the position of the last row
+       before it changes.
     2. Positions, 3. variables of last rows, 4. all others. In 2 and 3, far ends of chains first.
     """
     match meaning:
-        case Reduced(so_far=True):
+        case Reduced(excludes_current_row=True):
             return -1, 0
         case RowOf(end, offset=offset):
             return 0, -offset if end is End.LAST else 0

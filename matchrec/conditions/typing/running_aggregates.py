@@ -83,7 +83,9 @@ def reduce_column(
     """
     read = typer.read_column(column, type_, None)
     aggregate = step.aggregate
-    return Reduce(function, aggregate.variable, read.column, read.kind, aggregate.so_far)
+    return Reduce(
+        function, aggregate.variable, read.column, read.kind, aggregate.excludes_current_row
+    )
 
 
 def type_count(typer: Typer, step: RunningAggregate) -> RunExpression:
@@ -93,7 +95,9 @@ def type_count(typer: Typer, step: RunningAggregate) -> RunExpression:
     """
     if step.column is None:
         aggregate = step.aggregate
-        return Reduce(Reduction.COUNT, aggregate.variable, None, Kind.INTEGER, aggregate.so_far)
+        return Reduce(
+            Reduction.COUNT, aggregate.variable, None, Kind.INTEGER, aggregate.excludes_current_row
+        )
     column = step.column
     type_ = typer.types[column]
     if type_.family not in NUMBERS or is_wide_decimal(type_):
@@ -138,7 +142,7 @@ def type_list(typer: Typer, step: RunningAggregate) -> TypedStep:
         columns=columns_by_variable,
         use=use,
         type=result_type,
-        so_far=aggregate.so_far,
+        excludes_current_row=aggregate.excludes_current_row,
     )
     return TypedStep(aggregated, result_type)
 

@@ -232,7 +232,7 @@ def reject_conditions(plan: MatchPlan) -> None:
             hint = "return the value as a column, and test it in a query over the result"
             raise errors.no_equivalent(condition.span, what=what, cure=hint)
         for reference in condition.references:
-            if isinstance(reference, expression.Aggregate) and reference.so_far:
+            if isinstance(reference, expression.Aggregate) and reference.excludes_current_row:
                 what = (
                     "an aggregate over the earlier rows only: in DEFINE it includes the current row"
                 )

@@ -240,14 +240,14 @@ class Splitter:
             cases += ["CASE WHEN ", test, " THEN "]
         pieces = (*cases, value, " END" * len(tests))
         # An operation, whose operands stay operations: a backend may have to rewrite them.
-        measure = Operation("SHOWN", pieces, NOWHERE, own=UNREAD)
+        measure = Operation("SHOWN", pieces, NOWHERE, operator_operations=UNREAD)
         self.measures.append(Measure(f"__why{len(self.measures)}", measure))
         return len(self.measures) - 1
 
     def convert_scalar(self, scalar: Scalar) -> Scalar:
         """Return a part of a condition as a measure reads it."""
         if isinstance(scalar, Operation):
-            return scalar.of_operands(self.convert_scalar)
+            return scalar.map_operands(self.convert_scalar)
         pieces = tuple(
             new_piece for piece in scalar.pieces for new_piece in self.convert_piece(piece)
         )
@@ -276,7 +276,7 @@ class Splitter:
         if not isinstance(reference, Aggregate):
             return False
         is_of_all_rows = reference.variable is None and reference.frame is None
-        return reference.so_far or (self.of_stages and is_of_all_rows)
+        return reference.excludes_current_row or (self.of_stages and is_of_all_rows)
 
     def move_navigation(self, navigation: Navigation) -> Navigation:
         """Return a navigation for a measure, for which the current row is the match's last one.

@@ -412,7 +412,9 @@ class EventReader(ScalarReader):
         self.aggregate = ""
         self.last_read = span
         so_far = first.index is Index.SO_FAR
-        aggregate = Aggregate(function, first.name.text, terms, so_far=so_far, span=span)
+        aggregate = Aggregate(
+            function, first.name.text, terms, excludes_current_row=so_far, span=span
+        )
         return Term((aggregate,), span)
 
     def find_range(self, function: str, span: Span) -> Identifier:

@@ -258,7 +258,7 @@ def find_reading(reference: Reference, components: Components) -> EventReading:
         return EventReading(component.name.text, name, span)
     # The name is a Kleene plus. It reads events before `a[i]`, or its last event or all of them.
     if isinstance(reference, Aggregate):
-        is_before_current = reference.so_far
+        is_before_current = reference.excludes_current_row
     else:
         is_before_current = reference.navigation.logical_offset > 0
     current = nodes.Index.CURRENT.of(name)

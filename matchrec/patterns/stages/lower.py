@@ -32,9 +32,9 @@ from matchrec.plan.expression import (
     Scalar,
     Semantics,
     Term,
+    build_difference_test,
     column_term,
     compare,
-    differs_by_less,
     join_conditions,
     list_inner_references,
     make_complement,
@@ -81,7 +81,7 @@ def bind_condition(scalar: Scalar, stage_names: Mapping[str, str]) -> Scalar:
         MatchRecognizeError: the condition reads anything else, such as a neighbouring event.
     """
     if isinstance(scalar, Operation):
-        return scalar.of_operands(lambda operand: bind_condition(operand, stage_names))
+        return scalar.map_operands(lambda operand: bind_condition(operand, stage_names))
     pieces = tuple(
         piece if isinstance(piece, str) else _bind_reference(piece, stage_names)
         for piece in scalar.pieces
@@ -375,7 +375,7 @@ class TestDefinitions(tree.StepBuilder):
         if window.sql.isdigit():
             # As BIGINT, a difference overflows only if it is longer than any window.
             wide_order = f"({order.text}) + (0L)"
-            return differs_by_less(
+            return build_difference_test(
                 read_sum(candidate, wide_order),
                 read_sum(row_before, wide_order),
                 number_term(int(window.sql), NOWHERE),

@@ -150,7 +150,7 @@ class Doubles:
                         decimal_ids.add(id(operand))
         if not decimal_ids or not self.is_needed:
             return operation
-        return operation.of_operands(
+        return operation.map_operands(
             lambda operand: write_double(operand) if id(operand) in decimal_ids else operand
         )
 

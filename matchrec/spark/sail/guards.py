@@ -59,7 +59,7 @@ class Guards:
             earlier += passed
         if not guarded:
             return operation
-        return operation.of_operands(lambda operand: guarded.get(id(operand), operand))
+        return operation.map_operands(lambda operand: guarded.get(id(operand), operand))
 
     def select_same_row(self, part: Scalar, conditions: list[Scalar]) -> list[Scalar]:
         """Return the conditions that read the same single row as `part`."""
