@@ -29,6 +29,7 @@ from matchrec.compile.executable import Executable, ResultColumn
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import show_column
 from matchrec.errors.run.origins import SqlOrigin, mark_origin, with_comment
+from matchrec.errors.wording import show_count
 from matchrec.output.measure_reader import SqlPiece
 from matchrec.output.reads import ReadIsMatched
 from matchrec.output.schema import PLACEHOLDER_COLUMN, OutputColumn
@@ -242,13 +243,20 @@ def describe_range_savings(result: ClauseResult) -> str:
 def show_range_sizes(rows: int, range_sizes: Sequence[int]) -> str:
     """Describe how many rows are shuffled if partitions are cut into ranges of these sizes.
 
-    >>> show_range_sizes(1000, [30, 20])
-    'ranges: 50 of 1,000 rows are in 2 ranges, the largest of 30; whole, one task has all of a key'
+    >>> show_range_sizes(1000, [30, 20]).partition("; ")[0]
+    'ranges: 50 of 1,000 rows are sent, in 2 ranges of at most 30 rows'
+    >>> show_range_sizes(1000, [1]).partition("; ")[0]
+    'ranges: 1 of 1,000 rows is sent, in 1 range of at most 1 row'
+    >>> show_range_sizes(1000, []).partition("; ")[2]
+    'without ranges, one task would get all rows of a key'
     """
-    plural = "" if len(range_sizes) == 1 else "s"
-    share = f"{sum(range_sizes):,} of {rows:,} rows are in {len(range_sizes)} range{plural}"
-    largest = f"the largest of {max(range_sizes, default=0):,}"
-    return f"ranges: {share}, {largest}; whole, one task has all of a key"
+    sent_rows = sum(range_sizes)
+    verb = "is" if sent_rows == 1 else "are"
+    text = f"{sent_rows:,} of {show_count(rows, 'row')} {verb} sent"
+    if range_sizes:
+        largest = show_count(max(range_sizes), "row")
+        text += f", in {show_count(len(range_sizes), 'range')} of at most {largest}"
+    return f"ranges: {text}; without ranges, one task would get all rows of a key"
 
 
 def match_rows(
