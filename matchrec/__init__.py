@@ -8,7 +8,7 @@
     matchrec.match_rules(df, rules, ...)     run many rules of all three languages in one pass
     matchrec.sweep(df, clause, grid)         run one clause with many values of its markers
     matchrec.enable(spark)                   let spark.sql understand the clause
-    matchrec.serve(spark)                    let clients of Spark Connect in any language use it
+    matchrec.serve(spark)                    let Spark Connect clients in any language use it
     matchrec.query(...)                      a query of the first four kinds that has not run
         .to_df(), .show(), .collect()        its rows
         .aggregate(...)                      aggregates over all matches, without building them

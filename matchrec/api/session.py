@@ -25,8 +25,8 @@ def session(
     MATCH_RECOGNIZE, as after `enable`. A session that is already running is returned unchanged.
 
     Args:
-        engine: where a new session runs: `"sail"`, `"spark"`, or the address of a server of Spark
-            Connect, `"sc://host:port"`. Without it, SPARK_REMOTE and `spark-submit` decide first,
+        engine: where a new session runs: `"sail"`, `"spark"`, or the address of a Spark Connect
+            server, `"sc://host:port"`. Without it, SPARK_REMOTE and `spark-submit` decide first,
             then what is installed.
         cores: how many tasks run at once. A server decides this when it starts.
         memory: how much memory the engine may use, such as `"4g"`. A server decides this when it

@@ -155,8 +155,8 @@ def sql(
         spark: the session. You may leave it out if a session is running.
         query: the text of the query.
         args: the values of the `:name` markers.
-        dialect: the product whose SQL the query is written in: "spark", "databricks", "snowflake",
-            "oracle", "trino", "flink", "bigquery" or "azure".
+        dialect: the product whose SQL the query is written in: "spark", "standard", "databricks",
+            "snowflake", "oracle", "trino", "flink", "bigquery" or "azure".
         options: how the query runs.
         frames: the DataFrames that the query names as `{name}`, as in `spark.sql`. Frames of
             pandas, Polars and Arrow are accepted, too.
@@ -518,7 +518,7 @@ def enable(
 ) -> None:
     """Let `spark.sql` understand MATCH_RECOGNIZE, in every session of this application.
 
-    An application is a SparkContext, or the server of Spark Connect. Its sessions include those
+    An application is a SparkContext, or the Spark Connect server. Its sessions include those
     that `newSession` returns and, in Classic, those of the DataFrames in `foreachBatch`. Over
     Connect the function of `foreachBatch` runs in another process and must call `enable` itself.
     A second call of `enable` replaces the dialect and the options of the first.

@@ -450,7 +450,8 @@ SORT = chosen(
 MOST_STEPS = click.option(
     "--max-steps",
     type=WholeNumber(),
-    help="Stop with an error if the search of a partition takes more than N steps. Only for SQL.",
+    help="Stop with an error if the search of a partition takes more than N steps. Not for"
+    " queries that may skip rows.",
 )
 CLAUSE_TABLE = click.option(
     "--events",

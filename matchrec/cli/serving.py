@@ -1,4 +1,4 @@
-"""The command `serve`: MATCH_RECOGNIZE for every client of Spark Connect."""
+"""The command `serve`: MATCH_RECOGNIZE for every Spark Connect client."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def serve(  # noqa: PLR0913 -- one for each option
     delimiter: str | None,
     header: bool,
 ) -> None:
-    """Let clients of Spark Connect use MATCH_RECOGNIZE.
+    """Let Spark Connect clients use MATCH_RECOGNIZE.
 
     Clients in any language connect to this server as to Spark's own. It passes their calls on to
     the engine, and plans the queries that have a clause. It runs until you press Ctrl-C.

@@ -68,7 +68,7 @@ def _rename_measure(name: str) -> str:
 def column_types_differ(*, name: str, of_match: str, of_row: str) -> MatchRecognizePlanError:
     """Return the error for a column that the match and its rows have, with two types."""
     return MatchRecognizePlanError(
-        f"column `{name}` is {of_match} of a match and {of_row} of its rows",
+        f"column `{name}` has type {of_match} in the match and type {of_row} in its rows",
         hint=_rename_measure(name),
         code="column-types-differ",
     )
@@ -80,7 +80,7 @@ def write_other_value_message(name: str) -> str:
     It is a text, because Spark raises the error, by `raise_error` in a query.
     """
     error = MatchRecognizeRunError(
-        f"column `{name}` has one value of a match and another of its rows",
+        f"column `{name}` has one value in the match and another in its rows",
         hint=_rename_measure(name),
         code="column-values-differ",
     )

@@ -167,11 +167,11 @@ def condition_refused_by_engine(
 ) -> MatchRecognizePlanError:
     """Return the error for a Column as a condition that the engine cannot analyse."""
     return MatchRecognizePlanError(
-        f"{engine} refuses the condition {shorten(column)}: {reason}",
-        notes=("a condition is about one event",),
+        f"{engine} cannot evaluate the condition {shorten(column)}: {reason}",
+        notes=("a condition can read the columns of one event only",),
         hint=(
-            "write it over the columns of the DataFrame, or compute it before: "
-            'df.withColumn("name", ...), and where("name")'
+            "use only columns of the DataFrame; or add the condition as a column, "
+            'df.withColumn("name", ...), and write where("name")'
         ),
         code="condition-refused-by-engine",
     )

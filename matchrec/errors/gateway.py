@@ -50,7 +50,7 @@ def setting_not_a_number(name: str, value: str) -> MatchRecognizePlanError:
 def session_without_server() -> MatchRecognizePlanError:
     """Return the error for a classic session of Spark, which no other program can call."""
     return MatchRecognizePlanError(
-        "the session has no server of Spark Connect",
+        "the session has no Spark Connect server",
         notes=("other programs can reach a session of Spark only through such a server",),
         hint='stop the session, and call matchrec.serve(engine="spark"); or pass the address of a '
         'server, matchrec.serve(engine="sc://host:15002")',
@@ -62,7 +62,7 @@ def address_not_available(host: str, port: int) -> MatchRecognizePlanError:
     """Return the error for an address at which the gateway cannot listen."""
     return MatchRecognizePlanError(
         f"the gateway cannot listen at {host}:{port}",
-        notes=("another program may use the port, or the host is not one of this machine",),
+        notes=("another program may use the port, or this machine does not have the address",),
         hint="choose another port, or 0 for any free one",
         code="address-not-available",
     )
@@ -72,16 +72,16 @@ def serving_without_token(host: str) -> MatchRecognizePlanError:
     """Return the error for a gateway without a token that other machines could call."""
     return MatchRecognizePlanError(
         f"serving at {host} without a token is not allowed",
-        notes=("whoever reaches a server of Spark Connect can run any program on its machine",),
+        notes=("whoever reaches a Spark Connect server can run any program on its machine",),
         hint="pass a token, or allow_anyone=True (--allow-anyone) if the network is protected",
         code="serving-without-token",
     )
 
 
-def incomplete_tls_files() -> MatchRecognizePlanError:
+def incomplete_tls_files(*, has_key: bool) -> MatchRecognizePlanError:
     """Return the error for a certificate without its key, or a key without its certificate."""
     return MatchRecognizePlanError(
-        "a certificate of TLS needs its key, and the key its certificate",
+        f"missing TLS {'certificate' if has_key else 'key'}",
         hint="pass both files, in PEM format",
         code="incomplete-tls-files",
     )

@@ -53,7 +53,7 @@ def incompatible_worker_python(*, worker: str, reason: str, driver: str) -> Matc
 def worker_out_of_memory(*, mebibytes: int) -> MatchRecognizeRunError:
     """Return the error for a worker that has reached the limit of its memory."""
     return MatchRecognizeRunError(
-        f"a Python worker of Spark is out of memory: its limit is {mebibytes} MiB",
+        f"a Python worker is out of memory: its limit is {mebibytes} MiB",
         notes=(
             "it reserves about 600 MiB for its libraries, and needs more for the rows of a call",
         ),
@@ -65,7 +65,7 @@ def worker_out_of_memory(*, mebibytes: int) -> MatchRecognizeRunError:
 def machine_out_of_memory() -> MatchRecognizeRunError:
     """Return the error for a worker on a machine or in a container without more memory."""
     return MatchRecognizeRunError(
-        "a Python worker of Spark is out of memory: its machine or container has no more",
+        "a Python worker is out of memory: its machine or container has no more",
         hint=(
             "set spark.executor.memoryOverhead to more, or run fewer tasks at a time on a machine "
             "with spark.executor.cores"

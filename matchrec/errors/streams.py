@@ -121,10 +121,15 @@ def stream_out_of_memory(
         location: the event that the search has reached.
     """
     return MatchRecognizeRunError(
-        f"the search over a stream would take {mebibytes:,} MiB at once for the runs of a "
-        f"partition, or for the matches that one event completes, and no more than {limit:,} are "
-        "allowed",
-        notes=(f"the search has reached an event {location}",),
+        f"the search over a stream needs {mebibytes:,} MiB for a partition, and the limit is "
+        f"{limit:,} MiB",
+        notes=(
+            (
+                "this is the memory for the runs of the partition, or for the matches that one "
+                "event completes"
+            ),
+            f"the search has reached an event {location}",
+        ),
         hint=(
             f"{_FEWER_RUNS}Numbers of matches and sums over them, by "
             f"`matchrec.query(...).aggregate(...)`, build no match. {_LIMIT_OF_WORKER}"
@@ -145,9 +150,9 @@ def stream_state_too_large(
         keys: the number of their partitions.
     """
     return MatchRecognizeRunError(
-        f"the stream would keep {mebibytes:,} MiB of state for partitions of one bucket, and no "
-        f"more than {limit:,} are allowed",
-        notes=(f"{rows:,} rows of {keys:,} partitions wait for later ones",),
+        f"the state of the stream needs {mebibytes:,} MiB for a group of partitions, and the limit "
+        f"is {limit:,} MiB",
+        notes=(f"{rows:,} rows of {keys:,} partitions wait for later rows",),
         hint=f"{_FEWER_RUNS}{_LIMIT_OF_WORKER}, below 2,048 MiB",
         code="stream-state-too-large",
     )

@@ -140,7 +140,7 @@ def no_order(span: Span | None) -> NoOrderWarning:
         "MATCH_RECOGNIZE has no ORDER BY",
         span,
         notes=("the order of rows, and so the result, can differ from run to run",),
-        hint="add ORDER BY and the column of time",
+        hint="add ORDER BY and the time column",
     )
 
 

@@ -42,7 +42,7 @@ class Explanation:
         counters: the counters of a run of the query, or None.
         advice: what would make another run faster.
         rules: the names of the rules of a rule set.
-        shared: what Spark computes once for all rules.
+        shared: what the engine computes once for all rules.
 
     >>> large = matchrec.Pattern.begin("large").where("id > 1")
     >>> matchrec.query(spark.range(3), large, order_by="id").explain()

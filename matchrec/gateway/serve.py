@@ -73,7 +73,7 @@ class Listener:
     def check(self) -> None:
         """Raise an error if other machines could call without a token, or TLS lacks a file."""
         if (self.certificate is None) != (self.key is None):
-            raise errors.incomplete_tls_files()
+            raise errors.incomplete_tls_files(has_key=self.key is not None)
         if self.token is None and not self.allow_anyone and not is_loopback(self.host):
             raise errors.serving_without_token(self.host)
 
@@ -145,22 +145,22 @@ def serve(  # noqa: PLR0913 -- public signature
     spark: SparkSession | None = None,
     *,
     engine: str | None = None,
-    host: str = HOST,
-    port: int = PORT,
+    host: str = "127.0.0.1",
+    port: int = 15002,
     token: str | None = None,
     certificate: str | None = None,
     key: str | None = None,
     allow_anyone: bool = False,
 ) -> Gateway:
-    """Start a server of Spark Connect whose SQL understands MATCH_RECOGNIZE.
+    """Start a Spark Connect server whose SQL understands MATCH_RECOGNIZE.
 
     Clients in any language connect to it as to Spark's own server. It passes all calls on to an
     engine, except SQL with a clause, which it plans with matchrec. Each client has a session of its
     own, with its temporary views and settings.
 
     Args:
-        spark: a session of Spark Connect or on Sail, whose server runs the queries. Clients share
-            its catalog, but not its temporary views.
+        spark: a Spark Connect session or a session on Sail, whose server runs the queries. Clients
+            share its catalog, but not its temporary views.
         engine: instead of a session, where the queries run: `"sail"` or `"spark"` in this program,
             or the address of a server, `"sc://host:port"`. Without both, it is the running session,
             or a new one on Sail if that is installed, else on Spark.
@@ -168,7 +168,7 @@ def serve(  # noqa: PLR0913 -- public signature
         port: the port, or 0 for any free one.
         token: what clients have to send, `sc://host:port/;token=...`. PySpark sends it only over
             TLS.
-        certificate: the file of the certificate of TLS, in PEM format.
+        certificate: the file of the TLS certificate, in PEM format.
         key: the file of its private key, in PEM format.
         allow_anyone: let other machines connect without a token.
 

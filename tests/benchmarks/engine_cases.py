@@ -153,7 +153,7 @@ SCALE = (
     Case("2,000,000 rows on one core", TWO_MILLION, counted(VSHAPE), cores=1),
     Case("2,000,000 rows on two cores", TWO_MILLION, counted(VSHAPE)),
     Case(
-        f"a small query beside {WAITING} tasks of {SECONDS:.0f} s",
+        f"a small query during {WAITING} tasks of {SECONDS:.0f} s",
         Rows(1, 1),
         beside_long,
         rounds=1,

@@ -53,9 +53,11 @@ def test_arrays_of_stages_have_rows_too(spark: SparkSession) -> None:
 
 def test_a_measure_is_not_taken_for_a_column_of_the_rows(prices: DataFrame) -> None:
     found = matched(prices, "LAST(price) AS price, MATCHED_ROWS() AS rows")
-    with pytest.raises(Exception, match="`price` has one value of a match and another"):
+    with pytest.raises(Exception, match="`price` has one value in the match and another"):
         matchrec.explode_matches(found).collect()
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="`ts` is double of a match and big"):
+    with pytest.raises(
+        matchrec.MatchRecognizePlanError, match="`ts` has type double in the match and type big"
+    ):
         matchrec.explode_matches(matched(prices, "1D AS ts, MATCHED_ROWS() AS rows"))
 
 

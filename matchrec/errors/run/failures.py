@@ -224,7 +224,7 @@ _FEWER_RUNS = "bound the quantifiers or write WITHIN, so that fewer runs live at
 def no_room_for_search(*, mebibytes: int, location: RowLocation) -> MatchRecognizeRunError:
     """Return the error for a search that needs too much memory for its runs."""
     return MatchRecognizeRunError(
-        "a Python worker of Spark has too little memory for the runs of a search: they need "
+        "a Python worker has too little memory for the runs of a search: they need "
         f"{mebibytes} MiB more",
         notes=(f"the search has reached a match that would begin {location}",),
         hint=f"{_FEWER_RUNS}{_MORE_MEMORY}",
@@ -235,7 +235,7 @@ def no_room_for_search(*, mebibytes: int, location: RowLocation) -> MatchRecogni
 def no_room_for_matches(*, mebibytes: int, location: RowLocation) -> MatchRecognizeRunError:
     """Return the error for a search that needs too much memory for the matches of one row."""
     return MatchRecognizeRunError(
-        "a Python worker of Spark has too little memory for the runs of a search: they need "
+        "a Python worker has too little memory for the runs of a search: they need "
         f"{mebibytes} MiB more",
         notes=(f"the search has reached a match that would begin {location}",),
         hint=(
@@ -258,9 +258,9 @@ def partition_out_of_memory(
         location: the partition.
     """
     return MatchRecognizeRunError(
-        "a Python worker of Spark has too little memory for a partition: this query needs the "
+        "a Python worker has too little memory for a partition: this query needs the "
         f"whole partition, and {rows:,} rows of it take {mebibytes:,} MiB",
-        notes=(f"it is {location}",),
+        notes=(f"the last of these rows is {location}",),
         hint=f"write a finer PARTITION BY, or {_MORE_MEMORY}",
         code="partition-out-of-memory",
     ).at(location)
@@ -277,10 +277,9 @@ def waiting_rows_out_of_memory(
         location: the last of these rows.
     """
     return MatchRecognizeRunError(
-        f"a Python worker of Spark has too little memory for a partition: {rows:,} rows of it, "
-        f"which take {mebibytes:,} MiB, wait until it is known whether a match begins with the "
-        "first",
-        notes=(f"they end {location}",),
+        f"a Python worker has too little memory for a partition: {rows:,} rows of it, which take "
+        f"{mebibytes:,} MiB, wait for the end of a match",
+        notes=(f"the last of these rows is {location}",),
         hint=(
             "write WITHIN or bound the quantifiers, so that matches end sooner, or a finer "
             f"PARTITION BY, or {_MORE_MEMORY}"

@@ -215,7 +215,9 @@ class Pattern:
 
     @check_arguments(name=CONTENT)
     def not_followed_by(self, name: str) -> Pattern:
-        """Add a stage that no event before the next accepted one, or in the window, may satisfy.
+        """Add a negated stage: no event may satisfy it until the next stage accepts an event.
+
+        If it is the last stage, no event in the rest of the window may satisfy it.
 
         >>> Pattern.begin("a").not_followed_by("b").followed_by("c")
         Pattern.begin('a').not_followed_by('b').followed_by('c')

@@ -351,7 +351,7 @@ def test_other_machines_need_a_token(gateway: Gateway) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match=r"0\.0\.0\.0 without a token"):
         matchrec.serve(engine=gateway.engine, host="0.0.0.0", port=0)
     matchrec.serve(engine=gateway.engine, host="0.0.0.0", port=0, allow_anyone=True).stop()
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="needs its key"):
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="missing TLS key"):
         matchrec.serve(engine=gateway.engine, port=0, certificate="cert.pem")
 
 

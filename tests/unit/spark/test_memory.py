@@ -29,7 +29,7 @@ WITHIN = (
 )
 FEW = (600, 3, 40)  # rows, keys, bytes of a text
 BEYOND = {
-    "one match of all rows": r"of it, which take \d+ MiB, wait until it is known",
+    "one match of all rows": r"of it, which take \d+ MiB, wait for the end",
     "event selection, ALL MATCHES": r"the whole partition, and [\d,]+ rows of it take \d+ MiB",
     "runs that multiply": "too little memory for the runs of a search",
 }
