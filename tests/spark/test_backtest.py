@@ -97,6 +97,14 @@ def test_lanes_of_numbers_stand_by_their_values(spark: SparkSession, rows: DataF
     assert [one.get_text() for one in panel.get_yticklabels()] == ["-1", "9", "10"]
 
 
+def test_incidents_open_at_both_ends_without_a_match(spark: SparkSession, rows: DataFrame) -> None:
+    labels = labels_of(spark, ("a", None, None))
+    found = matchrec.query(rows.where("k = 'nobody'"), HIGH).backtest(labels, start="b", end="e")
+    (panel,) = found.figure().axes
+    assert [one.get_text() for one in panel.get_yticklabels()] == ["a"]
+    assert len(panel.get_xticks()) == 0
+
+
 def test_incidents_of_all_partitions(spark: SparkSession, rows: DataFrame) -> None:
     labels = labels_of(spark, ("x", 1, 1), ("y", 7, 7), ("z", 10, 11))
     found = matchrec.query(rows, HIGH).backtest(labels, start="b", end="e", key=[])

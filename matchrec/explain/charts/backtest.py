@@ -217,12 +217,14 @@ class Backtest(figures.PicturedText):
         incidents, matches = self.drawn()
         rows = (*incidents, *matches)
         values = [value for row in rows for value in row[1:3] if value is not None]
+        # If no incident has an end and there is no match, a band covers an axis without numbers.
+        first, last = (min(values), max(values)) if values else (0, 1)
         lanes = list(dict.fromkeys(row[0] for row in rows if row[0] is not None))
         heights = {lane: index for index, lane in enumerate(lanes[:MOST_LANES])} or {"": 0}
         figure = figures.new_figure(plot.WIDTH, 0.45 * len(heights) + 1.1)
         panel = figure.subplots()
         for lane, begin, end, is_hit in incidents:
-            ends = (min(values) if begin is None else begin, max(values) if end is None else end)
+            ends = (first if begin is None else begin, last if end is None else end)
             colour = figures.MATCHED if is_hit else figures.MISSED
             if lane is None:  # over all lanes
                 panel.axvspan(*ends, color=colour, alpha=0.3, linewidth=0)
@@ -234,6 +236,8 @@ class Backtest(figures.PicturedText):
                 colour = figures.INK if is_over_incident else figures.BESIDE
                 panel.plot(ends, [heights[lane]] * 2, ".-", color=colour, linewidth=2)
         plot.show_dates(panel, values)
+        if not values:
+            panel.set_xticks([])
         plot.style(panel, "", ", ".join(self.names))
         panel.set_xlabel(" to ".join(self.ends), color=figures.INK, fontsize=9)
         panel.set_yticks(range(len(heights)), list(heights))
