@@ -115,7 +115,7 @@ def unknown_partition_column(*, name: str, keys: Mapping[str, str]) -> MatchReco
 
 def partition_column_missing(name: str, keys: Iterable[str]) -> MatchRecognizePlanError:
     """Return the error for a partition without a value of the key `name`; `keys` are all keys."""
-    example = current_surface().keys([(key, "...") for key in keys])
+    example = current_surface().keys([(key, ...) for key in keys])
     surface = current_surface()
     return MatchRecognizePlanError(
         f"missing value of `{name}` in `{surface.name_of_option('partition')}`",
@@ -184,11 +184,13 @@ def write_partition_example(keys: Mapping[str, str | None], numbers: Collection[
     Args:
         keys: the values of the keys by the names of their columns; None is NULL.
         numbers: the keys that are whole numbers, which need no quotes.
+
+    >>> write_partition_example({"name": 'the "X"', "day": "7"}, ["day"])
+    'partition={"name": "the \\\\"X\\\\"", "day": 7}'
     """
-    pairs = []
+    pairs: list[tuple[str, object]] = []
     for name, value in keys.items():
-        needs_quotes = value is not None and name not in numbers
-        pairs.append((name, f'"{value}"' if needs_quotes else str(value)))
+        pairs.append((name, int(value) if value is not None and name in numbers else value))
     return current_surface().keys(pairs)
 
 

@@ -8,6 +8,7 @@ Messages then take their words from `current_language` and `current_surface`.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
@@ -224,17 +225,17 @@ class Surface:
             return f"matchrec.session({argument})"
         return f"options=matchrec.Options({argument})" if name in OF_OPTIONS else argument
 
-    def keys(self, pairs: Sequence[tuple[str, str]]) -> str:
+    def keys(self, pairs: Sequence[tuple[str, object]]) -> str:
         """Return the option that chooses a partition: `partition={"sym": "X"}`.
 
         A shell has the option once for each column, `--partition sym=X --partition day=1`, a cell
         once for all of them.
 
         Args:
-            pairs: the names of the columns, each with its value as Python writes it.
+            pairs: the names of the columns, each with its value; `...` for any value.
         """
         if self.is_python:
-            items = ", ".join(f'"{name}": {value}' for name, value in pairs)
+            items = ", ".join(f"{quote(name)}: {quote(value)}" for name, value in pairs)
             return f"partition={{{items}}}"
         separator = " " if self.is_cell else " --partition "
         return f"--partition {separator.join(f'{name}={bare(value)}' for name, value in pairs)}"
@@ -256,8 +257,8 @@ class Surface:
             return f"query.why({', '.join(arguments)})"
         words = [self.asking]
         if partition:
-            words.append(self.keys([(name, str(value)) for name, value in partition.items()]))
-        words += [f"--row {bare(str(value))}" for value in row]
+            words.append(self.keys(list(partition.items())))
+        words += [f"--row {bare(value)}" for value in row]
         return " ".join(words)
 
 
@@ -338,9 +339,18 @@ def current_surface() -> Surface:
     return _SURFACE.get()
 
 
-def bare(value: str) -> str:
-    """Return a value, which Python writes as `"a b"` or `None`, as a shell takes it."""
-    if value == "None":
+def quote(value: object) -> str:
+    """Return a value as Python writes it, a string in double quotes; `...` for any value."""
+    if isinstance(value, str):
+        return dumps(value, ensure_ascii=False)
+    return "..." if value is ... else str(value)
+
+
+def bare(value: object) -> str:
+    """Return a value as a shell takes it, in quotes if it needs them: `7`, `'a b'`, `NULL`."""
+    if value is None:
         return "NULL"
-    text = value.strip('"')
-    return f"'{text}'" if not text.replace("-", "").replace(".", "").isalnum() else text
+    text = "..." if value is ... else str(value)
+    if text.replace("-", "").replace(".", "").isalnum():
+        return text
+    return shlex.quote(text) if "'" in text else f"'{text}'"

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import ast
+import shlex
+
 import pytest
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.conditions import cannot_combine
+from matchrec.errors.inspection import write_partition_example
 from matchrec.errors.kinds import located_in
-from matchrec.errors.language import PATTERN_CALLS, SASE, Language, name_part, reading_language
+from matchrec.errors.language import (
+    COMMAND_LINE,
+    PATTERN_CALLS,
+    PYTHON,
+    SASE,
+    Language,
+    name_part,
+    reading_language,
+    shown_on,
+)
 from matchrec.source import Source, Span
 
 
@@ -40,3 +53,14 @@ def test_two_values_of_one_type_may_lack_an_operator() -> None:
     error = cannot_combine("-", "time(6)", "time(6)", Span(0, 1))
     assert error.notes == ("two such values of several rows of the match have no - there",)
     assert error.hint == "write minutes of the day: 60 * hour(LAST(A.x)) + minute(LAST(A.x))"
+
+
+@pytest.mark.parametrize("key", ['x"y', "it's", "a\\b", "line\nbreak", '"', "None", "Zürich"])
+def test_a_partition_is_written_so_that_it_can_be_pasted(key: str) -> None:
+    keys = {'k"': key, "day": None, "n": "7"}
+    with shown_on(PYTHON):
+        example = write_partition_example(keys, ["n"]).removeprefix("partition=")
+    assert ast.literal_eval(example) == {'k"': key, "day": None, "n": 7}
+    with shown_on(COMMAND_LINE):
+        words = shlex.split(write_partition_example({"k": key, "day": None, "n": "7"}, ["n"]))
+    assert words == ["--partition", f"k={key}", "--partition", "day=NULL", "--partition", "n=7"]
