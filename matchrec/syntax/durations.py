@@ -27,6 +27,7 @@ from matchrec.syntax.tokens import UNITS_OF_TIME, TokenSequence, read_amount
 
 NUMBER = r"\d{1,40}(?:\.\d{1,40})?"
 MOST = 2**63  # in microseconds, or in the unit of the order column
+MOST_DIGITS = 38  # of a DECIMAL of Spark
 # A number with its unit.
 AMOUNT = re.compile(rf"\s*'?({NUMBER})'?\s*([A-Za-z]+)\s*")
 DURATION_ARGUMENT = ArgumentKind(
@@ -62,8 +63,7 @@ class Duration:
         A time has the largest unit in which it is a whole number: `INTERVAL 90 MINUTE`.
         """
         if not self.is_time:
-            is_whole = self.amount.denominator == 1
-            text = str(self.amount.numerator) if is_whole else repr(float(self.amount))
+            text = write_number(self.amount)
             return RowExpression(text, span, amount=read_amount(text))
         units = (name for name in MICROSECONDS if name != "WEEK")
         unit = next(name for name in units if self.amount % MICROSECONDS[name] == 0)
@@ -74,6 +74,23 @@ class Duration:
     def __str__(self) -> str:
         """Return the distance as messages show it."""
         return self.sql.removeprefix("INTERVAL ").lower()
+
+
+def write_number(number: Fraction) -> str:
+    """Return a number as a literal of Spark, exact if it fits into a DECIMAL.
+
+    >>> write_number(Fraction("12345678901234567.5")), write_number(Fraction("1e-60"))
+    ('12345678901234567.5', '1e-60')
+    """
+    scale = next((n for n in range(MOST_DIGITS + 1) if 10**n % number.denominator == 0), None)
+    if scale is None:
+        return repr(float(number))
+    digits = str(abs(number.numerator) * 10**scale // number.denominator).zfill(scale + 1)
+    if len(digits) > MOST_DIGITS and scale:
+        return repr(float(number))
+    sign = "-" if number < 0 else ""
+    point = len(digits) - scale
+    return sign + digits[:point] + ("." + digits[point:] if scale else "")
 
 
 def read_positive_duration(
