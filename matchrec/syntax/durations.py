@@ -28,8 +28,8 @@ from matchrec.syntax.tokens import UNITS_OF_TIME, TokenSequence, read_amount
 NUMBER = r"\d{1,40}(?:\.\d{1,40})?"
 MOST = 2**63  # in microseconds, or in the unit of the order column
 MOST_DIGITS = 38  # of a DECIMAL of Spark
-# A number with its unit.
-AMOUNT = re.compile(rf"\s*'?({NUMBER})'?\s*([A-Za-z]+)\s*")
+# A number, perhaps in quotes, with its unit.
+AMOUNT = re.compile(rf"\s*(?P<quote>')?(?P<number>{NUMBER})(?(quote)')\s*(?P<unit>[A-Za-z]+)\s*")
 DURATION_ARGUMENT = ArgumentKind(
     "a length of time, or a finite number in the unit of the order column",
     lambda value: isinstance(value, str | timedelta) or is_number(value),
@@ -187,7 +187,8 @@ def read_duration(value: Any, call: str, span: Span | None) -> Duration | None:
         return None
     microseconds = Fraction(0)
     for amount in amounts:
-        microseconds += Fraction(amount[1]) * find_microseconds(amount[2], call, span)
+        unit = find_microseconds(amount["unit"], call, span)
+        microseconds += Fraction(amount["number"]) * unit
     return Duration(is_time=True, amount=microseconds)
 
 

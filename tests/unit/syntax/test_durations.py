@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 
+from matchrec.errors import MatchRecognizePlanError
 from matchrec.syntax.durations import read_positive_duration
 
 
@@ -24,3 +25,26 @@ from matchrec.syntax.durations import read_positive_duration
 )
 def test_a_number_is_written_as_it_was_passed(value: object, sql: str) -> None:
     assert read_positive_duration(value, "within").sql == sql
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "10 minutes",
+        "INTERVAL '10' MINUTES",
+        "'10 minutes'",
+        "INTERVAL '8 minutes' ",
+        "'5' minutes 5 minutes",
+    ],
+)
+def test_an_interval_may_have_quotes(text: str) -> None:
+    expected = "8" if "8" in text else "10"
+    assert read_positive_duration(text, "within").sql == f"INTERVAL {expected} MINUTE"
+
+
+@pytest.mark.parametrize(
+    "text", ["'10 minutes", "10' minutes", "INTERVAL '10 minutes", "'10 minutes' '"]
+)
+def test_a_quote_must_be_closed(text: str) -> None:
+    with pytest.raises(MatchRecognizePlanError, match="needs a length of time"):
+        read_positive_duration(text, "within")
