@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.wording import describe_value, join_names
+from matchrec.errors.wording import SHORT, describe_value, join_names
 from matchrec.source import Span
 
 
@@ -382,7 +382,7 @@ def too_long_duration(
 ) -> MatchRecognizeUnsupportedError:
     """Return the error for a length that does not fit into the type of Spark's intervals."""
     return MatchRecognizeUnsupportedError(
-        f"{call} of {describe_value(value)} is longer than Spark can measure",
+        f"the length {SHORT.repr(value)} of {call} is too long",
         span,
         notes=("a time is at most 292,271 years, a number less than 2 to the power of 63",),
         hint="write a shorter one, or remove it",

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from matchrec.errors import MatchRecognizePlanError
+from matchrec.errors import MatchRecognizePlanError, MatchRecognizeUnsupportedError
 from matchrec.syntax.durations import read_positive_duration
 
 
@@ -48,3 +48,11 @@ def test_an_interval_may_have_quotes(text: str) -> None:
 def test_a_quote_must_be_closed(text: str) -> None:
     with pytest.raises(MatchRecognizePlanError, match="needs a length of time"):
         read_positive_duration(text, "within")
+
+
+def test_a_length_that_no_interval_has() -> None:
+    with pytest.raises(MatchRecognizeUnsupportedError) as caught:
+        read_positive_duration(10**30, "within")
+    assert str(caught.value).startswith("the length 1000000000000000000000000000000 of within is")
+    with pytest.raises(MatchRecognizeUnsupportedError, match="the length '200000000 days'"):
+        read_positive_duration("200000000 days", "within")
