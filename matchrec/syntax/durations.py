@@ -72,8 +72,9 @@ class Duration:
         return RowExpression(text, span, amount=amount)
 
     def __str__(self) -> str:
-        """Return the distance as messages show it."""
-        return self.sql.removeprefix("INTERVAL ").lower()
+        """Return the distance as messages show it: `10 minutes`, `1 hour`, `500`."""
+        text = self.sql.removeprefix("INTERVAL ").lower()
+        return f"{text}s" if self.is_time and not text.startswith("1 ") else text
 
 
 def write_number(number: Fraction) -> str:

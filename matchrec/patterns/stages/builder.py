@@ -150,7 +150,7 @@ class Pattern:
     and last of `stage.column`, and `count(stage)`. A wrong call raises MatchRecognizePlanError.
 
     >>> Pattern.begin("a").where("x > 1").followed_by("b").one_or_more().within("10 minutes")
-    Pattern.begin('a').where('x > 1').followed_by('b').one_or_more().within('10 minute')
+    Pattern.begin('a').where('x > 1').followed_by('b').one_or_more().within('10 minutes')
     """
 
     stages: tuple[Stage, ...]
@@ -271,7 +271,7 @@ class Pattern:
             gap: the time between two of these events must be less than this.
 
         >>> Pattern.begin("a").followed_by("b").one_or_more("10 minutes")
-        Pattern.begin('a').followed_by('b').one_or_more(gap='10 minute')
+        Pattern.begin('a').followed_by('b').one_or_more(gap='10 minutes')
         """
         return self._repeat("one_or_more", 1, None, gap)
 
@@ -360,7 +360,7 @@ class Pattern:
                 it.
 
         >>> Pattern.begin("a").followed_by("b").within("10 minutes", "previous_to_current")
-        Pattern.begin('a').followed_by('b').within('10 minute', 'previous_to_current')
+        Pattern.begin('a').followed_by('b').within('10 minutes', 'previous_to_current')
         """
         length = read_positive_duration(window, "within")
         stage = self._last

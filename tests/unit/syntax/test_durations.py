@@ -56,3 +56,17 @@ def test_a_length_that_no_interval_has() -> None:
     assert str(caught.value).startswith("the length 1000000000000000000000000000000 of within is")
     with pytest.raises(MatchRecognizeUnsupportedError, match="the length '200000000 days'"):
         read_positive_duration("200000000 days", "within")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("10 minutes", "10 minutes"),
+        ("60 minutes", "1 hour"),
+        ("11 days", "11 days"),
+        (1, "1"),
+        (500, "500"),
+    ],
+)
+def test_messages_show_it_in_plain_english(value: object, shown: str) -> None:
+    assert str(read_positive_duration(value, "within")) == shown
