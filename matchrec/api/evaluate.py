@@ -121,10 +121,11 @@ def list_clauses(query: ParsedQuery) -> str:
     Each line begins with a line break, so that the list can follow a word.
     """
     sites = query.node.sites if isinstance(query, SqlQuery) else ()
-    return "".join(
-        f"\n{number}: {query.source.at(site.relation)} AS {name}"
-        for number, (site, name) in enumerate(zip(sites, query.clause_names, strict=False), 1)
-    )
+    lines = []
+    for number, (site, name) in enumerate(zip(sites, query.clause_names, strict=False), 1):
+        alias = f" AS {name}" if name else ""
+        lines.append(f"\n{number}: {query.source.at(site.relation)}{alias}")
+    return "".join(lines)
 
 
 # A query of one clause.

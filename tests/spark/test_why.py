@@ -174,6 +174,13 @@ def test_what_is_asked_about_what_is_not_there(
     assert message in str(caught.value)
 
 
+def test_a_clause_without_an_alias_is_listed_without_one(spark: SparkSession) -> None:
+    query = "SELECT * FROM (SELECT 1 AS x) MATCH_RECOGNIZE (ORDER BY x PATTERN (A))"
+    with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
+        matchrec.query(spark, query).why(clause=3)
+    assert "        1: (SELECT 1 AS x)\n" in str(caught.value)
+
+
 def test_a_value_of_another_type_has_an_example_of_the_partition(spark: SparkSession) -> None:
     rows = spark.createDataFrame([("a", 1), ("b", 2)], "k string, day int")
     rows = rows.selectExpr("k", "date_add(DATE'2026-01-01', day) AS day")
