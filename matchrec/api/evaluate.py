@@ -111,7 +111,9 @@ def find_clause_number(query: ParsedQuery, clause: int | str | None) -> int:
         lower_name = clause.lower()
         numbers = [n for n, name in enumerate(names, 1) if name.lower() == lower_name]
     if len(numbers) != 1:
-        raise inspection_errors.unknown_clause(clause=clause, names=list_clauses(query))
+        raise inspection_errors.unknown_clause(
+            clause=clause, count=len(names), names=list_clauses(query)
+        )
     return numbers[0]
 
 

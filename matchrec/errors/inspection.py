@@ -77,18 +77,24 @@ def several_clauses(*, count: int, names: str) -> MatchRecognizePlanError:
     )
 
 
-def unknown_clause(*, clause: int | str, names: str) -> MatchRecognizePlanError:
+def unknown_clause(*, clause: int | str, count: int, names: str) -> MatchRecognizePlanError:
     """Return the error for a clause that the query does not have.
 
     Args:
         clause: the clause that the user chose.
-        names: a line for each clause, in the order in which they are evaluated.
+        count: the number of clauses.
+        names: a line for each clause, in the order in which they are evaluated; "" if the query is
+            one clause and nothing else.
     """
     surface = current_surface()
+    if count == 1:
+        hint = f"leave `{surface.name_of_option('clause')}` out: the query has one clause"
+    else:
+        hint = f"write the number of one of them, {surface.option('clause', 1)}"
     return MatchRecognizePlanError(
         f"unknown clause {clause!r}",
         notes=(f"the query has:{names}" if names else "",),
-        hint=f"write the number of one of them, {surface.option('clause', 1)}",
+        hint=hint,
         code="unknown-clause",
     )
 

@@ -181,6 +181,15 @@ def test_a_clause_without_an_alias_is_listed_without_one(spark: SparkSession) ->
     assert "        1: (SELECT 1 AS x)\n" in str(caught.value)
 
 
+def test_the_only_clause_needs_no_number(spark: SparkSession) -> None:
+    query = matchrec.query(spark.range(1), "ORDER BY id PATTERN (A)")
+    with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
+        query.why(clause=3)
+    assert str(caught.value) == (
+        "unknown clause 3 [unknown-clause]\n  help: leave `clause` out: the query has one clause"
+    )
+
+
 def test_a_value_of_another_type_has_an_example_of_the_partition(spark: SparkSession) -> None:
     rows = spark.createDataFrame([("a", 1), ("b", 2)], "k string, day int")
     rows = rows.selectExpr("k", "date_add(DATE'2026-01-01', day) AS day")
