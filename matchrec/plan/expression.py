@@ -15,6 +15,7 @@ from enum import Enum
 from fractions import Fraction
 from itertools import chain
 from operator import is_
+from string import whitespace
 
 from matchrec.plan.choices import Dependency, OptionChoice
 from matchrec.plan.operations import NO_OPERATIONS, UNREAD, Operations, operations_of_operator
@@ -529,7 +530,9 @@ def split_conjuncts(condition: Scalar) -> tuple[Scalar, ...]:
 
 def is_null(scalar: Scalar) -> bool:
     """Return whether the expression is the literal NULL, perhaps in parentheses."""
-    return not scalar.references and render(scalar, str).strip(" ()").upper() == "NULL"
+    if scalar.references:
+        return False
+    return render(scalar, str).strip(f"{whitespace}()").upper() == "NULL"
 
 
 def type_nulls(condition: Scalar) -> Scalar:

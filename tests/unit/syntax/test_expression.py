@@ -18,6 +18,7 @@ from matchrec.plan.expression import (
     Reference,
     Scalar,
     Semantics,
+    is_null,
     render,
     subexpressions,
 )
@@ -190,3 +191,18 @@ def parenthesised(first: list[str], rest: list[tuple[str, str]]) -> str:
 def test_a_call_with_other_arguments_than_the_function_has_is_no_operation(call: str) -> None:
     """Later passes count on their number; Spark says what is wrong with the call."""
     assert not isinstance(parse_scalar(read_tokens(call), scope(ClausePart.DEFINE)), Operation)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("NULL", True),
+        ("( null )", True),
+        ("(\nNULL\t)", True),
+        ("((\r\n  NULL\r\n))", True),
+        ("NULL + 1", False),
+        ("A.x", False),
+    ],
+)
+def test_the_literal_null(text: str, expected: bool) -> None:
+    assert is_null(parse_scalar(read_tokens(text), scope(ClausePart.DEFINE))) is expected
