@@ -76,7 +76,7 @@ class ParsedQuery(ABC):
 
     @abstractmethod
     def first_clauses(self, count: int) -> list[Clause]:
-        """Return the first `count` clauses.
+        """Return the first `count` clauses, at least one.
 
         All but the last one are planned, because the next one may read their results.
         """
@@ -159,8 +159,9 @@ class ClauseQuery(ParsedQuery):
         return EvaluatedClauseQuery(self, (EvaluatedClause(self.clause, self.clause.run()),))
 
     def first_clauses(self, count: int) -> list[Clause]:
-        """Return the clause, which need not be run first; none if `count` is 0."""
-        return [self.clause][:count]
+        """Return the clause, which need not be run first."""
+        assert count == 1, "the query has one clause"
+        return [self.clause]
 
     def finish(self, result: ClauseResult) -> DataFrame:
         """Return the rows that the user gets. Front ends override what they change."""
@@ -251,6 +252,7 @@ class SqlQuery(ParsedQuery):
 
     def first_clauses(self, count: int) -> list[Clause]:
         """Return the first clauses, all but the last of them run: it may read their rows."""
+        assert count > 0, "at least one clause is needed"  # -1 would mean all but the last one
         evaluated = self.evaluate_first(count - 1)
         last = evaluated.build_clause(self.node.sites[count - 1])
         return [*(planned.clause for planned in evaluated.clauses), last]

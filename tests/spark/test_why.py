@@ -181,6 +181,14 @@ def test_a_clause_without_an_alias_is_listed_without_one(spark: SparkSession) ->
     assert "        1: (SELECT 1 AS x)\n" in str(caught.value)
 
 
+def test_there_is_no_clause_before_the_first(spark: SparkSession) -> None:
+    query = matchrec.query(
+        spark, "SELECT * FROM range(1) MATCH_RECOGNIZE (ORDER BY id PATTERN (A))"
+    )
+    with query._parse(query.options) as parsed, pytest.raises(AssertionError):
+        parsed.first_clauses(0)
+
+
 def test_the_only_clause_needs_no_number(spark: SparkSession) -> None:
     query = matchrec.query(spark.range(1), "ORDER BY id PATTERN (A)")
     with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
