@@ -18,7 +18,7 @@ from pyspark.sql.connect.dataframe import DataFrame as ConnectDataFrame
 from pyspark.sql.connect.plan import LogicalPlan
 from pyspark.sql.connect.session import SparkSession as ConnectSession
 
-from matchrec.api.sql import BLANKS, SqlText, build_answer, build_sql_query
+from matchrec.api.sql import BLANKS, build_answer, build_sql_query
 from matchrec.gateway import settings
 from matchrec.gateway.statements import Relation, SqlStatement, renumber_plans
 from matchrec.spark.environment import tune
@@ -182,15 +182,15 @@ def run_statement(spark: SparkSession, statement: SqlStatement) -> DataFrame | N
         )
     text, frames = name_frames(spark, statement)
     dialect, options = settings.build_options(read_settings(spark))
-    explained = EXPLAIN.match(text)
-    if explained is None:
+    explain = EXPLAIN.match(text)
+    if explain is None:
         return build_answer(dialect, options)(spark, text, statement.args, frames)
-    text = text[explained.end() :]
-    parsed = SqlText(spark, text, statement.args, frames).parse(dialect, options)
-    if not parsed.clause_names:
-        return None
+    text = text[explain.end() :]
     query = build_sql_query(spark, text, statement.args, dialect, options, frames)
-    return spark.createDataFrame([(str(query.explain()),)], "plan string")
+    explanation = query.explain()
+    if not explanation.clauses:
+        return None
+    return spark.createDataFrame([(str(explanation),)], "plan string")
 
 
 def name_frames(spark: SparkSession, statement: SqlStatement) -> tuple[str, dict[str, Any]]:

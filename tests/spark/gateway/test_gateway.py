@@ -23,6 +23,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
 import matchrec
+from matchrec.api.evaluate import ParsedQuery
+from matchrec.api.sql import SqlText
 from matchrec.gateway import status
 from matchrec.gateway.forward import HEALTH_CHECK, SERVICE, SERVING
 from matchrec.gateway.planner import SessionKey, connect
@@ -153,6 +155,23 @@ def test_explain_shows_how_the_clause_runs(client: SparkSession) -> None:
     assert text.startswith("row pattern\n  DOWN+\n")
     ((text,),) = client.sql(f"-- how\nexplain extended {FALLS}").collect()
     assert text.startswith("row pattern\n  DOWN+\n")
+    ((text,),) = client.sql("EXPLAIN SELECT 'MATCH_RECOGNIZE' FROM ticks").collect()
+    assert "row pattern" not in text  # it is the engine's own
+
+
+def test_explain_parses_the_statement_once(
+    client: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts: list[str] = []
+    parse = SqlText.parse
+
+    def count(front_end: SqlText, dialect: str, options: matchrec.Options) -> ParsedQuery:
+        texts.append(front_end.text)
+        return parse(front_end, dialect, options)
+
+    monkeypatch.setattr(SqlText, "parse", count)
+    client.sql(f"EXPLAIN {FALLS}").collect()
+    assert texts == [FALLS]
 
 
 def test_options_are_settings_of_the_session(new_client: NewClient) -> None:
