@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import quote
 
 import pyspark.sql.connect.proto as proto
 from pyspark.sql.connect.dataframe import DataFrame as ConnectDataFrame
@@ -154,9 +155,10 @@ class Planner:
 
 def connect(address: str, key: SessionKey) -> SparkSession:
     """Return a client of the session that another client has, or will have, at a server."""
-    builder = channel_to(address)
-    builder.set("session_id", key.session)
-    builder.set("user_id", key.user)
+    separator = ";" if "/;" in address else "/;"
+    builder = channel_to(
+        f"{address}{separator}session_id={key.session};user_id={quote(key.user, safe='')}"
+    )
     # The constructor, unlike `getOrCreate`, makes no session the active one of this program.
     return cast("SparkSession", ConnectSession(builder))
 

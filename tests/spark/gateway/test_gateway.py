@@ -17,6 +17,7 @@ from uuid import uuid4
 
 import grpc
 import pyarrow as pa
+import pyspark
 import pytest
 from pyspark.errors import AnalysisException, ParseException, PySparkException
 from pyspark.sql import SparkSession
@@ -39,6 +40,10 @@ FALLS = """SELECT * FROM ticks MATCH_RECOGNIZE (
     DEFINE DOWN AS price < PREV(price)
 )"""
 FALL = [(2, 70)]
+
+# PySpark 3.5 sends no Columns and DataFrames with a text, has other internal classes, asks for no
+# details of errors, and has no ANSI mode by default.
+since_spark_4 = pytest.mark.skipif(pyspark.__version__ < "4", reason="PySpark 3.5 lacks it")
 
 NewClient = Callable[[], SparkSession]
 
@@ -120,12 +125,14 @@ def test_values_of_markers_are_passed(client: SparkSession) -> None:
     assert client.sql(cheaper, [75]).collect() == [(3, 70)]
 
 
+@since_spark_4
 def test_a_marker_may_not_be_computed(client: SparkSession) -> None:
     longer = FALLS.replace("DOWN AS", "DOWN AS price < :bound AND")
     with pytest.raises(AnalysisException, match="marker `bound` is not supported: it is an expr"):
         client.sql(longer, {"bound": sf.lit(70) + 5}).collect()
 
 
+@since_spark_4
 def test_dataframes_in_braces_are_passed(client: SparkSession) -> None:
     rising = client.range(4).select(
         (sf.col("id") + 1).alias("day"), (60 - sf.col("id")).alias("price")
@@ -133,6 +140,7 @@ def test_dataframes_in_braces_are_passed(client: SparkSession) -> None:
     assert client.sql(FALLS.replace("ticks", "{rows}"), rows=rising).collect() == [(2, 57)]
 
 
+@since_spark_4
 def test_a_clause_inside_a_larger_plan_is_replaced(client: Any) -> None:
     from pyspark.sql.connect.dataframe import DataFrame
     from pyspark.sql.connect.plan import SQL
@@ -232,6 +240,7 @@ def test_errors_are_those_that_the_client_knows(client: SparkSession) -> None:
         client.sql(FALLS.replace("ticks", "nowhere")).collect()
 
 
+@since_spark_4
 def test_a_long_message_arrives_whole(client: SparkSession) -> None:
     names = ", ".join(f"{number} AS a_column_with_a_long_name_{number}" for number in range(100))
     client.sql(f"CREATE TEMP VIEW wide AS SELECT {names}")
@@ -245,6 +254,7 @@ def test_a_long_message_arrives_whole(client: SparkSession) -> None:
     assert message.startswith("unknown column `nothing_like_it` in DEFINE")
 
 
+@since_spark_4
 def test_a_failure_in_a_worker_names_partition_and_row(client: SparkSession) -> None:
     client.sql(
         "CREATE TEMP VIEW parts AS "
@@ -281,7 +291,7 @@ def test_other_calls_pass_unchanged(client: SparkSession, tmp_path: Path) -> Non
     path = str(tmp_path / "rows")
     client.sql(FALLS).write.parquet(path)
     assert client.read.parquet(path).collect() == FALL
-    assert client.interruptAll() == []
+    assert isinstance(client.interruptAll(), list)
     with pytest.raises(PySparkException, match="nowhere"):
         client.table("nowhere").collect()
 

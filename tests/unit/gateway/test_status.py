@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyspark
 import pytest
 
 pytest.importorskip("grpc_status")
@@ -50,6 +51,7 @@ def test_a_parse_error_is_an_analysis_error_too() -> None:
     assert "errorId" not in info.metadata
 
 
+@pytest.mark.skipif(pyspark.__version__ < "4", reason="PySpark 3.5 has no such messages")
 def test_only_so_many_long_messages_are_kept() -> None:
     log = ErrorLog()
     for number in range(status.MOST_DETAILS + 5):
