@@ -7,7 +7,8 @@ shares the session's temporary views, settings and artifacts. The planner is suc
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
 from time import monotonic
@@ -49,17 +50,42 @@ class SessionKey:
 class PlanningSession:
     """A session in which the statements of one client are planned, one at a time."""
 
-    # None until the first statement.
+    # None until the first statement, and again once the connection is closed.
     spark: SparkSession | None = None
+    # Held by the thread that uses or closes the connection.
     lock: Lock = field(default_factory=Lock)
     last_used: float = field(default_factory=monotonic)
+    # Whether the planner has dropped the session. Then nothing may run in it any more.
+    is_ended: bool = False
+
+    def end(self) -> None:
+        """Close the connection now, or once the statement that is using it has ended.
+
+        It does not wait, because the event loop calls it.
+        """
+        self.is_ended = True
+        self.close_if_ended()
+
+    def release(self) -> None:
+        """Release the lock. Close the connection if the session has ended in the meantime."""
+        self.lock.release()
+        self.close_if_ended()
+
+    def close_if_ended(self) -> None:
+        """Close the connection of an ended session, unless it is in use: see `release`."""
+        if self.is_ended and self.lock.acquire(blocking=False):
+            try:
+                if self.spark is not None:
+                    close_channel(self.spark)
+                    self.spark = None
+            finally:
+                self.lock.release()
 
 
 class RelationPlan(LogicalPlan):
     """A plan of PySpark that is a relation of another client."""
 
     def __init__(self, relation: Relation) -> None:
-        """See the class."""
         super().__init__(None)
         self.relation = relation
 
@@ -77,7 +103,6 @@ class Planner:
     """
 
     def __init__(self, address: str, prepare: Callable[[SparkSession], None] | None) -> None:
-        """See the class."""
         self.address = address
         self.prepare = prepare
         self.sessions: dict[SessionKey, PlanningSession] = {}
@@ -90,9 +115,8 @@ class Planner:
 
     def open(self, key: SessionKey) -> None:
         """Make and prepare the session of a client, unless that has been done."""
-        session = self.find_session(key)
-        with session.lock:
-            self.connect(key, session)
+        with self.use_session(key):
+            pass
 
     def plan(self, key: SessionKey, statement: SqlStatement) -> Relation | None:
         """Return the relation that replaces a statement.
@@ -108,11 +132,28 @@ class Planner:
             MatchRecognizeError: a clause or a setting has a mistake.
             PySparkException: the rest of the statement has a mistake.
         """
-        session = self.find_session(key)
-        with session.lock:
-            spark = self.connect(key, session)
+        with self.use_session(key) as spark:
             frame = run_statement(spark, statement)
             return None if frame is None else read_plan(spark, frame)
+
+    @contextmanager
+    def use_session(self, key: SessionKey) -> Iterator[SparkSession]:
+        """Yield the connected session of a client, which no other thread uses until the end."""
+        session = self.acquire_session(key)
+        try:
+            yield self.connect(key, session)
+        finally:
+            session.release()
+
+    def acquire_session(self, key: SessionKey) -> PlanningSession:
+        """Return the planning session of a client, with its lock acquired."""
+        while True:
+            session = self.find_session(key)
+            session.lock.acquire()
+            if not session.is_ended:
+                return session
+            # It has ended while this thread waited for the lock. Look it up again.
+            session.release()
 
     def find_session(self, key: SessionKey) -> PlanningSession:
         """Return the planning session of a client, which may not be connected yet."""
@@ -126,31 +167,44 @@ class Planner:
         """Return the connected session, and prepare it if it is new."""
         if session.spark is None:
             spark = connect(self.address, key)
-            tune(spark)
-            if self.prepare is not None:
-                self.prepare(spark)
+            try:
+                tune(spark)
+                if self.prepare is not None:
+                    self.prepare(spark)
+            except BaseException:
+                close_channel(spark)
+                raise
             session.spark = spark
         return session.spark
 
     def close_idle(self) -> None:
-        """Close the sessions that no client has used for long. The engine keeps its side."""
+        """Close the sessions that no client has used for long. The engine keeps its side.
+
+        A session whose statement still runs is not idle.
+        """
         oldest = monotonic() - IDLE
-        for key in [key for key, session in self.sessions.items() if session.last_used < oldest]:
-            close(self.sessions.pop(key))
+        for key, session in list(self.sessions.items()):
+            if session.last_used < oldest and not session.lock.locked():
+                del self.sessions[key]
+                session.end()
 
     def close_session(self, key: SessionKey) -> None:
         """Close the session of a client that has ended it."""
         with self.lock:
             session = self.sessions.pop(key, None)
         if session is not None:
-            close(session)
+            session.end()
 
     def close(self) -> None:
-        """Close all sessions."""
+        """Close all sessions. A statement that still runs in one of them fails."""
         with self.lock:
-            for session in self.sessions.values():
-                close(session)
+            sessions = list(self.sessions.values())
             self.sessions.clear()
+        for session in sessions:
+            spark = session.spark
+            session.end()
+            if spark is not None:
+                close_channel(spark)
 
 
 def connect(address: str, key: SessionKey) -> SparkSession:
@@ -163,10 +217,9 @@ def connect(address: str, key: SessionKey) -> SparkSession:
     return cast("SparkSession", ConnectSession(builder))
 
 
-def close(session: PlanningSession) -> None:
-    """Close the connection of a planning session, and leave the engine's side to the client."""
-    if session.spark is not None:
-        cast("Any", session.spark).client._channel.close()
+def close_channel(spark: SparkSession) -> None:
+    """Close the connection of a session, and leave the engine's side to the client."""
+    cast("Any", spark).client._channel.close()
 
 
 def run_statement(spark: SparkSession, statement: SqlStatement) -> DataFrame | None:
