@@ -36,7 +36,7 @@ MATCHED_ROW = "struct(*, '' AS classifier)"
 
 CLASSIFIER_FIELD = "classifier"
 
-# The operator of an operation that stands for more than DEEPEST operators in a row, such as
+# The operator of an operation that stands for more than MOST_NESTED operators in a row, such as
 # `a + b + c ...`. Nothing looks inside it.
 LONG_CHAIN = "chain"
 

@@ -1,4 +1,4 @@
-"""Find matches, and count how far the starting rows came that begin none.
+"""Find matches, and count how far the search came from starting rows that begin no match.
 
 This is a search of its own, whichever algorithm would run the query. Its depth-first kernels count
 on the way: `kernels.coverage` and, for event selection, `kernels.selection_coverage`. Without event

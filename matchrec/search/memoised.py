@@ -8,8 +8,8 @@
 3. If no choice is left, the state has *failed* at the row: note that, go back one row, and try the
    choices after the one in the path.
 
-A state that has failed at a row is never tried there again, from whichever starting row the search
-comes to it. So every pattern takes linear time, `(A | A B)* C` as well as `A B C`.
+A state that has failed at a row is never tried at that row again, whatever the starting row. So
+every pattern takes linear time, `(A | A B)* C` as well as `A B C`.
 
     PATTERN (A B+ C)   rows A B B X
 
@@ -18,9 +18,9 @@ comes to it. So every pattern takes linear time, `(A | A B)* C` as well as `A B 
         A    B    -           the loop of B fails at row 2: C does not hold
         A    -                no other choice: no match begins at row 0
 
-*When it is chosen.* For the preferred match of consecutive rows, if failures hold from whichever
-row the search began: conditions read only the data, or none that reads the run can follow where two
-ways meet. In windows, `distances` is faster.
+*When it is chosen.* For the preferred match of consecutive rows, if a failure holds for every
+starting row. That is so if conditions read only the data, or if no condition reads the run after
+two paths meet. In windows, `distances` is faster.
 
 *Cost.* Rows x choices. In windows, failures hold for starting rows whose windows end together.
 

@@ -143,9 +143,9 @@ class Partitions:
     valid: BoolArray
     # How many of `columns` are the integer columns of run conditions.
     integers: int
-    # int64[n], for a match that starts at a row, the first row outside its window; None without a
-    # window. It never decreases within a partition. If rows are still missing that may be in the
-    # window, it is the row after the one that follows the last row: see `Frontier.let_grow`.
+    # int64[n], for each row, the first row outside the window of a match that starts there; None
+    # without a window. It never decreases within a partition. If missing rows may still be in the
+    # window, it is one more than the end of the rows that are present: see `Frontier.let_grow`.
     window_end: IntArray | None = None
     # int64[1 + w, n], when the windows end that begin with a row: the window of the match first,
     # then those between neighbours. None if no run is output when a window between neighbours ends.

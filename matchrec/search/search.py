@@ -472,8 +472,8 @@ def find_match_limit(task: Task) -> int:
     """Return after how many matches the search of a partition may end.
 
     It may not end early if a skip strategy leaves out matches later, or if all matches are output
-    and some of them are found twice. `selection.find_matches` lifts the limit for a search that
-    does not find matches in the order in which they are numbered.
+    and some of them are found twice. `selection.find_by_one_run` lifts the limit, because it does
+    not find matches in the order in which they are numbered.
     """
     if task.most_matches is None or task.skip is not None:
         return layout.NO_LIMIT

@@ -1,21 +1,21 @@
 """Aggregates over all matches: runs carry what is added up, and no match is built.
 
-*What it does.* The runs are those of `all_matches`. Each run carries, for all ways that lead to it,
-how many they are and what each aggregate is over them.
+*What it does.* The runs are those of `all_matches`. A run stands for all paths that lead to it. It
+carries the number of these paths, and the value of each aggregate over them.
 
-1. Mapping a row changes what a run carries.
-2. Where runs merge, what they carry is added.
-3. Where a run accepts, what it carries is added to its group: a partition, or a row.
+1. When a run maps a row, its number and values are updated for that row.
+2. When two runs merge, their numbers and values are added up.
+3. When a run accepts, its number and values are added to those of its group: a partition or a row.
 
     SEQ(A+ a[]) with skip till any match, count(*), rows A A A
 
     row           0    1    2
-    ways          1    2    4     each row ends the ways before it, with it, and its own
-    matches       1    3    7     in all
+    paths         1    2    4     that end at this row: it extends each earlier path, or starts one
+    matches       1    3    7     up to this row
 
-*When it is chosen.* If aggregates over all matches are asked for, and no matches.
+*When it is chosen.* If the query needs aggregates over all matches, but not the matches.
 
-*Cost.* That of the runs, however many matches they stand for.
+*Cost.* It grows with the number of runs, not with the number of matches.
 
 *Sources.* Poppe, Lei, Rundensteiner, Maier, "GRETA: Graph-based Real-time Event Trend Aggregation",
 PVLDB 11(1), 2017; "Event Trend Aggregation under Rich Event Matching Semantics" (COGRA), 2019.
