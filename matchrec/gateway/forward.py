@@ -41,7 +41,7 @@ Metadata = Sequence[tuple[str, str | bytes]]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class OwnAnswer:
     """The responses of the gateway itself to one execution."""
 
     ids: tuple[str, ...]
@@ -72,7 +72,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
     token: str | None
     errors: ErrorLog = field(default_factory=ErrorLog)
     # The answers that clients may still ask for again, by operation id; the oldest first.
-    answers: dict[str, Answer] = field(default_factory=dict)
+    answers: dict[str, OwnAnswer] = field(default_factory=dict)
 
     def service(self, call: Any) -> Any:
         """Return what handles a call; None if the gateway has no such method."""
@@ -149,11 +149,11 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
 
     async def execute(self, message: bytes, context: Any) -> AsyncIterator[bytes]:
         """Execute a plan: a statement with a clause here, any other plan in the engine."""
-        answer: Answer | bytes = message
+        answer: OwnAnswer | bytes = message
         if self.planner.prepares_sessions or statements.may_hold_clause(message):
             request = proto.ExecutePlanRequest.FromString(message)
             answer = await self.attempt(context, lambda: self.answer(request, message))
-        if isinstance(answer, Answer):
+        if isinstance(answer, OwnAnswer):
             responses = yield_all(answer.messages)
         else:
             responses = self.forward(f"{SERVICE}ExecutePlan", yield_all([answer]), context)
@@ -177,7 +177,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
             failure = self.errors.describe(error)
             return await context.abort(failure.code, failure.message, failure.details)
 
-    def answer(self, request: Any, message: bytes) -> Answer | bytes:
+    def answer(self, request: Any, message: bytes) -> OwnAnswer | bytes:
         """Return the answer to a statement with a clause; for any other plan the message.
 
         Args:
@@ -261,7 +261,7 @@ def read_key(request: Any) -> SessionKey:
     return SessionKey(request.user_context.user_id, request.session_id)
 
 
-def build_answer(request: Any, operation: str, relation: Any) -> Answer:
+def build_answer(request: Any, operation: str, relation: Any) -> OwnAnswer:
     """Return the responses to a SQL command whose result is a relation.
 
     Args:
@@ -278,7 +278,7 @@ def build_answer(request: Any, operation: str, relation: Any) -> Answer:
         session_id=request.session_id, operation_id=operation, response_id=ids[1]
     )
     end.result_complete.SetInParent()
-    return Answer(ids, (result.SerializeToString(), end.SerializeToString()))
+    return OwnAnswer(ids, (result.SerializeToString(), end.SerializeToString()))
 
 
 async def yield_all(messages: Iterable[bytes]) -> AsyncIterator[bytes]:
@@ -288,7 +288,7 @@ async def yield_all(messages: Iterable[bytes]) -> AsyncIterator[bytes]:
 
 
 async def report_health(_: bytes, __: Any) -> bytes:
-    """Answer a health check. The gateway serves as long as it answers."""
+    """OwnAnswer a health check. The gateway serves as long as it answers."""
     return SERVING
 
 

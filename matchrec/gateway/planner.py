@@ -22,7 +22,7 @@ from pyspark.sql.connect.session import SparkSession as ConnectSession
 
 from matchrec.api.sql import BLANKS, build_answer, build_sql_query
 from matchrec.gateway import settings
-from matchrec.gateway.statements import Relation, SqlStatement, renumber_plans
+from matchrec.gateway.statements import ProtoRelation, SqlStatement, renumber_plans
 from matchrec.spark.environment import tune
 from matchrec.spark.sail.server import channel_to
 
@@ -85,11 +85,11 @@ class PlanningSession:
 class RelationPlan(LogicalPlan):
     """A plan of PySpark that is a relation of another client."""
 
-    def __init__(self, relation: Relation) -> None:
+    def __init__(self, relation: ProtoRelation) -> None:
         super().__init__(None)
         self.relation = relation
 
-    def plan(self, session: Any) -> Relation:  # noqa: ARG002 -- PySpark calls it so
+    def plan(self, session: Any) -> ProtoRelation:  # noqa: ARG002 -- PySpark calls it so
         """Return the relation."""
         return self.relation
 
@@ -118,7 +118,7 @@ class Planner:
         with self.use_session(key):
             pass
 
-    def plan(self, key: SessionKey, statement: SqlStatement) -> Relation | None:
+    def plan(self, key: SessionKey, statement: SqlStatement) -> ProtoRelation | None:
         """Return the relation that replaces a statement.
 
         Args:
@@ -270,7 +270,7 @@ def read_settings(spark: SparkSession) -> dict[str, str]:
     return {name.removeprefix(settings.PREFIX): value for name, value in pairs}
 
 
-def read_plan(spark: SparkSession, frame: DataFrame) -> Relation:
+def read_plan(spark: SparkSession, frame: DataFrame) -> ProtoRelation:
     """Return the relation of a DataFrame."""
     plan = cast("Any", frame)._plan.to_proto(cast("Any", spark).client)
     return renumber_plans(plan.root)

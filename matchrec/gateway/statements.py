@@ -22,7 +22,7 @@ from matchrec.syntax.locate import may_have_clause
 
 # A protobuf message. Its classes are made at run time, so type checkers do not know them.
 Message = Any
-Relation = Any
+ProtoRelation = Any
 
 # What a message has whose plan may hold a clause or a setting of matchrec: one of their words, or a
 # compressed plan, of which only the first bytes can be known. Other messages are never read.
@@ -41,11 +41,11 @@ class SqlStatement:
     # The values of the markers: by name, by position, or none.
     args: dict[str, Any] | list[Any] | None = None
     # The relations of the DataFrames that the text names, by the names that the text has for them.
-    relations: dict[str, Relation] = field(default_factory=dict)
+    relations: dict[str, ProtoRelation] = field(default_factory=dict)
 
 
 # Returns the relation that replaces a statement; None if the engine itself should run it.
-Plan = Callable[[SqlStatement], Relation | None]
+PlanStatement = Callable[[SqlStatement], ProtoRelation | None]
 
 
 def may_hold_clause(serialized: bytes) -> bool:
@@ -82,7 +82,7 @@ def read_command(plan: Message) -> SqlStatement | None:
     return read_text(command.sql, command)
 
 
-def read_relation(relation: Relation) -> SqlStatement | None:
+def read_relation(relation: ProtoRelation) -> SqlStatement | None:
     """Return the statement of a relation that is SQL with a clause, otherwise None."""
     kind = relation.WhichOneof("rel_type")
     if kind == "sql":
@@ -155,7 +155,7 @@ def read_literal(name: str, value: Message) -> Any:
     return LiteralExpression._to_value(literal)
 
 
-def replace_statements(message: Message, plan: Plan) -> bool:
+def replace_statements(message: Message, plan: PlanStatement) -> bool:
     """Replace the SQL relations with clauses in a message, wherever they are in it.
 
     Args:
@@ -182,7 +182,7 @@ def replace_statements(message: Message, plan: Plan) -> bool:
     return has_replaced
 
 
-def replace_relation(relation: Relation, replacement: Relation) -> None:
+def replace_relation(relation: ProtoRelation, replacement: ProtoRelation) -> None:
     """Give a relation the content of another one, and let it keep its own id.
 
     Columns of the client refer to the relation by this id.
@@ -194,7 +194,7 @@ def replace_relation(relation: Relation, replacement: Relation) -> None:
         relation.common.plan_id = plan_id
 
 
-def renumber_plans(relation: Relation) -> Relation:
+def renumber_plans(relation: ProtoRelation) -> ProtoRelation:
     """Move the ids of the plans in a relation to a range that no client uses. Return it."""
     remaining: list[Message] = [relation]
     while remaining:

@@ -57,7 +57,7 @@ PARENTS = {PARSE: (ANALYSIS,)}
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class CallFailure:
     """An error of a call: the code, the message and the details that gRPC carries."""
 
     code: StatusCode
@@ -72,7 +72,7 @@ class ErrorLog:
     # The answers to `FetchErrorDetails`, by the id of the error; the oldest first.
     answers: dict[str, bytes] = field(default_factory=dict)
 
-    def describe(self, error: Exception) -> Failure:
+    def describe(self, error: Exception) -> CallFailure:
         """Return an error as a client reads it, and keep its whole message."""
         if isinstance(error, MatchRecognizeError | PySparkException):
             message = str(error)
@@ -92,7 +92,9 @@ class ErrorLog:
         packed = PackedMessage()
         packed.Pack(info)
         status = Status(code=StatusCode.INTERNAL.value[0], message=message, details=[packed])
-        return Failure(StatusCode.INTERNAL, message, ((STATUS_KEY, status.SerializeToString()),))
+        return CallFailure(
+            StatusCode.INTERNAL, message, ((STATUS_KEY, status.SerializeToString()),)
+        )
 
     def keep(self, error_id: str, classes: list[str], message: str) -> None:
         """Keep an error for `FetchErrorDetails`. If there are many, drop the oldest."""
