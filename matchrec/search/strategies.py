@@ -1,12 +1,7 @@
 """Choose how a task is searched: two algorithms, and the strategies by which each of them searches.
 
-<<<<<<< HEAD
 Users may choose the algorithm. Its strategy is the first one in `STRATEGIES` that can search the
-task. `format_strategies` prints them all and says when each of them is chosen.
-=======
-Users may choose the algorithm. Its strategy is the first one in `STRATEGIES` that accepts the task.
-`format_strategies` returns a table of all strategies that says when each of them is chosen.
->>>>>>> 5ac98cf0 (Docstrings: fix names and sentences of the search)
+task. `format_strategies` returns a table of all strategies that says when each of them is chosen.
 """
 
 from __future__ import annotations

@@ -1,15 +1,9 @@
 """What a strategy is: a way to search one kind of task, and when it can.
 
 Each strategy is a class in a file of its own, and `strategies` has the list of them and the choice.
-<<<<<<< HEAD
 A strategy says which tasks it can search, what `explain` calls it and why it is chosen. It knows
 its search only by name: the code that searches is loaded by the first search, in a worker, because
-a query that is planned needs none of it. That code is in the file of `kernels` with the same name.
-=======
-A strategy says which tasks it accepts, what `explain` calls it and why it is chosen. It knows its
-search only by name: the code that searches is loaded by the first search, in a worker, because a
-query that is planned needs none of it. Each `load` or `find_matches` names its kernel.
->>>>>>> 5ac98cf0 (Docstrings: fix names and sentences of the search)
+a query that is planned needs none of it. Each `load` or `find_matches` names its kernel.
 """
 
 from __future__ import annotations
