@@ -137,6 +137,10 @@ class MatchRecognizeError(Located, ValueError):
       help: add `)` where it ends
     """
 
+    # The values of an error that is made without a call of the class: see `users_terms.reword`.
+    code: str | None = None
+    condition: str | None = None
+
     def __init__(
         self,
         message: str,

@@ -23,7 +23,7 @@ def test_matches_are_not_counted_before_they_are_left_out(rows: DataFrame) -> No
     found = sorted(tuple(row) for row in asked.aggregate().collect())
     assert found == [(0, 2), (1, 2)]
     explained = str(asked.explain())
-    assert "FIRST 2 MATCHES: of a partition, which is not searched any further" in explained
+    assert "FIRST 2 MATCHES: the search of a partition ends after them" in explained
 
 
 def test_the_number_may_be_a_parameter(rows: DataFrame) -> None:

@@ -138,7 +138,7 @@ def test_as_sql(spark: SparkSession, events: DataFrame, pattern: Pattern) -> Non
     ("pattern", "words"),
     [
         (A.next("b").followed_by("c"), "mixes next and followed_by"),
-        (A.followed_by("b").one_or_more(), "stage `b` may be left"),
+        (A.followed_by("b").one_or_more(), "stage `b` takes or skips events in another way"),
         (A.next("b").where("count(b) < 2").one_or_more().consecutive(), "its own earlier events"),
     ],
 )
@@ -171,9 +171,9 @@ def test_explanation(events: DataFrame) -> None:
 def test_the_value_vector_by_state(events: DataFrame) -> None:
     rising = A.one_or_more().followed_by("b").where("second > last(a.second)").times(2, 3)
     lines = str(matchrec.query(events, rising, order_by="time").explain()).split("\n")
-    states = [line.rpartition(": ")[0] for line in lines if line.startswith("  in state")]
+    states = [line for line in lines if line.startswith("  state ") and " needs: " in line]
     assert len(set(states)) == len(states) > 2
-    assert "  V1 = set `second` of the last row of a, for b where" in lines
+    assert "  V1 = `second` on the last row of a; read by b where" in lines
 
 
 @pytest.mark.parametrize("given", [5, None, ["t", 5]])
