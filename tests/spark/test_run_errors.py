@@ -47,7 +47,9 @@ def check(error: Exception) -> None:
     found = MatchRecognizeRunError.from_exception(error)
     assert found is not None
     assert found.message == "the condition of `B` divides by zero"
-    assert found.notes == (r"""in the partition with `key` = 'é"\n\\', id % 1 = 0, row 2""",)
+    assert found.notes == (
+        r"""in the partition with `key` = 'é"\n\\', id % 1 = 0, row 2 (`id` = 0)""",
+    )
     assert found.hint == "write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false"
     expected = f"{found.message} [division-by-zero]\n  note: {found.notes[0]}\n  help: {found.hint}"
     assert str(found) == expected
