@@ -133,6 +133,10 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         finally:
             call.cancel()
 
+    def pass_on(self, name: str, message: bytes, context: Any) -> AsyncIterator[bytes]:
+        """Pass a call with one message on to the method `name` of the engine's service."""
+        return self.forward(f"{SERVICE}{name}", yield_all([message]), context)
+
     def list_passed(self, metadata: Metadata) -> Metadata:
         """Return the metadata of a client that is passed on.
 
@@ -156,7 +160,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         if isinstance(answer, OwnAnswer):
             responses = yield_all(answer.messages)
         else:
-            responses = self.forward(f"{SERVICE}ExecutePlan", yield_all([answer]), context)
+            responses = self.pass_on("ExecutePlan", answer, context)
         async for response in responses:
             yield response
 
@@ -166,11 +170,11 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
             request = proto.AnalyzePlanRequest.FromString(message)
             original = message
             message = await self.attempt(context, lambda: self.rewrite(request, original))
-        async for response in self.forward(f"{SERVICE}AnalyzePlan", yield_all([message]), context):
+        async for response in self.pass_on("AnalyzePlan", message, context):
             yield response
 
     async def attempt(self, context: Any, work: Callable[[], Any]) -> Any:
-        """Return what some work returns, which a thread does. If it fails, end the call."""
+        """Do some work in a thread, and return its result. If it fails, end the call."""
         try:
             return await asyncio.get_running_loop().run_in_executor(self.threads, work)
         except Exception as error:  # noqa: BLE001 -- every error has to reach the client
@@ -215,7 +219,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         request = proto.ReattachExecuteRequest.FromString(message)
         answer = self.answers.get(request.operation_id)
         if answer is None:
-            responses = self.forward(f"{SERVICE}ReattachExecute", yield_all([message]), context)
+            responses = self.pass_on("ReattachExecute", message, context)
         else:
             responses = yield_all(answer.after(request.last_response_id))
         async for response in responses:
@@ -232,15 +236,13 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
             )
             yield released.SerializeToString()
             return
-        method = f"{SERVICE}ReleaseExecute"
-        async for response in self.forward(method, yield_all([message]), context):
+        async for response in self.pass_on("ReleaseExecute", message, context):
             yield response
 
     async def release_session(self, message: bytes, context: Any) -> AsyncIterator[bytes]:
         """End a session, and the planner's part of it."""
         key = read_key(proto.ReleaseSessionRequest.FromString(message))
-        method = f"{SERVICE}ReleaseSession"
-        async for response in self.forward(method, yield_all([message]), context):
+        async for response in self.pass_on("ReleaseSession", message, context):
             yield response
         self.planner.close_session(key)
 
@@ -251,8 +253,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         if details is not None:
             yield details
             return
-        method = f"{SERVICE}FetchErrorDetails"
-        async for response in self.forward(method, yield_all([message]), context):
+        async for response in self.pass_on("FetchErrorDetails", message, context):
             yield response
 
 
@@ -288,7 +289,7 @@ async def yield_all(messages: Iterable[bytes]) -> AsyncIterator[bytes]:
 
 
 async def report_health(_: bytes, __: Any) -> bytes:
-    """OwnAnswer a health check. The gateway serves as long as it answers."""
+    """Answer a health check. The gateway serves as long as it answers."""
     return SERVING
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
-from threading import Event, Thread
+from threading import Thread
 from typing import Any, cast
 
 import grpc
@@ -160,7 +160,8 @@ def serve(  # noqa: PLR0913 -- public signature
 
     Args:
         spark: a Spark Connect session or a session on Sail, whose server runs the queries. Clients
-            share its catalog, but not its temporary views.
+            share its catalog, but not its temporary views. For a server that needs TLS or a token,
+            pass its address as `engine` instead.
         engine: instead of a session, where the queries run: `"sail"` or `"spark"` in this program,
             or the address of a server, `"sc://host:port"`. Without both, it is the running session,
             or a new one on Sail if that is installed, else on Spark.
@@ -232,41 +233,37 @@ def find_server(spark: SparkSession | None, engine: str | None) -> str:
 def start_gateway(
     listener: Listener, engine: str, prepare: Callable[[SparkSession], None] | None = None
 ) -> Gateway:
-    """Start a gateway in a thread of its own, and return it once it listens.
+    """Start a gateway in a new thread, and return it once it listens.
 
     Args:
         listener: where it listens.
         engine: the address of the server behind it.
-        prepare: is called with each new session of a client.
+        prepare: is called with each new session of a client. Without it, plans without a clause are
+            passed on unread.
 
     Raises:
         MatchRecognizePlanError: it cannot listen there.
     """
-    # With no prepared session, plans without a clause are passed on unread.
     planner = Planner(engine, prepare)
-    outcome: list[Callable[[], None] | Exception] = []
-    port = 0
-    is_started = Event()
+    # The port, and what stops the gateway; or the error for which it cannot start.
+    started: Future[tuple[int, Callable[[], None]]] = Future()
 
     async def run() -> None:
         """Serve until the gateway is stopped."""
-        nonlocal port
         loop = asyncio.get_running_loop()
         must_stop = asyncio.Event()
         threads = ThreadPoolExecutor(PLANNING_THREADS, "matchrec-gateway")
-        channel, metadata = open_channel(engine)
-        forwarder = Forwarder(channel, metadata, planner, threads, listener.token)
-        server = grpc.aio.server(options=[*ANY_LENGTH, OWN_PORT])
-        server.add_generic_rpc_handlers((forwarder,))
         try:
+            channel, metadata = open_channel(engine)
+            forwarder = Forwarder(channel, metadata, planner, threads, listener.token)
+            server = grpc.aio.server(options=[*ANY_LENGTH, OWN_PORT])
+            server.add_generic_rpc_handlers((forwarder,))
             port = listener.bind(server)
             await server.start()
-            outcome.append(lambda: cast("None", loop.call_soon_threadsafe(must_stop.set)))
         except Exception as error:  # noqa: BLE001 -- raised by the thread that waits
-            outcome.append(error)
+            started.set_exception(error)
             return
-        finally:
-            is_started.set()
+        started.set_result((port, lambda: cast("None", loop.call_soon_threadsafe(must_stop.set))))
         await must_stop.wait()
         await server.stop(GRACE)
         await channel.close()
@@ -275,12 +272,9 @@ def start_gateway(
 
     thread = Thread(target=lambda: asyncio.run(run()), daemon=True)
     thread.start()
-    is_started.wait()
-    result = outcome[-1]
-    if isinstance(result, Exception):
-        raise result
+    port, stop = started.result()
     host = f"[{listener.host}]" if ":" in listener.host else listener.host
-    return Gateway(f"sc://{host}:{port}", engine, thread, result)
+    return Gateway(f"sc://{host}:{port}", engine, thread, stop)
 
 
 def open_channel(engine: str) -> tuple[Any, Metadata]:

@@ -17,7 +17,7 @@ from matchrec.spark.question import Options
 # What the names of the settings begin with.
 PREFIX = "matchrec."
 
-# The values of each setting; those of `max_steps` are whole numbers.
+# The values of each setting. Any whole number is a value of `max_steps`.
 CHOICES: dict[str, tuple[str, ...]] = {
     "dialect": get_args(DialectName),
     "algorithm": get_args(Algorithm),
@@ -26,8 +26,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "max_steps": (),
 }
 
-# A statement that sets one of them. Spark and Sail read its value differently, and Sail only in
-# quotes, so the gateway answers it.
+# A statement that sets one of them. Sail rejects a value without quotes, so the gateway answers the
+# statement itself, on all engines alike.
 STATEMENT = re.compile(
     r"\s*SET\s+matchrec\.(?P<name>\w+)\s*=\s*(?P<quote>['\"]?)(?P<value>[\w ]*)(?P=quote)\s*;?\s*",
     re.IGNORECASE,
@@ -35,7 +35,7 @@ STATEMENT = re.compile(
 
 
 def is_statement(text: str) -> bool:
-    """Return whether a text sets an option of matchrec, whether it can or not."""
+    """Return whether a text sets an option of matchrec, even if its name or value is wrong."""
     return STATEMENT.fullmatch(text) is not None
 
 

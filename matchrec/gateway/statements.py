@@ -24,8 +24,8 @@ from matchrec.syntax.locate import may_have_clause
 Message = Any
 ProtoRelation = Any
 
-# What a message has whose plan may hold a clause or a setting of matchrec: one of their words, or a
-# compressed plan, of which only the first bytes can be known. Other messages are never read.
+# Signs that a serialized plan may hold a clause or a setting of matchrec: a word of either, or the
+# first bytes of a plan that zstd has compressed. Messages without a sign are never parsed.
 SIGNS = re.compile(rb"match_recognize|pattern|matchrec\.|\x28\xb5\x2f\xfd", re.IGNORECASE)
 
 # Added to the ids of the plans that replace SQL, so that they differ from the ids that the client
@@ -38,7 +38,7 @@ class SqlStatement:
     """A SQL text of a client, with what it refers to."""
 
     text: str
-    # The values of the markers: by name, by position, or none.
+    # The values of the markers, by their names or in their order; None if there are none.
     args: dict[str, Any] | list[Any] | None = None
     # The relations of the DataFrames that the text names, by the names that the text has for them.
     relations: dict[str, ProtoRelation] = field(default_factory=dict)
