@@ -33,7 +33,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from matchrec.search.interface import BACKTRACKING, Task
-from matchrec.search.strategy import ContiguousStrategy, compiled, why_not_preferred
+from matchrec.search.strategy import (
+    ContiguousStrategy,
+    compiled,
+    load_backtracking,
+    why_not_preferred,
+)
 
 if TYPE_CHECKING:
     from matchrec.search.strategy import SearchClass
@@ -63,11 +68,5 @@ class Memoised(ContiguousStrategy):
         return f"{reason} until the next match" if compiled(task).rules.forgets else reason
 
     def load(self, task: Task) -> SearchClass:
-        """Import and return the search: that of `plain` if conditions depend on the run."""
-        if task.looks_only_at_data:
-            from matchrec.search.kernels.memoised import MemoisedSearch
-
-            return MemoisedSearch
-        from matchrec.search.kernels.plain import PlainSearch
-
-        return PlainSearch
+        """Import and return the search: see `load_backtracking`."""
+        return load_backtracking(task)

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from matchrec.search.interface import BACKTRACKING, Task
-from matchrec.search.strategy import ContiguousStrategy, why_not_preferred
+from matchrec.search.strategy import ContiguousStrategy, load_backtracking, why_not_preferred
 
 if TYPE_CHECKING:
     from matchrec.search.strategy import SearchClass
@@ -52,11 +52,5 @@ class Plain(ContiguousStrategy):
         return why_not_preferred(task)
 
     def load(self, task: Task) -> SearchClass:
-        """Import and return the search: that of `memoised` if conditions read only the data."""
-        if task.looks_only_at_data:
-            from matchrec.search.kernels.memoised import MemoisedSearch
-
-            return MemoisedSearch
-        from matchrec.search.kernels.plain import PlainSearch
-
-        return PlainSearch
+        """Import and return the search: see `load_backtracking`."""
+        return load_backtracking(task)

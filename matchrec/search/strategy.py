@@ -102,6 +102,21 @@ class SearchClass(Protocol):
         """Return a search of a task over some partitions."""
 
 
+def load_backtracking(task: Task) -> SearchClass:
+    """Import and return the backtracking search of preferred matches.
+
+    If conditions read only the data, it is the search that remembers failures by state and row.
+    Otherwise, it is the search that tests conditions on the run.
+    """
+    if task.looks_only_at_data:
+        from matchrec.search.kernels.memoised import MemoisedSearch
+
+        return MemoisedSearch
+    from matchrec.search.kernels.plain import PlainSearch
+
+    return PlainSearch
+
+
 @dataclass(frozen=True)
 class ContiguousStrategy(Strategy):
     """A strategy for matches of consecutive rows."""
