@@ -294,7 +294,7 @@ class Attempts:
 
 
 def write_array(texts: Iterable[str | None]) -> str:
-    """Return SQL of an array of texts, some of which may be NULL."""
+    """Return SQL of an array of texts. None becomes NULL."""
     items = ["NULL" if text is None else string_literal(text) for text in texts]
     return f"CAST(array({', '.join(items)}) AS ARRAY<STRING>)"
 

@@ -397,7 +397,7 @@ class LoweredPattern:
 def lower_over(
     events: Events, pattern: Pattern, output: PatternOutput = "matches", *, timeouts: bool = False
 ) -> LoweredPattern:
-    """Return the plan of a Pattern over events. The arguments are those of `match_pattern`.
+    """Return the plan of a Pattern over events. It takes the arguments of `match_pattern`.
 
     A plan has conditions in SQL. Each condition that is a Column becomes a column of the rows, and
     the plan reads this column.

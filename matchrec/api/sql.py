@@ -269,7 +269,7 @@ def build_sql_query(  # noqa: PLR0913 -- the arguments of `sql`
     options: Options | None,
     frames: Frames,
 ) -> Query:
-    """Return the query of a SQL text. The arguments are those of `sql`.
+    """Return the query of a SQL text. It takes the arguments of `sql`.
 
     Raises:
         MatchRecognizePlanError: a DataFrame was passed that the text does not name.

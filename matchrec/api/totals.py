@@ -227,7 +227,7 @@ def over_groups(call: AskedTotal, rows: DataFrame, columns: Mapping[AskedTotal, 
 
     Args:
         call: the aggregate.
-        rows: the rows of groups, of which several may belong together.
+        rows: the rows of groups; several rows may belong to one group.
         columns: the column of each total.
     """
     if call.function == "avg":

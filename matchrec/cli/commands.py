@@ -224,7 +224,7 @@ def run_single(request: QueryRequest, output: Output, plot: PlotOptions | None) 
 
 
 def run_statements(request: QueryRequest, output: Output, plot: PlotOptions | None) -> None:
-    """Run several statements in order; print the rows of each, or write those of the only query.
+    """Run several statements in order. Print the rows of each query, or write the only result.
 
     The picture shows the matches of the last statement.
     """

@@ -83,7 +83,7 @@ def build_crossing(
         types: the types of the columns.
         sent: the columns that are sent for other rules and for the measures of this query, with
             their indices.
-        of_measures: those of them that the measures of this query read.
+        of_measures: the columns among `sent` that the measures of this query read.
         run: the columns that conditions on the run read.
 
     Raises:

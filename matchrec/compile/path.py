@@ -356,7 +356,7 @@ class RowBits:
 
 
 def number_bits(drafted: DraftedRules) -> RowBits:
-    """Number the row conditions of rules: those of Spark first, then those of the workers."""
+    """Number the row conditions of rules: Spark's first, then the workers'."""
     spark = {column: bit for bit, column in enumerate(drafted.joint_draft.row_conditions)}
     nearby: dict[NearbyKey, int] = {}
     for draft in drafted.rule_drafts:
@@ -370,14 +370,14 @@ def number_bits(drafted: DraftedRules) -> RowBits:
 def find_spark_bit(
     condition: SplitCondition | None, spark_bits: Mapping[RowColumn, int]
 ) -> int | None:
-    """Return the bit of what Spark computes of a condition.
+    """Return the bit of the part of a condition that Spark computes.
 
     Args:
         condition: the condition; None for a truth value that is not a part of one.
-        spark_bits: the bits of what Spark computes.
+        spark_bits: the bits of all parts that Spark computes.
 
     Returns:
-        The bit; None if Spark computes nothing of the condition.
+        The bit; None if Spark computes no part of the condition.
     """
     if condition is None or condition.before is None:
         return None

@@ -245,8 +245,8 @@ ADDED_BY_SUM = 10
 ADDED_BY_AVERAGE = 4
 
 # Spark computes a sum of two decimals, or a quotient, with more digits than the result. If these
-# might not fit 38 digits, it keeps only six after the point. So SQL that adds or divides has all
-# digits of a result with at most so many, or with at most six after the point.
+# might not fit 38 digits, it keeps only six after the point. So a sum or an average in SQL is exact
+# if its result has at most this number of digits, or at most six digits after the point.
 DIGITS_OF_SUM = 37
 DIGITS_OF_AVERAGE = 28
 

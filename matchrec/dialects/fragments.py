@@ -113,7 +113,7 @@ def translate_fragment(text: str, place: RuleContext) -> tuple[str | None, RuleF
 def _rewrite_fragment(text: str, context: RuleContext) -> str | None:
     """Return a fragment as the product that is written reads it; None if it can stay as it is.
 
-    The arguments and errors are those of `translate_fragment`.
+    It takes the arguments of `translate_fragment` and raises the same errors.
     """
     read, write = context.read, context.write
     in_clause = context.clause is not None

@@ -68,7 +68,7 @@ class SearchInput:
 
         Args:
             registers: the registers of all runs.
-            progress: the progress of the search, of which conditions read the partition.
+            progress: the progress of the search; conditions read its partition.
         """
         values, code = self.values, self.compiled.code
         machine_input = Input(

@@ -89,7 +89,7 @@ def at_most(room: Room, most: Room) -> Room:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A kernel, and the functions in its loop that a search has of its own: see `kernels.starts`.
+    """A kernel, and the functions in its loop that only this search has: see `kernels.starts`.
 
     Python runs the loop with these functions until the kernel is compiled.
     """
@@ -125,7 +125,7 @@ class KernelSearch(ABC, Generic[W]):
     # Whether the search begins again with the row after a starting row without a match, so that it
     # may pass over rows with which no match can begin: see `find_possible_beginnings`.
     begins_anew: ClassVar[bool] = False
-    # Whether Python may take the first steps: its integers do not wrap, as those of totals must.
+    # Whether Python may take the first steps. Python's integers do not wrap, and totals must.
     may_use_python: ClassVar[bool] = True
 
     def __init__(
@@ -277,8 +277,8 @@ class KernelSearch(ABC, Generic[W]):
         """Search from the next starting row, or search the next row, and count the steps.
 
         Args:
-            arguments: those of the kernel, as Python reads them fast.
-            progress: the progress among them.
+            arguments: the arguments of the kernel, in a form that Python reads fast.
+            progress: the progress, which is one of the arguments.
             limit: how often conditions on the run may be evaluated in the partition.
         """
         assert self.steps_left is not None

@@ -101,7 +101,7 @@ def follow_starting_rows(
 
     Args:
         question: has one rule: the query.
-        worker: makes the worker, from the schema of its rows and how it gets those of Spark.
+        worker: makes the worker, from the schema of its rows and the way in which it gets Spark's.
         schema_of: returns the schema of the worker's rows, from the fields of the columns that are
             sent to it.
 

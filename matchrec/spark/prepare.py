@@ -55,7 +55,7 @@ from matchrec.spark.types import sorts_exactly, to_value_type
 # The drafts of a question: a Draft, a CoverageDraft or SharedDrafts.
 DraftsT = TypeVar("DraftsT", bound=DraftedRules)
 
-# Makes the drafts of a question of the drafts of its rules, which are in the order of the rules.
+# Makes the drafts of a question from the drafts of its rules, which are in the order of the rules.
 CombineDrafts = Callable[[tuple[Draft, ...]], DraftsT]
 
 
@@ -64,7 +64,7 @@ class PreparedInput(Generic[DraftsT]):
     """A question, and the query in Spark that computes and sends its rows."""
 
     question: Question
-    # The drafts of the rules.
+    # The drafts of the rules; the `Draft` itself if the question is a single query.
     drafts: DraftsT
     # Computes the columns and bits of `drafts.joint_draft` in Spark.
     preparation: Preparation
@@ -130,7 +130,7 @@ def prepare(question: Question, combine: CombineDrafts[DraftsT]) -> PreparedInpu
 
     Args:
         question: the rules and their relation.
-        combine: makes the drafts of the question of the drafts of its rules.
+        combine: makes the drafts of the question from the drafts of its rules.
 
     Raises:
         MatchRecognizeError: a rule is wrong, or the workers must sort and cannot.

@@ -261,7 +261,7 @@ def repeated(values: pa.Array, ends: IntArray) -> pa.Array:
 
     The values "a" and "b" with the ends 2 and 3 become "a", "a", "b".
     """
-    # The ends stay an array of NumPy: before version 18, Arrow fails at the last one of its own.
+    # The ends are passed as an array of NumPy: before version 18, Arrow fails with its own arrays.
     return pc.run_end_decode(pa.RunEndEncodedArray.from_arrays(ends, values))
 
 

@@ -40,7 +40,7 @@ class Incoming:
     # The columns as they were when the query was built, to be compared with those that arrive.
     # Empty if the session analyses a query only once, so that they cannot differ.
     planned: tuple[PlannedColumn, ...] = ()
-    # The ORDER BY keys, of which errors show the values; empty if a key is not sent.
+    # The ORDER BY keys, whose values errors show; empty if a key is not sent.
     orders: OrderColumns = ()
 
     def read_pieces(

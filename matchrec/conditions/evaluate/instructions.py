@@ -47,7 +47,7 @@ MATHEMATICS = 18  # pop b values; push function a of them
 CALL = 19  # pop b values; push what Python computes from them by formula a
 MATCH_NUMBER = 20  # push the number of the match that is tried
 
-# Functions of MATHEMATICS: those of FUNCTIONS below, and these.
+# Functions of the operation MATHEMATICS, besides the ones in FUNCTIONS below.
 NARROW = -1  # a float64, rounded to 32 bits
 NARROW_INTEGER = -2  # an int64, as a float rounded to 32 bits
 # + the number of the operator + ANSI, TRIES or neither + BITS * the width of integers

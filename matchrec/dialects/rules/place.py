@@ -418,7 +418,7 @@ class RuleContext:
     columns: KnownColumns = field(default_factory=KnownColumns)
     # Pattern variables that must be quoted to keep their case: upper case to text as written.
     quoted: Mapping[str, str] = field(default_factory=dict)
-    # What rules have found out about the expression. Each fragment has findings of its own.
+    # What rules have found out about the expression. Fragments do not share their findings.
     findings: RuleFindings = field(default_factory=RuleFindings)
 
     @property

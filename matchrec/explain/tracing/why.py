@@ -54,8 +54,9 @@ def attempt_lines(attempt: AttemptStory, orders: str) -> Iterator[str]:
 def choose_lines(attempt: AttemptStory) -> Sequence[Line]:
     """Choose the lines of an attempt that are shown.
 
-    All lines of a short attempt. Of a long one, those where the outcomes change; if these are too
-    many, those of its best path; if these are too many, the first and the last of them.
+    A short attempt is shown whole. For a long one, the lines are chosen where the outcomes change;
+    if these are too many, the lines of its best path; if these are still too many, the first and
+    the last lines of that path.
     """
     if len(attempt.lines) <= MOST_LINES:
         return attempt.lines

@@ -54,7 +54,7 @@ class SkipRule(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """The query, as far as every search needs it."""
+    """The part of a compiled query that every search needs."""
 
     # int64[s + 1], state i has the choices first[i] .. first[i + 1] - 1 of `program`.
     first: IntArray
@@ -276,7 +276,7 @@ R = TypeVar("R", bound=Record)
 
 
 def fields_of(kind: type[Record]) -> Iterator[str]:
-    """Yield the names of the fields of a record: those of the class first, then of its bases.
+    """Yield the names of the fields of a record: its own first, then the fields of its bases.
 
     So no record begins with all fields of another one. If one did, numba would run code that it has
     compiled for the shorter record, with a warning that this is experimental.
@@ -354,7 +354,7 @@ class Work(Protocol):
 
     @property
     def progress(self) -> Progress:
-        """How far the search has come."""
+        """The record of how far the search has come."""
 
     @property
     def output(self) -> OutputArrays:

@@ -192,7 +192,7 @@ def remember_failure(bits: ByteArray, progress: RememberedRows, bit: int, row: i
 
 @spliced
 def forget(row: int, progress: RememberedRows) -> None:
-    """Forget what is remembered; remember anew from `row` on."""
+    """Forget what is remembered, and start again at `row`."""
     progress.memo_from = row
     progress.memo_to = row
 

@@ -204,15 +204,15 @@ def write_match(
 
 
 class SelectionProgress(BestMatch, Completion):
-    """How far a search with event selection has come, as far as finished matches need it."""
+    """The progress of a search with event selection that finished matches read and update."""
 
 
 class SelectionWork(Protocol):
-    """What a search with event selection works in, as far as finished matches need it."""
+    """The arrays of a search with event selection that finished matches read and fill."""
 
     @property
     def progress(self) -> SelectionProgress:
-        """How far the search has come."""
+        """The record of how far the search has come."""
 
     @property
     def output(self) -> OutputArrays:

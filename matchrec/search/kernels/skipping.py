@@ -82,10 +82,10 @@ ACCEPTED = -1  # `search_from` returns it if the search is over
 
 
 class SkippingProgress(SelectionProgress, RememberedRows, ReachedStates):
-    """How far the search has come.
+    """The progress of a search for matches that skip rows, one run at a time.
 
-    There is a best match if matches may not overlap. Its length is also that of the path of a match
-    that ends the search of its starting row. Reached states are those of live runs.
+    There is a best match if matches may not overlap. `best_length` is also the length of the path
+    of a match that ends the search of its starting row. Reached states are those of live runs.
     """
 
 
@@ -109,7 +109,7 @@ class Tracing(Protocol):
 
     @property
     def is_full(self) -> bool:
-        """Whether no more tests are recorded, so that the search may end."""
+        """Return whether no more tests are recorded, so that the search may end."""
 
     def note_answer(self, answer: int, choice: int, row: int, depth: int) -> None:
         """Record the outcome of a condition, unless the row may be taken."""
