@@ -1,32 +1,75 @@
 """What the gateway costs: a forwarded call, a large result, and thousands of planned queries.
 
-    python -m tests.benchmarks.gateway [--queries 10000] [--gigabytes 1]
+    python -m tests.benchmarks.gateway [--queries 10000] [--gigabytes 1] [--rounds 3]
 
-A client asks Sail's server directly and through the gateway, alternately, each `ROUNDS` times; the
-table has the medians. Client, gateway and server are in one process, so that they share its cores.
+Sail and the gateway share one process; the client has another. The client asks Sail's server
+directly and through the gateway, alternately, and the figures are the medians of all rounds.
 """
 
 from __future__ import annotations
 
 import argparse
-import gc
-import threading
+import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 from uuid import uuid4
 
-import matchrec
 from matchrec.gateway.planner import SessionKey, connect
 from tests.benchmarks.machine import load, versions
 
-ROUNDS = 5
 CALLS = 1_000
+SESSIONS = 64
+REPORTS = 10
+COLUMNS = 8
+BYTES_OF_A_ROW = 8 * COLUMNS
+SERVE = """
+import sys
+import matchrec
+gateway = matchrec.serve(matchrec.session("sail"), port=0)
+print(gateway.engine, gateway.address, flush=True)
+sys.stdin.read()
+"""
 FALLS = """SELECT * FROM ticks MATCH_RECOGNIZE (
     ORDER BY day MEASURES FIRST(day) AS first_day, LAST(price) AS lowest
     PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price))"""
+
+
+@dataclass(frozen=True)
+class Served:
+    """A process with Sail and the gateway in front of it."""
+
+    process: int
+    """The number of the process."""
+    engine: str
+    """Where Sail listens."""
+    gateway: str
+    """Where the gateway listens."""
+
+    def threads(self) -> int:
+        """How many threads the process has."""
+        return len(list(Path(f"/proc/{self.process}/task").iterdir()))
+
+    def resident_megabytes(self) -> float:
+        """The memory of the process."""
+        pages = int(Path(f"/proc/{self.process}/statm").read_text(encoding="ascii").split()[1])
+        return pages * 4096 / 1e6
+
+
+@contextmanager
+def serve() -> Iterator[Served]:
+    """Start the gateway in a process of its own, and end it afterwards."""
+    command = [sys.executable, "-c", SERVE]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, **pipes) as process:
+        engine, gateway = process.stdout.readline().split()
+        yield Served(process.pid, engine, gateway)
+        process.kill()
 
 
 def seconds_of(run: Callable[[], object]) -> float:
@@ -34,12 +77,6 @@ def seconds_of(run: Callable[[], object]) -> float:
     began = time.perf_counter()
     run()
     return time.perf_counter() - began
-
-
-def resident_megabytes() -> float:
-    """The memory of this process."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return pages * 4096 / 1e6
 
 
 def new_client(address: str) -> Any:
@@ -58,42 +95,61 @@ def ask_settings(client: Any) -> None:
         client.conf.get("spark.sql.session.timeZone")
 
 
+def fetch_rows(client: Any, rows: int) -> None:
+    """Fetch a large result."""
+    numbers = client.range(rows)
+    numbers.select(
+        *((numbers.id + column).alias(f"c{column}") for column in range(COLUMNS))
+    ).toArrow()
+
+
+def measure_calls(served: Served, rounds: int, gigabytes: float) -> None:
+    """Ask directly and through the gateway, alternately, and print the medians."""
+    clients = [new_client(address) for address in (served.engine, served.gateway)]
+    rows = int(gigabytes * 1e9 / BYTES_OF_A_ROW)
+    calls: list[tuple[float, ...]] = []
+    results: list[tuple[float, ...]] = []
+    for _ in range(rounds):
+        calls.append(tuple(seconds_of(lambda c=c: ask_settings(c)) for c in clients))
+        results.append(tuple(seconds_of(lambda c=c: fetch_rows(c, rows)) for c in clients))
+    direct, through = (median(column) / CALLS * 1e3 for column in zip(*calls, strict=True))
+    print(f"a small call: {direct:.2f} ms directly, {through:.2f} ms through the gateway")
+    direct, through = (median(column) for column in zip(*results, strict=True))
+    size = f"{rows:,} rows of {COLUMNS} BIGINTs"
+    print(f"{size}: {direct:.2f} s directly, {through:.2f} s through the gateway")
+
+
+def measure_queries(served: Served, queries: int) -> None:
+    """Plan many queries in 64 sessions, one after the other, and print what they leave behind."""
+    queries_of_a_session = max(1, queries // SESSIONS)
+    for number in range(queries):
+        if number % queries_of_a_session == 0:
+            client = new_client(served.gateway)
+        client.sql(FALLS)
+        if number % max(1, queries // REPORTS) == 0:
+            print_state(served, number)
+        if (number + 1) % queries_of_a_session == 0:
+            client.stop()
+    print_state(served, queries)
+
+
+def print_state(served: Served, queries: int) -> None:
+    """Print the threads and the memory of the process that serves."""
+    threads, megabytes = served.threads(), served.resident_megabytes()
+    print(f"after {queries:,} queries: {threads} threads, {megabytes:,.0f} MB", flush=True)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--queries", type=int, default=10_000)
     parser.add_argument("--gigabytes", type=float, default=1.0)
+    parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
     print(f"{versions()}. Load averages: {load()}.")
-    with matchrec.serve(matchrec.session("sail"), port=0) as gateway:
-        clients = [new_client(address) for address in (gateway.engine, gateway.address)]
-        rows = int(arguments.gigabytes * 1e9 / 8)
-        calls: list[tuple[float, ...]] = []
-        results: list[tuple[float, ...]] = []
-        for _ in range(ROUNDS):
-            calls.append(tuple(seconds_of(lambda c=c: ask_settings(c)) for c in clients))
-            results.append(tuple(seconds_of(lambda c=c: c.range(rows).toArrow()) for c in clients))
-        direct, through = (median(column) / CALLS * 1e3 for column in zip(*calls, strict=True))
-        print(f"a small call: {direct:.2f} ms directly, {through:.2f} ms through the gateway")
-        direct, through = (median(column) for column in zip(*results, strict=True))
-        print(f"a result of {rows:,} BIGINTs: {direct:.2f} s directly, {through:.2f} s through it")
-        measure_queries(gateway.address, arguments.queries)
-
-
-def measure_queries(address: str, queries: int) -> None:
-    """Plan many queries in 64 sessions, one after the other, and print what they leave behind."""
-    for number in range(queries):
-        if number % max(1, queries // 64) == 0:
-            client = new_client(address)
-        client.sql(FALLS)
-        if number % max(1, queries // 10) == 0:
-            gc.collect()
-            print(
-                f"after {number:,} queries: {threading.active_count()} threads,"
-                f" {resident_megabytes():,.0f} MB"
-            )
-        if (number + 1) % max(1, queries // 64) == 0:
-            client.stop()
+    with serve() as served:
+        measure_calls(served, arguments.rounds, arguments.gigabytes)
+        measure_queries(served, arguments.queries)
 
 
 if __name__ == "__main__":
