@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.gateway [--queries 10000] [--gigabytes 1] [--rounds 3]
 
-Sail and the gateway share one process; the client has another. The client asks Sail's server
-directly and through the gateway, alternately, and the figures are the medians of all rounds.
+Sail's server, the gateway and the client have a process each. The client asks Sail directly and
+through the gateway, alternately; the figures are the medians of all rounds.
 """
 
 from __future__ import annotations
@@ -28,11 +28,16 @@ SESSIONS = 64
 REPORTS = 10
 COLUMNS = 8
 BYTES_OF_A_ROW = 8 * COLUMNS
-SERVE = """
+START_SAIL = """
 import sys
 import matchrec
-gateway = matchrec.serve(matchrec.session("sail"), port=0)
-print(gateway.engine, gateway.address, flush=True)
+print(matchrec.serve(matchrec.session("sail"), port=0).engine, flush=True)
+sys.stdin.read()
+"""
+START_GATEWAY = """
+import sys
+import matchrec
+print(matchrec.serve(engine=sys.argv[1], port=0).address, flush=True)
 sys.stdin.read()
 """
 FALLS = """SELECT * FROM ticks MATCH_RECOGNIZE (
@@ -41,15 +46,13 @@ FALLS = """SELECT * FROM ticks MATCH_RECOGNIZE (
 
 
 @dataclass(frozen=True)
-class Served:
-    """A process with Sail and the gateway in front of it."""
+class Server:
+    """A server in a process of its own."""
 
     process: int
     """The number of the process."""
-    engine: str
-    """Where Sail listens."""
-    gateway: str
-    """Where the gateway listens."""
+    address: str
+    """Where it listens."""
 
     def threads(self) -> int:
         """How many threads the process has."""
@@ -62,13 +65,14 @@ class Served:
 
 
 @contextmanager
-def serve() -> Iterator[Served]:
-    """Start the gateway in a process of its own, and end it afterwards."""
-    command = [sys.executable, "-c", SERVE]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(command, text=True, **pipes) as process:
-        engine, gateway = process.stdout.readline().split()
-        yield Served(process.pid, engine, gateway)
+def start_server(code: str, *arguments: str) -> Iterator[Server]:
+    """Start a process that prints where it listens, and end it afterwards."""
+    command = [sys.executable, "-c", code, *arguments]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        yield Server(process.pid, process.stdout.readline().strip())
         process.kill()
 
 
@@ -103,9 +107,9 @@ def fetch_rows(client: Any, rows: int) -> None:
     ).toArrow()
 
 
-def measure_calls(served: Served, rounds: int, gigabytes: float) -> None:
+def measure_calls(sail: Server, gateway: Server, rounds: int, gigabytes: float) -> None:
     """Ask directly and through the gateway, alternately, and print the medians."""
-    clients = [new_client(address) for address in (served.engine, served.gateway)]
+    clients = [new_client(address) for address in (sail.address, gateway.address)]
     rows = int(gigabytes * 1e9 / BYTES_OF_A_ROW)
     calls: list[tuple[float, ...]] = []
     results: list[tuple[float, ...]] = []
@@ -119,24 +123,27 @@ def measure_calls(served: Served, rounds: int, gigabytes: float) -> None:
     print(f"{size}: {direct:.2f} s directly, {through:.2f} s through the gateway")
 
 
-def measure_queries(served: Served, queries: int) -> None:
+def measure_queries(sail: Server, gateway: Server, queries: int) -> None:
     """Plan many queries in 64 sessions, one after the other, and print what they leave behind."""
     queries_of_a_session = max(1, queries // SESSIONS)
     for number in range(queries):
         if number % queries_of_a_session == 0:
-            client = new_client(served.gateway)
+            client = new_client(gateway.address)
         client.sql(FALLS)
         if number % max(1, queries // REPORTS) == 0:
-            print_state(served, number)
+            print_state(sail, gateway, number)
         if (number + 1) % queries_of_a_session == 0:
             client.stop()
-    print_state(served, queries)
+    print_state(sail, gateway, queries)
 
 
-def print_state(served: Served, queries: int) -> None:
-    """Print the threads and the memory of the process that serves."""
-    threads, megabytes = served.threads(), served.resident_megabytes()
-    print(f"after {queries:,} queries: {threads} threads, {megabytes:,.0f} MB", flush=True)
+def print_state(sail: Server, gateway: Server, queries: int) -> None:
+    """Print the threads and the memory of both servers."""
+    states = (
+        f"{name} {server.threads()} threads, {server.resident_megabytes():,.0f} MB"
+        for name, server in (("gateway", gateway), ("Sail", sail))
+    )
+    print(f"after {queries:,} queries: {'; '.join(states)}", flush=True)
 
 
 def main() -> None:
@@ -147,9 +154,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
     print(f"{versions()}. Load averages: {load()}.")
-    with serve() as served:
-        measure_calls(served, arguments.rounds, arguments.gigabytes)
-        measure_queries(served, arguments.queries)
+    with start_server(START_SAIL) as sail, start_server(START_GATEWAY, sail.address) as gateway:
+        measure_calls(sail, gateway, arguments.rounds, arguments.gigabytes)
+        measure_queries(sail, gateway, arguments.queries)
 
 
 if __name__ == "__main__":
