@@ -140,7 +140,7 @@ def bind_call(
         function: a function that `check_arguments` has decorated.
         call: the function that messages name instead.
         args: positional arguments.
-        kwargs: arguments by name.
+        kwargs: keyword arguments.
 
     Raises:
         MatchRecognizePlanError: an argument is wrong.
@@ -166,7 +166,7 @@ def bind_arguments(
         kinds: the kinds of its parameters.
         function_name: what messages call it.
         args: positional arguments.
-        kwargs: arguments by name.
+        kwargs: keyword arguments.
 
     Raises:
         MatchRecognizePlanError: an argument is wrong.
@@ -225,7 +225,7 @@ def suggest_names(
 
     Args:
         signature: of the function.
-        kwargs: the arguments by name.
+        kwargs: the keyword arguments.
         error: why they do not fit the signature.
 
     >>> suggest_names(inspect.signature(lambda df, order_by: 0), {"orderBy": "ts"}, TypeError())

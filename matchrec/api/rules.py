@@ -353,7 +353,7 @@ class RuleMatches:
         Raises:
             MatchRecognizePlanError: names of columns or measures cannot be in one result.
         """
-        build.check_names(built)
+        build.check_input_names(built)
         build.check_measures(built)
         self._built = built
         self._matches = build.select_matches(built)

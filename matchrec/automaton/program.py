@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 StateId = int
 VariableId = int
+VariableIds = frozenset[VariableId]
 # The formulas of edges as text, by the state and the index among its edges.
 Formulas = Mapping[tuple[StateId, int], str]
 NO_FORMULAS: Formulas = MappingProxyType({})

@@ -17,7 +17,7 @@ import click
 
 from matchrec.arguments import AggregatePer, Algorithm, DialectName, PatternOutput, SaseOutput, Sort
 from matchrec.cli.failures import print_tracebacks, report_failures
-from matchrec.cli.files import EmptyTable, Table, delimiter, parse_schema, table, writable
+from matchrec.cli.files import EmptyTable, Table, delimiter, parse_schema, parse_table, writable
 from matchrec.cli.queries import QuerySource, build_request, read_plain_value
 from matchrec.cli.session import SettingPairs
 from matchrec.errors import MatchRecognizeError
@@ -396,7 +396,7 @@ SESSION = together(
     several(
         "--table",
         "tables",
-        type=Parsed("NAME=PATH", table),
+        type=Parsed("NAME=PATH", parse_table),
         help="Read a table from a parquet, csv, tsv or json file, from a folder, or from the files"
         " that match a pattern such as 'day-*.csv'. May be repeated.",
     ),

@@ -220,7 +220,7 @@ def tell(sentence: str) -> None:
     """Print a notice on stderr: something that the user may want to know, and not a result."""
     from rich.text import Text
 
-    show(Text(printable(sentence)))
+    print_on_stderr(Text(printable(sentence)))
 
 
 def tell_at_terminal(sentence: str) -> None:
@@ -235,10 +235,10 @@ def tell_failure(sentence: str) -> None:
 
     text = Text.assemble((PROGRAM, "bold red"), printable(sentence))
     text.highlight_regex(CARETS, "bold red")
-    show(text)
+    print_on_stderr(text)
 
 
-def show(text: Text) -> None:
+def print_on_stderr(text: Text) -> None:
     """Print a text on stderr as it is: lines are not broken, and markup is not interpreted."""
     from rich.console import Console
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from matchrec.cli.failures import busy, explain_spark_error, is_spark_error, tell
-from matchrec.cli.rows import cache_rows, check_names, comes_as_arrow, write_rows
+from matchrec.cli.rows import cache_rows, check_distinct_names, comes_as_arrow, write_rows
 from matchrec.errors import command as errors
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.wording import shorten
@@ -308,7 +308,7 @@ def read_query(path: str) -> str:
         raise errors.not_a_text_file(path=path) from error
 
 
-def table(argument: str) -> Table:
+def parse_table(argument: str) -> Table:
     """Return the table of an argument NAME=PATH: a file, a folder, or a pattern for these.
 
     Raises:
@@ -608,7 +608,7 @@ def write_parquet(frame: DataFrame, path: Path) -> int:
     """Write all rows to a Parquet file that does not exist yet, and return how many there are."""
     from matchrec.spark.transport import write_parquet
 
-    check_names(frame.columns, "a Parquet file")
+    check_distinct_names(frame.columns, "a Parquet file")
     if comes_as_arrow(frame):
         return write_parquet(frame, path)
     parts = path.with_name("parts")

@@ -117,7 +117,8 @@ class QueryRequest:
         from matchrec.spark.backends import read_table
 
         source: Any = spark if self.language == "sql" else read_table(spark, self.events)
-        args = {name: read_value(text) for name, text in self.select_arguments(what)} or None
+        values = {name: read_argument_value(text) for name, text in self.select_arguments(what)}
+        args = values or None
         arguments = {
             name: value
             for name, value in self.options.items()
@@ -126,7 +127,7 @@ class QueryRequest:
         return matchrec.query(source, what, args, options=self.how, **arguments)
 
     def select_arguments(self, what: Any) -> list[tuple[str, str]]:
-        """Return the values of `--arg` for a query, by name.
+        """Return the names and values that `--arg` passes to a query.
 
         If there are several statements, each gets only the values that it names.
         """
@@ -337,7 +338,7 @@ def no_events(what: str) -> click.UsageError:
     return click.UsageError(f"missing --events, the name of the table that {what} reads")
 
 
-def read_value(text: str) -> Any:
+def read_argument_value(text: str) -> Any:
     """Return the value of `--arg`: the value of a SQL literal, or else the text itself."""
     if TYPED.fullmatch(text):
         from pyspark.sql.functions import expr

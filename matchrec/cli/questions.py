@@ -48,20 +48,20 @@ def explain(request: QueryRequest, analyze: bool, dot: Path | None, svg: Path | 
     if dot:
         write_text(dot, explanation.dot())
     if svg:
-        draw(explanation, svg)
+        write_pictures(explanation, svg)
 
 
 DRAWN = click.option("--svg", type=arguments.SVG, help="Write the picture to FILE.")
 
 
-def show(answer: PicturedText, svg_file: Path | None) -> None:
+def print_answer(answer: PicturedText, svg_file: Path | None) -> None:
     """Print an answer. Write its picture, too, if there is a file for it."""
     print(answer)
     if svg_file:
         write_text(svg_file, answer.svg())
 
 
-def draw(explanation: matchrec.Explanation, file: Path) -> None:
+def write_pictures(explanation: matchrec.Explanation, file: Path) -> None:
     """Write a picture of each clause. The second one goes to `name.2.svg`, and so on."""
     for number, clause in enumerate(explanation.clauses, 1):
         path = file if number == 1 else file.with_suffix(f".{number}{file.suffix}")
@@ -109,7 +109,7 @@ def why(
     order_values = tuple(read_plain_value(value) for value in row) or None
     with request.running() as (_, query):
         answer = query.why(partition=values, row=order_values, limit=limit, clause=request.clause)
-    show(answer, svg)
+    print_answer(answer, svg)
 
 
 @click.command(cls=arguments.Repeatable)
@@ -131,7 +131,7 @@ def coverage(request: QueryRequest, algorithm: str | None, svg: Path | None) -> 
     surface = replace(COMMAND_LINE, asking=arguments.again("why"))
     with request.running() as (_, query), shown_on(surface):
         answer = query.coverage(clause=request.clause)
-    show(answer, svg)
+    print_answer(answer, svg)
 
 
 @click.command(cls=arguments.Repeatable)
@@ -173,7 +173,7 @@ def backtest(  # noqa: PLR0913 -- one for each option
         answer = query.backtest(
             spark.table(labels), key=list(key) or None, start=start, end=end, clause=request.clause
         )
-        show(answer, svg)
+        print_answer(answer, svg)
 
 
 @click.command(cls=arguments.Repeatable)
@@ -211,4 +211,4 @@ def sweep(
         answer = matchrec.sweep(
             rows, request.what, dict(grid), dialect=request.dialect, options=request.how
         )
-    show(answer, svg)
+    print_answer(answer, svg)

@@ -40,7 +40,7 @@ CSV_OPTIONS = {
 SPECIAL = re.compile(r"[\\|`*<\[~&]|(?<!\w)_|_(?!\w)")  # characters with a meaning in Markdown
 
 Types = Sequence[tuple[str, str]]  # the names and types of columns, as in `DataFrame.dtypes`
-RowValues = Sequence[Any]  # of one row
+RowTexts = Sequence[Any]  # the texts of one row; None for NULL
 Watch = AbstractContextManager[None]  # shows the progress of Spark's jobs
 
 
@@ -51,7 +51,7 @@ class Format:
     # Returns columns of texts for the columns `c0`, `c1` … with a schema and in a time zone.
     encode: Callable[[StructType, str], Sequence[Column]]
     # Makes lines of these texts.
-    lines: Callable[[Types, Iterable[RowValues]], Iterator[str]]
+    lines: Callable[[Types, Iterable[RowTexts]], Iterator[str]]
 
 
 def write_rows(
@@ -73,7 +73,7 @@ def write_rows(
     texts = format_.encode(frame.schema, session_zone(frame))
     written = 0
 
-    def count_rows(rows: Iterator[RowValues]) -> Iterator[RowValues]:
+    def count_rows(rows: Iterator[RowTexts]) -> Iterator[RowTexts]:
         """Yield at most `limit` rows, and count them."""
         nonlocal written
         for row in islice(rows, limit):
@@ -96,7 +96,7 @@ def session_zone(frame: DataFrame) -> str:
 @contextmanager
 def compute_texts(
     frame: DataFrame, texts: Sequence[Column], limit: int | None, watch: Watch
-) -> Iterator[Iterator[RowValues]]:
+) -> Iterator[Iterator[RowTexts]]:
     """Yield the texts of the rows, which the engine computes in parallel.
 
     With a limit there may be one row more, which shows that the DataFrame has more rows.
@@ -162,7 +162,7 @@ def cache_rows(frame: DataFrame, watch: Watch) -> Iterator[tuple[DataFrame, int]
         cached.unpersist()
 
 
-def check_names(names: Sequence[str], container: str) -> None:
+def check_distinct_names(names: Sequence[str], container: str) -> None:
     """Check that all columns have different names.
 
     Args:
@@ -177,7 +177,7 @@ def check_names(names: Sequence[str], container: str) -> None:
             raise errors.repeated_column(name=name, file_format=container)
 
 
-def first_texts(frame: DataFrame, limit: int) -> list[RowValues]:
+def first_texts(frame: DataFrame, limit: int) -> list[RowTexts]:
     """Return the first rows, and one more if there are more. Values are as Spark casts them."""
     with compute_texts(
         frame, as_texts(frame.schema, session_zone(frame)), limit, nullcontext()
@@ -230,7 +230,7 @@ def as_json(schema: StructType, zone: str) -> Sequence[Column]:
     """
     from pyspark.sql.functions import expr
 
-    check_names(schema.names, "a JSON object")
+    check_distinct_names(schema.names, "a JSON object")
     fields = ((field.name, f"c{index}", field.dataType) for index, field in enumerate(schema))
     return [expr(JsonSql(zone).write_object(fields))]
 
@@ -347,7 +347,7 @@ class JsonSql:
         return f"""concat('"', {local}, {offset_sql}, '"')"""
 
 
-def table_lines(types: Types, rows: Iterable[RowValues]) -> Iterator[str]:
+def table_lines(types: Types, rows: Iterable[RowTexts]) -> Iterator[str]:
     """Yield an aligned table with numbers to the right. In a terminal it is not wider than that."""
     from rich.console import Console
     from rich.table import Table
@@ -367,7 +367,7 @@ def table_lines(types: Types, rows: Iterable[RowValues]) -> Iterator[str]:
     yield from (line.rstrip() for line in captured.get().splitlines())
 
 
-def csv_lines(types: Types, rows: Iterable[RowValues], delimiter: str = ",") -> Iterator[str]:
+def csv_lines(types: Types, rows: Iterable[RowTexts], delimiter: str = ",") -> Iterator[str]:
     """Yield the header of a CSV file, then its rows, which are lines already."""
     header = StringIO()
     csv.writer(header, delimiter=delimiter, lineterminator="").writerow([name for name, _ in types])
@@ -375,12 +375,12 @@ def csv_lines(types: Types, rows: Iterable[RowValues], delimiter: str = ",") -> 
     yield from (str(row[0]) for row in rows)
 
 
-def json_lines(_: Types, rows: Iterable[RowValues]) -> Iterator[str]:
+def json_lines(_: Types, rows: Iterable[RowTexts]) -> Iterator[str]:
     """Yield the rows, which are JSON objects already."""
     yield from (str(row[0]) for row in rows)
 
 
-def json_array(types: Types, rows: Iterable[RowValues]) -> Iterator[str]:
+def json_array(types: Types, rows: Iterable[RowTexts]) -> Iterator[str]:
     """Yield an array of objects, with one object in each line."""
     prefix = "["
     for line in json_lines(types, rows):
@@ -389,7 +389,7 @@ def json_array(types: Types, rows: Iterable[RowValues]) -> Iterator[str]:
     yield "]" if prefix == "," else "[]"
 
 
-def markdown_lines(types: Types, rows: Iterable[RowValues]) -> Iterator[str]:
+def markdown_lines(types: Types, rows: Iterable[RowTexts]) -> Iterator[str]:
     """Yield the lines of a Markdown table with numbers to the right."""
     yield markdown_row(printable(name) for name, _ in types)
     marks = ("---:" if kind.split("(")[0] in NUMBER_TYPES else "---" for _, kind in types)

@@ -122,7 +122,7 @@ def build_queries(spark: SparkSession) -> Iterator[DataFrame]:
         yield matchrec.sql(spark, CLAUSE.format(**PARTS | parts), options=options)
     spark.range(20_000).coalesce(1).createOrReplaceTempView("warm_many_rows")
     breadth_first = matchrec.Options(algorithm=BREADTH_FIRST)
-    # Its runs share so many rows that the search drops nodes of the shared buffer.
+    # Many of its runs share rows, and the search drops nodes of the shared buffer.
     yield matchrec.sql(spark, MANY_ROWS, options=breadth_first)
     # Its matches are found out of order.
     yield matchrec.sql(spark, TIES, options=breadth_first)

@@ -41,7 +41,13 @@ from matchrec.conditions.split import ConditionSplitter, join_steps
 from matchrec.errors import inspection as errors
 from matchrec.output.schema import RowOutput
 from matchrec.plan.clauses import MatchOutput
-from matchrec.plan.expression import Navigation, Scalar, column_term, compare, join_conditions
+from matchrec.plan.expression import (
+    Navigation,
+    Scalar,
+    column_term,
+    compare_scalars,
+    join_conditions,
+)
 from matchrec.plan.match_plan import MatchPlan, without_output_options
 from matchrec.plan.pattern import list_negations, variable_names
 from matchrec.search.coverage import Counts, Coverable
@@ -178,7 +184,7 @@ def build_tie_test(order_texts: tuple[str, ...], draft: Draft) -> RowTest | None
     if not order_texts:
         return None
     comparisons = [
-        compare("<=>", column_term(CURRENT_ROW, text), column_term(PREVIOUS_ROW, text))
+        compare_scalars("<=>", column_term(CURRENT_ROW, text), column_term(PREVIOUS_ROW, text))
         for text in order_texts
     ]
     # Conditions are split for a variable, but this one depends on none.

@@ -28,6 +28,7 @@ from matchrec.automaton.closure import (
     number_states,
 )
 from matchrec.automaton.compile import CompiledPattern, compile_pattern
+from matchrec.automaton.program import VariableIds
 from matchrec.conditions.negation import ForbiddenRow, Viewpoint, join_tests
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.split import ConditionSplitter, RowScope, split_conditions
@@ -38,7 +39,6 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import list_negations
 from matchrec.source import Span
 
-VariableIds = frozenset[int]
 NO_VARIABLES: VariableIds = frozenset()
 
 

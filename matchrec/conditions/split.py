@@ -63,7 +63,7 @@ from matchrec.plan.expression import (
     Scalar,
     Term,
     argument_sql,
-    compare,
+    compare_scalars,
     find_amount,
     join_conditions,
     looks_at_columns_only,
@@ -723,7 +723,9 @@ def add_guards_to_expression(guards: Sequence[Scalar], scalar: Scalar) -> Scalar
         return scalar
     if is_truth_value(scalar):
         number = Operation("CAST", ("CAST(", scalar, " AS INT)"), scalar.span, words=("INT",))
-        return compare("=", add_guards_to_expression(guards, number), number_term(1, scalar.span))
+        return compare_scalars(
+            "=", add_guards_to_expression(guards, number), number_term(1, scalar.span)
+        )
     count = 1  # how many guards the outer CASE checks
     while count < len(guards) and not may_fail(guards[count].operations):
         count += 1

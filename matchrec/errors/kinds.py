@@ -277,7 +277,7 @@ class MatchRecognizeRunError(MatchRecognizeError):
         return None if failure is None else cls.of_failure(failure)
 
     @classmethod
-    def of_failure(cls, failure: origins.Failure) -> MatchRecognizeRunError:
+    def of_failure(cls, failure: origins.ComputationFailure) -> MatchRecognizeRunError:
         """Return the error of an expression that could not be computed."""
         error = cls(failure.message, failure.span, hint=failure.hint, code=NOT_COMPUTED)
         return error if failure.text is None else error.located(Source(failure.text))

@@ -438,7 +438,7 @@ def vector_lines(executable: Executable) -> Iterator[str]:
         return
     run_columns = (*executable.crossing.integers, *executable.crossing.floats)
     columns = [show_column(executable.crossing.columns[index]) for index in run_columns]
-    vector = Vector(task, linked, columns)
+    describer = RegisterDescriber(task, linked, columns)
     # V1, V2, ... in the order of their first registers.
     values = list(enumerate(sorted(linked.meanings, key=lambda value: value[0]), 1))
     for number, (register, meaning) in values:
@@ -448,7 +448,7 @@ def vector_lines(executable: Executable) -> Iterator[str]:
             if register in registers_read
         ]
         use = f"; read by {', '.join(readers)}" if readers else "; used by other values"
-        yield f"V{number} = {vector.show(register, meaning)}{use}"
+        yield f"V{number} = {describer.show(register, meaning)}{use}"
     program, folding = task.pattern.program, task.pattern.folding
     needed: dict[StateId, set[int]] = {}
     for index, state in enumerate(folding.states):
@@ -466,8 +466,8 @@ def vector_lines(executable: Executable) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Vector:
-    """The values of a run, in words."""
+class RegisterDescriber:
+    """Describes in words the values that a run keeps in its registers."""
 
     task: Task
     linked: LinkedConditions

@@ -35,7 +35,7 @@ from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
 from matchrec.errors.language import CELL, current_surface, shown_on
 from matchrec.errors.wording import show_count
-from matchrec.explain.pictures.html import paragraph, table
+from matchrec.explain.pictures.html import build_html_table, paragraph
 from matchrec.spark.actions import Interrupted, cancelled_by_interrupt
 from matchrec.spark.question import NO_OPTIONS
 from matchrec.spark.sail.start import describe_engine, start
@@ -296,7 +296,7 @@ def build_query(
     )
 
 
-# The arguments that are those of `matchrec.query`, and for each language those that do not fit it.
+# The arguments that `matchrec.query` has, too, and for each language the ones that do not fit it.
 QUERY_OPTIONS = ("dialect", "order_by", "partition_by", "type_column")
 UNFIT_OPTIONS = {
     "SQL": ("order_by", "partition_by", "type_column"),
@@ -339,7 +339,7 @@ def write_why_line(line: str) -> str:
 
 
 def read_partition(arguments: Sequence[str] | None) -> dict[str, object] | None:
-    """Return the values of the PARTITION BY columns by name, from arguments such as `sym=A`.
+    """Return the names and values of the PARTITION BY columns, from arguments such as `sym=A`.
 
     Returns:
         The values, or None if there are no arguments.
@@ -428,7 +428,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Return a table of the rows for notebooks."""
-        return table(self.names, self.rows) + paragraph(self.note)
+        return build_html_table(self.names, self.rows) + paragraph(self.note)
 
     def __repr__(self) -> str:
         return f"<Result: {', '.join(self.names)}; {self.note}>"

@@ -90,7 +90,7 @@ class Reader:
     matches: Matches
     rows: OutputRows
     partitions: Partitions
-    # For each variable by name, ids of its primary variables.
+    # For the name of each variable, the ids of its primary variables.
     members: dict[str, frozenset[int]]
     # The frame of a row pattern window, which begins with the match's first row. Measures can read
     # no rows outside of it.

@@ -101,7 +101,7 @@ def find_output_columns(
         outputs = [RowOutput("TRUE", PLACEHOLDER_COLUMN)]
     if not outputs:
         raise no_output_columns(plan.pattern.span)
-    check_names(outputs, columns)
+    check_output_names(outputs, columns)
     if columns.find((CLASSIFIER_FIELD,)) and plan.matches_as_values:
         raise duplicate_classifier_field(plan.matches_as_values[0].span)
     return tuple(outputs)
@@ -153,7 +153,7 @@ def table_columns(
     return [*keys, *order_columns, *plan.measures, *others]
 
 
-def check_names(outputs: list[OutputColumn], columns: InputColumns) -> None:
+def check_output_names(outputs: list[OutputColumn], columns: InputColumns) -> None:
     """Check that no two columns have the same name.
 
     The session decides whether case counts.

@@ -560,7 +560,7 @@ def make_complement(condition: Scalar) -> Operation:
     return Operation("IS NOT TRUE", parts, condition.span)
 
 
-def compare(operator: str, left: Scalar, right: Scalar) -> Operation:
+def compare_scalars(operator: str, left: Scalar, right: Scalar) -> Operation:
     """Return the comparison of two values."""
     return Operation(operator, (left, f" {operator} ", right), left.span)
 

@@ -46,7 +46,7 @@ from matchrec.search.selection import (
 )
 
 # An array as it is stored. Its elements have the type that its name stands for.
-Array = npt.NDArray[Any]
+StoredArray = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +104,9 @@ HELD = tuple(
 )
 
 
-def to_arrays(state: SearchState) -> dict[str, Array]:
+def to_arrays(state: SearchState) -> dict[str, StoredArray]:
     """Return a state as arrays by name, as they are stored. `from_arrays` is the inverse."""
-    arrays: dict[str, Array] = {
+    arrays: dict[str, StoredArray] = {
         "counts": np.array([state.done, state.numbered], np.int64),
         "numbers": state.numbers,
         "runs": state.live_runs.runs,
@@ -117,7 +117,7 @@ def to_arrays(state: SearchState) -> dict[str, Array]:
     return arrays | {f"held.{name}": getattr(state.held, name) for name in HELD}
 
 
-def from_arrays(arrays: Mapping[str, Array]) -> SearchState:
+def from_arrays(arrays: Mapping[str, StoredArray]) -> SearchState:
     """Return the state that `to_arrays` has turned into arrays."""
     done, numbered = arrays["counts"].tolist()
     return SearchState(

@@ -30,7 +30,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import counters_without_values
 from matchrec.errors.machine import counters_not_supported
 from matchrec.errors.wording import show_count
-from matchrec.explain.pictures.html import preformatted, table
+from matchrec.explain.pictures.html import build_html_table, preformatted
 from matchrec.search.kernels import layout
 from matchrec.spark.backends import find_backend
 from matchrec.spark.sail.probes import can_observe
@@ -131,7 +131,7 @@ class Counters:
 
     @check_arguments(timeout=TIMEOUT)
     def values(self, timeout: float = 10) -> dict[str, int | float]:
-        """Return the counters by name, over all clauses of the query.
+        """Return the name and the value of each counter, over all clauses of the query.
 
         Args:
             timeout: how many seconds to wait for an action to finish.
@@ -178,12 +178,13 @@ class Counters:
     def _repr_html_(self) -> str:
         """Return the counters as an HTML table, or the error that prevents it."""
         try:
-            counted = table(("counter", "value"), list(format_values(self.values(REPR_TIMEOUT))))
+            counters = list(format_values(self.values(REPR_TIMEOUT)))
         except MatchRecognizeError as error:
             return preformatted(str(error))
+        html = build_html_table(("counter", "value"), counters)
         if any(clause.kept_whole for clause in self._clauses):
-            return counted + preformatted(KEPT_WHOLE)
-        return counted
+            return html + preformatted(KEPT_WHOLE)
+        return html
 
     def observe(self, frame: DataFrame, *, selects: bool, kept_whole: bool) -> DataFrame:
         """Return the output rows of the workers, which are counted when an action reads them.
@@ -236,7 +237,7 @@ class ClauseObservation:
     counts: dict[str, int] | None = None  # the counters by name, once an action has finished
 
     def read_counts(self, result: DataFrame | None, timeout: float) -> dict[str, int]:
-        """Return the counters of the first action by name. They are 0 if no task had rows.
+        """Return the counters of the first action. They are 0 if no task had rows.
 
         Args:
             result: the result of the query if it is SQL text, else None.

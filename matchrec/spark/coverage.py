@@ -16,7 +16,7 @@ from matchrec.spark.question import Question
 from matchrec.spark.session import quiet_analysis
 from matchrec.spark.types import make_struct_type, write_text
 from matchrec.worker import wire
-from matchrec.worker.cover import AttemptWorker, CoverageWorker, add_up
+from matchrec.worker.cover import AttemptWorker, CoverageWorker, sum_coverage
 from matchrec.worker.matching import Incoming
 
 # The number of BIGINT columns in which `AttemptWorker` returns what it notes of a starting row.
@@ -43,7 +43,7 @@ def count_starting_rows(question: Question) -> coverage.CountedCoverage:
         f"{write_text(field.name, field.dataType)} AS {field.name}" for field in naming_fields
     ]
     task_rows = rows.selectExpr(*count_columns, *naming_texts).collect()
-    figures, counts = add_up(task, (row[0] for row in task_rows))
+    figures, counts = sum_coverage(task, (row[0] for row in task_rows))
     nearest = find_nearest_start(question, draft, task, task_rows)
     asked_for_ranges = question.options.sort == "ranges"
     return coverage.CountedCoverage(draft, task, figures, counts, nearest, asked_for_ranges)

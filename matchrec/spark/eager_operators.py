@@ -18,7 +18,7 @@ from matchrec.plan.expression import (
     Navigation,
     Operation,
     Scalar,
-    compare,
+    compare_scalars,
     looks_at_columns_only,
     make_literal,
     with_operations,
@@ -83,8 +83,8 @@ def is_eager(operation: Operation, variable: str | None) -> bool:
 
 def compare_with_bounds(value: Scalar, low: Scalar, high: Scalar) -> Operation:
     """Return `(value >= low AND value <= high)`."""
-    above_low = compare(">=", value, low)
-    below_high = compare("<=", value, high)
+    above_low = compare_scalars(">=", value, low)
+    below_high = compare_scalars("<=", value, high)
     parts = ("(", above_low, " AND ", below_high, ")")
     return Operation("AND", parts, value.span.to(high.span))
 

@@ -255,8 +255,8 @@ def is_dataframe(value: object) -> bool:
 # Returns None if Spark's own `sql` should answer.
 Answer = Callable[["SparkSession", Any, Any, dict[str, Any]], "DataFrame | None"]
 
-# An argument instead of a session. It stands for all sessions, also future ones, except those of an
-# application for which `replace_sql` was called with a session.
+# An argument instead of a session. It means all sessions, also future ones, unless their
+# application has called `replace_sql` with a session.
 ALL_SESSIONS = None
 
 _answers: dict[Hashable, Answer] = {}  # by application, or EVERY

@@ -44,7 +44,7 @@ from matchrec.spark.relation import Relation
 from matchrec.spark.session import quiet_analysis
 from matchrec.worker import wire
 from matchrec.worker.arrays import as_integers, take_column, to_bytes
-from matchrec.worker.encode import check_windows, encode_partitions
+from matchrec.worker.encode import check_ends_of_windows, encode_partitions
 from matchrec.worker.gather import Gatherer
 from matchrec.worker.match import locate_failures
 
@@ -158,7 +158,7 @@ class PartitionCollector:
             raise self.explain_no_rows()
         starts = np.array([0, table.num_rows], np.int64)
         with locate_failures(lambda row: RowLocation(self.target.partition or {}, row + 1)):
-            check_windows(executable, table, starts)
+            check_ends_of_windows(executable, table, starts)
         other_columns = [
             take_column(table, wire.column(index))
             for index in range(len(search_columns), len(sent.fields))

@@ -40,7 +40,7 @@ from matchrec.syntax import nodes
 from matchrec.syntax.durations import build_interval, read_positive_duration
 from matchrec.syntax.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
-from matchrec.syntax.row_pattern import ParameterValues, fill_bounds, read_number, read_value
+from matchrec.syntax.row_pattern import ParameterValues, fill_bounds, look_up_value, read_number
 from matchrec.syntax.tokens import read_tokens
 
 # NOT in PATTERN if rows may be skipped: it names rows that must not be between two rows of a match.
@@ -340,7 +340,7 @@ def _read_interval(window: nodes.WindowNode, values: ParameterValues) -> RowExpr
         return parse_row_expression(window.interval, ClausePart.WITHIN)
     has_interval_word = window.unit is not None
     if has_interval_word:
-        value = read_value(parameter, values)
+        value = look_up_value(parameter, values)
     else:
         value = values.get(parameter.name)
     call = f"{parameter.written} in WITHIN"

@@ -37,7 +37,7 @@ from matchrec.plan.expression import (
     Scalar,
     Semantics,
     Term,
-    compare,
+    compare_scalars,
     find_column_names,
     join_conditions,
     list_inner_references,
@@ -55,7 +55,7 @@ from matchrec.source import Span
 from matchrec.syntax.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
 from matchrec.syntax.lower import lower_clause
-from matchrec.syntax.nodes import FrameEnd, MatchRecognize, Search, WindowCall, uncalled
+from matchrec.syntax.nodes import FrameEnd, InitialOrSeek, MatchRecognize, WindowCall, uncalled
 from matchrec.syntax.row_pattern import ParameterValues, read_number
 from matchrec.syntax.tokens import TokenSequence, read_whole_number, words
 
@@ -274,12 +274,12 @@ class WithinFrame:
         assert not isinstance(rows, patterns.Parameter), "it has a value by now: lower_window"
         counted = Term((Aggregate("count", None, (), span=span),), span)
         if not isinstance(rows, TokenSequence):
-            return compare("<=", counted, number_term((rows or 0) + 1 - distance, span))
+            return compare_scalars("<=", counted, number_term((rows or 0) + 1 - distance, span))
         length = ColumnReference(
             Navigation(end=End.FIRST), write_frame_length(rows.text), rows.whole
         )
         rows_after_first = Operation("+", (counted, " + ", number_term(distance - 1, span)), span)
-        return compare("<=", rows_after_first, Term((length,), span))
+        return compare_scalars("<=", rows_after_first, Term((length,), span))
 
 
 def write_frame_length(text: str) -> str:
@@ -423,7 +423,7 @@ def lower_window(
     plan = lower_clause(replace(clause, search=None, search_span=None), values)
     _refuse_functions(plan)
     functions = [read_function(call) for call in calls if not call.measure]
-    if clause.search is Search.SEEK:
+    if clause.search is InitialOrSeek.SEEK:
         plan = seek(plan)
         functions = [
             replace(function, value=with_references(function.value, read_match_only))

@@ -83,7 +83,7 @@ class WindowNode:
         return self.between_rows or self.after is not None
 
 
-def check_windows(windows: tuple[WindowNode, ...]) -> tuple[WindowNode, ...]:
+def check_distinct_windows(windows: tuple[WindowNode, ...]) -> tuple[WindowNode, ...]:
     """Return the windows unchanged, after checking that no two bound the same rows.
 
     Raises:
@@ -101,7 +101,7 @@ def check_windows(windows: tuple[WindowNode, ...]) -> tuple[WindowNode, ...]:
     return windows
 
 
-class Search(Enum):
+class InitialOrSeek(Enum):
     """Where the match of a row pattern window may start; not allowed in a clause."""
 
     INITIAL = "INITIAL"
@@ -127,7 +127,7 @@ class MatchRecognize:
     # Of row pattern windows only.
     frame: FrameEnd | None = None
     # Of row pattern windows only.
-    search: Search | None = None
+    search: InitialOrSeek | None = None
     search_span: Span | None = field(compare=False, default=None)
     # The items of WITHIN.
     windows: tuple[WindowNode, ...] = ()

@@ -207,7 +207,7 @@ class _Parser(Cursor):
             raise errors.malformed_quantifier(Span(start, end or self.token.span.end))
         span = token.span.to(self.tokens[self.position - 1].span)
         if not isinstance(least, patterns.Parameter) and not isinstance(most, patterns.Parameter):
-            check_bounds(*replace_parameters(least, most), span)
+            check_quantifier_bounds(*replace_parameters(least, most), span)
         return least, most
 
     def bound(self) -> QuantifierBound:
@@ -447,7 +447,7 @@ def fill_bounds(pattern: patterns.RowPattern, values: ParameterValues) -> patter
     what = "the bound of a quantifier in PATTERN"
     least = filled.least if low is None else read_number(low, values, what)
     most = filled.most if high is None else read_number(high, values, what)
-    check_bounds(least, most, filled.bounds_span)
+    check_quantifier_bounds(least, most, filled.bounds_span)
     return replace(filled, least=least, most=most, parameters=(None, None))
 
 
@@ -460,7 +460,7 @@ def read_parameter(tokens: Sequence[Token]) -> patterns.Parameter | None:
     return None
 
 
-def read_value(parameter: patterns.Parameter, values: ParameterValues) -> object:
+def look_up_value(parameter: patterns.Parameter, values: ParameterValues) -> object:
     """Return the value of a parameter.
 
     Raises:
@@ -491,7 +491,7 @@ def read_number(
     Raises:
         MatchRecognizeError: it has no value, or another one.
     """
-    value = read_value(parameter, values)
+    value = look_up_value(parameter, values)
     if not is_whole(value) or not least <= value <= MOST_ROWS:
         raise errors.parameter_not_a_number(
             parameter.span,
@@ -503,7 +503,7 @@ def read_number(
     return value
 
 
-def check_bounds(least: int, most: int | None, span: Span | None) -> None:
+def check_quantifier_bounds(least: int, most: int | None, span: Span | None) -> None:
     """Raise an error if no number of repetitions is within the bounds.
 
     `{0}` is allowed: such a part has no row.

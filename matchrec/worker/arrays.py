@@ -68,7 +68,7 @@ READ_AS = {
     pa.date64(): pa.date32(),
     **dict.fromkeys((pa.time32("s"), pa.time32("ms"), pa.time64("ns")), pa.time64("us")),
 }
-# The same by name, for types that only newer versions of Arrow have.
+# The same for types that only newer versions of Arrow have, so that their names replace them here.
 READ_AS_NAMED = {"string_view": pa.string(), "binary_view": pa.binary()}
 
 

@@ -200,7 +200,7 @@ def make_batch(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch
 
 
 def flatten_counts(counts: Counts) -> IntArray:
-    """Return the counts as one array. `add_up` takes it apart."""
+    """Return the counts as one array. `sum_coverage` takes it apart."""
     return np.concatenate([counts.came, counts.ended.ravel(), counts.parts_false.ravel()])
 
 
@@ -215,7 +215,7 @@ def merge_figures(figures: IntArray) -> Figures:
     return Figures(*(int(figure) for figure in (*sums, *maximums)))
 
 
-def add_up(task: CoverageTask, rows: Iterable[list[int]]) -> tuple[Figures, Counts]:
+def sum_coverage(task: CoverageTask, rows: Iterable[list[int]]) -> tuple[Figures, Counts]:
     """Return the figures and the counts of all tasks together.
 
     Args:

@@ -141,7 +141,7 @@ def encode_timeouts(executable: Executable, table: pa.Table) -> IntArray | None:
         return None
     ends = [take_column(table, wire.column(index)) for index in executable.crossing.ends]
     if not all(arrays.is_whole(values.type) for values in ends):
-        ranks = arrays.rank_values(concatenate(ends))
+        ranks = arrays.rank_values(append_columns(ends))
         ends = [ranks.slice(i * table.num_rows, table.num_rows) for i in range(len(ends))]
     never = np.iinfo(np.int64).max
     rows = [np.where(find_valid(values), as_integers(values), never) for values in ends]
@@ -150,7 +150,7 @@ def encode_timeouts(executable: Executable, table: pa.Table) -> IntArray | None:
     return stack_columns(rows, table.num_rows, np.int64)
 
 
-def concatenate(columns: Sequence[pa.Array]) -> pa.Array:
+def append_columns(columns: Sequence[pa.Array]) -> pa.Array:
     """Return the values of all columns, one column after the other.
 
     Decimals of several types get a type that holds all of them.
@@ -426,7 +426,7 @@ def find_ends_at_distance(window: Distance, order: pa.Array, starts: IntArray) -
 # Checks of windows.
 
 
-def check_windows(executable: Executable, table: pa.Table, starts: IntArray) -> None:
+def check_ends_of_windows(executable: Executable, table: pa.Table, starts: IntArray) -> None:
     """Check that the end of every window is known and right.
 
     Args:
@@ -442,13 +442,13 @@ def check_windows(executable: Executable, table: pa.Table, starts: IntArray) -> 
     for clause, columns in (("WITHIN", crossing.window), ("WITHIN BETWEEN ROWS", crossing.gap)):
         if len(columns) == 2:
             order, bound = (take_column(table, wire.column(index)) for index in columns)
-            check_bounds(clause, order, bound)
+            check_window_ends(clause, order, bound)
     distance = crossing.distance
     if distance is not None and distance.bits and not executable.ansi:
         check_distance(distance, starts, take_column(table, wire.column(crossing.window[0])))
 
 
-def check_bounds(clause: str, order: pa.Array, bound: pa.Array) -> None:
+def check_window_ends(clause: str, order: pa.Array, bound: pa.Array) -> None:
     """Raise RunFailure if the sum of a key and a length is NULL or has wrapped around.
 
     Args:

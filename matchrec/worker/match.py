@@ -40,7 +40,7 @@ from matchrec.worker.arrays import take_column
 from matchrec.worker.batches import PartitionWithoutRoom, Piece
 from matchrec.worker.count import ENCODING, GATHERING, WAITING, Tally
 from matchrec.worker.decimals import always_fit
-from matchrec.worker.encode import check_windows, encode_partitions, value_at
+from matchrec.worker.encode import check_ends_of_windows, encode_partitions, value_at
 from matchrec.worker.gather import Gatherer
 from matchrec.worker.wire import OrderColumns
 
@@ -157,7 +157,7 @@ def searching(
         locate_row_of_piece, executable, piece=piece, partitions=partitions, orders=orders
     )
     with locate_failures(locate):
-        check_windows(executable, piece.table, piece.starts)
+        check_ends_of_windows(executable, piece.table, piece.starts)
         yield
 
 

@@ -53,7 +53,7 @@ VARIABLE = "variable"
 # Small batches of several rules are put together to batches of at least this many rows.
 ROWS_A_BATCH = 1 << 14
 
-# Columns of an output batch, by name.
+# The names of the columns of an output batch, and the columns.
 Columns = dict[str, pa.Array]
 # Searches some partitions for matches of one rule, and yields their output.
 SearchPartitions = Callable[[range], Iterator[pa.RecordBatch]]

@@ -47,7 +47,7 @@ from matchrec.plan.expression import (
     Term,
     build_difference_test,
     column_term,
-    compare,
+    compare_scalars,
     find_amount,
     join_conditions,
     make_literal,
@@ -693,4 +693,4 @@ def build_count_test(variable: str | None, number: int, gap: Gap) -> Scalar:
     """
     span = gap.interval.place
     count = Aggregate("count", variable, (), span=span)
-    return compare("=", Term((count,), span), number_term(number, span))
+    return compare_scalars("=", Term((count,), span), number_term(number, span))

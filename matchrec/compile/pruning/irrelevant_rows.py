@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from matchrec.automaton.closure import Choice, Folded, find_targets
 from matchrec.automaton.compile import CompiledPattern
-from matchrec.automaton.program import VariableId
+from matchrec.automaton.program import VariableId, VariableIds
 from matchrec.compile.pruning.locality import Shortcut, find_obstacle
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.row_column import ALWAYS_TRUE, RowColumn, build_row_column
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from matchrec.plan.stages import Staging
 
 
-VariableIds = frozenset[VariableId]
 NO_FILLERS: VariableIds = frozenset()
 
 # For each variable with a condition, what Spark computes of it before the match; None for nothing.

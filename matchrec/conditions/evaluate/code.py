@@ -63,7 +63,7 @@ class ConditionCompiler:
 
     # The variable to which the candidate row is mapped.
     variable: int
-    # For each variable by name, ids of its primary variables.
+    # For the name of each variable, the ids of its primary variables.
     members: Mapping[str, Members]
     registers: Registers
     # The number of integer columns. Floating columns are numbered after them.

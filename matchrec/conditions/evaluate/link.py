@@ -170,7 +170,7 @@ def link_conditions(
 
     Args:
         conditions: for each variable, the part of its condition that depends on the run.
-        members: for each variable by name, ids of its primary variables.
+        members: for the name of each variable, the ids of its primary variables.
         integers: the number of integer columns.
         moves: all moves.
         tested: for each state, variables whose conditions are evaluated on a run in it, before a
@@ -211,7 +211,7 @@ def link_conditions(
 class _CodeWriter:
     """Writes the code of one expression after the other, with its range."""
 
-    # For each variable by name, ids of its primary variables.
+    # For the name of each variable, the ids of its primary variables.
     members: Mapping[str, Members]
     registers: Registers
     # The number of integer columns.

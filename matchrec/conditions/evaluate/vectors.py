@@ -41,7 +41,7 @@ HALF = 2**62 - 1  # two integers of at most this size have a sum that fits an in
 BY_ORDERS = np.less, np.equal, np.less_equal, np.greater, np.not_equal, np.greater_equal
 
 
-def compare(comparison: Comparison, left: Vector, right: Vector) -> BoolArray:
+def compare_vectors(comparison: Comparison, left: Vector, right: Vector) -> BoolArray:
     """Compare values that are not NULL, so that NULL_SAFE_EQUAL is EQUAL.
 
     NaN equals NaN and is greater than any other number, as in Spark.
@@ -287,7 +287,7 @@ class Vectors:
         """Return the truth values of a comparison."""
         left, right = (self.evaluate(part, demanded) for part in parts)
         valid = both(left.valid, right.valid)
-        result = compare(comparison, left.values, right.values)
+        result = compare_vectors(comparison, left.values, right.values)
         if comparison is not Comparison.NULL_SAFE_EQUAL:
             return Nullable(result, valid)
         return Nullable(np.where(valid, result, left.valid == right.valid), np.asarray(True))

@@ -141,7 +141,7 @@ def build_sum(use: FunctionUse) -> Compute:
     return lambda time, interval: add_interval(zone, time, interval)
 
 
-def find_sum_type(use: FunctionUse) -> ValueType | None:
+def find_time_sum_type(use: FunctionUse) -> ValueType | None:
     """Return the type of a timestamp plus an interval, else None."""
     time, interval = use.types
     is_timestamp = time.family in TIMES - {Family.DATE}
@@ -151,7 +151,7 @@ def find_sum_type(use: FunctionUse) -> ValueType | None:
 def find_difference_type(use: FunctionUse) -> ValueType | None:
     """Return the type of a timestamp minus an interval, or of a distance of instants, else None."""
     are_instants = all(type_.family is Family.TIMESTAMP for type_ in use.types)
-    return types.INTERVAL if are_instants else find_sum_type(use)
+    return types.INTERVAL if are_instants else find_time_sum_type(use)
 
 
 def build_difference(use: FunctionUse) -> Compute:
@@ -165,6 +165,6 @@ def build_difference(use: FunctionUse) -> Compute:
 TIME_FUNCTIONS: Mapping[str, Function] = {
     "TIMESTAMPDIFF": Function((None, None), find_distance_type, build_distance),
     "DATEDIFF": Function((None, None), require_families(INT, TIMES, TIMES), build_days_between),
-    "TIME +": Function((None, None), find_sum_type, build_sum),
+    "TIME +": Function((None, None), find_time_sum_type, build_sum),
     "TIME -": Function((None, None), find_difference_type, build_difference),
 }

@@ -24,15 +24,15 @@ Shape = object
 
 def find_differing_part(plan: MatchPlan, other: MatchPlan) -> str | None:
     """Return the first part in which two plans differ, by its name in messages; None if in none."""
-    shapes = dict(list_parts(plan))
-    other_shapes = dict(list_parts(other))
+    shapes = dict(list_shapes(plan))
+    other_shapes = dict(list_shapes(other))
     for name in shapes | other_shapes:
         if shapes.get(name) != other_shapes.get(name):
             return name
     return None
 
 
-def list_parts(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
+def list_shapes(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
     """Yield the parts of a plan: their names in messages, and their shapes.
 
     Two plans ask for the same if all parts are equal.

@@ -64,7 +64,7 @@ class SqlOrigin:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class ComputationFailure:
     """The parts of an error about an expression that could not be computed."""
 
     message: str
@@ -136,7 +136,7 @@ def with_comment(name: str, meaning: str) -> str:
     return f"{name} /* {line} */"
 
 
-def read(text: str) -> Failure | None:
+def read(text: str) -> ComputationFailure | None:
     """Return the failure that an error of Spark is about.
 
     None if the text is another one, or shows no SQL that `mark_origin` has made lately.
@@ -168,7 +168,7 @@ def parts_of(lines: list[str], carets: list[str]) -> tuple[str, str]:
     return sql, fragment
 
 
-def failure_of(sql_origin: SqlOrigin, fragment: str, error_text: str) -> Failure:
+def failure_of(sql_origin: SqlOrigin, fragment: str, error_text: str) -> ComputationFailure:
     """Return an engine's failure in the user's terms.
 
     Args:
@@ -180,7 +180,7 @@ def failure_of(sql_origin: SqlOrigin, fragment: str, error_text: str) -> Failure
     span = sql_origin.span
     if fragment and sql_origin.text is not None and span is not None:
         span = place_of(fragment, sql_origin.text, span)
-    return Failure(
+    return ComputationFailure(
         message=f"{sql_origin.what} cannot be computed: {uncapitalise(sentence)}",
         span=span,
         text=sql_origin.text,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from matchrec.explain.pictures.figures import PicturedText, new_figure, render
-from matchrec.explain.pictures.html import data_frame, table
+from matchrec.explain.pictures.html import build_html_table, data_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +53,7 @@ class Sweep(PicturedText):
 
     def _texts(self) -> list[tuple[str, ...]]:
         """Return the cells of all rows as texts."""
-        return [tuple(show(value) for value in row) for row in self.rows]
+        return [tuple(show_cell(value) for value in row) for row in self.rows]
 
     def toPandas(self) -> pd.DataFrame:  # noqa: N802 -- as PySpark calls it
         """Return the table as a pandas DataFrame.
@@ -85,11 +85,11 @@ class Sweep(PicturedText):
         # The points of each line, by the values of all markers but the first.
         lines: dict[tuple[Any, ...], list[tuple[str, int]]] = {}
         for row in self.rows:
-            point = (show(row[0]), row[matches_column])
+            point = (show_cell(row[0]), row[matches_column])
             lines.setdefault(row[1:marker_count], []).append(point)
         for values, points in lines.items():
             pairs = zip(self.names[1:], values, strict=True)
-            label = ", ".join(f"{name} = {show(value)}" for name, value in pairs)
+            label = ", ".join(f"{name} = {show_cell(value)}" for name, value in pairs)
             panel.plot(*zip(*points, strict=True), marker="o", label=label or None)
         panel.set(xlabel=self.names[0], ylabel="matches")
         if marker_count > 1:
@@ -102,9 +102,9 @@ class Sweep(PicturedText):
 
     def _repr_html_(self) -> str:
         """Return the table as HTML."""
-        return table(self.columns, self._texts())
+        return build_html_table(self.columns, self._texts())
 
 
-def show(value: object) -> str:
+def show_cell(value: object) -> str:
     """Return a value as a cell of the table: nothing for None."""
     return "" if value is None else str(value)

@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def build_html_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table as pandas shows it, without cutting texts off.
 
-    >>> table(["events"], [["3"]]).count("<td")
+    >>> build_html_table(["events"], [["3"]]).count("<td")
     1
     """
     import pandas as pd

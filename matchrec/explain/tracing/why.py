@@ -42,7 +42,7 @@ def attempt_lines(attempt: AttemptStory, orders: str) -> Iterator[str]:
     """
     shown = choose_lines(attempt)
     yield attempt.title
-    for line in table(shown, orders):
+    for line in align_lines(shown, orders):
         yield f"  {line}"
     hidden = len(attempt.lines) - len(shown)
     if hidden:
@@ -90,7 +90,7 @@ def outcomes_of(row_lines: Sequence[Line]) -> list[tuple[str, str]]:
     return [(line.variable, line.outcome) for line in row_lines]
 
 
-def table(lines: Sequence[Line], orders: str) -> Iterator[str]:
+def align_lines(lines: Sequence[Line], orders: str) -> Iterator[str]:
     """Return the lines as a table with aligned columns, its header first.
 
     The number of a row and its order values are shown only on the first line about the row.

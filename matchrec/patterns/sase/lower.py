@@ -34,7 +34,7 @@ from matchrec.plan.expression import (
     Semantics,
     Term,
     column_term,
-    compare,
+    compare_scalars,
     find_column_names,
     find_variable,
     join_conditions,
@@ -187,11 +187,11 @@ def list_event_conditions(
         type_of_event = column_term(
             Navigation(variable), type_column.text, component.event_type.span, type_column.names
         )
-        yield compare("=", type_of_event, component.event_type)
+        yield compare_scalars("=", type_of_event, component.event_type)
     for test in query.tests:
         attribute = read_attribute(variable, test)
         if query.strategy is SaseStrategy.STRICT_CONTIGUITY and variable != first_variable:
-            yield compare("=", attribute, read_attribute(first_variable, test))
+            yield compare_scalars("=", attribute, read_attribute(first_variable, test))
         else:
             yield Operation("IS NOT NULL", (attribute, " IS NOT NULL"), test.span)
 

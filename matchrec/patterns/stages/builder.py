@@ -287,7 +287,7 @@ class Pattern:
         >>> Pattern.begin("a").times(2, 4)
         Pattern.begin('a').times(2, 4)
         """
-        checks.check_bounds(self._last, least, most)
+        checks.check_repetitions(self._last, least, most)
         return self._repeat("times", least, least if most is None else most, gap)
 
     @check_arguments(least=TIMES, gap=DURATION_ARGUMENT.or_none())
@@ -301,7 +301,7 @@ class Pattern:
         >>> Pattern.begin("a").times_or_more(2)
         Pattern.begin('a').times_or_more(2)
         """
-        checks.check_bounds(self._last, least, None)
+        checks.check_repetitions(self._last, least, None)
         return self._repeat("times_or_more", least, None, gap)
 
     def optional(self) -> Pattern:
@@ -372,7 +372,7 @@ class Pattern:
             raise errors.step_window_of_not(stage=stage.label)
         else:
             pattern = self._with_last(near=choose_smaller(stage.near, length))
-        checks.check_windows(pattern.stages)
+        checks.check_gap_windows(pattern.stages)
         return pattern
 
     @check_arguments(strategy=SKIP)
@@ -421,7 +421,7 @@ class Pattern:
         for stage in named_stages((added,)):
             checks.check_new_name(self.stages, stage.name, call)
         longer = replace(self, stages=(*self.stages, added))
-        checks.check_windows(longer.stages)
+        checks.check_gap_windows(longer.stages)
         return longer
 
     def _append_not(self, name: str, contiguity: Contiguity, call: str) -> Pattern:

@@ -85,7 +85,7 @@ def make_test(expression: Any, stage: Stage, call: str) -> Test:
     return Test(expression)
 
 
-def check_bounds(stage: Stage, least: int, most: int | None) -> None:
+def check_repetitions(stage: Stage, least: int, most: int | None) -> None:
     """Check how often a stage is to be repeated; `most` is None if there is no limit.
 
     Raises:
@@ -138,7 +138,7 @@ def check_can_have_inner_contiguity(stage: Stage, call: str) -> None:
         raise errors.greedy_combinations(stage=stage.label)
 
 
-def check_windows(stages: tuple[Stage, ...]) -> None:
+def check_gap_windows(stages: tuple[Stage, ...]) -> None:
     """Check that windows between neighbouring events fit into the window of the whole match.
 
     Raises:

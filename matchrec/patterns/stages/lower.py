@@ -34,7 +34,7 @@ from matchrec.plan.expression import (
     Term,
     build_difference_test,
     column_term,
-    compare,
+    compare_scalars,
     join_conditions,
     list_inner_references,
     make_complement,
@@ -381,7 +381,7 @@ class TestDefinitions(tree.StepBuilder):
                 number_term(int(window.sql), NOWHERE),
             )
         end = read_sum(row_before, f"({order.text}) + ({window.sql})")
-        return compare("<", read_order(candidate, order), end)
+        return compare_scalars("<", read_order(candidate, order), end)
 
     @property
     def window_tests(self) -> tuple[str, ...]:

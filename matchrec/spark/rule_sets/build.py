@@ -427,7 +427,7 @@ def key_names(plan: MatchPlan, question: Question) -> Iterator[str]:
         yield question.columns.find_by_text(key.text) or question.relation.name_of(key.text)
 
 
-def check_names(built: BuiltRuleSet) -> None:
+def check_input_names(built: BuiltRuleSet) -> None:
     """Check that no column of the input has the name of a column of ours in the result.
 
     Raises:

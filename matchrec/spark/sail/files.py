@@ -13,7 +13,7 @@ from matchrec.plan.text import quote_name
 
 
 def find_casts(path: Path) -> dict[str, Column]:
-    """Return casts for the columns of a Parquet file whose types Sail does not read, by name.
+    """Return a cast for each column of a Parquet file whose type Sail does not read.
 
     These are times in nanoseconds, durations, and categories. Empty if the file cannot be read:
     the engine's error says why.

@@ -8,7 +8,7 @@ from unittest.mock import Mock
 import pytest
 
 from matchrec.cli import queries
-from matchrec.cli.queries import read_value
+from matchrec.cli.queries import read_argument_value
 from matchrec.syntax import locate
 from tests.quick.embedded import invoke, refused
 
@@ -236,7 +236,7 @@ def test_a_table_of_events_that_is_not_there(clicks: Path) -> None:
 
 def test_a_value_in_quotes_is_a_text_and_so_is_what_is_no_literal() -> None:
     texts = ("'12'", "'it''s'", "x", "", "-", "1.", "0x10", "NaN", "interval training", "O'Brien'")
-    assert [read_value(text) for text in texts] == [
+    assert [read_argument_value(text) for text in texts] == [
         "12",
         "it's",
         "x",

@@ -25,10 +25,10 @@ from matchrec.source import Source, Span
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.nodes import (
+    InitialOrSeek,
     MatchRecognize,
     NamedExpression,
     PartitionKey,
-    Search,
     SortKey,
     WindowNode,
 )
@@ -71,7 +71,7 @@ def test_every_part_has_its_node() -> None:
     )
     assert clause.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
     assert clause.after_match == AfterMatchSkip(SkipTo.FIRST, "b c")
-    assert clause.search is Search.SEEK
+    assert clause.search is InitialOrSeek.SEEK
     assert clause.within is not None
     assert clause.within.interval == read_tokens("INTERVAL '1' HOUR")
     assert clause.subsets == (Subset("U", ("A", "b c")), Subset("V", ("B",)))
@@ -179,7 +179,7 @@ CLAUSES = st.builds(
     rows_per_match=st.none() | st.sampled_from(CLAUSE_CHOICES),
     partial=st.none() | PARTIAL,
     after_match=st.none() | SKIPS,
-    search=st.none() | st.sampled_from(Search),
+    search=st.none() | st.sampled_from(InitialOrSeek),
     windows=WINDOWS,
     subsets=several(st.builds(Subset, NAMES, several(NAMES, 1))),
     definitions=several(st.builds(NamedExpression, EXPRESSIONS, NAMES, st.just(NOWHERE))),

@@ -21,7 +21,7 @@ from matchrec.shortcuts import ALL
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
 from matchrec.worker import wire
-from matchrec.worker.cover import CoverageWorker, add_up
+from matchrec.worker.cover import CoverageWorker, sum_coverage
 from matchrec.worker.matching import Incoming
 from matchrec.worker.wire import SortColumn, Sorting
 from tests.quick.scale import examples
@@ -79,7 +79,7 @@ def counted(
     worker = CoverageWorker(task, SCHEMA, Incoming(rows_a_call=rows_a_call))
     (batch,) = worker.run(batches(rows, size))
     (row,) = batch.to_pylist()
-    figures, counts = add_up(task, [row[wire.COUNTERS]])
+    figures, counts = sum_coverage(task, [row[wire.COUNTERS]])
     told = [counts.came.tolist(), counts.ended.tolist(), counts.parts_false.tolist()]
     return figures, told, list(row.values())[1:]
 
@@ -194,7 +194,7 @@ def told_by(
     worker = CoverageWorker(task, SCHEMA, Incoming(sorting, rows_a_call=rows_a_call))
     (batch,) = worker.run(table.to_batches(max_chunksize=3))
     (row,) = batch.to_pylist()
-    figures, counts = add_up(task, [row[wire.COUNTERS]])
+    figures, counts = sum_coverage(task, [row[wire.COUNTERS]])
     told = [counts.came.tolist(), counts.ended.tolist(), counts.parts_false.tolist()]
     return replace(figures, rows_held=0), [*told, *list(row.values())[1:]]
 
