@@ -26,7 +26,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from matchrec.cli.rows import table_text
+from matchrec.cli.rows import format_first_rows
 from tests.pages import matching
 from tests.pages.blocks import BLOCK, Block, blocks
 from tests.pages.reference import without_text
@@ -72,7 +72,7 @@ def run_block(block: Block, spark: SparkSession, names: dict[str, Any]) -> str:
             exec(compile(block.code, "<block>", "exec"), names)
         return out.getvalue()
     if block.language == "sql":
-        return table_text(matchrec.sql(spark, block.code), limit=100)[0]
+        return format_first_rows(matchrec.sql(spark, block.code), limit=100)[0]
     if block.language == "console":
         subprocess.run(["bash", "-n"], input=block.code, text=True, check=True)
         return ""

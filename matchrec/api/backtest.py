@@ -23,12 +23,12 @@ from matchrec.compile.coverage import CoverageDraft, CoverageTask
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors import labels as errors
 from matchrec.explain.charts.backtest import ATTEMPT_COLUMNS, MATCH_COLUMNS, Backtest
-from matchrec.explain.charts.series import comparable_type, find_single_column
+from matchrec.explain.charts.series import find_single_column, name_comparable_type
 from matchrec.explain.coverage import Reason, build_ending, find_states_after, list_condition_parts
 from matchrec.plan.clauses import Measure, RowsPerMatch
-from matchrec.plan.expression import End, Navigation, Semantics, Term, column_term
+from matchrec.plan.expression import End, Navigation, Semantics, Term, make_column
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import quote_name, string_literal
+from matchrec.plan.text import quote_name, quote_string
 from matchrec.search.kernels.counting import NOTED_PARTS
 from matchrec.spark.coverage import list_attempts
 from matchrec.spark.execute import execute
@@ -89,7 +89,7 @@ def build_plan_of_matches(clause: Clause) -> MatchPlan:
     def build_order_term(end: End) -> Term:
         """Return the order value of the first or the last row of a match."""
         row = Navigation(end=end, semantics=Semantics.FINAL)
-        return column_term(row, order.text, order.place, order.names)
+        return make_column(row, order.text, order.place, order.names)
 
     # Keys with the same text are one key: the first one is kept.
     keys = {key.text: key for key in reversed(plan.keys)}
@@ -146,7 +146,7 @@ class Labels:
             (end_column, order_field),
         ]
         for column, (name, query_type) in comparisons:
-            if comparable_type(label_types[column]) != comparable_type(query_type):
+            if name_comparable_type(label_types[column]) != name_comparable_type(query_type):
                 is_order = name == order_field[0]
                 what = "the order of the query" if is_order else f"`{name}` of the query"
                 in_pandas = CASTS_IN_PANDAS.get(query_type, "labels.{}.astype(...)").format(column)
@@ -295,7 +295,7 @@ class Attempts:
 
 def write_array(texts: Iterable[str | None]) -> str:
     """Return SQL of an array of texts. None becomes NULL."""
-    items = ["NULL" if text is None else string_literal(text) for text in texts]
+    items = ["NULL" if text is None else quote_string(text) for text in texts]
     return f"CAST(array({', '.join(items)}) AS ARRAY<STRING>)"
 
 
@@ -415,7 +415,7 @@ class LabelComparison:
             low = high = f"CAST(NULL AS {self.matches.dtypes[-1][1]})"
             variable = "CAST(NULL AS STRING)"
             rows_missing = "CAST(NULL AS BIGINT)"
-            reason = string_literal(self.attempts)
+            reason = quote_string(self.attempts)
         else:
             low, high = "best.__low", "best.__high"
             variable = f"get({write_array(self.attempts.variables)}, CAST(best.choice AS INT))"
@@ -423,9 +423,9 @@ class LabelComparison:
             no_rows = "no row has this key" if self.labels.keys else "there are no rows"
             reason = (
                 "CASE WHEN d.__begin > d.__end THEN 'the incident ends before it begins'"
-                f" WHEN known IS NULL THEN {string_literal(no_rows)}"
+                f" WHEN known IS NULL THEN {quote_string(no_rows)}"
                 " WHEN a.rows IS NULL THEN 'it contains no rows'"
-                f" WHEN best.choice IS NULL THEN {string_literal(self.attempts.left_out)}"
+                f" WHEN best.choice IS NULL THEN {quote_string(self.attempts.left_out)}"
                 f" ELSE {self.attempts.write_reason()} END"
             )
         values = (variable, low, high, rows_missing, reason)

@@ -35,7 +35,7 @@ from matchrec.patterns.stages.builder import Pattern
 from matchrec.patterns.stages.lower import PatternQuery, lower_pattern
 from matchrec.patterns.stages.tree import name_columns
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
-from matchrec.plan.match_plan import MatchPlan, as_graph
+from matchrec.plan.match_plan import MatchPlan, build_graph_plan
 from matchrec.source import Source
 from matchrec.spark.after.expand import mark_graph, unwind_graph
 from matchrec.spark.backends import find_backend
@@ -271,7 +271,7 @@ class SaseText(EventFrontEnd):
         source = Source(self.text)
         plan = self.events.lower_sase(source, self.type_column, SASE_OUTPUTS[self.output])
         clause = Clause(
-            plan=as_graph(plan),
+            plan=build_graph_plan(plan),
             relation=build_relation(self.events.df, self.args),
             options=options,
             source=source,

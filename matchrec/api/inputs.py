@@ -32,7 +32,7 @@ from matchrec.errors.kinds import located_in
 from matchrec.errors.machine import stopped_session
 from matchrec.errors.rule_sets import rule_marker_without_value
 from matchrec.errors.wording import describe_value, find_library, show_count
-from matchrec.plan.text import Template, View, join_template, parameter_name, quote_name
+from matchrec.plan.text import Template, View, join_template, name_parameter, quote_name
 from matchrec.source import Source, Span
 from matchrec.spark.backends import find_backend, make_runner
 from matchrec.spark.errors.diagnose import find_unbound_name, make_lost_value_error, read_sentence
@@ -383,7 +383,7 @@ def name_values(query: QueryNode, args: Arguments) -> NamedValues:
         error = wrong_number_of_values(problem, len(query.markers), *markers_without_value[:1])
         raise error.located(query.source)
     if isinstance(args, list):
-        names = [parameter_name(marker) for marker in query.markers]
+        names = [name_parameter(marker) for marker in query.markers]
         return dict(zip(names, args, strict=True))
     return args
 

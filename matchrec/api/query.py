@@ -587,10 +587,10 @@ class Query:
 
     def _repr_html_(self) -> str:
         """Return the repr for notebooks, with the whole text."""
-        from matchrec.explain.pictures.html import paragraph, preformatted
+        from matchrec.explain.pictures.html import write_paragraph, write_preformatted
 
         summary = repr(self).partition(":")[0].removeprefix("<")  # such as "Query, SASE+"
-        return paragraph(summary) + preformatted(str(self.text))
+        return write_paragraph(summary) + write_preformatted(str(self.text))
 
 
 def resolve_options(call: str, options: Options | None, *unsupported: str) -> Options:

@@ -8,13 +8,13 @@ from matchrec.compile.negation import find_negation_tests
 from matchrec.compile.pruning.condition_windows import replace_gaps_by_conditions
 from matchrec.errors.run.place import RowLocation
 from matchrec.explain.coverage import ClauseCoverage, summarise
-from matchrec.explain.tracing.explained import Explainer, choose_trials, trials_as_matches
+from matchrec.explain.tracing.explained import Explainer, choose_trials, make_matches_of_trials
 from matchrec.explain.tracing.parts import WriteExpression, split_into_parts
 from matchrec.explain.tracing.story import StoryWriter, TracedRows
 from matchrec.explain.tracing.trace import trace_search
 from matchrec.explain.tracing.why import Why
 from matchrec.plan.expression import Scalar
-from matchrec.plan.match_plan import MatchPlan, without_output_options
+from matchrec.plan.match_plan import MatchPlan, drop_output_options
 from matchrec.plan.show import show_scalar
 from matchrec.search.matches import RunFailure
 from matchrec.spark.coverage import count_starting_rows
@@ -54,7 +54,7 @@ def explain_partition(clause: Clause, target: Target, limit: int) -> Why:
     parts = split_into_parts(plan_of_conditions, build_writer(clause, plan), negations)
 
     question = clause.build_question(
-        without_output_options(plan, parts.measures), Options(clause.options.algorithm)
+        drop_output_options(plan, parts.measures), Options(clause.options.algorithm)
     )
     partition = collect_partition(question, target)
     task = partition.executable.task
@@ -68,7 +68,7 @@ def explain_partition(clause: Clause, target: Target, limit: int) -> Why:
     trials = choose_trials(search.attempts)
     values = {}
     if trials:
-        values = compute_measures(partition, trials_as_matches(task, search.attempts, trials))
+        values = compute_measures(partition, make_matches_of_trials(task, search.attempts, trials))
 
     explainer = Explainer(
         task, parts, search.attempts, trials, values, rows=partition.partitions.rows

@@ -27,7 +27,7 @@ from matchrec.compile.rule_set import Version
 from matchrec.errors import rule_sets as errors
 from matchrec.errors.frames import condition_refused_by_engine
 from matchrec.patterns.stages.builder import Pattern
-from matchrec.plan.text import string_literal
+from matchrec.plan.text import quote_string
 from matchrec.spark.errors.diagnose import read_sentence
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import QUERY_ERRORS, quiet_analysis
@@ -120,7 +120,7 @@ def write_literal(value: object) -> str:
     if isinstance(value, Number):
         return f"({value})" if value.startswith("-") else str(value)
     if isinstance(value, str):
-        return string_literal(value)
+        return quote_string(value)
     if value is None:
         return "NULL"
     if isinstance(value, bool):

@@ -41,7 +41,7 @@ from matchrec.errors.language import PATTERN_CALLS, SASE, reading_language
 from matchrec.errors.streams import cache_over_stream
 from matchrec.errors.warnings import refused_rule, warn_caller
 from matchrec.explain.explanation import Explanation, explain_rules
-from matchrec.explain.pictures.html import paragraph, preformatted, unfoldable
+from matchrec.explain.pictures.html import wrap_in_details, write_paragraph, write_preformatted
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.patterns.stages.lower import make_measure
 from matchrec.patterns.stages.tree import name_columns
@@ -519,6 +519,10 @@ class RuleMatches:
 
     def _repr_html_(self) -> str:
         """Return the rules and columns for notebooks, with the explanation folded up."""
-        rules = paragraph(f"rules: {', '.join(self.rules)}")
-        columns = paragraph(", ".join(f"{name}: {type_}" for name, type_ in self._matches.dtypes))
-        return rules + columns + unfoldable("all steps", preformatted(self.explain().text))
+        rules = write_paragraph(f"rules: {', '.join(self.rules)}")
+        columns = write_paragraph(
+            ", ".join(f"{name}: {type_}" for name, type_ in self._matches.dtypes)
+        )
+        return (
+            rules + columns + wrap_in_details("all steps", write_preformatted(self.explain().text))
+        )

@@ -31,7 +31,7 @@ from matchrec.explain.charts.sweep import Sweep
 from matchrec.patterns.stages.lower import make_measure
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import MATCH_NUMBER
-from matchrec.plan.pattern import without_exclusions
+from matchrec.plan.pattern import unwrap_exclusions
 from matchrec.plan.text import quote_name
 from matchrec.source import Source
 from matchrec.spark.question import NO_OPTIONS, Options, Question, Rule, find_input_columns
@@ -216,7 +216,7 @@ def build_rule(  # noqa: PLR0913 -- the clause, its values, and the names of bot
         plan = lower_clause(replace(node, measures=(), rows_per_match=RowsPerMatch.ONE_ROW), values)
     plan = replace(
         plan,
-        pattern=without_exclusions(plan.pattern),
+        pattern=unwrap_exclusions(plan.pattern),
         measures=(make_measure("match_number", MATCH_NUMBER),),
     )
     return Rule(name, plan, source)

@@ -21,9 +21,9 @@ from matchrec.api.clause import Clause
 from matchrec.errors import match_totals as errors
 from matchrec.errors.conditions import duplicate_output_column
 from matchrec.plan.clauses import Grouping, Measure, RowsPerMatch
-from matchrec.plan.expression import MATCH_NUMBER, End, Navigation, Semantics, Term, column_term
+from matchrec.plan.expression import MATCH_NUMBER, End, Navigation, Semantics, Term, make_column
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import AVERAGE_OR_NULL, quote_name, string_literal
+from matchrec.plan.text import AVERAGE_OR_NULL, quote_name, quote_string
 from matchrec.plan.totals import DOUBLE, FUNCTIONS, AskedTotal, Totals
 from matchrec.source import Span
 from matchrec.spark.execute import ClauseResult, execute
@@ -315,7 +315,7 @@ def fail_on_null(call: AskedTotal, value: str, argument: str, type_name: str) ->
         argument: SQL of the values.
         type_name: the type of the result, for the message.
     """
-    message = string_literal(errors.write_total_message(type_name, str(call)))
+    message = quote_string(errors.write_total_message(type_name, str(call)))
     return f"coalesce({value}, if(count({argument}) = 0, NULL, raise_error({message})))"
 
 
@@ -337,7 +337,7 @@ def find_key_measures(plan: MatchPlan, grouping: Grouping) -> dict[str, Measure]
     for number, item in enumerate(plan.order_by):
         key = item.expression
         if len(key.names) == 1 and key.text not in partition_texts:
-            term = replace(column_term(row, key.text, names=key.names), span=key.place)
+            term = replace(make_column(row, key.text, names=key.names), span=key.place)
             measures[key.names[0]] = Measure(f"__key_{number}", term)
     if not measures:
         raise errors.no_sort_column(per=grouping.value)

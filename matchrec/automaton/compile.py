@@ -50,7 +50,7 @@ from matchrec.plan.pattern import (
     Quantified,
     RowPattern,
     Variable,
-    children,
+    list_children,
     simplify,
 )
 
@@ -306,7 +306,7 @@ def _matches_in_one_way(node: RowPattern) -> bool:
         case Alternation() | Permutation():
             return False
         case _:
-            return all(_matches_in_one_way(child) for child in children(node))
+            return all(_matches_in_one_way(child) for child in list_children(node))
 
 
 def _proceed(target: StateId) -> Edge:

@@ -48,7 +48,7 @@ from matchrec.plan.stages import (
     Single,
     Steps,
     list_negations,
-    list_parts,
+    list_repeated_parts,
 )
 
 # What is left of a pattern of stages while it is compiled, and what holds until the next row.
@@ -505,7 +505,7 @@ def compose_tests(steps: Steps, variables: StageNames) -> Composed:
     ids = {name: number for number, name in enumerate(variables)}
     complements: dict[VariableId, VariableId] = {}
     without: dict[tuple[VariableId, VariableId], VariableId] = {}
-    for part in list_parts(steps):
+    for part in list_repeated_parts(steps):
         if part.until is not None:
             complements[ids[part.until.test]] = ids[part.until.complement]
             if part.until.take is not None:

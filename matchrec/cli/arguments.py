@@ -17,7 +17,14 @@ import click
 
 from matchrec.arguments import AggregatePer, Algorithm, DialectName, PatternOutput, SaseOutput, Sort
 from matchrec.cli.failures import print_tracebacks, report_failures
-from matchrec.cli.files import EmptyTable, Table, delimiter, parse_schema, parse_table, writable
+from matchrec.cli.files import (
+    EmptyTable,
+    Table,
+    check_writable,
+    parse_delimiter,
+    parse_schema,
+    parse_table,
+)
 from matchrec.cli.queries import QuerySource, build_request, read_plain_value
 from matchrec.cli.session import SettingPairs
 from matchrec.errors import MatchRecognizeError
@@ -65,18 +72,18 @@ class WholeNumber(click.ParamType):  # type: ignore[type-arg]  # generic in newe
         return number
 
 
-def setting(argument: str) -> tuple[str, str]:
+def parse_setting(argument: str) -> tuple[str, str]:
     """Split `NAME=VALUE` into the name and the value."""
     name, equals, value = argument.partition("=")
     if not (name and equals):
-        raise errors.malformed_setting(argument=argument, example=example_of_setting(argument))
+        raise errors.malformed_setting(argument=argument, example=suggest_setting(argument))
     return name, value
 
 
-def example_of_setting(argument: str) -> str:
+def suggest_setting(argument: str) -> str:
     """Return NAME=VALUE with the part that a malformed argument has.
 
-    >>> [example_of_setting(argument) for argument in ("days", "days=", "=5", "5")]
+    >>> [suggest_setting(argument) for argument in ("days", "days=", "=5", "5")]
     ['days=VALUE', 'days=VALUE', 'NAME=5', 'NAME=5']
     """
     part = argument.strip("=")
@@ -84,9 +91,9 @@ def example_of_setting(argument: str) -> str:
     return f"NAME={part or 'VALUE'}" if is_value else f"{part}=VALUE"
 
 
-def parameter(argument: str) -> tuple[str, str]:
+def parse_parameter(argument: str) -> tuple[str, str]:
     """Split `NAME=VALUE` of a query parameter, whose name has no colon."""
-    name, value = setting(argument)
+    name, value = parse_setting(argument)
     if name.startswith(":"):
         raise errors.colon_before_name(name=name, plain=name.lstrip(":"))
     return name, value
@@ -95,13 +102,13 @@ def parameter(argument: str) -> tuple[str, str]:
 RANGE = re.compile(r"(-?\d{1,18})\.\.(-?\d{1,18})")
 
 
-def values_of_marker(argument: str) -> tuple[str, list[Any]]:
+def parse_marker_values(argument: str) -> tuple[str, list[Any]]:
     """Return the name and the values of an argument NAME=VALUE,VALUE.
 
     Raises:
         MatchRecognizeError: the argument has another form, or a range such as 1..5.
     """
-    name, values = setting(argument)
+    name, values = parse_setting(argument)
     if not name.isidentifier():
         raise errors.malformed_marker_name(name=name)
     ends = RANGE.fullmatch(values)
@@ -114,7 +121,7 @@ def values_of_marker(argument: str) -> tuple[str, list[Any]]:
     return name, [read_plain_value(value) for value in values.split(",")]
 
 
-def engine(argument: str) -> str:
+def parse_engine(argument: str) -> str:
     """Return the name of an engine, or the address of a server.
 
     Raises:
@@ -125,7 +132,7 @@ def engine(argument: str) -> str:
     return argument
 
 
-def named_once(_: click.Context, __: click.Parameter, pairs: Pairs[T]) -> Pairs[T]:
+def check_named_once(_: click.Context, __: click.Parameter, pairs: Pairs[T]) -> Pairs[T]:
     """Return the names and values of an option. Raise click.BadParameter for a repeated name."""
     refuse_twice([name for name, _ in pairs])
     return pairs
@@ -138,7 +145,7 @@ def refuse_twice(names: Sequence[str]) -> None:
             raise click.BadParameter(f"`{name}` is written twice")
 
 
-def together(*options: Decorator[Any]) -> Decorator[Any]:
+def combine_options(*options: Decorator[Any]) -> Decorator[Any]:
     """Return several options as one decorator. The help shows them in this order."""
 
     def decorate(function: Any) -> Any:
@@ -170,7 +177,7 @@ def refuse_repeated_tables(tables: Sequence[Table], schemas: Sequence[EmptyTable
     refuse_twice([name.upper() for name in names])
 
 
-def asks(function: Callable[..., None]) -> Callable[..., None]:
+def take_query(function: Callable[..., None]) -> Callable[..., None]:
     """Let a command about one query get a `QueryRequest`, before its own options.
 
     The arguments that describe the query and its input are removed from the options.
@@ -211,7 +218,7 @@ TABLE = re.compile(r"\w+=[^\s()]+|[^\s()=]+\.\w+")
 
 
 class Repeatable(click.Command):
-    """A command that keeps its arguments as they were written, so that `again` can repeat them."""
+    """A command that keeps its arguments as written, so that another command can repeat them."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments. Errors say what to write for options of other programs."""
@@ -240,7 +247,7 @@ class Repeatable(click.Command):
         for parameter in self.get_params(ctx):
             line = parameter.get_help_record(ctx)
             if isinstance(parameter, click.Option) and line is not None:
-                lines[group_of(parameter)].append(line)
+                lines[find_option_group(parameter)].append(line)
         for group, listed in lines.items():
             if listed:
                 with formatter.section(group):
@@ -261,13 +268,13 @@ GROUPS: dict[str, tuple[str, ...]] = {
 }
 
 
-def group_of(parameter: click.Parameter) -> str:
+def find_option_group(parameter: click.Parameter) -> str:
     """Return the group of an option in the help."""
     *_, last = GROUPS
     return next((group for group, names in GROUPS.items() if parameter.name in names), last)
 
 
-def again(name: str) -> str:
+def write_other_command(name: str) -> str:
     """Return another command about the query of the current one, as a shell reads it.
 
     The current command is a `Repeatable`. Its arguments that describe the query are repeated.
@@ -292,10 +299,10 @@ def again(name: str) -> str:
         else:
             for item in value if isinstance(value, list) else [value]:
                 words += [parameter.opts[0], item]
-    return f"{program()} {shlex.join(words)}"
+    return f"{show_program()} {shlex.join(words)}"
 
 
-def program() -> str:
+def show_program() -> str:
     """Return how this program was started, as a shell reads it.
 
     That is `matchrec` if a shell finds the same file under this name.
@@ -310,7 +317,7 @@ def program() -> str:
     return shlex.quote(str(script))
 
 
-def chosen(
+def make_choice_option(
     option: str | tuple[str, str], words: Sequence[str], help_text: str, **attributes: Any
 ) -> Decorator[Any]:
     """Return an option with one of a few values.
@@ -325,11 +332,11 @@ def chosen(
     return click.option(*names, type=click.Choice(words), help=help_text, **attributes)
 
 
-SETTING = Parsed("NAME=VALUE", setting)
-VALUES = Parsed("NAME=VALUE", values_of_marker)
+SETTING = Parsed("NAME=VALUE", parse_setting)
+VALUES = Parsed("NAME=VALUE", parse_marker_values)
 
 
-def origin(ctx: click.Context, _: click.Parameter, path: str | None) -> QuerySource:
+def name_query_source(ctx: click.Context, _: click.Parameter, path: str | None) -> QuerySource:
     """Return where the query comes from.
 
     Raises:
@@ -345,15 +352,15 @@ def origin(ctx: click.Context, _: click.Parameter, path: str | None) -> QuerySou
     return QuerySource("-c" if path is None else path, text)
 
 
-QUERY = together(
-    click.argument("query", metavar="[QUERY]", required=False, callback=origin),
+QUERY = combine_options(
+    click.argument("query", metavar="[QUERY]", required=False, callback=name_query_source),
     click.option(
         "-c", "text", metavar="TEXT", is_eager=True, help="Text of the query, instead of a file."
     ),
 )
 
 
-def names_of_parameters(ctx: click.Context, _: click.Parameter, typed: str) -> list[str]:
+def complete_parameters(ctx: click.Context, _: click.Parameter, typed: str) -> list[str]:
     """Return the completions that a shell offers after `--arg`: the parameters of the query."""
     # click leaves the query in `args` if an option without a value follows it.
     query = ctx.params.get("query") or next(map(QuerySource, ctx.args), None)
@@ -368,7 +375,7 @@ def names_of_parameters(ctx: click.Context, _: click.Parameter, typed: str) -> l
 EVENTS = click.option(
     "--events", metavar="NAME", help="Table that holds the events. [default: the only --table]"
 )
-STREAM = together(
+STREAM = combine_options(
     EVENTS,
     several(
         "--order-by",
@@ -389,10 +396,10 @@ STREAM = together(
 ENGINE = click.option(
     "--engine",
     metavar="sail|spark|sc://HOST:PORT",
-    type=Parsed("ENGINE", engine),
+    type=Parsed("ENGINE", parse_engine),
     help="Engine that runs the query. [default: sail if it is installed, else spark]",
 )
-SESSION = together(
+SESSION = combine_options(
     several(
         "--table",
         "tables",
@@ -403,7 +410,7 @@ SESSION = together(
     click.option(
         "--delimiter",
         metavar="CHARACTER",
-        type=Parsed("CHARACTER", delimiter),
+        type=Parsed("CHARACTER", parse_delimiter),
         help="Field separator of csv files. [default: detected in the first line]",
     ),
     click.option(
@@ -418,13 +425,17 @@ SESSION = together(
         help="Set a Spark property, such as spark.sql.session.timeZone=UTC. May be repeated.",
     ),
 )
-ALGORITHM = chosen("--algorithm", get_args(Algorithm), "Search algorithm. [default: auto]")
-DIALECT = chosen("--dialect", get_args(DialectName), "SQL dialect of the query. [default: spark]")
+ALGORITHM = make_choice_option(
+    "--algorithm", get_args(Algorithm), "Search algorithm. [default: auto]"
+)
+DIALECT = make_choice_option(
+    "--dialect", get_args(DialectName), "SQL dialect of the query. [default: spark]"
+)
 LANGUAGES = ("sql", "sase", "pattern")
-ABOUT = together(
+ABOUT = combine_options(
     QUERY,
     SESSION,
-    chosen(
+    make_choice_option(
         "--language",
         LANGUAGES,
         "Language of the query. [default: by the name of its file, else sql]",
@@ -434,14 +445,14 @@ ABOUT = together(
     several(
         "--arg",
         "args",
-        type=Parsed("NAME=VALUE", parameter),
-        callback=named_once,
-        shell_complete=names_of_parameters,
+        type=Parsed("NAME=VALUE", parse_parameter),
+        callback=check_named_once,
+        shell_complete=complete_parameters,
         help="Set the parameter :NAME of the query to a number, true, false, null,"
         " DATE'2026-01-31' or a text. May be repeated.",
     ),
 )
-SORT = chosen(
+SORT = make_choice_option(
     "--sort",
     get_args(Sort),
     "Who sorts the rows: the engine (spark) or the workers (worker). With ranges, a large partition"
@@ -459,15 +470,15 @@ CLAUSE_TABLE = click.option(
     metavar="NAME",
     help="Table that the clause reads. [default: the only --table]",
 )
-ABOUT_CLAUSE = together(QUERY, SESSION, ALGORITHM, DIALECT, SORT, MOST_STEPS, CLAUSE_TABLE)
-SEARCHED = together(ABOUT, SORT, MOST_STEPS, STREAM)
+ABOUT_CLAUSE = combine_options(QUERY, SESSION, ALGORITHM, DIALECT, SORT, MOST_STEPS, CLAUSE_TABLE)
+SEARCHED = combine_options(ABOUT, SORT, MOST_STEPS, STREAM)
 CLAUSE = click.option(
     "--clause", metavar="NUMBER|ALIAS", help="Clause to look at, if the query has several."
 )
-ASKED = together(
+ASKED = combine_options(
     SEARCHED,
     CLAUSE,
-    chosen(
+    make_choice_option(
         ("--result", "output"),
         tuple(dict.fromkeys((*get_args(SaseOutput), *get_args(PatternOutput)))),
         "What to return. non_overlapping and graph are only for SASE+, events only for Patterns."
@@ -479,11 +490,11 @@ ASKED = together(
     several(
         "--aggregate",
         "aggregates",
-        type=Parsed("NAME=AGGREGATE", setting),
+        type=Parsed("NAME=AGGREGATE", parse_setting),
         help="Return an aggregate over all matches, such as days=sum(n), instead of the matches."
         " May be repeated. [default with --per: matches=count(*)]",
     ),
-    chosen(
+    make_choice_option(
         "--per",
         get_args(AggregatePer),
         "Aggregate for each partition, or for each row that starts or ends matches. [default:"
@@ -496,6 +507,6 @@ SCHEMAS = several(
     type=Parsed("'NAME: COLUMNS'", parse_schema),
     help="Declare a table without a file, such as 't: id INT, ts TIMESTAMP'. May be repeated.",
 )
-FILE = Parsed("FILE", writable)
-PICTURE = Parsed("FILE", partial(writable, suffixes=(".png", ".svg")))
-SVG = Parsed("FILE", partial(writable, suffixes=(".svg",)))
+FILE = Parsed("FILE", check_writable)
+PICTURE = Parsed("FILE", partial(check_writable, suffixes=(".png", ".svg")))
+SVG = Parsed("FILE", partial(check_writable, suffixes=(".svg",)))

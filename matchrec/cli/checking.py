@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @arguments.SEARCHED
 @arguments.SCHEMAS
 @click.option("--strict", is_flag=True, help="Also exit with code 1 if there is a warning.")
-@arguments.asks
+@arguments.take_query
 def check(request: QueryRequest, strict: bool) -> None:
     """Check a query for mistakes without running it.
 
@@ -35,7 +35,7 @@ def check(request: QueryRequest, strict: bool) -> None:
       matchrec check v_shapes.sql --schema 'stocks: ticker STRING, date DATE, close DOUBLE'
     """
     request = replace(request, only_schema=True)
-    with report_warnings() as shown, request.prepared() as (spark, last):
+    with report_warnings() as shown, request.open_statement() as (spark, last):
         warnings.simplefilter("always", MatchRecognizeWarning)  # whatever PYTHONWARNINGS says
         for statement in request.statements:
             with label_errors(statement.label):
@@ -68,7 +68,7 @@ def check_statement(
     if request.language == "sql" and not (statement.is_query or statement.creates_view):
         tell(f"{prefix}not a query; only its MATCH_RECOGNIZE clauses were checked")
         return
-    frame = request.query(spark, what).to_df()
+    frame = request.build_query(spark, what).to_df()
     make_runner(spark).analyse(frame)
     columns = ", ".join(f"{name} {type_name}" for name, type_name in frame.dtypes)
     print(f"{prefix}ok; the result has {columns}" if columns else f"{prefix}ok")

@@ -16,17 +16,17 @@ import matchrec
 from matchrec.arguments import DialectName, TargetDialect
 from matchrec.cli import arguments
 from matchrec.cli.failures import (
-    busy,
     label_errors,
     raise_run_errors,
     report_warnings,
+    show_busy,
     tell,
     tell_at_terminal,
 )
-from matchrec.cli.files import Table, replace_when_complete, writable_table, write
+from matchrec.cli.files import Table, check_writable_table, replace_when_complete, write
 from matchrec.cli.queries import QueryRequest, QuerySource, load_pattern
-from matchrec.cli.rows import FORMATS, SHOWN_ROWS, table_text, write_rows
-from matchrec.cli.session import local_session
+from matchrec.cli.rows import FORMATS, SHOWN_ROWS, format_first_rows, write_rows
+from matchrec.cli.session import open_local_session
 from matchrec.errors import command as errors
 from matchrec.errors.wording import show_count
 
@@ -39,7 +39,7 @@ READ = (*get_args(DialectName), "sase", "pattern")
 MOST_ROWS = 2**31 - 2
 
 
-def new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path | None:
+def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path | None:
     """The file. Raises click.BadParameter where it is there and is not to be replaced."""
     is_replaced = ctx.params.pop("overwrite", False)
     if file is not None and file.exists() and not is_replaced:
@@ -61,8 +61,8 @@ def new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path 
     "--output",
     "file",
     metavar="FILE.parquet|csv|tsv|json",
-    type=arguments.Parsed("FILE", writable_table),
-    callback=new_file,
+    type=arguments.Parsed("FILE", check_writable_table),
+    callback=check_new_file,
     help="Write all rows to FILE instead of printing them.",
 )
 @click.option(
@@ -103,7 +103,7 @@ def new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path 
     help="With --plot: result columns with the first and the last x of a match. [default:"
     " detected by their names]",
 )
-@arguments.asks
+@arguments.take_query
 def run(  # noqa: PLR0913 -- one for each option
     request: QueryRequest,
     form_of_rows: str,
@@ -182,7 +182,7 @@ class PlotOptions:
 
     def draw(self, query: matchrec.Query) -> None:
         """Draw the matches of a query over its rows, and write the picture."""
-        with busy("Drawing"), raise_run_errors():
+        with show_busy("Drawing"), raise_run_errors():
             plot = query.plot(x=self.x, y=self.y, by=self.series, between=self.between)
         with replace_when_complete(self.picture) as part:
             plot.save(part)
@@ -215,7 +215,7 @@ def run_single(request: QueryRequest, output: Output, plot: PlotOptions | None) 
     gives_rows = bool(totals) or request.gives_rows
     if output.file and not gives_rows:
         raise click.UsageError(str(errors.not_one_query(count="none")))
-    with request.running() as (spark, query):
+    with request.open_query() as (spark, query):
         frame = query.aggregate(**totals, clause=request.clause) if totals else query.to_df()
         if gives_rows:
             tell_of_no_rows(request, output.write(spark, frame))
@@ -232,10 +232,10 @@ def run_statements(request: QueryRequest, output: Output, plot: PlotOptions | No
     if output.file and len(queries) != 1:
         raise click.UsageError(str(errors.not_one_query(count=len(queries) or "none")))
     has_printed = False
-    with report_warnings(), request.prepared() as (spark, _):
+    with report_warnings(), request.open_statement() as (spark, _):
         for statement in request.statements:
             with label_errors(statement.label):
-                query = request.query(spark, statement.text)
+                query = request.build_query(spark, statement.text)
                 frame = query.to_df()
                 if not (statement.is_query if output.file else statement.gives_rows):
                     continue
@@ -260,20 +260,20 @@ def tell_of_no_rows(request: QueryRequest, count: int) -> None:
     if count or request.totals:
         return
     if request.language != "sql" or may_have_clause(request.what):
-        shows = arguments.again("coverage")
+        shows = arguments.write_other_command("coverage")
         tell_at_terminal(f"0 rows; to see how far rows get and what stops them, run\n{shows}")
 
 
 @click.command(cls=arguments.Repeatable)
 @arguments.QUERY
-@arguments.chosen(
+@arguments.make_choice_option(
     "--read", READ, "Language of the query. [default: by the name of its file, else spark]"
 )
-@arguments.chosen(
+@arguments.make_choice_option(
     "--write", get_args(TargetDialect), "SQL dialect to write.", default="spark", show_default=True
 )
 @arguments.STREAM
-@arguments.chosen(
+@arguments.make_choice_option(
     ("--result", "output"),
     ("matches", "non_overlapping"),
     "Matches that the SQL returns for a SASE+ query.",
@@ -338,17 +338,17 @@ def demo(picture: Path, engine: str | None) -> None:
     print(f"Daily closes of four shares, 2008 to 2010:\n\n{query}")
     print("Next, an engine starts, finds the matches and draws them.")
     print("This takes some seconds, and more when it runs for the first time.\n", flush=True)
-    with as_file(DATA / "stocks.csv") as path, local_session(engine=engine) as spark:
+    with as_file(DATA / "stocks.csv") as path, open_local_session(engine=engine) as spark:
         Table("stocks", (path,), "csv").register(spark)
         falls = matchrec.query(spark, query)
         with matchrec.progress(spark):
-            text, _ = table_text(falls.to_df(), SHOWN_ROWS)
+            text, _ = format_first_rows(falls.to_df(), SHOWN_ROWS)
         print(text, flush=True)
-        with busy("Drawing"):
+        with show_busy("Drawing"):
             plot = falls.plot(x="date", y="close", by="ticker")
             with replace_when_complete(picture) as part:
                 plot.save(part)
     print(f"\n{len(plot.page.spans)} matches, {time.monotonic() - began:.1f} s in all")
     print(f"picture written to {picture.absolute()}\n\nTo run the query again:")
     words = ("run", f"{DATA}/v_shapes.sql", "--table", f"stocks={DATA}/stocks.csv")
-    print(f"{arguments.program()} {shlex.join(words)}")
+    print(f"{arguments.show_program()} {shlex.join(words)}")

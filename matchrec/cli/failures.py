@@ -71,7 +71,7 @@ def report_failures() -> Iterator[None]:
     except KeyboardInterrupt as interrupt:
         fail(str(interrupt) or "interrupted", ExitCode.INTERRUPTED)
     except MatchRecognizeError as error:
-        fail(f"{message_prefix(error)}{error}", choose_exit_code(error))
+        fail(f"{build_message_prefix(error)}{error}", choose_exit_code(error))
     except ModuleNotFoundError as error:
         if error.name not in OF_SPARK:
             raise
@@ -79,7 +79,7 @@ def report_failures() -> Iterator[None]:
     except Exception as error:
         if not is_spark_error(error):
             raise
-        fail(f"{message_prefix(error)}{in_our_words(error)}", choose_exit_code(error))
+        fail(f"{build_message_prefix(error)}{reword_engine_error(error)}", choose_exit_code(error))
 
 
 STATEMENT_LABEL = "_matchrec_statement"
@@ -96,7 +96,7 @@ def label_errors(label: str) -> Iterator[None]:
         raise
 
 
-def message_prefix(error: Exception) -> str:
+def build_message_prefix(error: Exception) -> str:
     """Return the label of the statement that has failed, such as `statement 2 of 3: `."""
     label = vars(error).get(STATEMENT_LABEL)
     return f"{label}: " if label else ""
@@ -156,7 +156,7 @@ def raise_run_errors() -> Iterator[None]:
         raise make_run_error(error) from error
 
 
-def in_our_words(error: Exception) -> Exception:
+def reword_engine_error(error: Exception) -> Exception:
     """Return an error of the engine as the command line prints it.
 
     A query without a clause goes to the engine as it is, and so does its error.
@@ -245,7 +245,7 @@ def print_on_stderr(text: Text) -> None:
     Console(stderr=True, highlight=False).print(text, soft_wrap=True)
 
 
-def busy(what: str, stream: TextIO | None = None) -> Status:
+def show_busy(what: str, stream: TextIO | None = None) -> Status:
     """Return a context manager that shows in a terminal that work without a known end goes on.
 
     Args:

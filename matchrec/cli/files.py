@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from matchrec.cli.failures import busy, explain_spark_error, is_spark_error, tell
+from matchrec.cli.failures import explain_spark_error, is_spark_error, show_busy, tell
 from matchrec.cli.rows import cache_rows, check_distinct_names, comes_as_arrow, write_rows
 from matchrec.errors import command as errors
 from matchrec.errors.misspellings import find_nearest
@@ -86,14 +86,14 @@ def parse_schema(argument: str) -> EmptyTable:
     """Return the table of an argument such as `t: id INT, ts TIMESTAMP`."""
     name, colon, columns = argument.partition(":")
     if not (colon and columns.strip() and name.strip().isidentifier()):
-        raise errors.malformed_schema(argument=argument, example=example_of_schema(name, columns))
+        raise errors.malformed_schema(argument=argument, example=suggest_schema(name, columns))
     return EmptyTable(name.strip(), columns.strip())
 
 
-def example_of_schema(name: str, columns: str) -> str:
+def suggest_schema(name: str, columns: str) -> str:
     """Return an example of a schema, with the parts of a malformed one that are right.
 
-    >>> example_of_schema("stocks", ""), example_of_schema("id INT, x DOUBLE", "")
+    >>> suggest_schema("stocks", ""), suggest_schema("id INT, x DOUBLE", "")
     ('stocks: id INT, ts TIMESTAMP', 'NAME: id INT, x DOUBLE')
     """
     if name.strip().isidentifier():
@@ -167,7 +167,7 @@ class Table:
         from matchrec.spark.csv_files import infer_table, use_session_zone
 
         zone = str(spark.conf.get("spark.sql.session.timeZone"))
-        with busy(f"Reading {self.files[0]}"):
+        with show_busy(f"Reading {self.files[0]}"):
             table = infer_table(self.name, list(self.find_csv_files()), zone)
             if table is None:
                 raise errors.empty_table(name=self.name, path=str(self.files[0]))
@@ -205,7 +205,7 @@ class Table:
             line = find_line_not_in_utf8(file)
             if line is not None:
                 encoding = "utf-16" if read_start(file).startswith(UTF_16_STARTS) else "latin1"
-                plain = bare(file)
+                plain = strip_compression(file)
                 raise errors.not_in_utf8(
                     name=self.name,
                     path=str(file),
@@ -228,7 +228,7 @@ class Table:
 
         def find_copy(path: Path) -> Path:
             """Return the path of the copy of a file or folder."""
-            return new_root / bare(path).relative_to(root)
+            return new_root / strip_compression(path).relative_to(root)
 
         for file in self.find_all_files():
             copy = find_copy(file)
@@ -280,7 +280,7 @@ def create_view(frame: DataFrame, name: str) -> None:
     frame.createOrReplaceTempView(name if name.isascii() else quote_name(name))
 
 
-def nearest_file(path: str) -> str | None:
+def suggest_nearest_file(path: str) -> str | None:
     """Return advice for a missing file: to write the most similar name in its folder, if any."""
     folder = Path(path).parent
     names = [file.name for file in folder.iterdir()] if folder.is_dir() else []
@@ -294,13 +294,13 @@ def read_query(path: str) -> str:
     Raises:
         MatchRecognizeError: there is no such file, or it is not a text.
     """
-    if bare(Path(path)).suffix.lower() in FORMATS:
-        stem = bare(Path(path)).stem
+    if strip_compression(Path(path)).suffix.lower() in FORMATS:
+        stem = strip_compression(Path(path)).stem
         raise errors.rows_for_query(path=path, name=stem if stem.isidentifier() else "events")
     if path != "-" and not Path(path).is_file():
         if len(path.split()) > 1:
             raise errors.no_such_query(path=shorten(path))
-        raise errors.no_such_file(what="the query", path=path, cure=nearest_file(path))
+        raise errors.no_such_file(what="the query", path=path, cure=suggest_nearest_file(path))
     content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     try:
         return content.decode("utf-8-sig")
@@ -317,14 +317,14 @@ def parse_table(argument: str) -> Table:
     """
     name, equals, path = argument.partition("=")
     if not (equals and path and name.isidentifier()):
-        raise errors.malformed_table(argument=argument, example=example_of_table(name, path))
-    return table_of_path(name, path)
+        raise errors.malformed_table(argument=argument, example=suggest_table(name, path))
+    return make_table(name, path)
 
 
-def example_of_table(name: str, path: str) -> str:
+def suggest_table(name: str, path: str) -> str:
     """Return NAME=PATH with the parts of a malformed argument that are right.
 
-    >>> [example_of_table(*parts) for parts in [("a/b.csv", ""), ("t", ""), ("2-x", "x.csv")]]
+    >>> [suggest_table(*parts) for parts in [("a/b.csv", ""), ("t", ""), ("2-x", "x.csv")]]
     ['b=a/b.csv', 't=FILE', 'x=x.csv']
     """
     if path or not name.isidentifier():
@@ -334,7 +334,7 @@ def example_of_table(name: str, path: str) -> str:
     return f"{name}={path or 'FILE'}"
 
 
-def table_of_path(name: str, path: str) -> Table:
+def make_table(name: str, path: str) -> Table:
     """Return the table of a file, a folder, or a pattern such as `parts/*.csv`.
 
     Raises:
@@ -346,7 +346,7 @@ def table_of_path(name: str, path: str) -> Table:
     paths = tuple(sorted(root.glob(pattern))) if pattern else ()
     if not paths:
         what = f"the file of table `{name}`,"
-        raise errors.no_such_file(what=what, path=path, cure=nearest_file(path))
+        raise errors.no_such_file(what=what, path=path, cure=suggest_nearest_file(path))
     formats = {format_of_table(name, path) for path in paths}
     if len(formats) > 1:
         raise errors.several_formats(pattern=path, formats=sorted(formats))
@@ -383,24 +383,24 @@ def find_format(path: Path) -> str:
     >>> find_format(Path("prices.csv.gz"))
     'csv'
     """
-    suffix = bare(path).suffix.lower()
+    suffix = strip_compression(path).suffix.lower()
     if suffix not in FORMATS:
         raise errors.unknown_format(path=str(path), endings=list(FORMATS))
     return FORMATS[suffix]
 
 
-def labels_table(argument: str) -> str:
+def parse_labels(argument: str) -> str:
     """Return the argument if it is the name of a table.
 
     Raises:
         MatchRecognizeError: it is the name of a file.
     """
-    if bare(Path(argument)).suffix.lower() in FORMATS:
+    if strip_compression(Path(argument)).suffix.lower() in FORMATS:
         raise errors.file_for_table(path=argument)
     return argument
 
 
-def bare(path: Path) -> Path:
+def strip_compression(path: Path) -> Path:
     """Return the path without the suffix of a compression."""
     return path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
 
@@ -469,7 +469,7 @@ def find_line_not_in_utf8(path: Path) -> int | None:
 
 def find_delimiter(path: Path) -> str:
     """Return the delimiter of a CSV file, by its name or else by its first line."""
-    if bare(path).suffix.lower() == ".tsv":
+    if strip_compression(path).suffix.lower() == ".tsv":
         return "\t"
     first_line = read_start(path).decode("utf-8", errors="replace").splitlines()[:1]
     field_counts = {
@@ -482,7 +482,7 @@ def find_delimiter(path: Path) -> str:
     return max(DELIMITERS, key=field_counts.__getitem__)
 
 
-def delimiter(argument: str) -> str:
+def parse_delimiter(argument: str) -> str:
     """Return the delimiter of an argument: one character, or `tab`.
 
     Raises:
@@ -495,7 +495,7 @@ def delimiter(argument: str) -> str:
     return argument
 
 
-def writable(path: str, suffixes: Sequence[str] = ()) -> Path:
+def check_writable(path: str, suffixes: Sequence[str] = ()) -> Path:
     """Return the path of a file that can be written.
 
     Args:
@@ -508,13 +508,13 @@ def writable(path: str, suffixes: Sequence[str] = ()) -> Path:
     return Path(path)
 
 
-def writable_table(path: str) -> Path:
+def check_writable_table(path: str) -> Path:
     """Return the path of a file for rows. Its name ends with the format."""
     if path in ("-", "/dev/stdout"):
         raise errors.output_to_stdout(path=path)
     if find_format(Path(path)) == "parquet" and Path(path).suffix.lower() in COMPRESSIONS:
         raise errors.compressed_parquet(path=path)
-    return writable(path)
+    return check_writable(path)
 
 
 def check_target(path: Path) -> None:
@@ -598,7 +598,7 @@ def write(frame: DataFrame, path: Path) -> int:
     with replace_when_complete(path) as part:
         if find_format(path) == "parquet":
             return write_parquet(frame, part)
-        form = WRITTEN_FORMATS[bare(path).suffix.lower()]
+        form = WRITTEN_FORMATS[strip_compression(path).suffix.lower()]
         with COMPRESSIONS.get(path.suffix.lower(), open)(part, "wt", encoding="utf-8") as out:
             count, _ = write_rows(frame, form, None, nullcontext(), out)
         return count

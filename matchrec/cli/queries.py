@@ -21,8 +21,8 @@ import click
 
 import matchrec
 from matchrec.cli.failures import label_errors, report_warnings
-from matchrec.cli.files import EmptyTable, Table, nearest_file, read_query
-from matchrec.cli.session import SettingPairs, local_session
+from matchrec.cli.files import EmptyTable, Table, read_query, suggest_nearest_file
+from matchrec.cli.session import SettingPairs, open_local_session
 from matchrec.cli.statements import Statement, replace_file_names, split_statements
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
@@ -78,28 +78,28 @@ class QueryRequest:
     only_schema: bool = False  # whether only the columns of the tables matter, not their rows
 
     @contextmanager
-    def running(self) -> Iterator[tuple[SparkSession, matchrec.Query]]:
+    def open_query(self) -> Iterator[tuple[SparkSession, matchrec.Query]]:
         """Yield a session with the tables, and the query. Warnings are printed as notices.
 
         Earlier statements run first, except queries, whose rows are not needed.
         """
-        with report_warnings(), self.prepared() as (spark, content):
+        with report_warnings(), self.open_statement() as (spark, content):
             for statement in self.earlier:
                 if not statement.is_query:
                     with label_errors(statement.label):
-                        self.query(spark, statement.text).to_df()
+                        self.build_query(spark, statement.text).to_df()
             with label_errors(self.label):
-                yield spark, self.query(spark, content)
+                yield spark, self.build_query(spark, content)
 
     @contextmanager
-    def prepared(self) -> Iterator[tuple[SparkSession, Any]]:
+    def open_statement(self) -> Iterator[tuple[SparkSession, Any]]:
         """Yield a session with the tables, and the text of the last statement or the Pattern.
 
         Mistakes that can be found in the text alone are raised before an engine starts, because
         that takes seconds.
         """
         content = self._read()
-        with self.session() as spark:
+        with self.open_session() as spark:
             yield spark, content
 
     @property
@@ -112,7 +112,7 @@ class QueryRequest:
         """Return whether the last statement has rows to print."""
         return self.language != "sql" or self.statements[-1].gives_rows
 
-    def query(self, spark: SparkSession, what: Any) -> matchrec.Query:
+    def build_query(self, spark: SparkSession, what: Any) -> matchrec.Query:
         """Return the query of a statement, or of a SASE+ text or Pattern over the events."""
         from matchrec.spark.backends import read_table
 
@@ -140,11 +140,11 @@ class QueryRequest:
         return [(name, text) for name, text in arguments if name in names]
 
     @contextmanager
-    def session(self) -> Iterator[SparkSession]:
+    def open_session(self) -> Iterator[SparkSession]:
         """Yield a session in which the files are tables."""
         from matchrec.spark.session import quiet_analysis
 
-        with local_session(self.settings, self.engine) as spark, quiet_analysis():
+        with open_local_session(self.settings, self.engine) as spark, quiet_analysis():
             for table in self.tables:
                 table.register(spark, only_schema=self.only_schema)
             yield spark
@@ -221,7 +221,7 @@ class QuerySource:
                         where=self.path, module=(module or name).removesuffix(".py")
                     )
                 if module.endswith(".py") and not Path(module).is_file():
-                    cure = nearest_file(module)
+                    cure = suggest_nearest_file(module)
                     raise errors.no_such_file(what="the query", path=module, cure=cure)
                 return self.path
             text = read_query(self.path) if self.text is None else self.text

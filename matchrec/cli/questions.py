@@ -13,7 +13,7 @@ import click
 import matchrec
 from matchrec.cli import arguments
 from matchrec.cli.failures import report_warnings
-from matchrec.cli.files import labels_table, write_text
+from matchrec.cli.files import parse_labels, write_text
 from matchrec.cli.queries import QueryRequest, no_events, read_plain_value
 from matchrec.cli.session import SettingPairs
 from matchrec.errors.language import COMMAND_LINE, shown_on
@@ -31,7 +31,7 @@ ValuesByName = Sequence[tuple[str, list[Any]]]
 )
 @click.option("--dot", type=arguments.FILE, help="Write the automaton to FILE, for Graphviz.")
 @click.option("--svg", type=arguments.SVG, help="Write the picture of the row pattern to FILE.")
-@arguments.asks
+@arguments.take_query
 def explain(request: QueryRequest, analyze: bool, dot: Path | None, svg: Path | None) -> None:
     """Show how a query would run, without running it.
 
@@ -41,7 +41,7 @@ def explain(request: QueryRequest, analyze: bool, dot: Path | None, svg: Path | 
     Example:
       matchrec explain v_shapes.sql --table stocks=stocks.csv --svg pattern.svg
     """
-    with request.running() as (spark, query):
+    with request.open_query() as (spark, query):
         with matchrec.progress(spark) if analyze else nullcontext():
             explanation = query.explain(analyze=analyze, clause=request.clause, **request.totals)
         print(explanation)
@@ -74,7 +74,7 @@ def write_pictures(explanation: matchrec.Explanation, file: Path) -> None:
 @arguments.several(
     "--partition",
     type=arguments.SETTING,
-    callback=arguments.named_once,
+    callback=arguments.check_named_once,
     help="Explain the partition with this value in a PARTITION BY column. Repeat it for each"
     " column.",
 )
@@ -93,7 +93,7 @@ def write_pictures(explanation: matchrec.Explanation, file: Path) -> None:
 )
 @arguments.CLAUSE
 @DRAWN
-@arguments.asks
+@arguments.take_query
 def why(
     request: QueryRequest, partition: SettingPairs, row: Sequence[str], limit: int, svg: Path | None
 ) -> None:
@@ -107,7 +107,7 @@ def why(
     """
     values = {name: read_plain_value(value) for name, value in partition} or None
     order_values = tuple(read_plain_value(value) for value in row) or None
-    with request.running() as (_, query):
+    with request.open_query() as (_, query):
         answer = query.why(partition=values, row=order_values, limit=limit, clause=request.clause)
     print_answer(answer, svg)
 
@@ -116,7 +116,7 @@ def why(
 @arguments.SEARCHED
 @arguments.CLAUSE
 @DRAWN
-@arguments.asks
+@arguments.take_query
 def coverage(request: QueryRequest, algorithm: str | None, svg: Path | None) -> None:
     """Count how far starting rows get, and what stops them.
 
@@ -128,8 +128,8 @@ def coverage(request: QueryRequest, algorithm: str | None, svg: Path | None) -> 
     """
     if algorithm:
         raise click.UsageError("--algorithm is not allowed for coverage, which has its own search")
-    surface = replace(COMMAND_LINE, asking=arguments.again("why"))
-    with request.running() as (_, query), shown_on(surface):
+    surface = replace(COMMAND_LINE, asking=arguments.write_other_command("why"))
+    with request.open_query() as (_, query), shown_on(surface):
         answer = query.coverage(clause=request.clause)
     print_answer(answer, svg)
 
@@ -139,7 +139,7 @@ def coverage(request: QueryRequest, algorithm: str | None, svg: Path | None) -> 
 @click.option(
     "--labels",
     required=True,
-    type=arguments.Parsed("NAME", labels_table),
+    type=arguments.Parsed("NAME", parse_labels),
     help="Table that holds the incidents.",
 )
 @click.option(
@@ -156,7 +156,7 @@ def coverage(request: QueryRequest, algorithm: str | None, svg: Path | None) -> 
 )
 @arguments.CLAUSE
 @DRAWN
-@arguments.asks
+@arguments.take_query
 def backtest(  # noqa: PLR0913 -- one for each option
     request: QueryRequest, labels: str, start: str, end: str, key: Sequence[str], svg: Path | None
 ) -> None:
@@ -169,7 +169,7 @@ def backtest(  # noqa: PLR0913 -- one for each option
       matchrec backtest falls.sql --table stocks=stocks.csv --table crises=crises.csv \\
         --labels crises --start first_day --end last_day
     """
-    with request.running() as (spark, query):
+    with request.open_query() as (spark, query):
         answer = query.backtest(
             spark.table(labels), key=list(key) or None, start=start, end=end, clause=request.clause
         )
@@ -182,12 +182,12 @@ def backtest(  # noqa: PLR0913 -- one for each option
     "--grid",
     required=True,
     type=arguments.VALUES,
-    callback=arguments.named_once,
-    shell_complete=arguments.names_of_parameters,
+    callback=arguments.check_named_once,
+    shell_complete=arguments.complete_parameters,
     help="Values of the parameter :NAME, separated by commas, such as days=3,5,8. May be repeated.",
 )
 @DRAWN
-@arguments.asks
+@arguments.take_query
 def sweep(
     request: QueryRequest, clause_table: str | None, grid: ValuesByName, svg: Path | None
 ) -> None:
@@ -206,7 +206,7 @@ def sweep(
         raise no_events("a clause")
     if request.dialect == "spark":
         check_clause(request.what)
-    with report_warnings(), request.session() as spark:
+    with report_warnings(), request.open_session() as spark:
         rows = spark.table(table_name)
         answer = matchrec.sweep(
             rows, request.what, dict(grid), dialect=request.dialect, options=request.how

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from matchrec.errors import command as errors
 from matchrec.errors.sql.type_cures import NUMBER_TYPES
-from matchrec.plan.text import quote_name, string_literal
+from matchrec.plan.text import quote_name, quote_string
 from matchrec.source import printable
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def write_rows(
         How many rows were written, and whether there are more.
     """
     format_ = FORMATS[form]
-    texts = format_.encode(frame.schema, session_zone(frame))
+    texts = format_.encode(frame.schema, find_session_zone(frame))
     written = 0
 
     def count_rows(rows: Iterator[RowTexts]) -> Iterator[RowTexts]:
@@ -88,7 +88,7 @@ def write_rows(
     return written, has_more
 
 
-def session_zone(frame: DataFrame) -> str:
+def find_session_zone(frame: DataFrame) -> str:
     """Return the time zone of the session of a DataFrame."""
     return str(frame.sparkSession.conf.get("spark.sql.session.timeZone"))
 
@@ -177,36 +177,38 @@ def check_distinct_names(names: Sequence[str], container: str) -> None:
             raise errors.repeated_column(name=name, file_format=container)
 
 
-def first_texts(frame: DataFrame, limit: int) -> list[RowTexts]:
+def fetch_first_texts(frame: DataFrame, limit: int) -> list[RowTexts]:
     """Return the first rows, and one more if there are more. Values are as Spark casts them."""
     with compute_texts(
-        frame, as_texts(frame.schema, session_zone(frame)), limit, nullcontext()
+        frame, write_texts(frame.schema, find_session_zone(frame)), limit, nullcontext()
     ) as rows:
         return list(rows)
 
 
-def table_text(frame: DataFrame, limit: int) -> tuple[str, bool]:
+def format_first_rows(frame: DataFrame, limit: int) -> tuple[str, bool]:
     """Return the first rows as an aligned table, and whether there are more."""
-    rows = first_texts(frame, limit)
-    return "\n".join(table_lines(frame.dtypes, rows[:limit])), len(rows) > limit
+    rows = fetch_first_texts(frame, limit)
+    return "\n".join(format_table(frame.dtypes, rows[:limit])), len(rows) > limit
 
 
-def as_texts(schema: StructType, _zone: str) -> Sequence[Column]:
+def write_texts(schema: StructType, _zone: str) -> Sequence[Column]:
     """Return each column as the engine casts it to a text; column n is called `cn`."""
     from pyspark.sql.functions import col
 
     return [col(f"c{index}").cast("string") for index in range(len(schema))]
 
 
-def as_csv(schema: StructType, zone: str, delimiter: str = ",") -> Sequence[Column]:
+def write_csv_line(schema: StructType, zone: str, delimiter: str = ",") -> Sequence[Column]:
     """Return each row as a line of CSV."""
     from pyspark.sql.functions import struct, to_csv
 
-    texts = (csv_text(f"c{index}", field.dataType, zone) for index, field in enumerate(schema))
+    texts = (
+        write_csv_value(f"c{index}", field.dataType, zone) for index, field in enumerate(schema)
+    )
     return [to_csv(struct(*texts), {**CSV_OPTIONS, "sep": delimiter})]
 
 
-def csv_text(value: str, kind: DataType, zone: str) -> Column:
+def write_csv_value(value: str, kind: DataType, zone: str) -> Column:
     """Return a value as a text for CSV; NULL for NULL.
 
     Args:
@@ -222,7 +224,7 @@ def csv_text(value: str, kind: DataType, zone: str) -> Column:
     return base64(col(value)) if name == "binary" else col(value).cast("string")
 
 
-def as_json(schema: StructType, zone: str) -> Sequence[Column]:
+def write_json_object(schema: StructType, zone: str) -> Sequence[Column]:
     """Return each row as a JSON object.
 
     Raises:
@@ -248,12 +250,12 @@ class JsonSql:
         Args:
             fields: the name of each field, its value in SQL, and its type.
         """
-        parts = [string_literal("{")]
+        parts = [quote_string("{")]
         for index, (name, value, kind) in enumerate(fields):
             comma = "," if index else ""
-            parts.append(string_literal(f"{comma}{json.dumps(name, ensure_ascii=False)}:"))
+            parts.append(quote_string(f"{comma}{json.dumps(name, ensure_ascii=False)}:"))
             parts.append(self.write_value(value, kind))
-        return f"concat({', '.join([*parts, string_literal('}')])})"
+        return f"concat({', '.join([*parts, quote_string('}')])})"
 
     def write_value(self, value: str, kind: DataType) -> str:
         """Return the SQL of a value, in which NULL is `null`.
@@ -343,11 +345,11 @@ class JsonSql:
         if offset is None:
             offset_sql = f"date_format({instant}, 'XXX')"
         else:  # Sail has no date_format for such a zone
-            offset_sql = string_literal("Z" if offset == "+00:00" else offset)
+            offset_sql = quote_string("Z" if offset == "+00:00" else offset)
         return f"""concat('"', {local}, {offset_sql}, '"')"""
 
 
-def table_lines(types: Types, rows: Iterable[RowTexts]) -> Iterator[str]:
+def format_table(types: Types, rows: Iterable[RowTexts]) -> Iterator[str]:
     """Yield an aligned table with numbers to the right. In a terminal it is not wider than that."""
     from rich.console import Console
     from rich.table import Table
@@ -358,7 +360,7 @@ def table_lines(types: Types, rows: Iterable[RowTexts]) -> Iterator[str]:
         side: JustifyMethod = "right" if kind.split("(")[0] in NUMBER_TYPES else "left"
         table.add_column(Text(printable(name)), justify=side, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(shown(value)) for value in row))
+        table.add_row(*(Text(show_cell_text(value)) for value in row))
     console = Console()
     if not console.is_terminal:
         console = Console(width=UNLIMITED_WIDTH)
@@ -367,7 +369,7 @@ def table_lines(types: Types, rows: Iterable[RowTexts]) -> Iterator[str]:
     yield from (line.rstrip() for line in captured.get().splitlines())
 
 
-def csv_lines(types: Types, rows: Iterable[RowTexts], delimiter: str = ",") -> Iterator[str]:
+def format_csv(types: Types, rows: Iterable[RowTexts], delimiter: str = ",") -> Iterator[str]:
     """Yield the header of a CSV file, then its rows, which are lines already."""
     header = StringIO()
     csv.writer(header, delimiter=delimiter, lineterminator="").writerow([name for name, _ in types])
@@ -375,37 +377,37 @@ def csv_lines(types: Types, rows: Iterable[RowTexts], delimiter: str = ",") -> I
     yield from (str(row[0]) for row in rows)
 
 
-def json_lines(_: Types, rows: Iterable[RowTexts]) -> Iterator[str]:
+def format_json_lines(_: Types, rows: Iterable[RowTexts]) -> Iterator[str]:
     """Yield the rows, which are JSON objects already."""
     yield from (str(row[0]) for row in rows)
 
 
-def json_array(types: Types, rows: Iterable[RowTexts]) -> Iterator[str]:
+def format_json_array(types: Types, rows: Iterable[RowTexts]) -> Iterator[str]:
     """Yield an array of objects, with one object in each line."""
     prefix = "["
-    for line in json_lines(types, rows):
+    for line in format_json_lines(types, rows):
         yield prefix + line
         prefix = ","
     yield "]" if prefix == "," else "[]"
 
 
-def markdown_lines(types: Types, rows: Iterable[RowTexts]) -> Iterator[str]:
+def format_markdown(types: Types, rows: Iterable[RowTexts]) -> Iterator[str]:
     """Yield the lines of a Markdown table with numbers to the right."""
-    yield markdown_row(printable(name) for name, _ in types)
+    yield format_markdown_row(printable(name) for name, _ in types)
     marks = ("---:" if kind.split("(")[0] in NUMBER_TYPES else "---" for _, kind in types)
     yield f"| {' | '.join(marks)} |"
-    yield from (markdown_row(map(shown, row)) for row in rows)
+    yield from (format_markdown_row(map(show_cell_text, row)) for row in rows)
 
 
-def shown(value: str | None) -> str:
+def show_cell_text(value: str | None) -> str:
     """Return a value for a table, without control characters."""
     return "NULL" if value is None else printable(value)
 
 
-def markdown_row(cells: Iterable[str]) -> str:
+def format_markdown_row(cells: Iterable[str]) -> str:
     """Return a row of a Markdown table, in which every character is escaped that needs it.
 
-    >>> markdown_row(["a|b", "top_date", "*"])
+    >>> format_markdown_row(["a|b", "top_date", "*"])
     '| a\\\\|b | top_date | \\\\* |'
     """
     texts = (SPECIAL.sub(r"\\\g<0>", cell) for cell in cells)
@@ -413,10 +415,10 @@ def markdown_row(cells: Iterable[str]) -> str:
 
 
 FORMATS = {
-    "table": Format(as_texts, table_lines),
-    "csv": Format(as_csv, csv_lines),
-    "tsv": Format(partial(as_csv, delimiter="\t"), partial(csv_lines, delimiter="\t")),
-    "json": Format(as_json, json_array),
-    "jsonl": Format(as_json, json_lines),
-    "markdown": Format(as_texts, markdown_lines),
+    "table": Format(write_texts, format_table),
+    "csv": Format(write_csv_line, format_csv),
+    "tsv": Format(partial(write_csv_line, delimiter="\t"), partial(format_csv, delimiter="\t")),
+    "json": Format(write_json_object, format_json_array),
+    "jsonl": Format(write_json_object, format_json_lines),
+    "markdown": Format(write_texts, format_markdown),
 }

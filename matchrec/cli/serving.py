@@ -13,7 +13,7 @@ import click
 from matchrec.cli import arguments
 from matchrec.cli.failures import PROGRAM, tell
 from matchrec.cli.files import Table
-from matchrec.cli.session import SettingPairs, local_session
+from matchrec.cli.session import SettingPairs, open_local_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -90,7 +90,7 @@ def serve(  # noqa: PLR0913 -- one for each option
     settings = SERVER_OF_SPARK if chosen == SPARK else {}
     # The address of a server may have parameters, such as a token, that its session does not tell.
     address = chosen if chosen.startswith("sc://") else None
-    with local_session((*settings.items(), *conf), engine) as spark:
+    with open_local_session((*settings.items(), *conf), engine) as spark:
         make_views(spark)  # so that a file that cannot be read is reported before clients connect
         prepare = make_views if files else None
         with start_gateway(listener, find_server(spark, address), prepare) as gateway:

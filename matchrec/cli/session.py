@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from matchrec.cli.failures import PROGRAM, ExitCode, busy, fail, tell, tell_at_terminal
+from matchrec.cli.failures import PROGRAM, ExitCode, fail, show_busy, tell, tell_at_terminal
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import machine as errors
 
@@ -36,7 +36,9 @@ SettingPairs = Sequence[tuple[str, str]]
 
 
 @contextmanager
-def local_session(settings: SettingPairs = (), engine: str | None = None) -> Iterator[SparkSession]:
+def open_local_session(
+    settings: SettingPairs = (), engine: str | None = None
+) -> Iterator[SparkSession]:
     """Yield a session, and stop it at the end. If none can be started, the program exits.
 
     Everything that Java writes to stderr goes to a file: its warnings at the start mean nothing to
@@ -92,9 +94,9 @@ def open_session(folder: Path, settings: dict[str, str], engine: str | None) -> 
             return start(engine, settings)
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         ours = {**SETTINGS, "spark.sql.warehouse.dir": str(folder / "warehouse")}
-        if not sys.stderr.isatty():  # `busy` shows nothing then
+        if not sys.stderr.isatty():  # `show_busy` shows nothing then
             tell(f"{PROGRAM}{STARTING_SPARK}")
-        with java_stderr_to(log) as terminal, busy("Starting Spark", terminal):
+        with redirect_java_stderr(log) as terminal, show_busy("Starting Spark", terminal):
             return start(SPARK, ours | settings, announces=False)
     except SESSION_ERRORS as error:
         log_text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
@@ -104,7 +106,7 @@ def open_session(folder: Path, settings: dict[str, str], engine: str | None) -> 
 
 
 @contextmanager
-def java_stderr_to(log: Path) -> Iterator[TextIO]:
+def redirect_java_stderr(log: Path) -> Iterator[TextIO]:
     """Let programs that are started inside write their stderr to a file.
 
     Yields:

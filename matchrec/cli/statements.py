@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from matchrec.cli.files import FORMATS, Table, bare, table_of_path
+from matchrec.cli.files import FORMATS, Table, make_table, strip_compression
 from matchrec.errors import MatchRecognizeError
 from matchrec.plan.text import is_reserved
 
@@ -118,7 +118,7 @@ def replace_file_names(text: str, table_names: Collection[str]) -> tuple[str, li
         path = read_path(token)
         if path not in tables:
             names = (*table_names, *(table.name for table in tables.values()))
-            tables[path] = table_of_path(choose_table_name(path, names, text), path)
+            tables[path] = make_table(choose_table_name(path, names, text), path)
         pieces.append(text[end : token.span.start])
         pieces.append(tables[path].name.ljust(len(token.text)))
         end = token.span.end
@@ -168,7 +168,7 @@ def starts_relation(tokens: TokenSequence, index: int) -> bool:
 
 def has_known_format(path: str) -> bool:
     """Return whether the suffix of a file shows a format that can be read."""
-    return bare(Path(path)).suffix.lower() in FORMATS
+    return strip_compression(Path(path)).suffix.lower() in FORMATS
 
 
 def read_path(token: Token) -> str:
@@ -186,7 +186,7 @@ def choose_table_name(path: str, names: Collection[str], text: str) -> str:
         names: the names of other tables.
         text: the query, whose WITH may have names, too.
     """
-    stem = re.sub(r"\W", "_", bare(Path(path)).stem, flags=re.ASCII) or "_"
+    stem = re.sub(r"\W", "_", strip_compression(Path(path)).stem, flags=re.ASCII) or "_"
     name = f"_{stem}" if stem[0].isdigit() else stem
     lower_names = {other.lower() for other in names}
     while (

@@ -13,7 +13,7 @@ import click
 
 import matchrec
 from matchrec.cli.arguments import handle_failures
-from matchrec.cli.session import local_session
+from matchrec.cli.session import open_local_session
 from matchrec.shortcuts import Shortcuts, in_force
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def warm() -> None:
     began = time.monotonic()
     # Otherwise small queries are searched without compiled code.
     always_compile = Shortcuts(few_steps=0)
-    with local_session() as spark, matchrec.progress(spark), in_force(always_compile):
+    with open_local_session() as spark, matchrec.progress(spark), in_force(always_compile):
         for query in build_queries(spark):
             query.collect()
         ask_questions(spark)

@@ -42,13 +42,13 @@ from matchrec.plan.expression import (
     Scalar,
     list_terms,
     looks_at_columns_only,
-    row_sql,
-    with_references,
-    with_terms,
+    map_references,
+    map_terms,
+    write_row_sql,
 )
-from matchrec.plan.match_plan import MatchPlan, with_expressions
+from matchrec.plan.match_plan import MatchPlan, map_expressions
 from matchrec.plan.operations import is_partial, may_fail
-from matchrec.plan.text import sum_or_null
+from matchrec.plan.text import write_sum_or_null
 
 # Families of types whose values have no distance, so that no window can be measured along them.
 WITHOUT_DISTANCE = COMPARED_BY_SPARK | {Family.STRING, Family.BINARY, Family.BOOLEAN}
@@ -214,7 +214,7 @@ def type_window(
     if window.distance is not None:
         return (order,)
     if order_type.family is not Family.FLOATING:
-        end = build_row_column(sum_or_null(order.text, write_window_length(window.interval)))
+        end = build_row_column(write_sum_or_null(order.text, write_window_length(window.interval)))
     if order_type != end_type:
         order = cast_column(order, end_type.name)
     return order, end
@@ -256,9 +256,9 @@ def guard_reads(plan: MatchPlan) -> MatchPlan:
 
     def guard_scalar(scalar: Scalar, variable: str | None) -> Scalar:
         """Return a scalar with guards around the references that can raise."""
-        return with_references(scalar, partial(guard_reference, plan, of_measure=variable is None))
+        return map_references(scalar, partial(guard_reference, plan, of_measure=variable is None))
 
-    return with_expressions(plan, guard_scalar)
+    return map_expressions(plan, guard_scalar)
 
 
 def guard_reference(plan: MatchPlan, reference: Reference, *, of_measure: bool) -> Reference:
@@ -283,7 +283,7 @@ def guard_column(plan: MatchPlan, reference: ColumnReference) -> ColumnReference
     condition = find_condition_of_rows(plan, navigation.variable)
     if condition is None:
         return reference
-    argument = f"CASE WHEN {row_sql(condition)} THEN {reference.argument} END"
+    argument = f"CASE WHEN {write_row_sql(condition)} THEN {reference.argument} END"
     return replace(reference, argument=argument, names=())
 
 
@@ -309,7 +309,7 @@ def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
             conditions.append(row_filter)
         return add_guards_to_expression(conditions, term)
 
-    return with_terms(aggregate, guard_term)
+    return map_terms(aggregate, guard_term)
 
 
 # Where the user wrote what Spark computes: see `errors.run.origins`.

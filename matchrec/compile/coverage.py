@@ -44,12 +44,12 @@ from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.expression import (
     Navigation,
     Scalar,
-    column_term,
     compare_scalars,
     join_conditions,
+    make_column,
 )
-from matchrec.plan.match_plan import MatchPlan, without_output_options
-from matchrec.plan.pattern import list_negations, variable_names
+from matchrec.plan.match_plan import MatchPlan, drop_output_options
+from matchrec.plan.pattern import list_negations, list_variable_names
 from matchrec.search.coverage import Counts, Coverable
 from matchrec.search.interface import NearbyCondition
 from matchrec.search.records import compile_task
@@ -140,7 +140,7 @@ def draft_coverage(draft: Draft) -> CoverageDraft:
     Raises:
         MatchRecognizePlanError: the pattern is too large.
     """
-    plan = without_output_options(draft.plan, ())
+    plan = drop_output_options(draft.plan, ())
     occurrences = find_occurrences(draft, plan)
     order_texts = tuple(dict.fromkeys(item.expression.text for item in plan.order_by))
     tie = build_tie_test(order_texts, draft)
@@ -166,7 +166,7 @@ def find_occurrences(draft: Draft, plan: MatchPlan) -> Occurrences:
         MatchRecognizePlanError: the pattern is too large.
     """
     if plan.staging is not None:
-        return find_stage_occurrences(draft.pattern, len(variable_names(plan.pattern)))
+        return find_stage_occurrences(draft.pattern, len(list_variable_names(plan.pattern)))
     every_way = plan.output is not MatchOutput.PREFERRED
     return compile_occurrences(draft.pattern, plan.pattern, every_way=every_way)
 
@@ -184,7 +184,7 @@ def build_tie_test(order_texts: tuple[str, ...], draft: Draft) -> RowTest | None
     if not order_texts:
         return None
     comparisons = [
-        compare_scalars("<=>", column_term(CURRENT_ROW, text), column_term(PREVIOUS_ROW, text))
+        compare_scalars("<=>", make_column(CURRENT_ROW, text), make_column(PREVIOUS_ROW, text))
         for text in order_texts
     ]
     # Conditions are split for a variable, but this one depends on none.

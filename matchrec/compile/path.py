@@ -550,7 +550,7 @@ def link_draft(
         conditions=tuple(spark_bits),
         used_bits=tuple(spark_bits[condition] for condition in draft.row_conditions),
         relevant=draft.relevant,
-        reads=measures.all_reads(plan.rows_per_match),
+        reads=measures.list_reads(plan.rows_per_match),
         aggregates=tuple(measures.aggregates),
         outputs=outputs,
         ansi=conditions.ansi,
@@ -588,20 +588,22 @@ def link_output(output: schema.OutputColumn, measures: MeasureReader) -> ResultC
     """Return an output column as SQL over reads. The reads are added to `measures`."""
     if isinstance(output, schema.RowOutput):
         return ResultColumn(
-            output.name, (measures.row(build_row_column(output.text)),), is_measure=False
+            output.name, (measures.read_row(build_row_column(output.text)),), is_measure=False
         )
     if isinstance(output, schema.TimeoutOutput):
         return ResultColumn(output.name, build_timeout(output.timeouts, measures), is_measure=False)
     if isinstance(output, schema.TotalOutput):
         value = None if output.measure is None else output.measure.value
-        return ResultColumn(output.name, (measures.total(output.asked, value),), is_measure=False)
+        return ResultColumn(
+            output.name, (measures.read_total(output.asked, value),), is_measure=False
+        )
     if isinstance(output, schema.PointerOutput):
         return ResultColumn(
             output.name, (measures.read(ReadPointer(output.field)),), is_measure=False
         )
     return ResultColumn(
         name=output.name,
-        pieces=measures.pieces(output.value),
+        pieces=measures.write_measure(output.value),
         is_measure=not output.over_rows,
         origin=find_measure_origin(output),
     )

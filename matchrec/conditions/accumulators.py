@@ -19,15 +19,15 @@ from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
 from typing import Any, Protocol
 
-from matchrec.conditions.functions.comparisons import normalized, rank
+from matchrec.conditions.functions.comparisons import find_representative, rank
 from matchrec.conditions.functions.function import (
     AggregateUse,
     Compute,
     FunctionError,
     Value,
-    by_name,
+    list_by_name,
 )
-from matchrec.conditions.functions.numerals import EXACT, divided, fits, wrap
+from matchrec.conditions.functions.numerals import EXACT, divide_rounded, fits, wrap
 from matchrec.conditions.types import (
     ADDED_BY_AVERAGE,
     BIGINT,
@@ -98,7 +98,7 @@ def skip_repeats(accumulator: Accumulator) -> Accumulator:
 
     def step(added_rows: set[tuple[Value, ...]], *values: Value) -> set[tuple[Value, ...]]:
         """Add a row unless an equal row has been added."""
-        row = tuple(map(normalized, values))
+        row = tuple(map(find_representative, values))
         if row not in added_rows:
             added_rows.add(row)
             accumulator.add(*row)
@@ -217,7 +217,7 @@ def begin_value_at_end(use: AggregateUse, *, is_first: bool) -> Accumulator:
 def count_value(counts: dict[Value, int], value: Value, *_: Value) -> dict[Value, int]:
     """Count a value that is not NULL. The counts are in the order in which values come first."""
     if value is not None:
-        key = normalized(value)
+        key = find_representative(value)
         counts[key] = counts.get(key, 0) + 1
     return counts
 
@@ -343,7 +343,7 @@ def begin_sum(use: AggregateUse, *, is_average: bool = False) -> Accumulator:
             raise TooLargeError
         return wrap(new_total, bits)
 
-    return begin_total(0, add, divided if is_average else take_total)
+    return begin_total(0, add, divide_rounded if is_average else take_total)
 
 
 def begin_decimal_sum(use: AggregateUse, *, is_average: bool) -> Accumulator:
@@ -363,7 +363,7 @@ def begin_decimal_sum(use: AggregateUse, *, is_average: bool) -> Accumulator:
         """Return the sum or average; if it is too large, raise in ANSI mode or return NULL."""
         digits = None
         if abs(total) < limit:
-            digits = average_digits(total, count, type_) if is_average else total
+            digits = count_average_digits(total, count, type_) if is_average else total
         if digits is not None:
             return build_decimal(digits, result_scale)
         if use.ansi:
@@ -373,7 +373,7 @@ def begin_decimal_sum(use: AggregateUse, *, is_average: bool) -> Accumulator:
     return begin_total(0, add, finish)
 
 
-def average_digits(total: int, count: int, type_: ValueType) -> int | None:
+def count_average_digits(total: int, count: int, type_: ValueType) -> int | None:
     """Return the digits of an average of decimals, or None if there are too many.
 
     Args:
@@ -385,8 +385,8 @@ def average_digits(total: int, count: int, type_: ValueType) -> int | None:
     if type_.precision + ADDED_BY_AVERAGE <= DIGITS_OF_A_DOUBLE:
         quotient = Decimal(repr(total / count / 10.0**type_.scale))
         return int(quotient.scaleb(result_type.scale, EXACT).to_integral_value(ROUND_HALF_UP))
-    quotient_digits = divided(total * 10 ** (PLACES_OF_A_QUOTIENT - type_.scale), count)
-    digits = divided(quotient_digits, 10 ** (PLACES_OF_A_QUOTIENT - result_type.scale))
+    quotient_digits = divide_rounded(total * 10 ** (PLACES_OF_A_QUOTIENT - type_.scale), count)
+    digits = divide_rounded(quotient_digits, 10 ** (PLACES_OF_A_QUOTIENT - result_type.scale))
     return digits if abs(digits) < 10**result_type.precision else None
 
 
@@ -466,7 +466,7 @@ def build_statistic(
     return AggregateFunction(find_type, begin)
 
 
-def root(value: float) -> float:
+def compute_root(value: float) -> float:
     """Return the square root of a number, NaN for a negative number."""
     return math.nan if value < 0.0 else math.sqrt(value)
 
@@ -614,7 +614,7 @@ begin_first_value = partial(begin_value_at_end, is_first=True)
 begin_last_value = partial(begin_value_at_end, is_first=False)
 begin_average = partial(begin_sum, is_average=True)
 
-AGGREGATES: Mapping[str, AggregateFunction] = by_name(
+AGGREGATES: Mapping[str, AggregateFunction] = list_by_name(
     {
         "count": AggregateFunction(lambda _: BIGINT, begin_count),
         "count_if": AggregateFunction(require_truth_value(BIGINT), begin_count_if),
@@ -637,9 +637,9 @@ AGGREGATES: Mapping[str, AggregateFunction] = by_name(
         ),
         "listagg string_agg": AggregateFunction(find_type_of_texts, begin_joined_texts, constant=1),
         "stddev stddev_samp std": build_statistic(
-            lambda state: root(state[2] / (state[0] - 1.0)), is_of_sample=True
+            lambda state: compute_root(state[2] / (state[0] - 1.0)), is_of_sample=True
         ),
-        "stddev_pop": build_statistic(lambda state: root(state[2] / state[0])),
+        "stddev_pop": build_statistic(lambda state: compute_root(state[2] / state[0])),
         "variance var_samp": build_statistic(
             lambda state: state[2] / (state[0] - 1.0), is_of_sample=True
         ),

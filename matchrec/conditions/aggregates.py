@@ -15,7 +15,7 @@ from matchrec.conditions.residual import NO_SPAN, RunningAggregate, Step, read_c
 from matchrec.conditions.row_column import Framed, Shifted, build_row_column
 from matchrec.errors.conditions import AS_MEASURE, aggregate_not_supported_in_define, not_a_constant
 from matchrec.plan import expression
-from matchrec.plan.text import string_literal
+from matchrec.plan.text import quote_string
 from matchrec.source import Span
 
 
@@ -38,13 +38,13 @@ def write_basic_argument(aggregate: expression.Aggregate) -> str | None:
 
     None if the form counts rows.
     """
-    text = expression.row_sql(aggregate.arguments[0]) if aggregate.arguments else None
+    text = expression.write_row_sql(aggregate.arguments[0]) if aggregate.arguments else None
     if aggregate.function == "count_if":
         text = f"IF({text}, 1, NULL)"
     if find_entry(aggregate.function).is_truth:
         text = f"NOT (NOT ({text}))"  # so that Spark rejects what is not a truth value
     if aggregate.condition is not None:
-        text = f"IF({expression.row_sql(aggregate.condition)}, {text or 1}, NULL)"
+        text = f"IF({expression.write_row_sql(aggregate.condition)}, {text or 1}, NULL)"
     return text
 
 
@@ -112,9 +112,9 @@ def build_listed_columns(
         """Return the SQL of a reference as read on the listed row."""
         match reference:
             case expression.ColumnReference():
-                return expression.operand_sql(reference)
+                return expression.write_operand(reference)
             case expression.Classifier():
-                return string_literal(variable)
+                return quote_string(variable)
             case _:
                 raise aggregate_not_supported_in_define(
                     span, function=aggregate.function, cure=AS_MEASURE
@@ -142,7 +142,7 @@ def build_framed(aggregate: expression.Aggregate) -> Framed:
     assert aggregate.frame is not None
     call: list[str | Shifted] = [f"{aggregate.function}("]
     for index, argument in enumerate(aggregate.arguments):
-        text = expression.row_sql(argument)
+        text = expression.write_row_sql(argument)
         call.append(", " if index else "")
         call.append(Shifted(text, 0) if argument.references else text)
     call.append(")" if aggregate.arguments else "*)")

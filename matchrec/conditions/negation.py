@@ -28,15 +28,15 @@ from matchrec.plan.expression import (
     Reference,
     Scalar,
     TextPiece,
-    column_term,
     join_conditions,
     list_inner_references,
+    make_column,
     make_complement,
     make_literal,
-    with_references,
+    map_references,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import string_literal
+from matchrec.plan.text import quote_string
 from matchrec.source import Span
 
 
@@ -73,12 +73,12 @@ class Viewpoint:
             MatchRecognizeUnsupportedError: a reference cannot be rewritten.
         """
         conditions = [
-            with_references(definition.condition, self.rewrite_reference)
+            map_references(definition.condition, self.rewrite_reference)
             for definition in self.plan.definitions
             if definition.variable == self.negated
         ]
         if self.row is ForbiddenRow.AFTER:
-            has_row = column_term(self.candidate(0), "TRUE")  # NULL if no row comes after
+            has_row = make_column(self.candidate(0), "TRUE")  # NULL if no row comes after
             conditions.insert(0, has_row)
         return (
             make_complement(join_tests(conditions))
@@ -155,7 +155,7 @@ class Viewpoint:
         navigation = reference.navigation
         is_candidate = self.includes_candidate(navigation.variable)
         if is_candidate and navigation.is_last and navigation.physical_offset == 0:
-            return string_literal(self.negated)
+            return quote_string(self.negated)
         if navigation.physical_offset > 0:
             raise reads_row_under_not(
                 reference.span,

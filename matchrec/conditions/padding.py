@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from matchrec.conditions.split import is_single_reference
 from matchrec.plan import expression
 from matchrec.plan.expression import COMPARISONS, Operation, Reference, Scalar
-from matchrec.plan.match_plan import MatchPlan, with_expressions
+from matchrec.plan.match_plan import MatchPlan, map_expressions
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class Padding:
             """Pad the compared texts in the condition of a variable; leave measures unchanged."""
             if variable is None:
                 return scalar
-            return expression.with_operations(
+            return expression.map_operations(
                 scalar, lambda operation: self.pad_operation(operation, variable)
             )
 
-        return with_expressions(plan, change)
+        return map_expressions(plan, change)
 
     def pad_operation(self, operation: Operation, variable: str) -> Operation:
         """Return the operation with the texts that it compares padded to one length.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from matchrec.conditions.types import ValueType
 from matchrec.errors.conditions import within_needs_ascending_order
 from matchrec.plan.clauses import Gap, RowExpression, Within
-from matchrec.plan.expression import ColumnReference, Frame, Scalar, row_sql
+from matchrec.plan.expression import ColumnReference, Frame, Scalar, write_row_sql
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_frame, show_step
 from matchrec.plan.text import Amount
@@ -119,7 +119,7 @@ def build_term_column(term: Scalar) -> RowColumn:
     Args:
         term: an argument or the FILTER of the aggregate. It reads columns only.
     """
-    column = build_row_column(row_sql(term))
+    column = build_row_column(write_row_sql(term))
     match term.pieces:
         case (ColumnReference(fields=fields),):
             return replace(column, fields=fields)

@@ -21,7 +21,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from matchrec.conditions.aggregates import build_framed, split_aggregate
-from matchrec.conditions.functions import functions
+from matchrec.conditions.functions import load_functions
 from matchrec.conditions.residual import (
     ColumnRead,
     CombinedStep,
@@ -62,27 +62,27 @@ from matchrec.plan.expression import (
     Reference,
     Scalar,
     Term,
-    argument_sql,
     compare_scalars,
     find_amount,
     join_conditions,
     looks_at_columns_only,
     make_complement,
+    make_number,
+    map_references,
     negate,
-    number_term,
-    operand_sql,
     render,
-    row_sql,
     split_branches,
     split_conjuncts,
-    with_references,
+    write_argument,
+    write_operand,
+    write_row_sql,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.operations import NO_OPERATIONS, is_partial, may_fail, takes_long
 from matchrec.plan.operators import BASIC, OPERATORS, OperatorKind, find_names
 from matchrec.plan.pattern import always_precedes
 from matchrec.plan.show import show_scalar
-from matchrec.plan.text import string_literal
+from matchrec.plan.text import quote_string
 from matchrec.source import Span
 
 
@@ -196,10 +196,10 @@ class ConditionSplitter:
         def change(reference: Reference) -> Reference | str:
             """Return the variable as a literal for CLASSIFIER() of the current row."""
             if isinstance(reference, Classifier) and self.find_distance(reference) == 0:
-                return string_literal(self.variable)
+                return quote_string(self.variable)
             return reference
 
-        return with_references(scalar, change)
+        return map_references(scalar, change)
 
     def pair_with_splitters(
         self, parts: Iterable[GuardedPart]
@@ -296,7 +296,7 @@ class ConditionSplitter:
                 distance = self.find_distance(piece) or 0
                 return Shifted(argument if distance else write_reference(piece), distance)
             case Classifier():
-                return string_literal(self.variable)
+                return quote_string(self.variable)
             case Aggregate(frame=Frame()):
                 return build_framed(piece)
             case str():
@@ -469,7 +469,7 @@ def is_computed_in_run(operator: str) -> bool:
     """Return whether the search, or Python for it, computes an operation during the match."""
     entry = OPERATORS.get(operator)
     if entry is None or entry.kind is OperatorKind.FUNCTION:
-        return operator in functions()
+        return operator in load_functions()
     return True
 
 
@@ -589,7 +589,7 @@ def choose_by_classifier(
         """Return the column of the expression with the classifier replaced by `name`."""
         return build_row_column(render(scalar, lambda _: name))
 
-    names = (*map(string_literal, variables), "CAST(NULL AS STRING)")
+    names = (*map(quote_string, variables), "CAST(NULL AS STRING)")
     columns = tuple(build_column(name) for name in names)
     return VariableAt(position, columns, scalar.span)
 
@@ -599,12 +599,12 @@ def choose_writer(scalar: Scalar) -> WriteReference:
 
     In an operation, a reference may need parentheses.
     """
-    return argument_sql if is_single_reference(scalar) else operand_sql
+    return write_argument if is_single_reference(scalar) else write_operand
 
 
 def write_typed_null(reference: Reference) -> str:
     """Return SQL that is NULL and has the type of what a reference reads."""
-    return f"IF(FALSE, {argument_sql(reference)}, NULL)"
+    return f"IF(FALSE, {write_argument(reference)}, NULL)"
 
 
 def build_formula(scalar: Scalar, position: Navigation | None) -> CombinedStep | None:
@@ -619,7 +619,7 @@ def build_formula(scalar: Scalar, position: Navigation | None) -> CombinedStep |
 def build_formula_part(scalar: Scalar, position: Navigation | None) -> Step | None:
     """Return an expression as a part of `build_formula`; None if it is anything else."""
     if is_single_reference(scalar) and isinstance(scalar.references[0], ColumnReference):
-        column = build_row_column(render(scalar, argument_sql))
+        column = build_row_column(render(scalar, write_argument))
         return ColumnRead(column, navigation=position, missing=None, span=scalar.span)
     amount = find_amount(scalar)
     if amount is not None:
@@ -703,7 +703,7 @@ def find_row_condition(plan: MatchPlan, variable: str) -> Term | None:
     ]
     if not row_conjuncts:
         return None
-    texts = [row_sql(conjunct) for conjunct in row_conjuncts]
+    texts = [write_row_sql(conjunct) for conjunct in row_conjuncts]
     text = texts[0] if len(texts) == 1 else " AND ".join(f"({text})" for text in texts)
     operations = NO_OPERATIONS.union(*(conjunct.operations for conjunct in row_conjuncts))
     return Term((text,), all_conjuncts[0].span, operations)
@@ -724,7 +724,7 @@ def add_guards_to_expression(guards: Sequence[Scalar], scalar: Scalar) -> Scalar
     if is_truth_value(scalar):
         number = Operation("CAST", ("CAST(", scalar, " AS INT)"), scalar.span, words=("INT",))
         return compare_scalars(
-            "=", add_guards_to_expression(guards, number), number_term(1, scalar.span)
+            "=", add_guards_to_expression(guards, number), make_number(1, scalar.span)
         )
     count = 1  # how many guards the outer CASE checks
     while count < len(guards) and not may_fail(guards[count].operations):

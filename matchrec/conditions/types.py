@@ -142,7 +142,7 @@ def build_nested_type(
     return ValueType(family, f"{family.value}<{contents}>", parts=parts, names=names)
 
 
-def unnamed(type_: ValueType) -> ValueType:
+def number_fields(type_: ValueType) -> ValueType:
     """Return the type with numbers instead of the names of fields, at any depth.
 
     Structs can be compared if their types differ in these names alone.
@@ -150,7 +150,7 @@ def unnamed(type_: ValueType) -> ValueType:
     if type_.family not in NESTED:
         return type_
     numbers = tuple(str(index) for index in range(len(type_.names)))
-    parts = tuple(unnamed(part) for part in type_.parts)
+    parts = tuple(number_fields(part) for part in type_.parts)
     return build_nested_type(type_.family, numbers, parts)
 
 
@@ -170,7 +170,7 @@ def build_decimal_type(precision: int, scale: int) -> ValueType:
 DIGITS_BY_BITS = {8: 3, 16: 5, 32: 10, 64: 20}
 
 
-def as_decimal(type_: ValueType) -> ValueType:
+def find_decimal_type(type_: ValueType) -> ValueType:
     """Return the decimal type that holds all values of an integer or decimal type."""
     if type_.family is Family.INTEGER:
         return build_decimal_type(DIGITS_BY_BITS[type_.bits], 0)
@@ -178,24 +178,24 @@ def as_decimal(type_: ValueType) -> ValueType:
     return type_
 
 
-def common_type(left: ValueType, right: ValueType, ansi: bool) -> ValueType | None:
+def find_comparison_type(left: ValueType, right: ValueType, ansi: bool) -> ValueType | None:
     """Return the type to which Spark brings numbers of two types to compare them.
 
     None if that would be a decimal with too many digits.
     """
     families = {left.family, right.family}
     if Family.FLOATING in families:
-        return common_floating(left, right, ansi)
+        return find_common_floating(left, right, ansi)
     if families == {Family.INTEGER}:
         return left if left.bits >= right.bits else right
-    decimals = [as_decimal(left), as_decimal(right)]
+    decimals = [find_decimal_type(left), find_decimal_type(right)]
     scale = max(type_.scale for type_ in decimals)
     whole_digits = max(type_.precision - type_.scale for type_ in decimals)
     precision = whole_digits + scale
     return build_decimal_type(precision, scale) if precision <= MOST_DIGITS else None
 
 
-def common_floating(left: ValueType, right: ValueType, ansi: bool) -> ValueType:
+def find_common_floating(left: ValueType, right: ValueType, ansi: bool) -> ValueType:
     """Return the type to which Spark brings two numbers if at least one of them is floating.
 
     FLOAT if both are; without ANSI also if one is, and the other is an integer. Else DOUBLE.

@@ -21,13 +21,13 @@ from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.window import not_in_product
 from matchrec.plan import pattern
 from matchrec.plan.clauses import RowsPerMatch
-from matchrec.plan.pattern import Quantified, RowPattern, Variable, show_name, top_level_parts
+from matchrec.plan.pattern import Quantified, RowPattern, Variable, list_top_level_parts, show_name
 from matchrec.source import Span
 from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.grammar import ClauseTokens, find_sections, read_clause
 from matchrec.syntax.nodes import MatchRecognize
 from matchrec.syntax.pattern_windows import FoundWindow, find_own_tokens, is_unnamed_item
-from matchrec.syntax.row_pattern import parameters_in
+from matchrec.syntax.row_pattern import list_parameters
 from matchrec.syntax.tokens import TokenKind, TokenSequence, read_tokens
 
 
@@ -101,7 +101,7 @@ def list_expressions(clause: MatchRecognize) -> Iterator[tuple[ClausePart, Span]
 def edit_bounds(clause: MatchRecognize, write: Product) -> Iterator[Edit]:
     """Yield the edits that write parameters in quantifiers as the other product does."""
     # `{:n}` is a lower and an upper bound, so its span occurs twice.
-    bounds = {bound.span: bound for bound in parameters_in(clause.pattern)}
+    bounds = {bound.span: bound for bound in list_parameters(clause.pattern)}
     for span, bound in bounds.items():
         if bound.mark not in ("?", write.parameter) and span is not None:
             yield Edit(span, f"{write.parameter}{bound.name}")
@@ -211,7 +211,7 @@ def drop_unused_definitions(
 
     The second result is the text that has to be removed for it, commas included.
     """
-    used = set(pattern.variable_names(clause.pattern))
+    used = set(pattern.list_variable_names(clause.pattern))
     kept = tuple(definition for definition in clause.definitions if definition.name in used)
     if len(kept) == len(clause.definitions):
         return clause, []
@@ -348,7 +348,7 @@ def _find_loop_exits(row_pattern: RowPattern) -> Iterator[LoopExit]:
     """
     parts = [
         part if isinstance(part, Quantified) else Quantified(part, 1, 1)
-        for part in top_level_parts(row_pattern)
+        for part in list_top_level_parts(row_pattern)
     ]
     parts = [part for part in parts if part.most != 0]
     for index, loop in enumerate(parts):
@@ -385,7 +385,7 @@ def edit_options(clause: MatchRecognize, read: Product, write: Product) -> Itera
 
 def _find_options(row_pattern: RowPattern) -> Iterator[Quantified]:
     """Yield the parts with `?` or `??` that are not the last one."""
-    for part in top_level_parts(row_pattern)[:-1]:
+    for part in list_top_level_parts(row_pattern)[:-1]:
         if isinstance(part, Quantified) and is_optional(part):
             yield part
 

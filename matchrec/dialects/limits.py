@@ -18,13 +18,13 @@ from matchrec.plan.pattern import (
     Quantified,
     RowPattern,
     Variable,
-    top_level_parts,
-    variable_names,
+    list_top_level_parts,
+    list_variable_names,
     walk_pattern,
 )
 from matchrec.source import Span, read_table
 from matchrec.syntax.nodes import MatchRecognize, NamedExpression
-from matchrec.syntax.row_pattern import parameters_in
+from matchrec.syntax.row_pattern import list_parameters
 from matchrec.syntax.tokens import PHYSICAL, TokenSequence
 
 # A part of a clause: its name in the table, and where it is.
@@ -171,7 +171,7 @@ def _find_features_of_keys(clause: MatchRecognize) -> Iterator[Feature]:
 
 def _find_features_of_definitions(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
     """Yield what conditions of DEFINE use, and what DEFINE leaves out."""
-    variables = variable_names(clause.pattern)
+    variables = list_variable_names(clause.pattern)
     definitions = clause.definitions
     if not definitions:
         yield "NO_DEFINE", clause.pattern_span
@@ -234,9 +234,9 @@ def _find_features_of_pattern(clause: MatchRecognize) -> Iterator[Feature]:
             yield "RELUCTANT", span
     for span in find_repeated_variables(clause.pattern):
         yield "REPEATED", span
-    for bound in parameters_in(clause.pattern):
+    for bound in list_parameters(clause.pattern):
         yield "BOUND", bound.span or whole_span
-    last = top_level_parts(clause.pattern)[-1]
+    last = list_top_level_parts(clause.pattern)[-1]
     if isinstance(last, Quantified) and _may_go_on(last):
         yield "OPEN_END", last.span or whole_span
 

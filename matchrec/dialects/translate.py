@@ -31,7 +31,7 @@ from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.tokens import unclosed_text, unexpected_token
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import find_reads_of_earlier_measures
-from matchrec.plan.text import words_of
+from matchrec.plan.text import read_words
 from matchrec.source import Source, Span
 from matchrec.syntax.grammar import all_tokens, cut_out_tokens
 from matchrec.syntax.locate import parse_sql
@@ -47,7 +47,7 @@ from matchrec.syntax.tokens import TokenSequence, find_frames, make_sequence, re
 TextTranslator = Callable[[TokenSequence, Fragments], Iterator[Edit]]
 
 # The words that a query can start with.
-_STATEMENTS = words_of("STATEMENT")
+_STATEMENTS = read_words("STATEMENT")
 
 
 @dataclass(frozen=True, slots=True)

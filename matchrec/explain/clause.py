@@ -16,14 +16,14 @@ from matchrec.conditions.row_column import show_column
 from matchrec.conditions.run_condition import Aggregated, Apply, walk_expression
 from matchrec.errors.wording import show_count
 from matchrec.explain.formulas import (
-    absence_lines,
-    conditions_of,
-    few,
-    formulas,
-    nondeterminism_lines,
-    selection_lines,
-    vector_lines,
-    window_lines,
+    describe_absences,
+    describe_nondeterminism,
+    describe_registers,
+    describe_selection,
+    describe_windows,
+    limit_lines,
+    show_conditions,
+    write_formulas,
 )
 from matchrec.output.measure_reader import AggregateInSql, SqlPiece
 from matchrec.output.reads import ReadTotal
@@ -41,7 +41,7 @@ from matchrec.search.strategies import classify_time
 UNFINISHED_ROWS = "the rows that the search has not finished with"
 
 
-def stream_lines(executable: Executable) -> Iterator[str]:
+def describe_stream(executable: Executable) -> Iterator[str]:
     """Say what a stream keeps of each partition, and how much that can be."""
     yield "state of each partition: the rows that the watermark has not passed, and"
     if executable.task.selects:
@@ -95,45 +95,45 @@ class ExplainedClause:
         """Return the title and the lines of each section, in the order in which a query runs."""
         plan, executable = self.plan, self.executable
         program = executable.task.pattern.program
-        edge_formulas = formulas(plan, executable.task)
+        edge_formulas = write_formulas(plan, executable.task)
         states = (program.text_of(state, edge_formulas) for state in range(len(program.states)))
         yield "row pattern", iter((executable.pattern,))
         yield (
             "partitions and order",
             chain(
-                partition_lines(plan, self.keys, self.sorter),
+                describe_partitions(plan, self.keys, self.sorter),
                 (self.ranges,) if self.ranges else (),
-                needed_lines(executable, self.sorter),
+                describe_needed_partitions(executable, self.sorter),
             ),
         )
-        yield "event selection", selection_lines(plan)
-        yield "window", window_lines(plan)
-        yield "negation and conditions on the whole match", absence_lines(plan)
-        yield "computed by the engine before the search", before_lines(executable)
-        yield "computed by the workers before the search", nearby_lines(executable)
-        yield "conditions", condition_lines(plan, executable)
+        yield "event selection", describe_selection(plan)
+        yield "window", describe_windows(plan)
+        yield "negation and conditions on the whole match", describe_absences(plan)
+        yield "computed by the engine before the search", describe_work_before(executable)
+        yield "computed by the workers before the search", list_nearby_conditions(executable)
+        yield "conditions", describe_conditions(plan, executable)
         more = "more states; dot() of the explanation has all of them"
-        yield "program (NFA^b; edges in preferment order)", few(states, more)
+        yield "program (NFA^b; edges in preferment order)", limit_lines(states, more)
         yield (
             "value vector V of a run, and what each state needs (bitmask M)",
-            vector_lines(executable),
+            describe_registers(executable),
         )
-        yield "nondeterminism", nondeterminism_lines(executable)
-        yield "algorithm", algorithm_lines(executable)
-        yield "stream", stream_lines(executable) if self.is_stream else iter(())
+        yield "nondeterminism", describe_nondeterminism(executable)
+        yield "algorithm", describe_algorithm(executable)
+        yield "stream", describe_stream(executable) if self.is_stream else iter(())
         yield (
             "aggregates over all matches",
-            total_lines(plan, executable, self.reason_for_building_matches),
+            describe_totals(plan, executable, self.reason_for_building_matches),
         )
-        yield "output rows", row_lines(plan)
-        yield "computed by the engine after the search", after_lines(executable)
+        yield "output rows", describe_output_rows(plan)
+        yield "computed by the engine after the search", describe_output_columns(executable)
         yield "warnings", iter(self.warnings)
 
     @property
     def dot(self) -> str:
         """The program in Graphviz's language."""
         task = self.executable.task
-        return task.pattern.program.dot(formulas(self.plan, task))
+        return task.pattern.program.dot(write_formulas(self.plan, task))
 
     @property
     def svg(self) -> str:
@@ -173,7 +173,7 @@ def join_clauses(clauses: Mapping[int, str]) -> str:
     return "\n\n".join(texts)
 
 
-def partition_lines(
+def describe_partitions(
     plan: MatchPlan, tests: tuple[str, ...], sorter: Sorter | None
 ) -> Iterator[str]:
     """Say how rows are divided and ordered, and who sorts them, if that is known.
@@ -211,7 +211,7 @@ def show_order(item: SortItem) -> str:
     return text
 
 
-def needed_lines(executable: Executable, sorter: Sorter | None) -> Iterator[str]:
+def describe_needed_partitions(executable: Executable, sorter: Sorter | None) -> Iterator[str]:
     """Say which partitions the workers leave out before they sort."""
     if executable.needed and sorter is not None and sorter.is_worker:
         tests = (show_column(executable.conditions[bit]) for bit in executable.needed)
@@ -219,7 +219,7 @@ def needed_lines(executable: Executable, sorter: Sorter | None) -> Iterator[str]
         yield f"skipped before the sort: partitions without a row for {conditions}"
 
 
-def before_lines(executable: Executable) -> Iterator[str]:
+def describe_work_before(executable: Executable) -> Iterator[str]:
     """Return the columns and conditions that Spark computes, and which rows it sends."""
     for index in executable.crossing.used:
         yield f"c{index} = {show_column(executable.crossing.columns[index])}"
@@ -238,17 +238,17 @@ def before_lines(executable: Executable) -> Iterator[str]:
         yield f"only rows with {tests} are sent to the workers: no other row can change a match"
 
 
-def nearby_lines(executable: Executable) -> Iterator[str]:
+def list_nearby_conditions(executable: Executable) -> Iterator[str]:
     """Return the conditions on neighbouring rows that the worker computes."""
     for condition in executable.nearby:
         row_test = "" if condition.row_condition is None else f"bit {condition.row_condition} AND "
         yield f"bit {condition.bit} = {row_test}{show_column(condition.column)}"
 
 
-def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
+def describe_conditions(plan: MatchPlan, executable: Executable) -> Iterator[str]:
     """Say how the condition of each variable is tested, and what the conditions depend on."""
     task = executable.task
-    texts = conditions_of(plan, (test.definition for test in find_negation_tests(plan)))
+    texts = show_conditions(plan, (test.definition for test in find_negation_tests(plan)))
     for variable, condition in zip(task.variables, task.conditions, strict=True):
         if list_negations(plan.pattern) and variable in plan.forbidden:
             yield f"{variable} (must not follow): {texts.get(variable, 'true')}"
@@ -261,10 +261,10 @@ def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
             yield f"{variable.removeprefix(':')}: {', and '.join(tests) or 'true'}"
     source = "data only" if task.looks_only_at_data else "run"
     yield f"the conditions depend on the {source}"
-    yield from python_lines(executable)
+    yield from describe_python_functions(executable)
 
 
-def python_lines(executable: Executable) -> Iterator[str]:
+def describe_python_functions(executable: Executable) -> Iterator[str]:
     """Say which functions of the conditions Python computes during the search."""
     names = [
         part.name
@@ -278,7 +278,7 @@ def python_lines(executable: Executable) -> Iterator[str]:
         yield f"computed in Python, which is slower: {', '.join(functions)}"
 
 
-def algorithm_lines(executable: Executable) -> Iterator[str]:
+def describe_algorithm(executable: Executable) -> Iterator[str]:
     """Say which algorithm searches, why, and how much time and memory it needs."""
     strategy = executable.strategy
     yield f"{strategy.algorithm}, {strategy.name(executable.task)}: {executable.reason}"
@@ -299,7 +299,7 @@ def algorithm_lines(executable: Executable) -> Iterator[str]:
     yield f"memory: {UNFINISHED_ROWS}{more}"
 
 
-def total_lines(
+def describe_totals(
     plan: MatchPlan, executable: Executable, reason_for_building_matches: str | None
 ) -> Iterator[str]:
     """Say which aggregates over all matches the search computes instead of the matches, or why not.
@@ -320,7 +320,7 @@ def total_lines(
                 yield read.show(columns)
 
 
-def row_lines(plan: MatchPlan) -> Iterator[str]:
+def describe_output_rows(plan: MatchPlan) -> Iterator[str]:
     """Say which rows a match has in the output, and where the search goes on after a match."""
     partial = f" {plan.partial.words}" if plan.partial else ""
     yield f"{plan.rows_per_match.value}{partial}"
@@ -328,7 +328,7 @@ def row_lines(plan: MatchPlan) -> Iterator[str]:
         yield plan.after_match.words
 
 
-def after_lines(executable: Executable) -> Iterator[str]:
+def describe_output_columns(executable: Executable) -> Iterator[str]:
     """Return each output column, as SQL over what the workers return."""
     columns = [show_column(column) for column in executable.crossing.columns]
     for output in executable.outputs:

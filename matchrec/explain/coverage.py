@@ -32,21 +32,20 @@ from matchrec.explain.pictures.figures import (
     MATCHED,
     REACHED,
     PicturedText,
-    new_figure,
+    make_figure,
     render,
 )
-from matchrec.explain.pictures.html import data_frame
+from matchrec.explain.pictures.html import make_data_frame
 from matchrec.plan.pattern import (
     Permutation,
     Quantified,
     RowPattern,
     Variable,
-    children,
+    list_children,
     show_pattern,
 )
 from matchrec.plan.show import show_scalar
-from matchrec.plan.stages import Single, Staging
-from matchrec.plan.stages import list_parts as stage_parts
+from matchrec.plan.stages import Single, Staging, list_repeated_parts
 from matchrec.source import printable
 
 if TYPE_CHECKING:
@@ -183,14 +182,14 @@ def show_funnel(clause: ClauseCoverage, surface: Surface) -> str:
     """
     parts = (
         ("row pattern", [clause.pattern]),
-        ("rows", row_lines(clause)),
-        ("starting rows that reached each variable, and why others stopped", funnel_lines(clause)),
+        ("rows", list_counts(clause)),
+        ("starting rows that reached each variable, and why others stopped", list_funnel(clause)),
         ("where and why most of them stopped", answer_lines(clause, surface)),
     )
     return join_sections(parts)
 
 
-def row_lines(clause: ClauseCoverage) -> Iterator[str]:
+def list_counts(clause: ClauseCoverage) -> Iterator[str]:
     """Yield the numbers of rows, partitions and matches, and what is unusual about them."""
     figures = clause.figures
     unmatched = figures.partitions - figures.matched_partitions
@@ -217,7 +216,7 @@ def row_lines(clause: ClauseCoverage) -> Iterator[str]:
         yield f"{held}, because a search looked that far ahead: {advice}"
 
 
-def funnel_lines(clause: ClauseCoverage) -> Iterator[str]:
+def list_funnel(clause: ClauseCoverage) -> Iterator[str]:
     """Yield the bars of the funnel, then the number of rows that were not tried."""
     if not clause.tried:
         return
@@ -302,7 +301,7 @@ def answer_lines(clause: ClauseCoverage, surface: Surface) -> Iterator[str]:
     for part in decisive.false_parts:
         yield f"  {part.variable}: {part.text} was not true: {part.count:,}"
     if clause.nearest is not None:
-        yield from nearest_lines(clause.nearest, surface)
+        yield from list_nearest(clause.nearest, surface)
 
 
 def rank_by_nearness(occurrence: OccurrenceCoverage) -> tuple[int, int]:
@@ -311,7 +310,7 @@ def rank_by_nearness(occurrence: OccurrenceCoverage) -> tuple[int, int]:
     return nearest, -occurrence.stopped
 
 
-def nearest_lines(nearest: NearestStart, surface: Surface) -> Iterator[str]:
+def list_nearest(nearest: NearestStart, surface: Surface) -> Iterator[str]:
     """Yield which starting row came nearest to a match, and the call that explains it.
 
     Yield nothing if no row could have completed its run.
@@ -345,7 +344,7 @@ def draw(clauses: Collection[ClauseCoverage]) -> Figure:
     funnels = [list(build_bars(clause)) for clause in clauses]
     heights = [len(bars) + 1 for bars in funnels] or [1]
     longest_reason = max((len(bar.reason) for bars in funnels for bar in bars), default=0)
-    figure = new_figure(6 + CHARACTER * longest_reason, 0.3 * sum(heights))
+    figure = make_figure(6 + CHARACTER * longest_reason, 0.3 * sum(heights))
     panels = figure.subplots(len(heights), squeeze=False, height_ratios=heights)
     for panel, clause in zip(panels.flat, clauses, strict=False):
         draw_bars(panel, clause)
@@ -458,7 +457,7 @@ class Coverage(PicturedText):
                         count,
                     )
                 )
-        return data_frame(COLUMNS, rows)
+        return make_data_frame(COLUMNS, rows)
 
     def svg(self) -> str:
         """Return an SVG drawing with a funnel for each clause.
@@ -569,7 +568,7 @@ def find_loop_lengths(pattern: RowPattern, *, repeats: bool = False) -> Iterator
         case _:
             is_loop = isinstance(pattern, Quantified) and pattern.most != 1
             repeats = repeats or is_loop or isinstance(pattern, Permutation)
-            for child in children(pattern):
+            for child in list_children(pattern):
                 yield from find_loop_lengths(child, repeats=repeats)
 
 
@@ -689,7 +688,7 @@ def list_condition_parts(coverage_draft: CoverageDraft) -> list[ConditionPart | 
 def find_stages_by_test(staging: Staging) -> dict[str, str]:
     """Return the name of the stage to which each test belongs, by the name of the test."""
     names = {}
-    for part in stage_parts(staging.steps):
+    for part in list_repeated_parts(staging.steps):
         if isinstance(part.content, Single):
             names[part.content.test] = part.content.name
             if part.until is not None and part.until.take is not None:

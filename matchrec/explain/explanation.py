@@ -11,14 +11,19 @@ from matchrec.compile.executable import Sorter
 from matchrec.compile.path import Draft
 from matchrec.compile.rule_set import RuleSet
 from matchrec.conditions.row_column import show_column
-from matchrec.explain.clause import ExplainedClause, join_clauses, join_sections, partition_lines
-from matchrec.explain.formulas import selection_lines
+from matchrec.explain.clause import (
+    ExplainedClause,
+    describe_partitions,
+    join_clauses,
+    join_sections,
+)
+from matchrec.explain.formulas import describe_selection
 from matchrec.explain.pictures.html import (
-    data_frame,
-    paragraph,
-    preformatted,
-    scrollable,
-    unfoldable,
+    make_data_frame,
+    wrap_in_details,
+    wrap_in_scroll_block,
+    write_paragraph,
+    write_preformatted,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import printable
@@ -123,15 +128,15 @@ class Explanation:
                     rows.append((number, part, line.removeprefix("  ")))
                 else:
                     part = line
-        return data_frame(("clause", "part", "line"), rows)
+        return make_data_frame(("clause", "part", "line"), rows)
 
     def _repr_html_(self) -> str:
         """Return the row patterns as pictures, the text to be unfolded, and the counters."""
         parts = []
         for clause in self.clauses:
-            parts.append(scrollable(clause.svg))
-            parts += [paragraph(line) for line in selection_lines(clause.plan)]
-        parts.append(unfoldable("all steps", preformatted(self._clauses())))
+            parts.append(wrap_in_scroll_block(clause.svg))
+            parts += [write_paragraph(line) for line in describe_selection(clause.plan)]
+        parts.append(wrap_in_details("all steps", write_preformatted(self._clauses())))
         if self.counters is not None:
             show_counters = getattr(self.counters, "_repr_html_", self.counters.__str__)
             parts.append(show_counters())
@@ -160,8 +165,8 @@ def explain_rules(
     first_plan = next(iter(drafts.values())).plan
     plan = MatchPlan(first_plan.pattern, first_plan.partition_by, first_plan.order_by)
     shared = {
-        "partitions and order of all rules": partition_lines(plan, (), sorter),
-        "computed by the engine before the search, once for all rules": shared_lines(rules, sorter),
+        "partitions and order of all rules": describe_partitions(plan, (), sorter),
+        "computed by the engine before the search, once for all rules": list_shared(rules, sorter),
         "stream, once for all rules": iter(KEPT if sorter is None else ()),
     }
     clauses = []
@@ -179,14 +184,14 @@ def explain_rules(
     return Explanation(tuple(clauses), rules=names, shared=join_sections(shared.items()))
 
 
-def shared_lines(rules: RuleSet, sorter: Sorter | None) -> Iterator[str]:
+def list_shared(rules: RuleSet, sorter: Sorter | None) -> Iterator[str]:
     """Return the columns and conditions of all rules, each with the rules that need it."""
     for number, column in enumerate(rules.columns):
         users = [rule.name for rule in rules.rules if number in rule.executable.crossing.used]
-        yield f"c{number} = {show_column(column)}{of_rules(users)}"
+        yield f"c{number} = {show_column(column)}{list_rules_in_need(users)}"
     for number, condition in enumerate(rules.conditions):
         users = [rule.name for rule in rules.rules if number in rule.executable.used_bits]
-        yield f"bit {number} = {show_column(condition)}{of_rules(users)}"
+        yield f"bit {number} = {show_column(condition)}{list_rules_in_need(users)}"
     if sorter is not None:
         yield "the workers hold a whole partition, and search it for one rule after the other"
     if rules.relevant:
@@ -194,6 +199,6 @@ def shared_lines(rules: RuleSet, sorter: Sorter | None) -> Iterator[str]:
         yield f"only rows with {tests} are sent to the workers: no other row can change a match"
 
 
-def of_rules(users: Sequence[str]) -> str:
+def list_rules_in_need(users: Sequence[str]) -> str:
     """Return what follows a column or condition: the names of the rules that need it."""
     return f", for {', '.join(users)}" if users else ""

@@ -62,7 +62,7 @@ EVERYTHING = "TRUE"
 MOST_STATES = 20
 
 
-def few(texts: Iterable[str], more: str) -> Iterator[str]:
+def limit_lines(texts: Iterable[str], more: str) -> Iterator[str]:
     """Return the first texts of a list of states, and how many more there are.
 
     A loop with a counter has as many states as it counts, so there may be thousands.
@@ -77,7 +77,7 @@ def few(texts: Iterable[str], more: str) -> Iterator[str]:
         yield f"... {len(all_texts) - MOST_STATES:,} {more}"
 
 
-def conditions_of(plan: MatchPlan, further: Iterable[Definition] = ()) -> dict[str, str]:
+def show_conditions(plan: MatchPlan, further: Iterable[Definition] = ()) -> dict[str, str]:
     """Return the text of each condition, by the name of its variable.
 
     Args:
@@ -122,7 +122,7 @@ def show_stage_condition(scalar: Scalar, test: str) -> str:
     return render(scalar, show)
 
 
-def after_match(skip: Skip) -> str:
+def describe_next_start(skip: Skip) -> str:
     """Say where the next match may begin, if not all matches of stages are output."""
     of_stage = "" if skip.variable is None else f" of {skip.variable}"
     event = f"its {skip.to.end.value.lower()} event{of_stage}"
@@ -132,7 +132,7 @@ def after_match(skip: Skip) -> str:
     return f"in the order of first events, a match is followed by one that begins {begins}{note}"
 
 
-def sources_in_stages(program: Program, state: StateId) -> Iterator[Branching]:
+def find_sources_in_stages(program: Program, state: StateId) -> Iterator[Branching]:
     """Return the sources in one state of a pattern of stages."""
     edges = [edge for edge in program.states[state].edges if edge.target != program.stop]
     takes = [edge for edge in edges if edge.action is Action.TAKE]
@@ -151,13 +151,13 @@ def sources_in_stages(program: Program, state: StateId) -> Iterator[Branching]:
 # Event selection, the window, and what must not be there.
 
 
-def selection_lines(plan: MatchPlan) -> Iterator[str]:
+def describe_selection(plan: MatchPlan) -> Iterator[str]:
     """Say which rows may be skipped and which matches are output, if it is not as in plain SQL."""
     skip = None if plan.staging is None else plan.staging.skip
     if plan.staging is not None:
         yield "each stage has its own rule for skipping events: see the ignore edges"
         if skip is not None:
-            yield after_match(skip)
+            yield describe_next_start(skip)
         if plan.staging.timeouts is not None:
             yield "runs that time out are output, too"
     elif plan.selects:
@@ -168,20 +168,20 @@ def selection_lines(plan: MatchPlan) -> Iterator[str]:
         yield f"{plan.first_matches.words}: {plan.first_matches.meaning}"
 
 
-def window_lines(plan: MatchPlan) -> Iterator[str]:
+def describe_windows(plan: MatchPlan) -> Iterator[str]:
     """Say how far apart the rows of a match may be, and where that is tested."""
     if not has_window(plan):
         return
     if plan.within_rows is not None:
         yield f"a match spans at most {show_count(plan.within_rows, 'row')} of the partition"
     if plan.within is not None:
-        yield window_line(plan, plan.within)
+        yield describe_match_window(plan, plan.within)
     for gap in plan.gaps:
-        yield gap_line(gap)
+        yield describe_gap(gap)
     yield "every edge has this test, as `in the window`"
 
 
-def window_line(plan: MatchPlan, within: Within) -> str:
+def describe_match_window(plan: MatchPlan, within: Within) -> str:
     """Say how far apart the first and the last row may be, and which conditions say so, if any."""
     order = plan.order_by[0].expression.text
     distance = within.distance
@@ -194,7 +194,7 @@ def window_line(plan: MatchPlan, within: Within) -> str:
     return f"the last row is {distance.written} after the first row, by {order} ({source})"
 
 
-def gap_line(gap: Gap) -> str:
+def describe_gap(gap: Gap) -> str:
     """Say how far apart rows inside of a match may be."""
     if gap.to is None:
         return f"each row is less than {gap.interval.text} after the row before it in the match"
@@ -207,17 +207,17 @@ def has_window(plan: MatchPlan) -> bool:
     return plan.within_rows is not None or plan.within is not None or len(plan.gaps) > 0
 
 
-def absence_lines(plan: MatchPlan) -> Iterator[str]:
+def describe_absences(plan: MatchPlan) -> Iterator[str]:
     """Return a line for each negated component, with its condition, and the closing condition."""
-    conditions = conditions_of(plan)
+    conditions = show_conditions(plan)
     for absence in plan.absences:
         condition = conditions.get(absence.variable, "true")
-        yield f"no row for {absence.variable} {where(absence)}: {condition}"
+        yield f"no row for {absence.variable} {locate_absence(absence)}: {condition}"
     if plan.closing is not None:
         yield f"the whole match, on edges to the final state: {conditions[plan.closing]}"
 
 
-def where(absence: Absence) -> str:
+def locate_absence(absence: Absence) -> str:
     """Return which rows a negated component is about."""
     if absence.after is None:
         return "before the match, less than a window before its last row"
@@ -227,18 +227,18 @@ def where(absence: Absence) -> str:
     return f"between the last row of {after} and the first row of {before}"
 
 
-def formulas(plan: MatchPlan, task: Task) -> Formulas:
+def write_formulas(plan: MatchPlan, task: Task) -> Formulas:
     """Return the formula of each edge, by its state and its index among the state's edges.
 
     In plain SQL an edge that is always open has none. Anchors are not formulas.
     """
-    conditions = conditions_of(plan)
+    conditions = show_conditions(plan)
     program = task.pattern.program
     has_window_test = plan.within is not None if plan.staging is not None else has_window(plan)
     edge_formulas = {}
     for state_id, state in enumerate(program.states):
         for edge_index, edge in enumerate(state.edges):
-            parts = [formula(edge, state_id, task, conditions)]
+            parts = [write_formula(edge, state_id, task, conditions)]
             is_last = edge.target == program.final and plan.staging is None
             if is_last and plan.closing is not None:
                 parts.append(conditions[plan.closing])
@@ -252,31 +252,31 @@ def formulas(plan: MatchPlan, task: Task) -> Formulas:
     return edge_formulas
 
 
-def formula(edge: Edge, state: StateId, task: Task, conditions: dict[str, str]) -> str:
+def write_formula(edge: Edge, state: StateId, task: Task, conditions: dict[str, str]) -> str:
     """Return the formula of one edge without the window; empty if it is true.
 
     Args:
         edge: an edge of the state.
         state: the state.
         task: the task of the search.
-        conditions: the text of each condition, see `conditions_of`.
+        conditions: the text of each condition, see `show_conditions`.
     """
     program = task.pattern.program
     if task.stages is not None:
-        return formula_of_stages(edge, program, conditions)
+        return write_stage_formula(edge, program, conditions)
     if edge.variable is not None:
         return conditions.get(program.variables[edge.variable], "")
     if edge.action is Action.IGNORE:
         if task.selection is EventSelection.SKIP_TILL_ANY_MATCH:
             return ""
-        return f"not ({' or '.join(blocking(program, state))})"
+        return f"not ({' or '.join(find_blocking_labels(program, state))})"
     if not task.selects:
         return ""
-    labels = list(dict.fromkeys(next_labels(program, edge.target)))
+    labels = list(dict.fromkeys(find_next_labels(program, edge.target)))
     return "" if "" in labels else " or ".join(labels)
 
 
-def formula_of_stages(edge: Edge, program: Program, conditions: dict[str, str]) -> str:
+def write_stage_formula(edge: Edge, program: Program, conditions: dict[str, str]) -> str:
     """Return the conjunction of what an edge needs and what it forbids, in a pattern of stages."""
     needed = [conditions[program.variables[test]] for test in edge.needs]
     parts = [text for text in needed if text != EVERYTHING]
@@ -284,7 +284,7 @@ def formula_of_stages(edge: Edge, program: Program, conditions: dict[str, str]) 
     return " and ".join(parts) or "true"
 
 
-def blocking(program: Program, state: StateId) -> list[str]:
+def find_blocking_labels(program: Program, state: StateId) -> list[str]:
     """Return the labels of a row that a run in a state may not skip.
 
     These are the edges that take the row again; in a state without such an edge, those that begin
@@ -293,11 +293,11 @@ def blocking(program: Program, state: StateId) -> list[str]:
     takes = [edge for edge in program.states[state].edges if edge.action is Action.TAKE]
     labels = [program.label(edge) for edge in takes]
     if not takes:
-        labels = [label for label in next_labels(program, state) if label]
+        labels = [label for label in find_next_labels(program, state) if label]
     return list(dict.fromkeys(labels))
 
 
-def next_labels(program: Program, state: StateId) -> Iterator[str]:
+def find_next_labels(program: Program, state: StateId) -> Iterator[str]:
     """Return the labels of the edges by which a run in a state can map its next row.
 
     Proceed edges are followed. An empty label means that the final state can be reached.
@@ -325,15 +325,15 @@ def next_labels(program: Program, state: StateId) -> Iterator[str]:
 # corollary 4.3.
 
 
-def nondeterminism_lines(executable: Executable) -> Iterator[str]:
+def describe_nondeterminism(executable: Executable) -> Iterator[str]:
     """Return a line for each source with its states, then how many runs there may be at once."""
     task = executable.task
     program = task.pattern.program
     states_by_source: dict[Branching, list[StateId]] = {}
-    for state, branching in branchings(task):
+    for state, branching in find_branchings(task):
         states_by_source.setdefault(branching, []).append(state)
     for (source, runs), states in states_by_source.items():
-        names = few((program.named(state) for state in dict.fromkeys(states)), "more")
+        names = limit_lines((program.named(state) for state in dict.fromkeys(states)), "more")
         plural = "s" if len(states) > 1 else ""
         states_text = f"state{plural} {', '.join(names)}"
         yield f"{source} in {states_text}: the number of runs can grow {runs} with W"
@@ -341,27 +341,27 @@ def nondeterminism_lines(executable: Executable) -> Iterator[str]:
         yield "none: a run has at most one way to continue with a row"
     if task.stages is None and task.selects:
         branching_states = {state for states in states_by_source.values() for state in states}
-        yield cost(executable, len(branching_states))
+        yield describe_cost(executable, len(branching_states))
     elif states_by_source and not task.selects:
-        rows = rows_in_reach(task)
+        rows = describe_reach(task)
         which = "longest" if task.output is MatchOutput.LONGEST else "preferred"
         yield f"W is {rows}; the search needs only the {which} match of each starting row"
 
 
-def branchings(task: Task) -> Iterator[tuple[StateId, Branching]]:
+def find_branchings(task: Task) -> Iterator[tuple[StateId, Branching]]:
     """Return the states in which a row may lead a run on in several ways, with each source."""
     program, folding = task.pattern.program, task.pattern.folding
     if task.stages is not None:
         for state in range(len(program.states)):
-            for source in sources_in_stages(program, state):
+            for source in find_sources_in_stages(program, state):
                 yield state, source
         return
     for index, (state, choices) in enumerate(zip(folding.states, folding.choices, strict=True)):
-        for source in sources(choices, task.selection, waits=index > 0):
+        for source in find_sources(choices, task.selection, waits=index > 0):
             yield state, source
 
 
-def sources(
+def find_sources(
     choices: tuple[Choice, ...], selection: EventSelection, *, waits: bool
 ) -> Iterator[Branching]:
     """Return the sources in one state, as the paper names them.
@@ -391,13 +391,13 @@ def sources(
         yield BEGIN_BEGIN
 
 
-def rows_in_reach(task: Task) -> str:
+def describe_reach(task: Task) -> str:
     """Say what W is: the rows that one run can read."""
     window = "a window" if task.windowed else "a partition"
     return f"the number of rows in {window}"
 
 
-def cost(executable: Executable, states: int) -> str:
+def describe_cost(executable: Executable, states: int) -> str:
     """Say how many runs there may be at once.
 
     Args:
@@ -405,7 +405,7 @@ def cost(executable: Executable, states: int) -> str:
         states: how many states have a source of nondeterminism.
     """
     task = executable.task
-    rows = f"W, {rows_in_reach(task)}"
+    rows = f"W, {describe_reach(task)}"
     skips_any = task.selection is EventSelection.SKIP_TILL_ANY_MATCH
     unbounded = skips_any and task.pattern.longest is None
     if unbounded or task.pattern.is_exponentially_ambiguous:
@@ -417,7 +417,7 @@ def cost(executable: Executable, states: int) -> str:
         merging = "unless runs merge" if merges else "and runs of this query do not merge"
         return f"number of runs: exponential in {rows}, {merging}"
     if states:
-        return f"number of runs: at most W^{states + 1}; W is {rows_in_reach(task)}"
+        return f"number of runs: at most W^{states + 1}; W is {describe_reach(task)}"
     return f"number of runs: linear in {rows}: one for each starting row"
 
 
@@ -426,7 +426,7 @@ def cost(executable: Executable, states: int) -> str:
 # Source: SASE+, "Basic algorithm" (V) and "Merging equivalent runs" (the bitmasks M).
 
 
-def vector_lines(executable: Executable) -> Iterator[str]:
+def describe_registers(executable: Executable) -> Iterator[str]:
     """Return a line for each value with the conditions that read it, then one for each state.
 
     The line of a state has the values that are still needed in it.
@@ -462,7 +462,7 @@ def vector_lines(executable: Executable) -> Iterator[str]:
     for state in sorted(needed):
         names = " ".join(f"V{number}" for number in sorted(needed[state]))
         lines.append(f"state {program.named(state)} needs: {names or 'nothing'}")
-    yield from few(lines, "more states")
+    yield from limit_lines(lines, "more states")
 
 
 @dataclass(frozen=True, slots=True)
@@ -491,18 +491,20 @@ class RegisterDescriber:
                 row = f"{end.value}({self.name(members)}, {offset})"
                 return f"variable of the row at {physical:+d} from {row}"
             case registers.Reduced(function, members, column, _, so_far, forms):
-                values = dict.fromkeys(self.listed(value) for form in forms for value in form[1:])
-                operation = (
-                    f"{function.value} of {self.columns[column]}" if column is not None else "count"
-                )
                 if forms:
-                    operation = f"list of {', '.join(values)}"
+                    listed_values = [value for form in forms for value in form[1:]]
+                    texts = dict.fromkeys(map(self.show_listed_value, listed_values))
+                    operation = f"list of {', '.join(texts)}"
+                elif column is not None:
+                    operation = f"{function.value} of {self.columns[column]}"
+                else:
+                    operation = "count"
                 rows_so_far = " so far" if so_far else ""
                 return f"{operation} over the rows of {self.name(members)}{rows_so_far}"
             case _:
                 assert_never(meaning)
 
-    def listed(self, value: registers.ListedValue) -> str:
+    def show_listed_value(self, value: registers.ListedValue) -> str:
         """Return the columns of a value that is kept for each row: `MATCH_NUMBER() with price`."""
         columns = list(dict.fromkeys(self.columns[column] for column in value.columns))
         if value.column is None:  # the value contains MATCH_NUMBER(), which is not a column

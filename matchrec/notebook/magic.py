@@ -26,16 +26,16 @@ from matchrec.api.inputs import as_dataframe
 from matchrec.api.signatures import are_values, fills_hole
 from matchrec.api.sql import IS_SASE, build_answer
 from matchrec.arguments import COUNT, is_dataframe, is_frame, is_session
-from matchrec.cli.arguments import example_of_setting
+from matchrec.cli.arguments import suggest_setting
 from matchrec.cli.failures import report_warnings, shorten_spark_message
 from matchrec.cli.queries import read_plain_value
-from matchrec.cli.rows import SHOWN_ROWS, first_texts
+from matchrec.cli.rows import SHOWN_ROWS, fetch_first_texts
 from matchrec.dialects.products import PRODUCTS
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
 from matchrec.errors.language import CELL, current_surface, shown_on
 from matchrec.errors.wording import show_count
-from matchrec.explain.pictures.html import build_html_table, paragraph
+from matchrec.explain.pictures.html import build_html_table, write_paragraph
 from matchrec.spark.actions import Interrupted, cancelled_by_interrupt
 from matchrec.spark.question import NO_OPTIONS
 from matchrec.spark.sail.start import describe_engine, start
@@ -221,7 +221,7 @@ def run_cell(
     limit = arguments.limit
     rows = [
         tuple("NULL" if value is None else value for value in row)
-        for row in first_texts(frame, limit)
+        for row in fetch_first_texts(frame, limit)
     ]
     return Result(
         dataframe=frame,
@@ -350,7 +350,7 @@ def read_partition(arguments: Sequence[str] | None) -> dict[str, object] | None:
     texts = [remove_quotes(argument) for argument in arguments or ()]
     for text in texts:
         if "=" not in text:
-            raise errors.partition_without_value(value=text, example=example_of_setting(text))
+            raise errors.partition_without_value(value=text, example=suggest_setting(text))
     values = {}
     for text in texts:
         name, _, value = text.partition("=")
@@ -428,7 +428,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Return a table of the rows for notebooks."""
-        return build_html_table(self.names, self.rows) + paragraph(self.note)
+        return build_html_table(self.names, self.rows) + write_paragraph(self.note)
 
     def __repr__(self) -> str:
         return f"<Result: {', '.join(self.names)}; {self.note}>"

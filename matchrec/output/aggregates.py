@@ -177,20 +177,20 @@ class AggregateReader:
         """
         self.reader = reader
         self.rows = reader.matches.mapped_rows
-        is_counted = reader.mask(variable) & valid[self.rows]
+        is_counted = reader.find_mask(variable) & valid[self.rows]
         # int64[k]: the input row of each mapped row, -1 if it does not count.
         self.counted = np.where(is_counted, self.rows, -1)
         self.links = find_links(reader.matches)
 
-    def counts(self, semantics: Semantics) -> IntArray:
+    def count_values(self, semantics: Semantics) -> IntArray:
         """Return the number of values that each output row's aggregate is over: int64[r]."""
         if self.reader.matches.chains is None:
             return self.reader.add_up(self.counted >= 0, semantics)
         ones = np.ones(self.reader.partitions.rows, np.int64)
-        sums = self.integer_sums(ones, ansi=False)
+        sums = self.sum_integers(ones, ansi=False)
         return take_or(sums, find_total_rows(self.reader, semantics), 0)
 
-    def integer_sums(self, values: IntArray, *, ansi: bool) -> IntArray:
+    def sum_integers(self, values: IntArray, *, ansi: bool) -> IntArray:
         """Return for each mapped row the sum of the values up to it: int64[k].
 
         Args:
@@ -201,18 +201,18 @@ class AggregateReader:
             RunFailure: a sum is too large.
         """
         if ansi and not never_wraps(values):
-            low, high = self.decimal_sums(np.stack([values, values >> 63], axis=1)).T
+            low, high = self.sum_decimals(np.stack([values, values >> 63], axis=1)).T
             overflowing = np.flatnonzero(high != low >> 63)
             if len(overflowing):
                 row = int(self.counted[overflowing[0]])
                 raise RunFailure(sum_too_large, row, {"type_name": "BIGINT"})
         return sum_values(values, self.counted, self.links)
 
-    def decimal_sums(self, words: IntArray) -> IntArray:
+    def sum_decimals(self, words: IntArray) -> IntArray:
         """Return for each mapped row the sum of the values up to it, see `sum_decimals`."""
         return sum_decimals(words, self.counted, self.links)
 
-    def extremes(self, keys: IntArray, *, greatest: bool) -> IntArray:
+    def find_extremes(self, keys: IntArray, *, greatest: bool) -> IntArray:
         """Return for each mapped row the input row of the extreme up to it, see `find_extremes`."""
         sign = -1 if greatest else 1
         is_chained = self.reader.matches.chains is not None

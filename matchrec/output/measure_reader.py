@@ -75,7 +75,7 @@ from matchrec.plan.expression import (
     TextPiece,
     list_terms,
     looks_at_columns_only,
-    row_sql,
+    write_row_sql,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import SUM_OR_NULL, write_decimal_average
@@ -153,7 +153,7 @@ class MeasureReader:
     # The aggregates that Spark computes for each output row, over the rows of its match.
     aggregates: list[RowAggregate] = field(default_factory=list)
 
-    def total(self, total: AskedTotal, measure: Scalar | None) -> int:
+    def read_total(self, total: AskedTotal, measure: Scalar | None) -> int:
         """Return the index of the read of an aggregate over all matches.
 
         Args:
@@ -167,7 +167,7 @@ class MeasureReader:
             return self.read(ReadTotal(total, None))
         # The measure's own reads are no reads of the query.
         reader = MeasureReader(self.plan, self.types, self.crossing, self.session, self.columns)
-        pieces = reader.pieces(measure)
+        pieces = reader.write_measure(measure)
         reads = list(reader.reads)
         if len(pieces) == 1 and isinstance(pieces[0], int):
             read = reads[pieces[0]]
@@ -175,55 +175,59 @@ class MeasureReader:
                 return self.read(ReadTotal(total, read))
         raise errors.MustBuildMatchesError(errors.MEASURE_BY_SPARK)
 
-    def row(self, column: RowColumn) -> int:
+    def read_row(self, column: RowColumn) -> int:
         """Return the index of the read of a column on the input row of an output row."""
-        return self.read(ReadRow(self.place(column)))
+        return self.read(ReadRow(self.place_column(column)))
 
-    def pieces(self, scalar: Scalar) -> Pieces:
+    def write_measure(self, scalar: Scalar) -> Pieces:
         """Return the text of a measure, with each reference replaced by its read."""
         pieces: list[SqlPiece] = []
         for piece in scalar.pieces:
             if isinstance(piece, str):
                 pieces.append(piece)
             else:
-                pieces += self.reference(piece)
+                pieces += self.write_reference(piece)
         return tuple(pieces)
 
-    def reference(self, reference: Reference) -> Pieces:
+    def write_reference(self, reference: Reference) -> Pieces:
         """Return the SQL of a reference over its reads."""
         match reference:
             case ColumnReference(navigation, argument):
-                return (self.read(ReadAt(self.place(build_row_column(argument)), navigation)),)
+                return (
+                    self.read(ReadAt(self.place_column(build_row_column(argument)), navigation)),
+                )
             case Classifier(navigation):
                 return (self.read(ReadClassifierAt(navigation)),)
             case MatchValue(MatchFunction.NUMBER):
                 return (self.read(ReadMatchNumber()),)
             case MatchValue(function):
-                return ending_pieces(function, self)
+                return write_ending(function, self)
             case Aggregate():
-                return self.aggregate(reference)
+                return self.write_aggregate(reference)
             case _:
                 assert_never(reference)
 
-    def aggregate(self, aggregate: Aggregate) -> Pieces:
+    def write_aggregate(self, aggregate: Aggregate) -> Pieces:
         """Return an aggregate as a read if its form and its types allow it, else as Spark's own."""
         if aggregate.frame is not None:
             # Only measures of `why` have frames. The value on the match's last row is read.
             last = Navigation(semantics=Semantics.FINAL)
-            return (self.read(ReadAt(self.place(RowColumn((build_framed(aggregate),))), last)),)
+            return (
+                self.read(ReadAt(self.place_column(RowColumn((build_framed(aggregate),))), last)),
+            )
         if aggregate.function == MATCHED_ROWS:
-            row = self.place(build_row_column(row_sql(aggregate.arguments[0])))
+            row = self.place_column(build_row_column(write_row_sql(aggregate.arguments[0])))
             return (self.read(ReadMatchedRows(aggregate.variable, row, aggregate.semantics)),)
         if is_collected(aggregate):
-            pieces = self.collected(aggregate)
+            pieces = self.write_list(aggregate)
         else:
             form = find_basic_form(aggregate)
-            pieces = None if form is None else self.basic_read(form)
+            pieces = None if form is None else self.write_basic_aggregate(form)
             if pieces is None:
-                pieces = self.accumulated(aggregate)
-        return self.by_spark(aggregate) if pieces is None else pieces
+                pieces = self.write_accumulated(aggregate)
+        return self.write_spark_aggregate(aggregate) if pieces is None else pieces
 
-    def collected(self, aggregate: Aggregate) -> Pieces | None:
+    def write_list(self, aggregate: Aggregate) -> Pieces | None:
         """Return the read of `collect_list`.
 
         None if workers get values as another type than Spark has, or if all values are NULL.
@@ -232,10 +236,10 @@ class MeasureReader:
         type_ = self.types[column]
         if type_.family in (Family.MONTHS, Family.INTERVAL) or type_.name in ("interval", "void"):
             return None
-        values = ReadList(aggregate.variable, self.place(column), aggregate.semantics)
+        values = ReadList(aggregate.variable, self.place_column(column), aggregate.semantics)
         return (self.read(values),)
 
-    def basic_read(self, form: RunningAggregate) -> Pieces | None:
+    def write_basic_aggregate(self, form: RunningAggregate) -> Pieces | None:
         """Return a basic aggregate over its reads; None if only Spark aggregates the type."""
         function = form.function
         column = form.column
@@ -257,7 +261,7 @@ class MeasureReader:
         count = self.read_basic(Reduction.COUNT, aggregate, column)
         return write_decimal_average(total, count, average_type.name.upper())
 
-    def accumulated(self, aggregate: Aggregate) -> Pieces | None:
+    def write_accumulated(self, aggregate: Aggregate) -> Pieces | None:
         """Return the read of an aggregate that workers add up row by row, up to the last row.
 
         If each row of a match has an output row, Spark would get the whole match for each of them,
@@ -282,8 +286,8 @@ class MeasureReader:
         condition = None if aggregate.condition is None else build_term_column(aggregate.condition)
         if condition is not None and self.types[condition].family is not Family.BOOLEAN:
             return None
-        column_indices = tuple(self.place(column) for column in columns)
-        condition_index = None if condition is None else self.place(condition)
+        column_indices = tuple(self.place_column(column) for column in columns)
+        condition_index = None if condition is None else self.place_column(condition)
         read = ReadAccumulated(
             function, aggregate.variable, column_indices, aggregate.semantics, use, condition_index
         )
@@ -293,38 +297,38 @@ class MeasureReader:
         self, function: Reduction, aggregate: Aggregate, column: RowColumn | None = None
     ) -> int:
         """Return the index of the read of a basic aggregate of a column, or of the rows."""
-        index = None if column is None else self.place(column)
+        index = None if column is None else self.place_column(column)
         return self.read(
             ReadBasicAggregate(function, aggregate.variable, index, aggregate.semantics)
         )
 
-    def by_spark(self, aggregate: Aggregate) -> Pieces:
+    def write_spark_aggregate(self, aggregate: Aggregate) -> Pieces:
         """Return an aggregate that Spark computes over the rows of the match."""
         self.read(ReadRowsForSpark(()))
         members = sorted(self.plan.members[aggregate.variable])
         variables = tuple(self.plan.variables[member] for member in members)
-        arguments = tuple(self.term(argument) for argument in aggregate.arguments)
-        ordering = tuple((self.term(key), words) for key, words in aggregate.ordering)
-        condition = None if aggregate.condition is None else self.term(aggregate.condition)
+        arguments = tuple(self.write_term(argument) for argument in aggregate.arguments)
+        ordering = tuple((self.write_term(key), words) for key, words in aggregate.ordering)
+        condition = None if aggregate.condition is None else self.write_term(aggregate.condition)
         last = self.read(ReadPosition()) if aggregate.semantics is Semantics.RUNNING else None
         row_aggregate = RowAggregate(aggregate, variables, arguments, ordering, condition, last)
         if row_aggregate not in self.aggregates:
             self.aggregates.append(row_aggregate)
         return (AggregateInSql(self.aggregates.index(row_aggregate)),)
 
-    def term(self, term: Scalar) -> RowTerm:
+    def write_term(self, term: Scalar) -> RowTerm:
         """Return the SQL of a term that Spark evaluates on each row of the match."""
         if term.references and looks_at_columns_only(term):
-            return (self.field(build_term_column(term)),)
-        return tuple(self.term_piece(piece) for piece in term.pieces)
+            return (self.write_field(build_term_column(term)),)
+        return tuple(self.write_term_piece(piece) for piece in term.pieces)
 
-    def term_piece(self, piece: TextPiece) -> str | int:
+    def write_term_piece(self, piece: TextPiece) -> str | int:
         """Return the SQL of a piece of such a term, or its read."""
         match piece:
             case str():
                 return piece
             case ColumnReference(argument=argument):
-                return self.field(build_row_column(argument))
+                return self.write_field(build_row_column(argument))
             case Classifier():
                 return VARIABLE
             case MatchValue(MatchFunction.NUMBER):
@@ -336,11 +340,11 @@ class MeasureReader:
             case _:
                 assert_never(piece)
 
-    def field(self, column: RowColumn) -> str:
+    def write_field(self, column: RowColumn) -> str:
         """Return the SQL of a column of a row of the match."""
-        return f"{ROW}.c{self.fields.setdefault(self.place(column), len(self.fields))}"
+        return f"{ROW}.c{self.fields.setdefault(self.place_column(column), len(self.fields))}"
 
-    def all_reads(self, rows_per_match: RowsPerMatch) -> tuple[Read, ...]:
+    def list_reads(self, rows_per_match: RowsPerMatch) -> tuple[Read, ...]:
         """Return the reads, at least one.
 
         If unmatched rows are output, the last read says whether a row is matched.
@@ -355,7 +359,7 @@ class MeasureReader:
         """Return the index of a read, which is added if it is new."""
         return self.reads.setdefault(read, len(self.reads))
 
-    def place(self, column: RowColumn) -> int:
+    def place_column(self, column: RowColumn) -> int:
         """Return the index of a column among all that are sent; it is added if it is new."""
         index = self.crossing.setdefault(column, len(self.crossing))
         return self.columns.setdefault(column, index)
@@ -368,18 +372,18 @@ def build_timeout(timeouts: Timeouts, measures: MeasureReader) -> Pieces:
     is earlier.
     """
     kind = measures.read(ReadKind())
-    whole_end = None if timeouts.whole is None else measures.pieces(timeouts.whole)
+    whole_end = None if timeouts.whole is None else measures.write_measure(timeouts.whole)
     branches: list[SqlPiece] = []
     if whole_end is not None:
         branches += [f" WHEN {TIMED_OUT} THEN ", *whole_end]
     for number, near in enumerate(timeouts.near):
-        end = measures.pieces(near)
+        end = measures.write_measure(near)
         earlier = end if whole_end is None else ("least(", *whole_end, ", ", *end, ")")
         branches += [f" WHEN {FIRST_NEAR + number} THEN ", *earlier]
     return ("CASE ", kind, *branches, " END") if branches else ("NULL",)
 
 
-def ending_pieces(function: MatchFunction, measures: MeasureReader) -> Pieces:
+def write_ending(function: MatchFunction, measures: MeasureReader) -> Pieces:
     """Return the SQL of MATCH_STATUS() or MATCH_TIMEOUT().
 
     MATCH_TIMEOUT() is the time at which the window of a run ended that timed out, else NULL.
@@ -395,9 +399,9 @@ def ending_pieces(function: MatchFunction, measures: MeasureReader) -> Pieces:
     window = build_window_columns(measures.plan, within)
     first = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
     if within.distance is None:
-        end: Pieces = (measures.read(ReadAt(measures.place(window[1]), first)),)
+        end: Pieces = (measures.read(ReadAt(measures.place_column(window[1]), first)),)
     else:
-        start = measures.read(ReadAt(measures.place(window[0]), first))
+        start = measures.read(ReadAt(measures.place_column(window[0]), first))
         end = f"{SUM_OR_NULL}(", start, f", {write_window_length(within.interval)})"
     return ("CASE ", kind, f" WHEN {TIMED_OUT} THEN ", *end, " END")
 

@@ -96,17 +96,17 @@ class Reader:
     # no rows outside of it.
     frame: Frame | None = None
 
-    def between(self, begin: int, end: int) -> Reader:
+    def select_rows(self, begin: int, end: int) -> Reader:
         """Return the reader for the output rows `begin` .. `end`."""
         return replace(self, rows=self.rows.take(slice(begin, end)))
 
-    def mask(self, variable: str | None) -> BoolArray:
+    def find_mask(self, variable: str | None) -> BoolArray:
         """Return which mapped rows belong to a variable: bool[k]. None is the universal one."""
         if variable is None:
             return np.ones(len(self.matches.classifiers), np.bool_)
-        return np.asarray(self.belongs(variable)[self.matches.classifiers], np.bool_)
+        return np.asarray(self.find_members(variable)[self.matches.classifiers], np.bool_)
 
-    def belongs(self, variable: str) -> BoolArray:
+    def find_members(self, variable: str) -> BoolArray:
         """Return which primary variables belong to a variable, by id: bool[v]."""
         belongs = np.zeros(1 + max(map(max, self.members.values())), np.bool_)
         belongs[list(self.members[variable])] = True
@@ -142,7 +142,7 @@ class Reader:
         """
         return take_or(self.matches.start - self.matches.offsets[:-1], self.rows.match, 0)
 
-    def step(self, positions: IntArray, navigation: Navigation) -> IntArray:
+    def take_step(self, positions: IntArray, navigation: Navigation) -> IntArray:
         """Take the physical step of a navigation.
 
         Args:
@@ -164,12 +164,12 @@ class Reader:
         target = positions + navigation.physical_offset
         return np.where((positions >= 0) & (target >= first) & (target < end), target, -1)
 
-    def mapped(self, navigation: Navigation) -> IntArray:
+    def find_mapped(self, navigation: Navigation) -> IntArray:
         """Return the index of the mapped row that the logical step finds, or -1: int64[r]."""
         offset = navigation.logical_offset
         is_first = navigation.end is End.FIRST
         if self.matches.chains is not None:
-            mask = self.mask(navigation.variable)
+            mask = self.find_mask(navigation.variable)
             marked = find_marked(mask, self.matches.chains.following, is_first)
             return take_or(marked, self.rows.current, -1)
         base, limit = self.look(navigation.semantics)
@@ -177,28 +177,28 @@ class Reader:
             nth = base + offset if is_first else limit - 1 - offset
             return np.where((nth >= base) & (nth < limit), nth, -1)
         step = offset if is_first else -1 - offset
-        belongs = self.belongs(navigation.variable)
+        belongs = self.find_members(navigation.variable)
         return find_mapped(self.matches.classifiers, belongs, base, limit, step)
 
-    def positions(self, navigation: Navigation) -> IntArray:
+    def find_positions(self, navigation: Navigation) -> IntArray:
         """Return the row position that a navigation reads, or -1: int64[r]."""
-        mapped = self.mapped(navigation)
+        mapped = self.find_mapped(navigation)
         if self.matches.rows is not None:
-            return self.step(take_or(self.matches.rows, mapped, -1), navigation)
-        return self.step(np.where(mapped >= 0, mapped + self.shifts, -1), navigation)
+            return self.take_step(take_or(self.matches.rows, mapped, -1), navigation)
+        return self.take_step(np.where(mapped >= 0, mapped + self.shifts, -1), navigation)
 
-    def classifiers(self, navigation: Navigation) -> Variables:
+    def find_classifiers(self, navigation: Navigation) -> Variables:
         """Return the variable of the row that a navigation finds, -1 if it has none: int16[r].
 
         A row that a physical step reaches has a classifier if the same match maps it, even after
         the current row: NEXT may step beyond the rows that running semantics sees.
         """
-        mapped = self.mapped(navigation)
+        mapped = self.find_mapped(navigation)
         if navigation.physical_offset:
-            mapped = self.step_rows(mapped, navigation.physical_offset)
+            mapped = self.find_neighbours(mapped, navigation.physical_offset)
         return take_or(self.matches.classifiers, mapped, -1)
 
-    def step_rows(self, mapped: IntArray, distance: int) -> IntArray:
+    def find_neighbours(self, mapped: IntArray, distance: int) -> IntArray:
         """Return the mapped row at a physical distance from another one, or -1: int64[r].
 
         Args:
@@ -222,17 +222,17 @@ class Reader:
         indices = np.minimum(np.searchsorted(keys, target_keys), len(keys) - 1)
         return np.where((mapped >= 0) & (keys[indices] == target_keys), indices, -1)
 
-    def match_numbers(self) -> IntArray:
+    def find_match_numbers(self) -> IntArray:
         """Return the match number, -1 for an unmatched row: int64[r]."""
         return take_or(self.matches.number, self.rows.match, -1)
 
-    def positions_in_match(self) -> IntArray:
+    def find_positions_in_match(self) -> IntArray:
         """Return the position of each mapped row in its match, from 0: int64[k]."""
         lengths = np.diff(self.matches.offsets)
         first = np.repeat(self.matches.offsets[:-1], lengths)
         return np.asarray(np.arange(len(self.matches.classifiers)) - first, np.int64)
 
-    def current_positions(self) -> IntArray:
+    def find_current_positions(self) -> IntArray:
         """Return the position of the current row in its match, from 0, or -1: int64[r]."""
         base, _ = self.look(Semantics.FINAL)
         return np.where(self.rows.current >= 0, self.rows.current - base, -1)

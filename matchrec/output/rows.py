@@ -41,10 +41,10 @@ def find_output_rows(matches: Matches, rows_per_match: RowsPerMatch) -> OutputRo
     if rows_per_match.is_one_row:
         return find_one_row_per_match(matches)
     with_empty = rows_per_match is not RowsPerMatch.ALL_ROWS_OMIT_EMPTY
-    return all_rows(matches, with_empty=with_empty)
+    return list_all_rows(matches, with_empty=with_empty)
 
 
-def all_rows(matches: Matches, *, with_empty: bool) -> OutputRows:
+def list_all_rows(matches: Matches, *, with_empty: bool) -> OutputRows:
     """Return one row per mapped row that is not excluded.
 
     With `with_empty`, also one per empty match.

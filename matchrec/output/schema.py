@@ -90,9 +90,9 @@ def find_output_columns(
     Raises:
         MatchRecognizePlanError: two columns have the same name, or there is none.
     """
-    outputs = table_columns(plan, columns, name_of)
+    outputs = list_table_columns(plan, columns, name_of)
     if plan.totals is not None:
-        outputs = [*columns_of_totals(plan, plan.totals, outputs)]
+        outputs = [*list_total_columns(plan, plan.totals, outputs)]
     elif plan.staging is not None and plan.staging.timeouts is not None:
         outputs.append(TimeoutOutput(plan.staging.timeouts))
     if plan.output is MatchOutput.GRAPH:
@@ -107,7 +107,7 @@ def find_output_columns(
     return tuple(outputs)
 
 
-def columns_of_totals(
+def list_total_columns(
     plan: MatchPlan, totals: Totals, match_columns: list[OutputColumn]
 ) -> Iterator[OutputColumn]:
     """Yield the columns by which matches are grouped, then the totals.
@@ -126,7 +126,7 @@ def columns_of_totals(
         yield TotalOutput(name, total, measure)
 
 
-def table_columns(
+def list_table_columns(
     plan: MatchPlan, columns: InputColumns, name_of: Callable[[str], str]
 ) -> list[OutputColumn]:
     """Return the columns of the row pattern output table, see the module."""

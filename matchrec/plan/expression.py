@@ -18,7 +18,7 @@ from operator import is_
 from string import whitespace
 
 from matchrec.plan.choices import Dependency, OptionChoice
-from matchrec.plan.operations import NO_OPERATIONS, UNREAD, Operations, operations_of_operator
+from matchrec.plan.operations import NO_OPERATIONS, UNREAD, Operations, find_operator_operations
 from matchrec.plan.operators import OperatorKind, find_names
 from matchrec.plan.text import Amount, join_texts, replace_spans, separate_words
 from matchrec.source import Span
@@ -230,7 +230,7 @@ class Operation:
 
     def __post_init__(self) -> None:
         """Compute the facts that follow from the operator and the parts."""
-        operator_operations = self.operator_operations or operations_of_operator(self.operator)
+        operator_operations = self.operator_operations or find_operator_operations(self.operator)
         operands = tuple(part for part in self.parts if not isinstance(part, str))
         operations = operator_operations.union(*(operand.operations for operand in operands))
         references = chain.from_iterable(operand.references for operand in operands)
@@ -268,7 +268,7 @@ def list_terms(aggregate: Aggregate) -> tuple[Scalar, ...]:
     return (*aggregate.arguments, *condition, *ordering)
 
 
-def with_terms(aggregate: Aggregate, change: Callable[[Scalar], Scalar]) -> Aggregate:
+def map_terms(aggregate: Aggregate, change: Callable[[Scalar], Scalar]) -> Aggregate:
     """Return the aggregate with all expressions changed that it evaluates on each row."""
     condition = aggregate.condition
     return replace(
@@ -287,18 +287,18 @@ def looks_at_columns_only(term: Scalar) -> bool:
     return all(isinstance(piece, str | ColumnReference) for piece in term.pieces)
 
 
-def row_sql(term: Scalar) -> str:
+def write_row_sql(term: Scalar) -> str:
     """Return an aggregate's term as SQL over one row. It must look at columns only."""
-    return render(term, argument_sql)
+    return render(term, write_argument)
 
 
-def argument_sql(reference: Reference) -> str:
+def write_argument(reference: Reference) -> str:
     """Return the SQL over one row that a column reference reads; no other reference has any."""
     assert isinstance(reference, ColumnReference), reference
     return reference.argument
 
 
-def operand_sql(reference: Reference) -> str:
+def write_operand(reference: Reference) -> str:
     """Return the SQL that a column reference reads, in parentheses if it contains operators."""
     assert isinstance(reference, ColumnReference), reference
     return f"({reference.argument})" if reference.operations else reference.argument
@@ -351,12 +351,12 @@ def render(scalar: Scalar, write: Callable[[Reference], str]) -> str:
     return "".join(piece if isinstance(piece, str) else write(piece) for piece in scalar.pieces)
 
 
-def subexpressions(scalar: Scalar) -> Iterator[Scalar]:
+def walk_scalar(scalar: Scalar) -> Iterator[Scalar]:
     """Yield the expression and all operands below it, parents first."""
     yield scalar
     if isinstance(scalar, Operation):
         for operand in scalar.operands:
-            yield from subexpressions(operand)
+            yield from walk_scalar(operand)
 
 
 # Operators that compare two values. The parsers write `==` as `=` and `!=` as `<>`.
@@ -407,7 +407,7 @@ def find_column_names(scalar: Scalar) -> tuple[str, ...]:
 
 def list_own_operations(scalar: Scalar) -> Operations:
     """Return the operations of an expression itself, without the columns it reads."""
-    return NO_OPERATIONS.union(*map(find_operations_of_part, subexpressions(scalar)))
+    return NO_OPERATIONS.union(*map(find_operations_of_part, walk_scalar(scalar)))
 
 
 def find_operations_of_part(part: Scalar) -> Operations:
@@ -418,7 +418,7 @@ def find_operations_of_part(part: Scalar) -> Operations:
 # Changing expressions.
 
 
-def with_semantics(reference: Reference, semantics: Semantics) -> Reference:
+def set_semantics(reference: Reference, semantics: Semantics) -> Reference:
     """Return the reference with running or final semantics. A `MatchValue` has no semantics."""
     match reference:
         case ColumnReference() | Classifier():
@@ -430,49 +430,51 @@ def with_semantics(reference: Reference, semantics: Semantics) -> Reference:
             return reference
 
 
-def with_references(scalar: Scalar, change: Callable[[Reference], TextPiece]) -> Scalar:
+def map_references(scalar: Scalar, change: Callable[[Reference], TextPiece]) -> Scalar:
     """Return the expression with each reference changed, or replaced by text.
 
     References inside aggregates stay. Returns the same object if nothing has changed.
     """
     if isinstance(scalar, Operation):
-        return scalar.map_operands(lambda operand: with_references(operand, change))
+        return scalar.map_operands(lambda operand: map_references(operand, change))
     pieces = tuple(piece if isinstance(piece, str) else change(piece) for piece in scalar.pieces)
     return scalar if are_identical(pieces, scalar.pieces) else replace(scalar, pieces=pieces)
 
 
-def with_columns(scalar: Scalar, change: Callable[[ColumnReference], ColumnReference]) -> Scalar:
+def map_column_references(
+    scalar: Scalar, change: Callable[[ColumnReference], ColumnReference]
+) -> Scalar:
     """Return the expression with every column changed, those inside aggregates included."""
 
     def change_columns(reference: Reference) -> Reference:
         """Change a column, or the columns inside an aggregate."""
         if isinstance(reference, Aggregate):
-            return with_terms(reference, lambda term: with_columns(term, change))
+            return map_terms(reference, lambda term: map_column_references(term, change))
         return change(reference) if isinstance(reference, ColumnReference) else reference
 
-    return with_references(scalar, change_columns)
+    return map_references(scalar, change_columns)
 
 
-def with_operations(scalar: Scalar, change: Callable[[Operation], Scalar]) -> Scalar:
+def map_operations(scalar: Scalar, change: Callable[[Operation], Scalar]) -> Scalar:
     """Return the expression with every operation changed, those inside aggregates included.
 
     The operands of an operation are changed before the operation.
     """
     if isinstance(scalar, Operation):
-        return change(scalar.map_operands(lambda operand: with_operations(operand, change)))
+        return change(scalar.map_operands(lambda operand: map_operations(operand, change)))
 
     def change_terms(reference: Reference) -> Reference:
         """Change the operations inside an aggregate; leave other references unchanged."""
         if isinstance(reference, Aggregate):
-            return with_terms(reference, lambda term: with_operations(term, change))
+            return map_terms(reference, lambda term: map_operations(term, change))
         return reference
 
-    return with_references(scalar, change_terms)
+    return map_references(scalar, change_terms)
 
 
-def with_final_semantics(scalar: Scalar) -> Scalar:
+def set_final_semantics(scalar: Scalar) -> Scalar:
     """Return the expression with final semantics for every reference."""
-    return with_references(scalar, lambda reference: with_semantics(reference, Semantics.FINAL))
+    return map_references(scalar, lambda reference: set_semantics(reference, Semantics.FINAL))
 
 
 # Building expressions, with the text that Spark evaluates.
@@ -483,12 +485,12 @@ def make_literal(text: str, span: Span, amount: Amount | None = None) -> Term:
     return Term((text,), span, NO_OPERATIONS, amount)
 
 
-def number_term(number: int, span: Span) -> Term:
+def make_number(number: int, span: Span) -> Term:
     """Return an integer as an expression."""
     return make_literal(str(number), span, Amount(Fraction(number)))
 
 
-def column_term(
+def make_column(
     navigation: Navigation, text: str, span: Span | None = None, names: tuple[str, ...] = ()
 ) -> Term:
     """Return a column on the row that a navigation finds as an expression.

@@ -22,10 +22,10 @@ from matchrec.plan.expression import (
     Scalar,
     Semantics,
     Term,
-    column_term,
-    with_references,
+    make_column,
+    map_references,
 )
-from matchrec.plan.pattern import RowPattern, negated_names, variable_names
+from matchrec.plan.pattern import RowPattern, list_negated_names, list_variable_names
 from matchrec.source import Span
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class MatchPlan:
         - `closing`, whose condition is about a complete match,
         - the tests of stages.
         """
-        mapped_or_absent = dict.fromkeys((*variable_names(self.pattern), *self.absent))
+        mapped_or_absent = dict.fromkeys((*list_variable_names(self.pattern), *self.absent))
         closing = () if self.closing is None else (self.closing,)
         tests = () if self.staging is None else self.staging.tests
         return (*mapped_or_absent, *closing, *tests)
@@ -150,12 +150,12 @@ class MatchPlan:
     @cached_property
     def forbidden(self) -> frozenset[str]:
         """The variables under NOT and of absences to which no row is mapped."""
-        return frozenset(self.absent) - frozenset(variable_names(self.pattern))
+        return frozenset(self.absent) - frozenset(list_variable_names(self.pattern))
 
     @property
     def absent(self) -> tuple[str, ...]:
         """The variables under NOT, then the variables of absences."""
-        return (*negated_names(self.pattern), *(absence.variable for absence in self.absences))
+        return (*list_negated_names(self.pattern), *(absence.variable for absence in self.absences))
 
     @property
     def matches_as_values(self) -> tuple[Aggregate, ...]:
@@ -183,7 +183,7 @@ class MatchPlan:
         }
         for subset in self.subsets:
             members[subset.name] = frozenset(self.ids[member] for member in subset.members)
-        members[None] = frozenset(range(len(variable_names(self.pattern))))
+        members[None] = frozenset(range(len(list_variable_names(self.pattern))))
         return members
 
 
@@ -192,7 +192,7 @@ class MatchPlan:
 # Each pointer is read like a match of one row, so its event and its state are ordinary measures.
 
 
-def as_graph(plan: MatchPlan) -> MatchPlan:
+def build_graph_plan(plan: MatchPlan) -> MatchPlan:
     """Return the plan with the columns of a graph, if it outputs the graph of all matches.
 
     All keys of the partitions are output, because a graph belongs to one partition.
@@ -201,7 +201,7 @@ def as_graph(plan: MatchPlan) -> MatchPlan:
         return plan
     pointer = Navigation(semantics=Semantics.FINAL)
     state = Term((Classifier(pointer),), Span(0, 0))
-    event = column_term(pointer, "struct(*)")
+    event = make_column(pointer, "struct(*)")
     measures = (clauses.Measure("state", state), clauses.Measure("event", event))
     return replace(plan, partition_by=plan.keys, equal=(), measures=measures)
 
@@ -214,7 +214,7 @@ def list_states(plan: MatchPlan) -> dict[str, list[str]]:
     """
     subset_of = {member: subset for subset in plan.subsets for member in subset.members}
     states: dict[str, list[str]] = {}
-    for state in variable_names(plan.pattern):
+    for state in list_variable_names(plan.pattern):
         variable = subset_of[state].name if state in subset_of else state
         states.setdefault(variable, []).append(state)
     return states
@@ -254,7 +254,7 @@ class Use:
 EVERYTHING = Use()
 
 
-def without_output_options(plan: MatchPlan, measures: tuple[clauses.Measure, ...]) -> MatchPlan:
+def drop_output_options(plan: MatchPlan, measures: tuple[clauses.Measure, ...]) -> MatchPlan:
     """Return the plan with one row for each match and these measures.
 
     What selects among matches when they are output is dropped: partial and first matches.
@@ -268,7 +268,7 @@ def without_output_options(plan: MatchPlan, measures: tuple[clauses.Measure, ...
     )
 
 
-def with_expressions(plan: MatchPlan, change: Callable[[Scalar, str | None], Scalar]) -> MatchPlan:
+def map_expressions(plan: MatchPlan, change: Callable[[Scalar, str | None], Scalar]) -> MatchPlan:
     """Return the plan with every expression changed.
 
     Args:
@@ -286,6 +286,6 @@ def with_expressions(plan: MatchPlan, change: Callable[[Scalar, str | None], Sca
     return replace(plan, definitions=definitions, measures=measures)
 
 
-def with_plan_references(plan: MatchPlan, change: Callable[[Reference], Reference]) -> MatchPlan:
+def map_plan_references(plan: MatchPlan, change: Callable[[Reference], Reference]) -> MatchPlan:
     """Return the plan with every reference changed, in conditions and in measures."""
-    return with_expressions(plan, lambda scalar, _: with_references(scalar, change))
+    return map_expressions(plan, lambda scalar, _: map_references(scalar, change))

@@ -16,7 +16,7 @@ from matchrec.plan.operators import (
     find_names,
     find_names_that_fail,
 )
-from matchrec.plan.text import words_of
+from matchrec.plan.text import read_words
 
 Operations = frozenset[str]
 
@@ -26,15 +26,15 @@ NO_OPERATIONS: Operations = frozenset()
 # The operations of a text that was not parsed.
 UNREAD: Operations = frozenset({"?"})
 
-KEYWORDS = words_of("KEYWORD")
+KEYWORDS = read_words("KEYWORD")
 
 
-def operations_of_operator(operator: str) -> Operations:
+def find_operator_operations(operator: str) -> Operations:
     """Return the operations of one operator or function.
 
-    >>> sorted(operations_of_operator("IS NOT NULL"))
+    >>> sorted(find_operator_operations("IS NOT NULL"))
     ['IS', 'NOT', 'NULL']
-    >>> operations_of_operator("ABS"), operations_of_operator("+")
+    >>> find_operator_operations("ABS"), find_operator_operations("+")
     (frozenset({'ABS()'}), frozenset({'+'}))
     """
     if operator.isidentifier() and operator not in KEYWORDS:
@@ -42,28 +42,28 @@ def operations_of_operator(operator: str) -> Operations:
     return frozenset(operator.split())
 
 
-def operations_of_call(function: str) -> Operations:
+def find_call_operations(function: str) -> Operations:
     """Return the operations of a call, also of a function whose name is a keyword elsewhere.
 
     `DATE '2024-01-31'` never fails, `DATE(x)` may.
 
-    >>> operations_of_call("DATE"), operations_of_operator("DATE")
+    >>> find_call_operations("DATE"), find_operator_operations("DATE")
     (frozenset({'DATE()'}), frozenset({'DATE'}))
     """
     return frozenset({f"{function}()"})
 
 
-def _operations_that_fail(failure: Failure) -> Operations:
+def _find_failing_operations(failure: Failure) -> Operations:
     """Return the operations of all operators that can fail in this way, if they are one word."""
     names = [name for name in find_names_that_fail(failure) if " " not in name]
-    return NO_OPERATIONS.union(*(operations_of_operator(name) for name in names))
+    return NO_OPERATIONS.union(*(find_operator_operations(name) for name in names))
 
 
 # Operations that fail only if the result is too large for its type.
-SUMS = _operations_that_fail(Failure.TOO_LARGE)
+SUMS = _find_failing_operations(Failure.TOO_LARGE)
 
 _DIVISIONS = find_names(OperatorKind.ARITHMETIC) & find_names_that_fail(Failure.DIVISION)
-_LIKENESSES = _operations_that_fail(Failure.PATTERN)
+_LIKENESSES = _find_failing_operations(Failure.PATTERN)
 
 # Signs that never fail and are not operators of the table: other ways to write one, and `x.field`
 # and `x -> y`.
@@ -72,7 +72,7 @@ _VALUES = "CURRENT_DATE CURRENT_TIMESTAMP CURRENT_TIME LOCALTIMESTAMP SELECT"
 _UNITS = "YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND"
 
 # Functions that never fail.
-FUNCTIONS = words_of("NEVER FAILING") | {
+FUNCTIONS = read_words("NEVER FAILING") | {
     name
     for name in find_names_that_fail(Failure.NEVER)
     if name.isidentifier() and name not in KEYWORDS
@@ -84,7 +84,7 @@ FUNCTIONS = words_of("NEVER FAILING") | {
 # a text that Spark casts to a number may not be one.
 NEVER_FAILING = (
     (KEYWORDS - SUMS - _DIVISIONS - _LIKENESSES)
-    | _operations_that_fail(Failure.NEVER)
+    | _find_failing_operations(Failure.NEVER)
     | _SIGNS
     | frozenset(_VALUES.split())
     | frozenset(f"{unit}{plural}" for unit in _UNITS.split() for plural in ("", "S"))
@@ -94,15 +94,17 @@ NEVER_FAILING = (
 )
 
 
-def operation_before(operator: str, written: str = "") -> str:
+def find_operation_before(operator: str, written: str = "") -> str:
     """Return the operation of an operator before an operand, which may be a literal.
 
     Args:
         operator: an operator.
         written: the literal after it; empty if anything else follows.
 
-    >>> operation_before("/", "2"), operation_before("/", "0.0"), operation_before("LIKE", "'a%'")
-    ('/ n', '/', "LIKE ''")
+    >>> find_operation_before("/", "2"), find_operation_before("/", "0.0")
+    ('/ n', '/')
+    >>> find_operation_before("LIKE", "'a%'")
+    "LIKE ''"
     """
     if operator in _DIVISIONS and _is_nonzero(written):
         return f"{operator} n"

@@ -143,23 +143,27 @@ SIGNS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?":
 _SIGN_OF_BOUNDS = {bounds: sign for sign, bounds in SIGNS.items()}
 
 
-def concatenation(parts: Iterable[RowPattern], span: Span | None = None) -> RowPattern:
+def make_concatenation(parts: Iterable[RowPattern], span: Span | None = None) -> RowPattern:
     """Concatenate the parts: nested concatenations are flattened, empty parts are dropped.
 
     A single part is returned as it is.
 
-    >>> print(show_pattern(concatenation([Variable("A"), concatenation([Variable("B"), Empty()])])))
-    A B
+    >>> inner = make_concatenation([Variable("B"), Variable("C")])
+    >>> show_pattern(make_concatenation([Variable("A"), Empty(), inner]))
+    'A B C'
     """
     flat = tuple(
-        inner for part in parts for inner in top_level_parts(part) if not isinstance(inner, Empty)
+        inner
+        for part in parts
+        for inner in list_top_level_parts(part)
+        if not isinstance(inner, Empty)
     )
     if not flat:
         return Empty(span)
     return flat[0] if len(flat) == 1 else Concatenation(flat, span)
 
 
-def top_level_parts(
+def list_top_level_parts(
     pattern: RowPattern, kind: type[Concatenation | Alternation] = Concatenation
 ) -> tuple[RowPattern, ...]:
     """Return the parts of a row pattern on its top level.
@@ -170,30 +174,30 @@ def top_level_parts(
             part of itself.
 
     >>> sequence = Concatenation((Variable("A"), Variable("B")))
-    >>> [show_pattern(part) for part in top_level_parts(sequence)]
+    >>> [show_pattern(part) for part in list_top_level_parts(sequence)]
     ['A', 'B']
-    >>> top_level_parts(Variable("A"), Alternation)
+    >>> list_top_level_parts(Variable("A"), Alternation)
     (Variable(name='A', span=None),)
     """
     return pattern.parts if isinstance(pattern, kind) else (pattern,)
 
 
-def alternation(parts: Iterable[RowPattern], span: Span | None = None) -> RowPattern:
+def make_alternation(parts: Iterable[RowPattern], span: Span | None = None) -> RowPattern:
     """Return an alternation of the parts, in which nested alternations are flattened in order.
 
     A single part is returned as it is.
     """
-    flat = tuple(inner for part in parts for inner in top_level_parts(part, Alternation))
+    flat = tuple(inner for part in parts for inner in list_top_level_parts(part, Alternation))
     return flat[0] if len(flat) == 1 else Alternation(flat, span)
 
 
-def permutation(parts: Iterable[RowPattern], span: Span | None = None) -> RowPattern:
+def make_permutation(parts: Iterable[RowPattern], span: Span | None = None) -> RowPattern:
     """Return PERMUTE of the parts. A single part is returned as it is."""
     all_parts = tuple(parts)
     return all_parts[0] if len(all_parts) == 1 else Permutation(all_parts, span)
 
 
-def children(pattern: RowPattern) -> tuple[RowPattern, ...]:
+def list_children(pattern: RowPattern) -> tuple[RowPattern, ...]:
     """Return the parts directly below a node, in order."""
     match pattern:
         case Concatenation(parts) | Alternation(parts) | Permutation(parts):
@@ -217,14 +221,14 @@ def replace_children(pattern: RowPattern, change: Callable[[RowPattern], RowPatt
             return pattern
 
 
-def without_exclusions(pattern: RowPattern) -> RowPattern:
+def unwrap_exclusions(pattern: RowPattern) -> RowPattern:
     """Return the pattern with every `{- A -}` replaced by `A`: all rows of a match are output.
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
-    >>> show_pattern(without_exclusions(parse_row_pattern("A {- B+ -}?", Span(0, 11))))
+    >>> show_pattern(unwrap_exclusions(parse_row_pattern("A {- B+ -}?", Span(0, 11))))
     'A (B+)?'
     """
-    inner = replace_children(pattern, without_exclusions)
+    inner = replace_children(pattern, unwrap_exclusions)
     return inner.part if isinstance(inner, Exclusion) else inner
 
 
@@ -237,10 +241,10 @@ def walk_pattern(pattern: RowPattern) -> Iterator[RowPattern]:
     while waiting:
         node = waiting.pop()
         yield node
-        waiting += reversed(children(node))
+        waiting += reversed(list_children(node))
 
 
-def variable_names(pattern: RowPattern) -> tuple[str, ...]:
+def list_variable_names(pattern: RowPattern) -> tuple[str, ...]:
     """Return the primary pattern variables in order of first appearance.
 
     Variables under NOT are not among them: no row is mapped to them.
@@ -255,7 +259,7 @@ def list_negations(pattern: RowPattern) -> tuple[Negation, ...]:
     return tuple(node for node in walk_pattern(pattern) if isinstance(node, Negation))
 
 
-def negated_names(pattern: RowPattern) -> tuple[str, ...]:
+def list_negated_names(pattern: RowPattern) -> tuple[str, ...]:
     """Return the variables under NOT, repeats included."""
     return tuple(name for negation in list_negations(pattern) for name in negation.names)
 
@@ -263,16 +267,17 @@ def negated_names(pattern: RowPattern) -> tuple[str, ...]:
 def may_be_empty(pattern: RowPattern) -> bool:
     """Return whether a match may have no rows.
 
-    >>> may_be_empty(concatenation([Quantified(Variable("A"), 0, None), PartitionEnd()]))
+    >>> may_be_empty(make_concatenation([Quantified(Variable("A"), 0, None), PartitionEnd()]))
     True
     """
-    return not always_has_row(pattern, frozenset(variable_names(pattern)))
+    return not always_has_row(pattern, frozenset(list_variable_names(pattern)))
 
 
 def show_pattern(pattern: RowPattern) -> str:
     """Return the pattern as one would write it, with no more parentheses than it needs.
 
-    >>> show_pattern(Quantified(alternation([Variable("A"), Variable("b")]), 1, None, greedy=False))
+    >>> alternatives = make_alternation([Variable("A"), Variable("b")])
+    >>> show_pattern(Quantified(alternatives, 1, None, greedy=False))
     '(A | `b`)+?'
     """
     match pattern:
@@ -285,15 +290,15 @@ def show_pattern(pattern: RowPattern) -> str:
         case Variable(name):
             return show_name(name)
         case Negation(names):
-            return f"NOT {_inside(alternation(map(Variable, names)), Alternation)}"
+            return f"NOT {_show_inside(make_alternation(map(Variable, names)), Alternation)}"
         case Concatenation(parts):
-            return " ".join(_inside(part, Alternation) for part in parts)
+            return " ".join(_show_inside(part, Alternation) for part in parts)
         case Alternation(parts):
             return " | ".join(show_pattern(part) for part in parts)
         case Permutation(parts):
             return f"PERMUTE({', '.join(show_pattern(part) for part in parts)})"
         case Quantified(part, greedy=greedy):
-            body = _inside(part, Concatenation | Alternation | Quantified | Negation)
+            body = _show_inside(part, Concatenation | Alternation | Quantified | Negation)
             return body + show_quantifier(pattern) + ("" if greedy else "?")
         case Exclusion(part):
             return f"{{- {show_pattern(part)} -}}"
@@ -301,7 +306,7 @@ def show_pattern(pattern: RowPattern) -> str:
             assert_never(pattern)
 
 
-def _inside(part: RowPattern, weaker: type | object) -> str:
+def _show_inside(part: RowPattern, weaker: type | object) -> str:
     """Return the text of a part inside another node.
 
     Args:
@@ -372,14 +377,14 @@ def simplify(pattern: RowPattern) -> RowPattern:
     """
     match replace_children(pattern, simplify):
         case Concatenation(parts, span):
-            return concatenation(parts, span)
+            return make_concatenation(parts, span)
         case Alternation(parts, span):
             # An alternative that equals an earlier one can never be preferred.
-            return alternation(dict.fromkeys(parts), span)
+            return make_alternation(dict.fromkeys(parts), span)
         case Permutation(parts, span):
             # The position of a part without rows makes no difference.
             parts_with_rows = [part for part in parts if not isinstance(part, Empty)]
-            return permutation(parts_with_rows, span) if parts_with_rows else Empty(span)
+            return make_permutation(parts_with_rows, span) if parts_with_rows else Empty(span)
         case Quantified(most=0, span=span):
             return Empty(span)
         case Exclusion(Empty() as part) | Quantified(Empty() as part) | Quantified(part, 1, 1):
@@ -416,7 +421,7 @@ def always_precedes(pattern: RowPattern, members: frozenset[str], variable: str)
                     return True
             return True
         case _:
-            return all(always_precedes(part, members, variable) for part in children(pattern))
+            return all(always_precedes(part, members, variable) for part in list_children(pattern))
 
 
 def always_has_row(pattern: RowPattern, members: frozenset[str]) -> bool:
@@ -435,4 +440,4 @@ def always_has_row(pattern: RowPattern, members: frozenset[str]) -> bool:
         case Quantified(least=0):
             return False
         case _:
-            return any(always_has_row(part, members) for part in children(pattern))
+            return any(always_has_row(part, members) for part in list_children(pattern))

@@ -26,10 +26,10 @@ from matchrec.plan.expression import (
     TextPiece,
     find_amount,
     is_null,
+    map_column_references,
     render,
     split_conjuncts,
-    subexpressions,
-    with_columns,
+    walk_scalar,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_scalar
@@ -49,7 +49,7 @@ def warn_about_comparisons(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeW
     for definition in plan.definitions:
         required_parts = split_conjuncts(definition.condition)
         required_ids = {id(part) for part in required_parts}
-        for part in subexpressions(definition.condition):
+        for part in walk_scalar(definition.condition):
             if not isinstance(part, Operation):
                 continue
             yield from warn_about_wildcards(part)
@@ -99,7 +99,7 @@ def warn_about_operands(
         yield from warn_about_later_rows(comparison, plan, tested)
     others = [operand for operand in comparison.operands if not is_null(operand)]
     if len(others) == 1:
-        other = "x" if plan.staging else show_scalar(with_columns(others[0], show_plainly))
+        other = "x" if plan.staging else show_scalar(map_column_references(others[0], make_plain))
         yield warnings.compared_with_null(
             comparison.span, operator=comparison.operator, other=other
         )
@@ -117,10 +117,10 @@ def warn_about_later_rows(
             case Term((ColumnReference(Navigation(str(variable_read))) as reference,)):
                 subject, early_variables = tested()
                 is_early = variable_read in early_variables
-                if is_early or variable_read not in patterns.variable_names(plan.pattern):
+                if is_early or variable_read not in patterns.list_variable_names(plan.pattern):
                     continue
-                column = plain(reference)
-                read = show_scalar(with_columns(operand, show_plainly))
+                column = show_plain_argument(reference)
+                read = show_scalar(map_column_references(operand, make_plain))
                 if plan.staging:
                     read = f"{variable_read}.{column}"
                 if variable_read == subject:
@@ -139,7 +139,7 @@ class EarlyRows:
     def __init__(self, plan: MatchPlan) -> None:
         """Find these variables for the tests of stages, if the plan has stages."""
         self.plan = plan
-        self.variables = patterns.variable_names(plan.pattern)
+        self.variables = patterns.list_variable_names(plan.pattern)
         # For the tests of stages: of parts that need not hold, and of parts that must.
         self.of_optional_parts: Mapping[str, Tested] = {}
         self.of_required_parts: Mapping[str, Tested] = {}
@@ -155,18 +155,18 @@ class EarlyRows:
         Args:
             variable: the variable or the test whose condition it is.
             is_required: whether the part must hold for the condition to hold. If so, it must hold
-                for the first row, too: see `variables_before`.
+                for the first row, too: see `find_variables_before`.
         """
         if self.plan.staging is not None:
             of_parts = self.of_required_parts if is_required else self.of_optional_parts
             return of_parts.get(variable, (variable, self.variables))
         if variable in self.plan.absent:
             return variable, self.variables
-        before = variables_before(variable, self.plan.pattern, first=is_required)
+        before = find_variables_before(variable, self.plan.pattern, first=is_required)
         return variable, {variable} | before
 
 
-def variables_before(name: str, pattern: patterns.RowPattern, *, first: bool) -> set[str]:
+def find_variables_before(name: str, pattern: patterns.RowPattern, *, first: bool) -> set[str]:
     """Return the variables that may have rows before a row of a variable.
 
     In `(A B)+`, there is no row of B before the first row of A. If each row of A needs a row of B
@@ -179,11 +179,15 @@ def variables_before(name: str, pattern: patterns.RowPattern, *, first: bool) ->
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> loop = parse_row_pattern("(A B)+")
-    >>> variables_before("A", loop, first=True), sorted(variables_before("A", loop, first=False))
-    (set(), ['A', 'B'])
+    >>> find_variables_before("A", loop, first=True)
+    set()
+    >>> sorted(find_variables_before("A", loop, first=False))
+    ['A', 'B']
     """
-    parts = patterns.children(pattern)
-    indexes = [index for index, part in enumerate(parts) if name in patterns.variable_names(part)]
+    parts = patterns.list_children(pattern)
+    indexes = [
+        index for index, part in enumerate(parts) if name in patterns.list_variable_names(part)
+    ]
     if not indexes:
         return set()
     # The parts of this node that may have been matched before the variable gets a row.
@@ -199,9 +203,9 @@ def variables_before(name: str, pattern: patterns.RowPattern, *, first: bool) ->
         )
     variables: set[str] = set()
     for index in indexes:
-        variables |= variables_before(name, parts[index], first=first)
+        variables |= find_variables_before(name, parts[index], first=first)
     for part in earlier:
-        variables.update(patterns.variable_names(part))
+        variables.update(patterns.list_variable_names(part))
     return variables
 
 
@@ -246,15 +250,15 @@ def is_of_current_row(
     return plan.ids[definition.variable] in plan.members[navigation.variable]
 
 
-def plain(reference: ColumnReference) -> str:
+def show_plain_argument(reference: ColumnReference) -> str:
     """Return what a reference reads, without the backticks that a column does not need."""
     name = reference.names[0] if len(reference.names) == 1 else ""
     return name if name.isascii() and name.isidentifier() else reference.argument
 
 
-def show_plainly(reference: ColumnReference) -> ColumnReference:
-    """Return the reference with the text that `plain` gives it."""
-    return replace(reference, argument=plain(reference))
+def make_plain(reference: ColumnReference) -> ColumnReference:
+    """Return the reference with the text that `show_plain_argument` gives it."""
+    return replace(reference, argument=show_plain_argument(reference))
 
 
 def is_false(comparison: Operation) -> bool:
@@ -348,7 +352,7 @@ def warn_about_skipped_rows(plan: MatchPlan) -> Iterator[warnings.MatchRecognize
     """
     if plan.selection is EventSelection.STRICT_CONTIGUITY or plan.staging is not None:
         return
-    first = first_variables(plan.pattern)
+    first = find_first_variables(plan.pattern)
     for definition in plan.definitions:
         if definition.variable in first:
             continue
@@ -357,15 +361,17 @@ def warn_about_skipped_rows(plan: MatchPlan) -> Iterator[warnings.MatchRecognize
                 reference, definition, plan, step=-1
             ):
                 yield warnings.skipped_row(
-                    reference.span, selection=plan.selection.value, argument=plain(reference)
+                    reference.span,
+                    selection=plan.selection.value,
+                    argument=show_plain_argument(reference),
                 )
 
 
-def first_variables(pattern: patterns.RowPattern) -> frozenset[str]:
+def find_first_variables(pattern: patterns.RowPattern) -> frozenset[str]:
     """Return the variables to which the first row of a match may be mapped.
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
-    >>> sorted(first_variables(parse_row_pattern("A? (B | C)+ D")))
+    >>> sorted(find_first_variables(parse_row_pattern("A? (B | C)+ D")))
     ['A', 'B', 'C']
     """
     match pattern:
@@ -374,13 +380,13 @@ def first_variables(pattern: patterns.RowPattern) -> frozenset[str]:
         case patterns.Concatenation(parts):
             variables: frozenset[str] = frozenset()
             for part in parts:
-                variables |= first_variables(part)
+                variables |= find_first_variables(part)
                 if not patterns.may_be_empty(part):
                     break
             return variables
         case _:
-            parts_below = patterns.children(pattern)
-            return frozenset().union(*(first_variables(part) for part in parts_below))
+            parts_below = patterns.list_children(pattern)
+            return frozenset().union(*(find_first_variables(part) for part in parts_below))
 
 
 # The end of a row pattern, and row patterns that have only empty matches.
@@ -394,13 +400,13 @@ def warn_about_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]
     """Yield a warning if all matches are empty, or the last loop takes no row or any row."""
     is_preferred = plan.output is MatchOutput.PREFERRED
     has_empty_preferred = is_preferred and prefers_empty(plan.pattern)
-    if has_empty_preferred or not patterns.variable_names(plan.pattern):
+    if has_empty_preferred or not patterns.list_variable_names(plan.pattern):
         yield warnings.empty_matches(plan.pattern.span, written=patterns.show_pattern(plan.pattern))
         return
     defined = {definition.variable for definition in plan.definitions}
     windows = (plan.within, plan.within_rows, plan.row_gap)
     has_window = any(window is not None for window in windows)
-    for loop in last_loops(plan.pattern):
+    for loop in find_last_loops(plan.pattern):
         if not loop.greedy:
             if is_preferred:
                 greedy = patterns.show_pattern(replace(loop, greedy=True))
@@ -440,14 +446,14 @@ def warn_about_early_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWa
     restricted = {
         definition.variable for definition in plan.definitions if not is_true(definition.condition)
     }
-    for loop in last_loops(plan.pattern):
+    for loop in find_last_loops(plan.pattern):
         if not loop.greedy:
             continue
         if completes_first:
             yield warnings.loop_that_completes_first(
                 patterns.show_pattern(loop), loop.least, loop.span
             )
-        elif not restricted.isdisjoint(patterns.variable_names(loop)):
+        elif not restricted.isdisjoint(patterns.list_variable_names(loop)):
             # A loop without restricted variables takes every row, so it never skips one.
             yield warnings.end_before_skipped_row(
                 loop.span, written=patterns.show_pattern(loop), selection=plan.selection.value
@@ -467,28 +473,28 @@ def warn_about_negated_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognize
     """
     has_window = plan.within is not None or plan.within_rows is not None
     if has_window and plan.selection is EventSelection.STRICT_CONTIGUITY and not plan.selects:
-        for negation in last_negations(plan.pattern):
+        for negation in find_last_negations(plan.pattern):
             yield warnings.not_for_next_row(negation.span, written=patterns.show_pattern(negation))
 
 
-def last_negations(pattern: patterns.RowPattern) -> Iterator[patterns.Negation]:
+def find_last_negations(pattern: patterns.RowPattern) -> Iterator[patterns.Negation]:
     """Yield each NOT with which the pattern ends, except inside loops.
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> pattern = parse_row_pattern("A NOT B C (D | E NOT F)")
-    >>> [patterns.show_pattern(negation) for negation in last_negations(pattern)]
+    >>> [patterns.show_pattern(negation) for negation in find_last_negations(pattern)]
     ['NOT F']
     """
     match pattern:
         case patterns.Negation():
             yield pattern
         case patterns.Concatenation(parts):
-            yield from last_negations(parts[-1])
+            yield from find_last_negations(parts[-1])
         case patterns.Alternation(parts):
             for part in parts:
-                yield from last_negations(part)
+                yield from find_last_negations(part)
         case patterns.Exclusion(part):
-            yield from last_negations(part)
+            yield from find_last_negations(part)
 
 
 def prefers_empty(pattern: patterns.RowPattern) -> bool:
@@ -502,7 +508,7 @@ def prefers_empty(pattern: patterns.RowPattern) -> bool:
         case patterns.Empty():
             return True
         case patterns.Concatenation() | patterns.Permutation() | patterns.Exclusion():
-            return all(prefers_empty(part) for part in patterns.children(pattern))
+            return all(prefers_empty(part) for part in patterns.list_children(pattern))
         case patterns.Alternation(parts):
             return prefers_empty(parts[0])
         case patterns.Quantified(most=0):
@@ -518,25 +524,25 @@ def prefers_empty(pattern: patterns.RowPattern) -> bool:
 _CONDITIONAL = patterns.PartitionStart | patterns.PartitionEnd | patterns.Negation
 
 
-def last_loops(pattern: patterns.RowPattern) -> Iterator[patterns.Quantified]:
+def find_last_loops(pattern: patterns.RowPattern) -> Iterator[patterns.Quantified]:
     """Yield the quantified parts after which a match may end, whatever rows follow.
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> pattern = parse_row_pattern("A+ B* (C? | D E{2})")
-    >>> [patterns.show_pattern(loop) for loop in last_loops(pattern)]
+    >>> [patterns.show_pattern(loop) for loop in find_last_loops(pattern)]
     ['C?', 'B*', 'A+']
     """
     match pattern:
         case patterns.Concatenation(parts):
             for part in reversed(parts):
-                yield from last_loops(part)
+                yield from find_last_loops(part)
                 if not can_be_left_out(part):
                     return
         case patterns.Alternation(parts):
             for part in parts:
-                yield from last_loops(part)
+                yield from find_last_loops(part)
         case patterns.Exclusion(part):
-            yield from last_loops(part)
+            yield from find_last_loops(part)
         case patterns.Quantified(least=least, most=most) if least != most:
             yield pattern
 
@@ -558,7 +564,7 @@ def warn_about_order(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning
 
 def warn_about_conditions(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
     """Yield a warning if there are no conditions, and no window that limits which rows match."""
-    names = patterns.variable_names(plan.pattern)
+    names = patterns.list_variable_names(plan.pattern)
     if names and not plan.definitions and not plan.intervals:
         yield warnings.no_conditions(plan.pattern.span, variable=names[0])
 

@@ -22,10 +22,10 @@ from matchrec.plan.expression import (
     TextPiece,
     find_operations_of_part,
     list_own_operations,
-    subexpressions,
-    with_columns,
+    map_column_references,
+    walk_scalar,
 )
-from matchrec.plan.match_plan import MatchPlan, with_expressions
+from matchrec.plan.match_plan import MatchPlan, map_expressions
 from matchrec.plan.text import CURRENT_VALUES, NONDETERMINISTIC, quote_name
 
 
@@ -107,7 +107,7 @@ def resolve(plan: MatchPlan, columns: InputColumns) -> MatchPlan:
         return replace(reference, argument=quote_name(name), names=(name,))
 
     return replace(
-        with_expressions(plan, lambda scalar, _: with_columns(scalar, resolve_reference)),
+        map_expressions(plan, lambda scalar, _: map_column_references(scalar, resolve_reference)),
         partition_by=tuple(resolve_row(key, columns) for key in plan.partition_by),
         equal=tuple(resolve_row(key, columns) for key in plan.equal),
         order_by=tuple(
@@ -139,7 +139,7 @@ def refuse_doubtful(plan: MatchPlan, names: Set[str]) -> None:
     expressions = [("MEASURES", measure.value) for measure in plan.measures]
     expressions += [("DEFINE", definition.condition) for definition in plan.definitions]
     for clause, scalar in expressions:
-        for part in subexpressions(scalar):
+        for part in walk_scalar(scalar):
             for name in names & find_operations_of_part(part):
                 raise column_or_function(part.span, name=name.lower(), clause=clause)
 

@@ -98,19 +98,19 @@ def show_bound(offset: int | None, side: str) -> str:
 
 def show_navigation(navigation: Navigation, argument: str) -> str:
     """Return a navigation with its argument, which gets the variable before it."""
-    return at_position(navigation, f"{show_qualifier(navigation.variable)}{argument}")
+    return wrap_in_steps(navigation, f"{show_qualifier(navigation.variable)}{argument}")
 
 
 def show_classifier(navigation: Navigation) -> str:
     """Return CLASSIFIER of the row that a navigation finds."""
     name = show_name(navigation.variable) if navigation.variable else ""
-    return at_position(navigation, f"CLASSIFIER({name})")
+    return wrap_in_steps(navigation, f"CLASSIFIER({name})")
 
 
-def at_position(navigation: Navigation, inner: str) -> str:
+def wrap_in_steps(navigation: Navigation, inner: str) -> str:
     """Return a text inside the steps of a navigation. The last row needs no LAST.
 
-    >>> at_position(Navigation(logical_offset=1, physical_offset=-2), "price")
+    >>> wrap_in_steps(Navigation(logical_offset=1, physical_offset=-2), "price")
     'PREV(LAST(price, 1), 2)'
     """
     if navigation.is_last:

@@ -14,7 +14,13 @@ from enum import Enum
 
 from matchrec.plan.clauses import RowExpression, SkipTo
 from matchrec.plan.expression import Scalar
-from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation, variable_names
+from matchrec.plan.pattern import (
+    Quantified,
+    RowPattern,
+    Variable,
+    list_variable_names,
+    make_concatenation,
+)
 
 
 class Contiguity(Enum):
@@ -128,22 +134,22 @@ class Staging:
     lengths: tuple[RowExpression, ...] = ()
 
 
-def all_steps(steps: Steps) -> Iterator[RepeatedPart | ForbiddenEvent]:
+def walk_steps(steps: Steps) -> Iterator[RepeatedPart | ForbiddenEvent]:
     """Yield all steps, a group before the steps inside it."""
     for step in steps:
         yield step
         if isinstance(step, RepeatedPart) and isinstance(step.content, tuple):
-            yield from all_steps(step.content)
+            yield from walk_steps(step.content)
 
 
-def list_parts(steps: Steps) -> Iterator[RepeatedPart]:
+def list_repeated_parts(steps: Steps) -> Iterator[RepeatedPart]:
     """Yield all single stages and groups, those inside groups included."""
-    return (step for step in all_steps(steps) if isinstance(step, RepeatedPart))
+    return (step for step in walk_steps(steps) if isinstance(step, RepeatedPart))
 
 
 def list_negations(steps: Steps) -> Iterator[ForbiddenEvent]:
     """Yield all NOTs, those inside groups included."""
-    return (step for step in all_steps(steps) if isinstance(step, ForbiddenEvent))
+    return (step for step in walk_steps(steps) if isinstance(step, ForbiddenEvent))
 
 
 def build_row_pattern(steps: Steps) -> RowPattern:
@@ -151,10 +157,12 @@ def build_row_pattern(steps: Steps) -> RowPattern:
 
     It says which stages follow each other, whatever events are skipped between them.
     """
-    return concatenation(word_of_part(step) for step in steps if isinstance(step, RepeatedPart))
+    return make_concatenation(
+        build_part_pattern(step) for step in steps if isinstance(step, RepeatedPart)
+    )
 
 
-def word_of_part(part: RepeatedPart) -> RowPattern:
+def build_part_pattern(part: RepeatedPart) -> RowPattern:
     """Return the row pattern of the rows of one part."""
     content = part.content
     inner = Variable(content.name) if isinstance(content, Single) else build_row_pattern(content)
@@ -201,7 +209,7 @@ def _find_tests(
             if is_inside_loops:
                 yield step.test, step.name, before
             continue
-        after = before.union(variable_names(word_of_part(step)))
+        after = before.union(list_variable_names(build_part_pattern(step)))
         inside = after if is_inside_loops and step.most != 1 else before
         if isinstance(step.content, tuple):
             subject = "the group"

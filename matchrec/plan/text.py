@@ -61,7 +61,7 @@ def unquote_name(name: str) -> str:
     return name[1:-1].replace("``", "`") if name.startswith("`") else name
 
 
-def string_literal(text: str) -> str:
+def quote_string(text: str) -> str:
     """Return a text as a SQL string."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
@@ -72,10 +72,10 @@ SUM_OR_NULL = "try_add/* NULL beyond the type */"
 AVERAGE_OR_NULL = "try_avg/* NULL beyond the type */"
 
 
-def sum_or_null(left: str, right: str) -> str:
+def write_sum_or_null(left: str, right: str) -> str:
     """Return a sum as SQL that is NULL if its type cannot hold it.
 
-    >>> sum_or_null("ts", "INTERVAL 1 DAY")
+    >>> write_sum_or_null("ts", "INTERVAL 1 DAY")
     'try_add/* NULL beyond the type */(ts, INTERVAL 1 DAY)'
     """
     return f"{SUM_OR_NULL}({left}, {right})"
@@ -197,7 +197,7 @@ class Amount:
 PREFIX = "_matchrec_"
 
 
-def parameter_name(marker: Span) -> str:
+def name_parameter(marker: Span) -> str:
     """Return the name of the parameter that replaces the `?` at a span."""
     return f"{PREFIX}{marker.start}"
 
@@ -205,7 +205,7 @@ def parameter_name(marker: Span) -> str:
 def find_marker(name: str) -> Span | None:
     """Return the span of the `?` that a named parameter replaces; None if the user named it.
 
-    >>> find_marker(parameter_name(Span(14, 15))), find_marker("low")
+    >>> find_marker(name_parameter(Span(14, 15))), find_marker("low")
     (Span(start=14, end=15), None)
     """
     number = name.removeprefix(PREFIX)
@@ -221,19 +221,19 @@ for _kind, _words_of_row in read_table("matchrec.plan", "words.txt"):
     _WORDS.setdefault(_kind, set()).update(_words_of_row.split())
 
 
-def words_of(kind: str) -> frozenset[str]:
+def read_words(kind: str) -> frozenset[str]:
     """Return the words of a kind, as `words.txt` lists them.
 
-    >>> sorted(words_of("CONSTANT CALL"))[:3]
+    >>> sorted(read_words("CONSTANT CALL"))[:3]
     ['ARRAY', 'CURDATE', 'CURRENT_CATALOG']
     """
     return frozenset(_WORDS[kind])
 
 
-RESERVED = words_of("RESERVED")
-CURRENT_VALUES = words_of("CURRENT VALUE")
-NONDETERMINISTIC = words_of("NONDETERMINISTIC")
-NO_ALIAS_OF_SAIL = words_of("NO ALIAS OF SAIL")
+RESERVED = read_words("RESERVED")
+CURRENT_VALUES = read_words("CURRENT VALUE")
+NONDETERMINISTIC = read_words("NONDETERMINISTIC")
+NO_ALIAS_OF_SAIL = read_words("NO ALIAS OF SAIL")
 
 
 def is_reserved(word: str) -> bool:

@@ -30,7 +30,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import counters_without_values
 from matchrec.errors.machine import counters_not_supported
 from matchrec.errors.wording import show_count
-from matchrec.explain.pictures.html import build_html_table, preformatted
+from matchrec.explain.pictures.html import build_html_table, write_preformatted
 from matchrec.search.kernels import layout
 from matchrec.spark.backends import find_backend
 from matchrec.spark.sail.probes import can_observe
@@ -180,10 +180,10 @@ class Counters:
         try:
             counters = list(format_values(self.values(REPR_TIMEOUT)))
         except MatchRecognizeError as error:
-            return preformatted(str(error))
+            return write_preformatted(str(error))
         html = build_html_table(("counter", "value"), counters)
         if any(clause.kept_whole for clause in self._clauses):
-            return html + preformatted(KEPT_WHOLE)
+            return html + write_preformatted(KEPT_WHOLE)
         return html
 
     def observe(self, frame: DataFrame, *, selects: bool, kept_whole: bool) -> DataFrame:

@@ -12,7 +12,7 @@ guards hold.
 
 from __future__ import annotations
 
-from matchrec.conditions.functions import functions
+from matchrec.conditions.functions import load_functions
 from matchrec.plan.expression import (
     ColumnReference,
     Navigation,
@@ -21,9 +21,9 @@ from matchrec.plan.expression import (
     compare_scalars,
     looks_at_columns_only,
     make_literal,
-    with_operations,
+    map_operations,
 )
-from matchrec.plan.match_plan import MatchPlan, with_expressions
+from matchrec.plan.match_plan import MatchPlan, map_expressions
 from matchrec.plan.operations import FUNCTIONS, is_partial
 
 # Functions of Spark that can raise an error, and that matchrec does not compute itself.
@@ -38,9 +38,9 @@ def write_out_eager_operators(plan: MatchPlan) -> MatchPlan:
 
     def write_out_in(scalar: Scalar, variable: str | None) -> Scalar:
         """Write out the operations within a scalar expression."""
-        return with_operations(scalar, lambda operation: write_out(operation, variable))
+        return map_operations(scalar, lambda operation: write_out(operation, variable))
 
-    return with_expressions(plan, write_out_in)
+    return map_expressions(plan, write_out_in)
 
 
 def write_out(operation: Operation, variable: str | None) -> Operation:
@@ -97,7 +97,7 @@ def calls_known_functions(scalar: Scalar) -> bool:
     if "SELECT" in scalar.operations or "?" in scalar.operations:
         return False
     called = {name.removesuffix("()") for name in scalar.operations if name.endswith("()")}
-    return called - FUNCTIONS - FAILING_FUNCTIONS <= functions().keys()
+    return called - FUNCTIONS - FAILING_FUNCTIONS <= load_functions().keys()
 
 
 def find_one_row(scalar: Scalar, variable: str | None) -> Navigation | None:

@@ -213,9 +213,9 @@ class Tuned:
 
     def _repr_html_(self) -> str:
         """Return the text as HTML."""
-        from matchrec.explain.pictures.html import preformatted
+        from matchrec.explain.pictures.html import write_preformatted
 
-        return preformatted(self.text)
+        return write_preformatted(self.text)
 
 
 @check_arguments(spark=SESSION)

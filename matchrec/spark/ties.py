@@ -34,8 +34,8 @@ from matchrec.worker.sorting.ties import (
     ThreadChannel,
     TiesParameter,
     TieWatch,
+    identify_process,
     reported,
-    this_program,
 )
 
 if TYPE_CHECKING:
@@ -85,10 +85,10 @@ def find_channel(spark: SparkSession) -> Channel | None:
     context = find_context(spark)
     if context is None:
         is_server_in_program = find_application(spark) in server.started
-        return ThreadChannel(this_program()) if is_server_in_program else None
+        return ThreadChannel(identify_process()) if is_server_in_program else None
     listen_to_java()
     if context not in _accumulators:
-        parameter = cast("Any", TiesParameter(this_program()))
+        parameter = cast("Any", TiesParameter(identify_process()))
         _accumulators[context] = context.accumulator(cast("Any", {}), parameter)
     return AccumulatorChannel(_accumulators[context])
 

@@ -30,7 +30,7 @@ from matchrec.errors.run.place import RowLocation
 from matchrec.output.measures import Reader
 from matchrec.output.rows import OutputRows
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import quote_name, string_literal
+from matchrec.plan.text import quote_name, quote_string
 from matchrec.search.matches import Matches
 from matchrec.search.partitions import BoolArray, Partitions
 from matchrec.source import number_sort_key
@@ -43,7 +43,7 @@ from matchrec.spark.question import Question
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import quiet_analysis
 from matchrec.worker import wire
-from matchrec.worker.arrays import as_integers, take_column, to_bytes
+from matchrec.worker.arrays import read_integers, take_column, write_batches
 from matchrec.worker.encode import check_ends_of_windows, encode_partitions
 from matchrec.worker.gather import Gatherer
 from matchrec.worker.match import locate_failures
@@ -166,7 +166,7 @@ class PartitionCollector:
         order_columns = other_columns[: len(self.orders)]
         test_columns = other_columns[len(self.orders) :]
         places = self.read_places(order_columns, table.num_rows)
-        is_asked, is_before, *is_relevant = [as_integers(array) != 0 for array in test_columns]
+        is_asked, is_before, *is_relevant = [read_integers(array) != 0 for array in test_columns]
         return CollectedPartition(
             relation=question.relation,
             plan=draft.plan,
@@ -343,7 +343,7 @@ class PartitionCollector:
             return literal_text
         if isinstance(type_, spark_types.StringType) or by_text(type_):
             is_bytes = isinstance(value, bytes | bytearray)
-            return string_literal(literal_text if is_bytes else str(value))
+            return quote_string(literal_text if is_bytes else str(value))
         self.check_type(argument, text, value, literal_text)
         return literal_text
 
@@ -415,7 +415,7 @@ def write_literal(value: object, argument: str) -> str:
         case Decimal():
             return f"{value:f}BD"
         case str():
-            return string_literal(value)
+            return quote_string(value)
         case bytes() | bytearray():
             return f"X'{value.hex().upper()}'"
         case datetime():
@@ -462,7 +462,7 @@ def pack(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatc
             kept_batches.append(batch)
             kept_rows += batch.num_rows
     if kept_batches:
-        packed = pa.array([to_bytes(kept_batches)], pa.binary())
+        packed = pa.array([write_batches(kept_batches)], pa.binary())
         yield pa.RecordBatch.from_arrays([packed], ["packed"])
 
 
@@ -482,8 +482,8 @@ def compute_measures(partition: CollectedPartition, matches: Matches) -> ValuesO
     current = matches.offsets[1:] - np.minimum(np.diff(matches.offsets), 2)
     output_rows = OutputRows(matches.start, np.arange(matches.count), current)
     reader = Reader(matches, output_rows, partition.partitions, executable.task.members)
-    batch = Gatherer(executable, partition.table, reader).batch()
-    packed = to_bytes([batch])
+    batch = Gatherer(executable, partition.table, reader).build_batch()
+    packed = write_batches([batch])
 
     def return_batch(task_rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Return the packed rows from the task."""

@@ -425,8 +425,8 @@ def write_parquet(frame: DataFrame, path: Path) -> int:
 
 
 def cast_to_spark_types(table: pa.Table) -> pa.Table:
-    """Return a user's table with types that Spark has, see `arrays.to_spark_type`."""
-    from matchrec.worker.arrays import to_spark_type
+    """Return a user's table with types that Spark has, see `arrays.find_spark_type`."""
+    from matchrec.worker.arrays import find_spark_type
 
-    schema = pa.schema([column.with_type(to_spark_type(column.type)) for column in table.schema])
+    schema = pa.schema([column.with_type(find_spark_type(column.type)) for column in table.schema])
     return table.cast(schema)

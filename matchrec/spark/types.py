@@ -36,7 +36,7 @@ from matchrec.output.reads import (
     SumType,
     TotalType,
 )
-from matchrec.plan.text import quote_name, string_literal
+from matchrec.plan.text import quote_name, quote_string
 from matchrec.plan.totals import AskedTotal
 from matchrec.worker import wire
 
@@ -485,7 +485,7 @@ def convert_parts(
     for field in type_.fields:
         field_value = f"{value}.{quote_name(field.name)}"
         converted = convert_parts(field_value, field.dataType, choose, find, depth)
-        fields.append(f"{string_literal(field.name)}, {converted}")
+        fields.append(f"{quote_string(field.name)}, {converted}")
     return f"IF({value} IS NULL, NULL, named_struct({', '.join(fields)}))"
 
 

@@ -26,7 +26,7 @@ from matchrec.source import Span
 from matchrec.syntax.tokens import UNITS_OF_TIME, TokenSequence, read_amount
 
 NUMBER = r"\d{1,40}(?:\.\d{1,40})?"
-MOST = 2**63  # in microseconds, or in the unit of the order column
+LONGEST_DURATION = 2**63  # in microseconds, or in the unit of the order column
 MOST_DIGITS = 38  # of a DECIMAL of Spark
 # A number, perhaps in quotes, with its unit.
 AMOUNT = re.compile(rf"\s*(?P<quote>')?(?P<number>{NUMBER})(?(quote)')\s*(?P<unit>[A-Za-z]+)\s*")
@@ -41,7 +41,7 @@ FIELDS = re.compile(
     re.IGNORECASE,
 )
 # A number without a unit.
-ALONE = re.compile(rf"\s*({NUMBER})\s*")
+LONE_NUMBER = re.compile(rf"\s*({NUMBER})\s*")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -126,7 +126,7 @@ def read_positive_duration(
         raise errors.not_a_duration(span, call=call, value=describe_value(value))
     if length.amount <= 0:
         raise errors.not_a_positive_duration(span, call=call, value=value)
-    if length.amount >= MOST:
+    if length.amount >= LONGEST_DURATION:
         raise errors.too_long_duration(span, call=call, value=value)
     return length
 
@@ -177,7 +177,7 @@ def read_duration(value: Any, call: str, span: Span | None) -> Duration | None:
         return Duration(is_time=False, amount=exact)
     if not isinstance(value, str):
         return None
-    number = ALONE.fullmatch(value)
+    number = LONE_NUMBER.fullmatch(value)
     if number:
         return Duration(is_time=False, amount=Fraction(number[1]))
     text = re.sub(r"^\s*INTERVAL\b", "", value, flags=re.IGNORECASE).strip()
@@ -211,7 +211,7 @@ def find_microseconds(name: str, call: str, span: Span | None) -> int:
 # Find lengths of windows in the text of a query.
 
 
-def is_time(tokens: TokenSequence, index: int) -> bool:
+def is_length_of_time(tokens: TokenSequence, index: int) -> bool:
     """Return whether a length of time without INTERVAL is at `index`: `5 DAYS`, `'5' DAY`."""
     if not 0 <= index < len(tokens):
         return False
@@ -223,7 +223,7 @@ def is_distance(tokens: TokenSequence, index: int) -> bool:
 
     It is an interval, with the word INTERVAL or without, or a number of rows: `5 ROWS`, `:n ROWS`.
     """
-    if tokens.key(index) == "INTERVAL" or is_time(tokens, index):
+    if tokens.key(index) == "INTERVAL" or is_length_of_time(tokens, index):
         return True
     is_number = 0 <= index < len(tokens) and tokens[index].is_constant
     is_parameter = tokens.key(index) in (":", "?")

@@ -31,16 +31,16 @@ from matchrec.plan.pattern import RowPattern
 from matchrec.plan.text import NONDETERMINISTIC, is_reserved
 from matchrec.source import Origin, Source, Span
 from matchrec.syntax import nodes
-from matchrec.syntax.durations import build_interval, is_time
-from matchrec.syntax.expressions.reader import ClausePart, items_between
+from matchrec.syntax.durations import build_interval, is_length_of_time
+from matchrec.syntax.expressions.reader import ClausePart, split_items
 from matchrec.syntax.row_pattern import parse_row_pattern, pattern_outside, read_parameter
 from matchrec.syntax.sections import (
     NOT_AT_END_OF_EXPRESSION,
     ClauseTokens,
     Section,
-    all_tokens,
     cut_out_tokens,
     find_sections,
+    read_section_tokens,
     read_words_after_pattern,
 )
 from matchrec.syntax.tokens import (
@@ -56,17 +56,17 @@ from matchrec.syntax.tokens import (
     read_tokens,
     read_whole_number,
     refuse_unit_in_number,
-    words,
+    split_words,
 )
 
 # Other packages import these from here.
 __all__ = [
     "ClauseTokens",
-    "all_tokens",
     "cut_out_tokens",
     "find_sections",
     "parse_clause",
     "read_clause",
+    "read_section_tokens",
 ]
 
 T = TypeVar("T")
@@ -128,7 +128,7 @@ def _read_interval(clause: ClauseTokens, start: int, end: int, unit: str | None)
             time.
     """
     written = clause.part(start, end)
-    if is_time(clause, start):
+    if is_length_of_time(clause, start):
         raise errors.missing_interval(written.whole, text=written.text)
     if end - start == 1:
         refuse_unit_in_number(clause[start])
@@ -197,7 +197,7 @@ class PartReader:
         section = self.sections[part]
         if section.start == section.end:
             raise errors.empty_part(section.keyword, part=part.value)
-        return items_between(self.clause, (section.start, section.end), part.value)
+        return split_items(self.clause, (section.start, section.end), part.value)
 
     def read_items(
         self, part: ClausePart, read: Callable[[ClauseTokens, int, int], T]
@@ -237,7 +237,7 @@ def _read_pattern(clause: ClauseTokens, section: Section, end: int) -> RowPatter
 
 
 def _read_partition_key(clause: ClauseTokens, start: int, end: int) -> nodes.PartitionKey:
-    """Read an item of PARTITION BY: `expression` or `expression AS name`."""
+    """Read an item of PARTITION BY: `read_expression` or `expression AS name`."""
     name = _read_name_after_as(clause, (start, end), "partition column", "PARTITION BY")
     expression = clause.part(start, end - 2 if name else end)
     return nodes.PartitionKey(expression, name.name if name else None, clause.span(start, end))
@@ -503,7 +503,7 @@ def _explain_malformed_definition(
     return errors.malformed_definition(clause.text_at(span), proposal, after_comma, span)
 
 
-_WRITTEN_FOR_AS = words("= : := IS AS ;")
+_WRITTEN_FOR_AS = split_words("= : := IS AS ;")
 
 
 def _may_be_misspelt_as(clause: ClauseTokens, index: int) -> bool:
@@ -529,4 +529,4 @@ def parse_clause(
         MatchRecognizeError: the text is not a clause.
     """
     with located_in(Source(text, origin)):
-        return read_clause(all_tokens(read_tokens(text, dialect)))
+        return read_clause(read_section_tokens(read_tokens(text, dialect)))

@@ -35,7 +35,7 @@ from matchrec.plan.text import (
     is_reserved,
     join_template,
     join_texts,
-    parameter_name,
+    name_parameter,
     quote_name,
     replace_spans,
     separate_words,
@@ -47,16 +47,16 @@ from matchrec.syntax.relation import (
     ClauseLocation,
     WithClause,
     find_clauses,
+    find_part_at,
     find_relation,
     find_renames,
     find_use,
     find_visible,
     find_with_clauses,
-    part_at,
     refuse_stored_text,
     stores_text,
 )
-from matchrec.syntax.row_pattern import parameters_in
+from matchrec.syntax.row_pattern import list_parameters
 from matchrec.syntax.spellings import Spelling
 from matchrec.syntax.tokens import (
     SPARK,
@@ -84,7 +84,7 @@ class QueryNode:
     # to right.
     frames: tuple[tuple[str, Span], ...] = ()
     # Every parameter marker `?` of a query with sites, from left to right. In pieces of the query,
-    # `parameter_name(span)` replaces the marker at `span`, because the order of markers is lost
+    # `name_parameter(span)` replaces the marker at `span`, because the order of markers is lost
     # when the text is cut up.
     markers: tuple[Span, ...] = ()
     # Whether Spark stores the text of the outer query and reads it again later, as for CREATE
@@ -212,7 +212,7 @@ def _refuse_misspelt_clause(text: str) -> None:
             if candidate.end() != name_end:
                 continue
             level = tokens.walk_level(opening + 1, closing)
-            if any(part_at(tokens, index) == "PATTERN" for index in level):
+            if any(find_part_at(tokens, index) == "PATTERN" for index in level):
                 raise errors.misspelt_clause(Span(*candidate.span()), text=candidate[0])
 
 
@@ -282,7 +282,9 @@ def _find_markers(tokens: TokenSequence, sites: tuple[Site, ...]) -> tuple[Span,
     if not indices:
         return ()
     patterns = [site.clause.pattern.span for site in sites]
-    bounds = {parameter.span for site in sites for parameter in parameters_in(site.clause.pattern)}
+    bounds = {
+        parameter.span for site in sites for parameter in list_parameters(site.clause.pattern)
+    }
     markers = []
     for index in indices:
         span = tokens[index].span
@@ -529,7 +531,7 @@ def _find_replacements(query: QueryNode, before: int) -> Iterator[tuple[Span, Te
     for span, text in query.spellings:
         yield span, (Replacement(text, span.end - span.start),)
     for marker in query.markers:
-        yield marker, (Replacement(f":{parameter_name(marker)}", len("?")),)
+        yield marker, (Replacement(f":{name_parameter(marker)}", len("?")),)
 
 
 def _find_block_replacements(

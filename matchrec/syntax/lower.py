@@ -77,9 +77,9 @@ def take_out_negations(
         return pattern, ()
     if output in ONE_MATCH_PER_START:
         raise errors.not_with_preferred_matches(negations[0].span)
-    parts = patterns.top_level_parts(pattern)
-    without_nots = patterns.concatenation(_drop_negations(parts), pattern.span)
-    names = patterns.variable_names(without_nots)
+    parts = patterns.list_top_level_parts(pattern)
+    without_nots = patterns.make_concatenation(_drop_negations(parts), pattern.span)
+    names = patterns.list_variable_names(without_nots)
     nested = patterns.list_negations(without_nots)
     if nested or not names:
         raise errors.not_inside_group((nested or negations)[0].span)
@@ -115,7 +115,7 @@ def _find_absences(parts: PatternParts, *, windowed: bool) -> Iterator[Absence]:
             raise errors.not_without_within(part.span, name=part.names[0], end=end)
         names_before = _find_nearest_variables(before[::-1], "before", part)
         names_after = _find_nearest_variables(after, "after", part)
-        all_names_after = patterns.variable_names(patterns.concatenation(after))
+        all_names_after = patterns.list_variable_names(patterns.make_concatenation(after))
         for name in names_before or ():
             if name in all_names_after:
                 locations = "before NOT and after it"
@@ -145,7 +145,7 @@ def _find_nearest_variables(
         return None
     names: dict[str, None] = {}  # a set that keeps the order
     for part in parts:
-        names.update(dict.fromkeys(patterns.variable_names(part)))
+        names.update(dict.fromkeys(patterns.list_variable_names(part)))
         if not patterns.may_be_empty(part):
             return tuple(names)
     raise errors.not_beside_optional(negation.span, side=side)
@@ -167,7 +167,7 @@ def name_forbidden_row(condition: expression.Scalar, variable: str) -> expressio
         named = replace(navigation, variable=navigation.variable or variable)
         return replace(reference, navigation=named)
 
-    return expression.with_references(condition, add_variable)
+    return expression.map_references(condition, add_variable)
 
 
 def check_absent_rows(plan: MatchPlan) -> None:
@@ -235,7 +235,7 @@ def lower_clause(
     output = clause.output or MatchOutput.PREFERRED
     rows_per_match = clause.rows_per_match or RowsPerMatch.ONE_ROW
     written = fill_bounds(clause.pattern, values)
-    negated_names = patterns.negated_names(written)
+    negated_names = patterns.list_negated_names(written)
     pattern = written
     absences: tuple[Absence, ...] = ()
     if negated_names:
@@ -273,7 +273,7 @@ def _make_scope(
     clause: nodes.MatchRecognize, pattern: patterns.RowPattern, values: ParameterValues
 ) -> Scope:
     """Return what the measures of a clause may refer to. The pattern still has its NOTs."""
-    names = (*patterns.variable_names(pattern), *patterns.negated_names(pattern))
+    names = (*patterns.list_variable_names(pattern), *patterns.list_negated_names(pattern))
     return Scope(
         ClausePart.MEASURES,
         primary=tuple(dict.fromkeys(names)),
@@ -392,5 +392,5 @@ def _lower_measures(
     for node in clause.measures:
         value = parse_scalar(node.expression, scope)
         if rows is RowsPerMatch.ONE_ROW:
-            value = expression.with_final_semantics(value)
+            value = expression.set_final_semantics(value)
         yield Measure(node.name, value, node.span)

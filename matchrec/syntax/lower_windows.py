@@ -5,7 +5,7 @@
    measures: `read_function`.
 3. `SEEK PATTERN (P)` becomes `PATTERN (X*? P)`, where X takes any row: as few rows as possible are
    passed over before P, and the preferred match of P is found. Measures and conditions read only
-   the rows of P: `seek`.
+   the rows of P: `build_seek_plan`.
 4. Conditions are changed so that they see no row outside of the frame: `WithinFrame`.
 """
 
@@ -43,21 +43,21 @@ from matchrec.plan.expression import (
     list_inner_references,
     list_terms,
     looks_at_columns_only,
-    number_term,
-    row_sql,
-    with_final_semantics,
-    with_references,
+    make_number,
+    map_references,
+    set_final_semantics,
+    write_row_sql,
 )
-from matchrec.plan.match_plan import MatchPlan, with_plan_references
+from matchrec.plan.match_plan import MatchPlan, map_plan_references
 from matchrec.plan.rules import check_unique, list_all_references
 from matchrec.plan.text import Amount
 from matchrec.source import Span
 from matchrec.syntax.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
 from matchrec.syntax.lower import lower_clause
-from matchrec.syntax.nodes import FrameEnd, InitialOrSeek, MatchRecognize, WindowCall, uncalled
+from matchrec.syntax.nodes import FrameEnd, InitialOrSeek, MatchRecognize, WindowCall, name_uncalled
 from matchrec.syntax.row_pattern import ParameterValues, read_number
-from matchrec.syntax.tokens import TokenSequence, read_whole_number, words
+from matchrec.syntax.tokens import TokenSequence, read_whole_number, split_words
 
 # Rows outside of a window's frame do not exist for it: they can be neither mapped nor read.
 #
@@ -88,7 +88,7 @@ def count_rows_before(pattern: patterns.RowPattern) -> dict[str, RowCount]:
         if isinstance(part, patterns.Variable):
             least, most = rows_before.get(part.name, before)
             rows_before[part.name] = min(least, before[0]), max(most, before[1])
-        for index, inner in enumerate(patterns.children(part)):
+        for index, inner in enumerate(patterns.list_children(part)):
             visit(inner, _sum((before, _count_rows_before_child(part, index))))
 
     visit(pattern, (0, 0))
@@ -106,7 +106,7 @@ def _count_rows_before_child(pattern: patterns.RowPattern, index: int) -> RowCou
             return 0, most_rows
         case patterns.Quantified(part, _, most):
             most_before = inf if most is None else max(most - 1, 0)
-            return 0, _times(count_rows(part)[1], most_before)
+            return 0, _multiply(count_rows(part)[1], most_before)
         case patterns.Alternation() | patterns.Exclusion():
             return 0, 0
         case _:  # the bounds that hold for every operator
@@ -123,11 +123,11 @@ def count_rows(pattern: patterns.RowPattern) -> RowCount:
             return min(least_rows), max(most_rows)
         case patterns.Quantified(part, least, most):
             least_once, most_once = count_rows(part)
-            return least_once * least, _times(most_once, inf if most is None else most)
+            return least_once * least, _multiply(most_once, inf if most is None else most)
         case patterns.Concatenation() | patterns.Permutation() | patterns.Exclusion():
-            return _sum(map(count_rows, patterns.children(pattern)))
+            return _sum(map(count_rows, patterns.list_children(pattern)))
         case _:
-            return 0, inf if patterns.children(pattern) else 0
+            return 0, inf if patterns.list_children(pattern) else 0
 
 
 def _sum(rows_of_parts: Iterable[RowCount]) -> RowCount:
@@ -136,7 +136,7 @@ def _sum(rows_of_parts: Iterable[RowCount]) -> RowCount:
     return sum(least), sum(most)
 
 
-def _times(rows: float, repetitions: float) -> float:
+def _multiply(rows: float, repetitions: float) -> float:
     """Return the product, which is 0 for no rows that are repeated without a bound."""
     return rows * repetitions if rows and repetitions else 0
 
@@ -171,7 +171,7 @@ class WithinFrame:
         conditions = {definition.variable: definition for definition in plan.definitions}
         counted = [
             self.add_row_limit(name, conditions.get(name))
-            for name in patterns.variable_names(plan.pattern)
+            for name in patterns.list_variable_names(plan.pattern)
         ]
         return replace(plan, definitions=tuple(counted))
 
@@ -192,7 +192,7 @@ class WithinFrame:
             MatchRecognizeError: that cannot be expressed.
         """
         candidate = definition.variable
-        moved = with_references(
+        moved = map_references(
             definition.condition, lambda reference: self.keep_after_start(reference, candidate)
         )
         return replace(definition, condition=self.guard_end(moved, candidate))
@@ -274,11 +274,11 @@ class WithinFrame:
         assert not isinstance(rows, patterns.Parameter), "it has a value by now: lower_window"
         counted = Term((Aggregate("count", None, (), span=span),), span)
         if not isinstance(rows, TokenSequence):
-            return compare_scalars("<=", counted, number_term((rows or 0) + 1 - distance, span))
+            return compare_scalars("<=", counted, make_number((rows or 0) + 1 - distance, span))
         length = ColumnReference(
             Navigation(end=End.FIRST), write_frame_length(rows.text), rows.whole
         )
-        rows_after_first = Operation("+", (counted, " + ", number_term(distance - 1, span)), span)
+        rows_after_first = Operation("+", (counted, " + ", make_number(distance - 1, span)), span)
         return compare_scalars("<=", rows_after_first, Term((length,), span))
 
 
@@ -288,8 +288,8 @@ def write_frame_length(text: str) -> str:
 
 
 _ROW_VALUES = {
-    **dict.fromkeys(words("FIRST_VALUE FIRST NTH_VALUE"), End.FIRST),
-    **dict.fromkeys(words("LAST_VALUE LAST"), End.LAST),
+    **dict.fromkeys(split_words("FIRST_VALUE FIRST NTH_VALUE"), End.FIRST),
+    **dict.fromkeys(split_words("LAST_VALUE LAST"), End.LAST),
 }
 
 
@@ -322,7 +322,7 @@ def _read_aggregates(tokens: TokenSequence) -> Scalar | None:
             return None
         if not all(looks_at_columns_only(term) for term in list_terms(reference)):
             return None
-    return with_final_semantics(scalar) if scalar.references else None
+    return set_final_semantics(scalar) if scalar.references else None
 
 
 def _read_row_value(tokens: TokenSequence) -> Scalar | None:
@@ -348,7 +348,7 @@ def _read_row_value(tokens: TokenSequence) -> Scalar | None:
     if not number or not looks_at_columns_only(term) or not reads_current_row:
         return None
     navigation = Navigation(None, _ROW_VALUES[name], number - 1, 0, Semantics.FINAL)
-    text, names = row_sql(term), find_column_names(term)
+    text, names = write_row_sql(term), find_column_names(term)
     return Term((ColumnReference(navigation, text, span, term.operations, names),), span)
 
 
@@ -356,7 +356,7 @@ PASSED = "before the match"
 MATCHED = "the match"
 
 
-def seek(plan: MatchPlan) -> MatchPlan:
+def build_seek_plan(plan: MatchPlan) -> MatchPlan:
     """Return the plan of a window with SEEK: its match may start after the current row.
 
     Raises:
@@ -375,10 +375,10 @@ def seek(plan: MatchPlan) -> MatchPlan:
         if name in (PASSED, MATCHED):
             raise errors.not_with_seek(plan.pattern.span, what=f"a variable called `{name}`")
     passed = patterns.Quantified(patterns.Variable(PASSED), 0, None, greedy=False)
-    pattern = patterns.concatenation([passed, plan.pattern], plan.pattern.span)
-    union = Subset(MATCHED, patterns.variable_names(plan.pattern))
+    pattern = patterns.make_concatenation([passed, plan.pattern], plan.pattern.span)
+    union = Subset(MATCHED, patterns.list_variable_names(plan.pattern))
     with_union = replace(plan, pattern=pattern, subsets=(*plan.subsets, union))
-    return with_plan_references(with_union, read_match_only)
+    return map_plan_references(with_union, read_match_only)
 
 
 def read_match_only(reference: Reference) -> Reference:
@@ -409,7 +409,7 @@ def lower_window(
     """Return the plan of a window.
 
     Its measures are named like the columns that replace their calls. Measures that nothing calls
-    are checked, and named by `uncalled`.
+    are checked, and named by `name_uncalled`.
 
     Args:
         clause: the clause of the window.
@@ -424,9 +424,9 @@ def lower_window(
     _refuse_functions(plan)
     functions = [read_function(call) for call in calls if not call.measure]
     if clause.search is InitialOrSeek.SEEK:
-        plan = seek(plan)
+        plan = build_seek_plan(plan)
         functions = [
-            replace(function, value=with_references(function.value, read_match_only))
+            replace(function, value=map_references(function.value, read_match_only))
             for function in functions
         ]
     frame = clause.frame
@@ -486,7 +486,7 @@ def _rename_measures(
     check_unique(names, duplicate_measure, str.lower)
     columns = {call.measure.lower(): call.column for call in calls if call.measure}
     for measure in measures:
-        column = columns.get(measure.name.lower(), uncalled(measure.name))
+        column = columns.get(measure.name.lower(), name_uncalled(measure.name))
         yield replace(measure, name=column, known_as=measure.name)
 
 

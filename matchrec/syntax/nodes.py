@@ -220,6 +220,6 @@ class WindowCall:
     measure: str | None
 
 
-def uncalled(measure: str) -> str:
+def name_uncalled(measure: str) -> str:
     """Return the column name for a measure that no call reads: it is checked, but not computed."""
     return f"{measure} of the window"

@@ -20,12 +20,12 @@ from matchrec.errors.sql.tokens import unclosed_bracket_in_expression
 from matchrec.syntax import grammar, sections
 from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.nodes import MatchRecognize, WindowCall
-from matchrec.syntax.tokens import Token, TokenRange, TokenSequence, pair_brackets, words
+from matchrec.syntax.tokens import Token, TokenRange, TokenSequence, pair_brackets, split_words
 from matchrec.syntax.written_relations import is_from, is_set_operator, is_word, starts_part
 
 # Find row pattern windows, the calls over them, and the SELECTs around them, by their tokens.
 
-_GROUPING_WORDS = words("GROUP HAVING QUALIFY")
+_GROUPING_WORDS = split_words("GROUP HAVING QUALIFY")
 
 
 @dataclass(frozen=True)
@@ -167,10 +167,10 @@ def _find_definitions(tokens: TokenSequence, items: Sequence[TokenRange]) -> dic
     return definitions
 
 
-_WORDS_BEFORE_PATTERN = words("ROW ROWS FOLLOWING INITIAL SEEK OTHERS")
+_WORDS_BEFORE_PATTERN = split_words("ROW ROWS FOLLOWING INITIAL SEEK OTHERS")
 
 # Functions that read the whole partition, whatever the frame is, so that Spark computes them.
-OF_PARTITION = words("ROW_NUMBER RANK DENSE_RANK PERCENT_RANK CUME_DIST NTILE LAG LEAD")
+OF_PARTITION = split_words("ROW_NUMBER RANK DENSE_RANK PERCENT_RANK CUME_DIST NTILE LAG LEAD")
 
 
 @dataclass(frozen=True)

@@ -37,17 +37,17 @@ from matchrec.source import Span
 from matchrec.syntax.durations import is_distance
 from matchrec.syntax.expressions.expression import parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
-from matchrec.syntax.tokens import FUNCTIONS_OF_MATCH, TokenKind, TokenSequence, words
+from matchrec.syntax.tokens import FUNCTIONS_OF_MATCH, TokenKind, TokenSequence, split_words
 from matchrec.syntax.written_relations import (
     WrittenRelation,
+    find_qualified_names,
+    find_relations_after,
     is_from,
     is_set_operator,
     is_word,
-    qualified_names,
+    list_relation_names,
     read_relation,
-    relation_names,
-    relations_after,
-    rows_of_values,
+    skip_values,
     starts_part,
 )
 
@@ -56,9 +56,9 @@ from matchrec.syntax.written_relations import (
 # If the brackets of a clause do not pair up, the clause seems to end at the wrong place, and the
 # error would blame whatever is there. The keywords of its parts tell which bracket is at fault.
 
-_WORDS_BEFORE_RELATION = words("FROM JOIN USING")
-_FUNCTIONS_OF_MEASURES = FUNCTIONS_OF_MATCH | words("RUNNING FINAL COUNT SUM AVG MIN MAX")
-_WORDS_BEFORE_EXPRESSION = words(
+_WORDS_BEFORE_RELATION = split_words("FROM JOIN USING")
+_FUNCTIONS_OF_MEASURES = FUNCTIONS_OF_MATCH | split_words("RUNNING FINAL COUNT SUM AVG MIN MAX")
+_WORDS_BEFORE_EXPRESSION = split_words(
     "SELECT WHERE AND OR NOT ON HAVING CASE WHEN THEN ELSE BY IN DISTINCT"
 )
 
@@ -148,7 +148,7 @@ def _refuse_unbalanced(tokens: TokenSequence, clause_words: Sequence[int]) -> No
 _SIGNS_OF_PARTS = {"PATTERN": (1, "("), "SUBSET": (2, "="), "DEFINE": (2, "AS")}
 
 
-def part_at(tokens: TokenSequence, index: int) -> str | None:
+def find_part_at(tokens: TokenSequence, index: int) -> str | None:
     """Return PATTERN, SUBSET or DEFINE if such a part certainly starts at `index`; else None."""
     keyword = tokens.key(index)
     if keyword not in _SIGNS_OF_PARTS:
@@ -160,10 +160,10 @@ def part_at(tokens: TokenSequence, index: int) -> str | None:
 
 
 # The first words of the parts that `_refuse_early_end` finds after the clause.
-_WORDS_OF_PARTS = _SIGNS_OF_PARTS.keys() | words("WITHIN ONE ALL AFTER MEASURES")
+_WORDS_OF_PARTS = _SIGNS_OF_PARTS.keys() | split_words("WITHIN ONE ALL AFTER MEASURES")
 
 
-def part_outside(tokens: TokenSequence, index: int) -> str | None:
+def find_part_outside(tokens: TokenSequence, index: int) -> str | None:
     """Return the part of a clause that starts at `index`, right after the clause, or None.
 
     A part is returned only if the query around the clause cannot go on like this.
@@ -182,7 +182,7 @@ def part_outside(tokens: TokenSequence, index: int) -> str | None:
     return None
 
 
-def _definition_at(tokens: TokenSequence, opening: int, index: int) -> str | None:
+def _find_definition_at(tokens: TokenSequence, opening: int, index: int) -> str | None:
     """Return `U AS` if the definition of U in DEFINE starts at `index`, after a comma; else None.
 
     Args:
@@ -212,7 +212,7 @@ def _explain_unclosed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
             index = closing
         elif closing is not None:
             for inner in tokens.walk_level(index + 1, closing):
-                part = part_at(tokens, inner) or _definition_at(tokens, index, inner)
+                part = find_part_at(tokens, inner) or _find_definition_at(tokens, index, inner)
                 if part:
                     spans = tokens[index].span, tokens[inner].span
                     return bracket_not_closed(*spans, opening=tokens.key(index), keyword=part)
@@ -242,9 +242,9 @@ def _refuse_early_end(tokens: TokenSequence, opening: int) -> None:
     closing = tokens.pairs[opening]
     if all(token.key not in _WORDS_OF_PARTS for token in tokens.tokens[closing + 1 :]):
         return
-    parts = {part_at(tokens, index) for index in tokens.walk_level(opening + 1, closing)}
+    parts = {find_part_at(tokens, index) for index in tokens.walk_level(opening + 1, closing)}
     for index in tokens.walk_level(closing + 1, tokens.find_end_of_parentheses(closing)):
-        part = part_at(tokens, index)
+        part = find_part_at(tokens, index)
         if tokens.key(index) == "MATCH_RECOGNIZE":
             return  # the parts that follow are those of another clause
         if part and part not in parts and (index == closing + 1 or "PATTERN" not in parts):
@@ -255,7 +255,7 @@ def _refuse_early_end(tokens: TokenSequence, opening: int) -> None:
     if has_as:
         candidates.append(closing + 3)
     for index in candidates:
-        part = part_outside(tokens, index)
+        part = find_part_outside(tokens, index)
         if part:
             raise _explain_part_outside(tokens, closing, index, part)
 
@@ -275,7 +275,7 @@ def _explain_part_outside(
 
 
 # The words of CREATE and ALTER before the one for what is created, such as VIEW.
-_WORDS_BEFORE_OBJECT = words(
+_WORDS_BEFORE_OBJECT = split_words(
     "CREATE ALTER OR REPLACE GLOBAL TEMP TEMPORARY MATERIALIZED STREAMING REFRESH"
 )
 
@@ -506,7 +506,7 @@ def _find_relation_starts(tokens: TokenSequence, last: int) -> Iterator[int]:
         is_comma = tokens.key(index) == "," and not is_past_from
         if not is_join and not is_comma:
             continue
-        values_end = rows_of_values(tokens, start, last)
+        values_end = skip_values(tokens, start, last)
         if values_end is None or index >= values_end:  # a comma between VALUES ends no relation
             start = index + 1
             yield start
@@ -549,8 +549,8 @@ def _find_last_from(tokens: TokenSequence, last: int) -> int | None:
 def _refuse_correlation(tokens: TokenSequence, start: int, end: int) -> None:
     """Raise an error if the relation `start .. end` reads columns of the query around it."""
     outer_names = frozenset(_find_outer_names(tokens, start))
-    inner_names = relation_names(tokens, start - 1, end)
-    for token, path in qualified_names(tokens, range(start, end)):
+    inner_names = list_relation_names(tokens, start - 1, end)
+    for token, path in find_qualified_names(tokens, range(start, end)):
         if token.name.upper() in outer_names - inner_names:
             raise errors.correlated_relation(path, name=tokens.text_at(path))
 
@@ -568,7 +568,9 @@ def _find_outer_names(tokens: TokenSequence, start: int) -> Iterator[str]:
             continue
         outer = tokens.around[opening]
         for index in tokens.walk_level(outer + 1, tokens.pairs.get(outer, len(tokens))):
-            for relation in relations_after(tokens, index, tokens.find_end_of_parentheses(index)):
+            for relation in find_relations_after(
+                tokens, index, tokens.find_end_of_parentheses(index)
+            ):
                 is_itself = relation.start - 1 == opening
                 if not is_itself:
                     yield from (name.upper() for name in relation.names)
@@ -580,9 +582,9 @@ def _find_outer_names(tokens: TokenSequence, start: int) -> Iterator[str]:
 # columns. If WHERE follows the clause and compares a column with constants, the test holds for
 # every row of the result. In all cases that are not that plain, everything is used.
 
-_READERS_OF_ALL_COLUMNS = words("PIVOT UNPIVOT NATURAL IDENTIFIER TRANSFORM |>")
-_COMPARISONS = words("= <=> < <= > >= <> BETWEEN IN")
-_TYPES_OF_LITERALS = words("DATE TIMESTAMP")
+_READERS_OF_ALL_COLUMNS = split_words("PIVOT UNPIVOT NATURAL IDENTIFIER TRANSFORM |>")
+_COMPARISONS = split_words("= <=> < <= > >= <> BETWEEN IN")
+_TYPES_OF_LITERALS = split_words("DATE TIMESTAMP")
 _SCOPE_OF_WHERE = Scope(ClausePart.PARTITION_BY, reads_match=False)
 
 
@@ -597,7 +599,7 @@ def find_use(tokens: TokenSequence, start: int, closing: int, alias: int | None)
     """
     names = None
     if not find_renames(tokens, alias):
-        names = names_outside(tokens, range(start, closing + 1))
+        names = list_names_outside(tokens, range(start, closing + 1))
     where = (closing if alias is None else alias) + 1
     is_only_relation = tokens.key(start - 1) == "FROM" and tokens.key(where) == "WHERE"
     if not is_only_relation:
@@ -605,7 +607,7 @@ def find_use(tokens: TokenSequence, start: int, closing: int, alias: int | None)
     return Use(names, tuple(_find_key_tests(tokens, where, alias)))
 
 
-def names_outside(tokens: TokenSequence, inside: range = range(0)) -> frozenset[str] | None:
+def list_names_outside(tokens: TokenSequence, inside: range = range(0)) -> frozenset[str] | None:
     """Return the names outside of a range of tokens, in lower case.
 
     None means that all columns may be read, as for `SELECT *`.

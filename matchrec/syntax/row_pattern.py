@@ -26,7 +26,7 @@ from matchrec.errors.sql import clause as clause_errors
 from matchrec.errors.sql import pattern as errors
 from matchrec.errors.wording import describe_value
 from matchrec.plan import pattern as patterns
-from matchrec.plan.text import find_marker, is_reserved, parameter_name
+from matchrec.plan.text import find_marker, is_reserved, name_parameter
 from matchrec.source import Span
 from matchrec.syntax.tokens import (
     MOST_ROWS,
@@ -35,7 +35,7 @@ from matchrec.syntax.tokens import (
     TokenKind,
     TokenSequence,
     read_whole_number,
-    words,
+    split_words,
 )
 
 # How many groups may be inside of each other. More would exceed Python's stack in a later pass.
@@ -48,7 +48,7 @@ _PAIRS = {")": "(", "-}": "{-"}
 QuantifierBound = int | patterns.Parameter | None
 
 
-def replace_parameters(least: QuantifierBound, most: QuantifierBound) -> tuple[int, int | None]:
+def fill_unknown_bounds(least: QuantifierBound, most: QuantifierBound) -> tuple[int, int | None]:
     """Return the bounds of a quantifier, with 0 and None, which is no bound, for parameters."""
     return least if isinstance(least, int) else 0, most if isinstance(most, int) else None
 
@@ -67,7 +67,7 @@ def parse_row_pattern(text: str, span: Span | None = None) -> patterns.RowPatter
     >>> show_pattern(parse_row_pattern("(a|b) {- c -}*? |()| `d`{2,}"))
     '(A | B) {- C -}*? | () | `d`{2,}'
     """
-    return _Parser(text, read_pattern_tokens(text, span or Span(0, len(text)))).pattern()
+    return _Parser(text, read_pattern_tokens(text, span or Span(0, len(text)))).read_pattern()
 
 
 class _Parser(Cursor):
@@ -93,9 +93,9 @@ class _Parser(Cursor):
         """Return the characters of the tokens from `start` up to the position."""
         return self.span(start, max(start + 1, self.position))
 
-    def pattern(self) -> patterns.RowPattern:
+    def read_pattern(self) -> patterns.RowPattern:
         """Read the whole pattern."""
-        tree = self.alternatives()
+        tree = self.read_alternatives()
         closing = self.key
         if closing == ",":
             raise errors.stray_character(self.token.span, text=",")
@@ -103,46 +103,46 @@ class _Parser(Cursor):
             raise errors.unopened_bracket(self.token.span, closing=closing, opening=_PAIRS[closing])
         return tree
 
-    def alternatives(self) -> patterns.RowPattern:
+    def read_alternatives(self) -> patterns.RowPattern:
         """Read alternatives with `|` between them."""
         start = self.position
-        parts = [self.parts()]
+        parts = [self.read_parts()]
         while self.key == "|":
             if self.position == start:
                 raise errors.empty_alternative(self.token.span)
             bar = self.position
             self.advance()
-            parts.append(self.parts())
+            parts.append(self.read_parts())
             if self.position == bar + 1:
                 raise errors.empty_alternative(self.tokens[bar].span)
-        return patterns.alternation(parts, self.span_from(start))
+        return patterns.make_alternation(parts, self.span_from(start))
 
-    def parts(self) -> patterns.RowPattern:
+    def read_parts(self) -> patterns.RowPattern:
         """Read parts that follow each other; none is the empty pattern."""
         start = self.position
         parts = []
         while self.token.kind is not TokenKind.END and self.key not in _ENDS:
-            parts.append(self.quantified())
+            parts.append(self.read_quantified())
         if not parts:
             return patterns.Empty(Span(self.token.span.start, self.token.span.start))
-        return patterns.concatenation(parts, self.span_from(start))
+        return patterns.make_concatenation(parts, self.span_from(start))
 
-    def quantified(self) -> patterns.RowPattern:
+    def read_quantified(self) -> patterns.RowPattern:
         """Read a part and the quantifier after it, if it has one."""
         start = self.position
-        part = self.primary()
+        part = self.read_primary()
         self.refuse_eaten_braces(start)
-        if not self.at_quantifier():
+        if not self.is_at_quantifier():
             return part
         if isinstance(part, patterns.Negation):
             raise errors.not_with_quantifier(self.span_from(start).to(self.token.span))
         quantifier = self.position
-        bounds = self.quantifier()
+        bounds = self.read_quantifier()
         span = self.span_from(quantifier)
         greedy = not self.accept("?")
-        if self.at_quantifier():
+        if self.is_at_quantifier():
             second = self.position
-            self.quantifier()
+            self.read_quantifier()
             first_span = self.span(quantifier, second)
             second_span = self.span(second, self.position)
             raise errors.two_quantifiers(
@@ -151,7 +151,7 @@ class _Parser(Cursor):
                 second=self.text_at(second_span),
             )
         low, high = [bound if isinstance(bound, patterns.Parameter) else None for bound in bounds]
-        least, most = replace_parameters(*bounds)
+        least, most = fill_unknown_bounds(*bounds)
         return patterns.Quantified(
             part, least, most, greedy, self.span_from(start), (low, high), span
         )
@@ -184,11 +184,11 @@ class _Parser(Cursor):
             span, written=written, part=part, braced=f"{{{bounds}}}"
         )
 
-    def at_quantifier(self) -> bool:
+    def is_at_quantifier(self) -> bool:
         """Return whether a quantifier comes next."""
         return self.key in ("*", "+", "?", "{")
 
-    def quantifier(self) -> tuple[QuantifierBound, QuantifierBound]:
+    def read_quantifier(self) -> tuple[QuantifierBound, QuantifierBound]:
         """Read a quantifier without the `?` that makes it reluctant, and return its bounds."""
         token = self.advance()
         if token.key in patterns.SIGNS:
@@ -198,22 +198,22 @@ class _Parser(Cursor):
             if end != -1:
                 inside = self.text[token.span.start + 2 : end]
                 raise errors.doubled_braces(Span(token.span.start, end + 2), written=inside)
-        least = self.bound()
+        least = self.read_bound()
         has_comma = self.accept(",")
-        most = self.bound() if has_comma else least
+        most = self.read_bound() if has_comma else least
         if not self.accept("}") or (least is None and not has_comma):
             start = token.span.start
             end = self.text.find("}", start, self.tokens[-1].span.end) + 1
             raise errors.malformed_quantifier(Span(start, end or self.token.span.end))
         span = token.span.to(self.tokens[self.position - 1].span)
         if not isinstance(least, patterns.Parameter) and not isinstance(most, patterns.Parameter):
-            check_quantifier_bounds(*replace_parameters(least, most), span)
+            check_quantifier_bounds(*fill_unknown_bounds(least, most), span)
         return least, most
 
-    def bound(self) -> QuantifierBound:
+    def read_bound(self) -> QuantifierBound:
         """Read a bound of a quantifier; None if none comes next."""
         if self.key in (":", "?", "@"):
-            return self.parameter(self.advance())
+            return self.read_parameter(self.advance())
         if self.token.kind is not TokenKind.NUMBER:
             return None
         token = self.advance()
@@ -222,33 +222,33 @@ class _Parser(Cursor):
             raise errors.bound_too_large(token.span, limit=MOST_ROWS)
         return number
 
-    def parameter(self, mark: Token) -> patterns.Parameter:
+    def read_parameter(self, mark: Token) -> patterns.Parameter:
         """Read the rest of `?`, `:name` or `@name`, whose first token is `mark`."""
         if mark.key == "?":
-            return patterns.Parameter(parameter_name(mark.span), mark.key, mark.span)
+            return patterns.Parameter(name_parameter(mark.span), mark.key, mark.span)
         if self.token.kind is not TokenKind.WORD:
             raise errors.parameter_without_name(mark.span, mark=mark.text)
         name = self.advance()
         return patterns.Parameter(name.text, mark.key, mark.span.to(name.span))
 
-    def primary(self) -> patterns.RowPattern:
+    def read_primary(self) -> patterns.RowPattern:
         """Read a variable, a group or another part without its quantifier."""
-        if self.at_quantifier():
+        if self.is_at_quantifier():
             start = self.position
             before = self.tokens[start - 1] if start else self.token
             if self.key == "?" and before.key == "(":
                 raise errors.group_of_regular_expressions(before.span.to(self.token.span))
-            self.quantifier()
+            self.read_quantifier()
             span = self.span_from(start)
             raise errors.nothing_to_repeat(span, quantifier=self.text_at(span))
         token = self.advance()
         match token.key:
             case "(":
-                return self.group(token, ")")
+                return self.read_group(token, ")")
             case "{-":
                 if self.key == "-}":
                     raise errors.empty_exclusion(token.span.to(self.token.span))
-                part = self.group(token, "-}")
+                part = self.read_group(token, "-}")
                 return patterns.Exclusion(part, token.span.to(self.tokens[self.position - 1].span))
             case "^":
                 return patterns.PartitionStart(token.span)
@@ -259,16 +259,16 @@ class _Parser(Cursor):
             stray = errors.stray_number if is_number else errors.stray_character
             raise stray(token.span, text=token.text)
         if token.key == "PERMUTE" and self.key == "(":
-            return self.permutation(token)
+            return self.read_permutation(token)
         if token.kind is TokenKind.WORD and token.key == "NOT":
-            return self.negation(token)
+            return self.read_negation(token)
         if token.kind is TokenKind.WORD and is_reserved(token.text):
             raise errors.reserved_word(token.key, "PATTERN", token.span)
         return patterns.Variable(token.variable, token.span)
 
-    def negation(self, word: Token) -> patterns.RowPattern:
+    def read_negation(self, word: Token) -> patterns.RowPattern:
         """Read what follows NOT: a variable, or several in parentheses."""
-        part = self.primary() if self.token.is_name or self.key == "(" else patterns.Empty()
+        part = self.read_primary() if self.token.is_name or self.key == "(" else patterns.Empty()
         alternatives = part.parts if isinstance(part, patterns.Alternation) else (part,)
         span = word.span.to(self.tokens[self.position - 1].span)
         names = [part.name for part in alternatives if isinstance(part, patterns.Variable)]
@@ -276,35 +276,35 @@ class _Parser(Cursor):
             raise errors.malformed_not(span)
         return patterns.Negation(tuple(dict.fromkeys(names)), span)
 
-    def group(self, opening: Token, closing: str) -> patterns.RowPattern:
+    def read_group(self, opening: Token, closing: str) -> patterns.RowPattern:
         """Read alternatives up to the bracket `closing`, after the bracket `opening`."""
-        self.enter(opening)
-        part = self.alternatives()
-        self.leave(closing)
+        self.open_bracket(opening)
+        part = self.read_alternatives()
+        self.close_bracket(closing)
         if isinstance(part, patterns.Empty):
             return patterns.Empty(opening.span.to(self.tokens[self.position - 1].span))
         return part
 
-    def permutation(self, word: Token) -> patterns.RowPattern:
+    def read_permutation(self, word: Token) -> patterns.RowPattern:
         """Read the parts in parentheses after PERMUTE."""
-        self.enter(self.advance())
-        parts = self.several(self.permutation_part)
-        self.leave(")")
-        return patterns.permutation(parts, word.span.to(self.tokens[self.position - 1].span))
+        self.open_bracket(self.advance())
+        parts = self.read_several(self.read_permutation_part)
+        self.close_bracket(")")
+        return patterns.make_permutation(parts, word.span.to(self.tokens[self.position - 1].span))
 
-    def permutation_part(self) -> patterns.RowPattern:
+    def read_permutation_part(self) -> patterns.RowPattern:
         """Read a part of a PERMUTE, which must not be empty text."""
         if self.key in (",", ")"):
             raise errors.empty_permutation_part(self.token.span)
-        return self.alternatives()
+        return self.read_alternatives()
 
-    def enter(self, opening: Token) -> None:
+    def open_bracket(self, opening: Token) -> None:
         """Note a bracket that was opened. Raises an error if groups are nested too deep."""
         self.unclosed.append(opening)
         if len(self.unclosed) > DEEPEST:
             raise errors.pattern_nested_too_deep(opening.span, limit=DEEPEST)
 
-    def leave(self, closing: str) -> None:
+    def close_bracket(self, closing: str) -> None:
         """Read the bracket that closes the innermost one. Raises an error if it does not follow."""
         opening = self.unclosed.pop()
         key = self.key
@@ -408,7 +408,7 @@ def pattern_outside(tokens: TokenSequence, word: int, wrong: int) -> MatchRecogn
         word: the word PATTERN.
         wrong: the token outside of its parentheses. None is returned if no pattern has it.
     """
-    if tokens.key(wrong) not in words("^ $ * + ? { |"):
+    if tokens.key(wrong) not in split_words("^ $ * + ? { |"):
         return None
     end = word + 1
     while end < len(tokens) and (
@@ -425,7 +425,7 @@ def pattern_outside(tokens: TokenSequence, word: int, wrong: int) -> MatchRecogn
 ParameterValues = Mapping[str, object]
 
 
-def parameters_in(pattern: patterns.RowPattern) -> Iterator[patterns.Parameter]:
+def list_parameters(pattern: patterns.RowPattern) -> Iterator[patterns.Parameter]:
     """Yield the parameters of all quantifiers, from left to right."""
     for node in patterns.walk_pattern(pattern):
         if isinstance(node, patterns.Quantified):
@@ -438,7 +438,7 @@ def fill_bounds(pattern: patterns.RowPattern, values: ParameterValues) -> patter
     Raises:
         MatchRecognizeError: a parameter has no value, or one that cannot be a bound.
     """
-    if next(parameters_in(pattern), None) is None:
+    if next(list_parameters(pattern), None) is None:
         return pattern
     filled = patterns.replace_children(pattern, lambda part: fill_bounds(part, values))
     if not isinstance(filled, patterns.Quantified):
@@ -454,7 +454,7 @@ def fill_bounds(pattern: patterns.RowPattern, values: ParameterValues) -> patter
 def read_parameter(tokens: Sequence[Token]) -> patterns.Parameter | None:
     """Return the parameter that the tokens are, `:name` or `?`; None if they are none."""
     if len(tokens) == 1 and tokens[0].key == "?":
-        return patterns.Parameter(parameter_name(tokens[0].span), "?", tokens[0].span)
+        return patterns.Parameter(name_parameter(tokens[0].span), "?", tokens[0].span)
     if len(tokens) == 2 and tokens[0].key == ":" and tokens[1].is_word:
         return patterns.Parameter(tokens[1].text, ":", tokens[0].span.to(tokens[1].span))
     return None

@@ -16,18 +16,18 @@ from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import window as window_errors
 from matchrec.errors.sql.query import refuse_other_language
 from matchrec.plan.clauses import EventSelection, FirstMatches, MatchOutput
-from matchrec.plan.text import words_of
+from matchrec.plan.text import read_words
 from matchrec.source import Span
 from matchrec.syntax.durations import is_distance
 from matchrec.syntax.expressions.reader import ClausePart, refuse_strange
-from matchrec.syntax.relation import part_at
+from matchrec.syntax.relation import find_part_at
 from matchrec.syntax.row_pattern import pattern_outside, read_parameter
 from matchrec.syntax.tokens import (
     TokenKind,
     TokenSequence,
     make_first_matches,
     pair_brackets,
-    words,
+    split_words,
 )
 
 _PARTS_IN_ORDER = tuple(ClausePart)
@@ -39,9 +39,9 @@ _WORDS_OF_KEYWORDS = {**dict.fromkeys(OF_TWO_WORDS, 2), **_PARTS_OF_MORE_WORDS}
 # The parts whose section includes the keyword, because the words after it depend on it.
 _PARTS_WITH_KEYWORD = (ClausePart.FRAME, ClausePart.SEARCH, *_PARTS_OF_MORE_WORDS)
 _PARTS_AFTER_PATTERN = (ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
-NOT_AT_END_OF_EXPRESSION = words_of("NOT AT AN END")
+NOT_AT_END_OF_EXPRESSION = read_words("NOT AT AN END")
 # CASE starts an expression if WHEN is the first of these words after it.
-_WORDS_AFTER_CASE = words("WHEN CASE AS PATTERN")
+_WORDS_AFTER_CASE = split_words("WHEN CASE AS PATTERN")
 UNITS_OF_FRAMES = ("ROWS", "RANGE", "GROUPS")
 
 
@@ -103,7 +103,7 @@ def cut_out_tokens(query: TokenSequence, opening: int, closing: int) -> ClauseTo
     return ClauseTokens(query.text, tokens, pairs, dialect=query.dialect, inside=inside)
 
 
-def all_tokens(text: TokenSequence) -> ClauseTokens:
+def read_section_tokens(text: TokenSequence) -> ClauseTokens:
     """Return the tokens of a clause whose text is the content of its parentheses alone."""
     inside = Span(0, len(text.text))
     return ClauseTokens(text.text, text.tokens, text.pairs, dialect=text.dialect, inside=inside)
@@ -157,8 +157,8 @@ def _find_starts(clause: ClauseTokens) -> Iterator[tuple[ClausePart, int]]:
     pattern_end = -1  # the last token of PATTERN and of the words after it
     keyword_end = -1  # the first token after the keyword of the last part
     for index in clause.walk_level(0, len(clause)):
-        part = _part_at(clause, index, pattern_end)
-        is_first_item = index == keyword_end and part_at(clause, index) != "DEFINE"
+        part = _find_part_at(clause, index, pattern_end)
+        is_first_item = index == keyword_end and find_part_at(clause, index) != "DEFINE"
         if part in _PARTS_OF_ONE_WORD and (is_first_item or _is_variable(clause, index)):
             part = None  # a name, such as a column called `measures`
         if part:
@@ -225,7 +225,7 @@ def _read_words_of(
     return None, index
 
 
-def _part_at(clause: ClauseTokens, index: int, pattern_end: int) -> ClausePart | None:
+def _find_part_at(clause: ClauseTokens, index: int, pattern_end: int) -> ClausePart | None:
     """Return the part whose keyword is at `index`, or None.
 
     Args:

@@ -18,7 +18,7 @@ from matchrec.plan.text import NO_ALIAS_OF_SAIL, quote_name
 from matchrec.source import Span
 from matchrec.syntax.relation import WithClause, find_with_clauses
 from matchrec.syntax.tokens import SPARK, Dialect, TokenRange, TokenSequence, read_tokens
-from matchrec.syntax.written_relations import relations_after
+from matchrec.syntax.written_relations import find_relations_after
 
 
 class Spelling(NamedTuple):
@@ -68,7 +68,7 @@ def find_relation_names(tokens: TokenSequence) -> Iterator[Spelling]:
     """Yield aliases that need backticks, and names of WITH queries in another case."""
     withs = tuple(find_with_clauses(tokens))
     for word in sorted((*tokens.places.get("FROM", ()), *tokens.places.get("JOIN", ()))):
-        for relation in relations_after(tokens, word, len(tokens)):
+        for relation in find_relations_after(tokens, word, len(tokens)):
             for alias in relation.aliases:
                 if tokens[alias].is_word and tokens.key(alias) in NO_ALIAS_OF_SAIL:
                     yield Spelling(tokens[alias].span, quote_name(tokens[alias].text))

@@ -31,13 +31,13 @@ from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql.tokens import unclosed_text
 from matchrec.plan.clauses import FirstMatches
 from matchrec.plan.expression import MatchFunction
-from matchrec.plan.text import MICROSECONDS, Amount, words_of
+from matchrec.plan.text import MICROSECONDS, Amount, read_words
 from matchrec.source import Span
 
 T = TypeVar("T")
 
 
-def words(text: str) -> frozenset[str]:
+def split_words(text: str) -> frozenset[str]:
     """Return the words of a text. It keeps long sets of keywords readable."""
     return frozenset(text.split())
 
@@ -51,15 +51,19 @@ SEMANTICS = frozenset({"RUNNING", "FINAL"})
 MATCH_FUNCTIONS = frozenset(function.value for function in MatchFunction)
 FUNCTIONS_OF_MATCH = NAVIGATION | MATCH_FUNCTIONS | {"CLASSIFIER", "MATCHED_ROWS"}
 
-AGGREGATES = words_of("AGGREGATE")
-CONSTANT_CALLS = words_of("CONSTANT CALL")
+AGGREGATES = read_words("AGGREGATE")
+CONSTANT_CALLS = read_words("CONSTANT CALL")
 
 # Functions that are called with OVER only.
-WINDOW_ONLY = words("LAG LEAD NTH_VALUE ROW_NUMBER RANK DENSE_RANK PERCENT_RANK CUME_DIST NTILE")
+WINDOW_ONLY = split_words(
+    "LAG LEAD NTH_VALUE ROW_NUMBER RANK DENSE_RANK PERCENT_RANK CUME_DIST NTILE"
+)
 
 OF_SEVERAL_ROWS = AGGREGATES | FUNCTIONS_OF_MATCH | WINDOW_ONLY
 
-UNITS = words("YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND NANOSECOND")
+UNITS = split_words(
+    "YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND NANOSECOND"
+)
 UNITS_OF_TIME = UNITS | {f"{unit}S" for unit in UNITS}
 
 
@@ -207,7 +211,7 @@ class Cursor:
         self.position += len(keys)
         return True
 
-    def several(self, read: Callable[[], T]) -> list[T]:
+    def read_several(self, read: Callable[[], T]) -> list[T]:
         """Read one or more items with commas between them, each with `read`."""
         items = [read()]
         while self.accept(","):
@@ -521,7 +525,7 @@ _QUERY_WORDS_AND_FUNCTIONS = frozenset({"MAP", "REDUCE"})
 _QUERY_WORDS = _QUERY_WORDS_AND_FUNCTIONS | {"SELECT", "WITH", "FROM", "VALUES", "TABLE"}
 
 # What follows such a word only if it names a column.
-_AFTER_COLUMN_NAME = words(
+_AFTER_COLUMN_NAME = split_words(
     ") , . [ :: = == <=> <> != < <= > >= + / % || AS AND OR IS IN LIKE BETWEEN"
 )
 

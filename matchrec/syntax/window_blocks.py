@@ -16,7 +16,7 @@ from matchrec.errors.sql.tokens import unexpected_token
 from matchrec.plan.match_plan import Use
 from matchrec.plan.text import quote_name
 from matchrec.source import Span
-from matchrec.syntax.nodes import Site, WindowCall, uncalled
+from matchrec.syntax.nodes import Site, WindowCall, name_uncalled
 from matchrec.syntax.pattern_windows import (
     CallTokens,
     FoundWindow,
@@ -29,7 +29,7 @@ from matchrec.syntax.relation import (
     ClauseLocation,
     WithClause,
     find_visible,
-    names_outside,
+    list_names_outside,
     refuse_stored_text,
 )
 from matchrec.syntax.tokens import TokenSequence
@@ -113,7 +113,7 @@ class Block:
         Args:
             withs: the WITH clauses of the query.
         """
-        names = names_outside(self.tokens)
+        names = list_names_outside(self.tokens)
         visible = find_visible(self.tokens, withs, self.select.relation[0])
         columns_of_calls = frozenset(
             call.column.lower() for window in self.windows for _, call in window.calls
@@ -122,7 +122,7 @@ class Block:
             # Calls with the same text have the same column.
             calls = {call.column: call for _, call in window.calls}
             uncalled_measures = frozenset(
-                uncalled(measure.name).lower() for measure in window.clause.measures
+                name_uncalled(measure.name).lower() for measure in window.clause.measures
             )
             used_names = None if names is None else names | columns_of_calls
             yield Site(

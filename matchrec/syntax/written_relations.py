@@ -13,22 +13,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from matchrec.plan.text import words_of
+from matchrec.plan.text import read_words
 from matchrec.source import Span
-from matchrec.syntax.tokens import Token, TokenSequence, words
+from matchrec.syntax.tokens import Token, TokenSequence, split_words
 
 # Words that are not an alias after a relation.
-NO_ALIAS = words_of("NO ALIAS")
+NO_ALIAS = read_words("NO ALIAS")
 
 # Words after a relation, each with a parenthesis, after which it may have another alias.
-_ROTATIONS = words("PIVOT UNPIVOT MATCH_RECOGNIZE")
-_LITERALS = words("NULL TRUE FALSE")
-_TIME_TRAVEL = words("VERSION TIMESTAMP SYSTEM_VERSION SYSTEM_TIME")
-_SET_OPERATORS = words("UNION INTERSECT EXCEPT MINUS |> ;")
-_WORDS_BEFORE_BY = words("GROUP ORDER SORT CLUSTER DISTRIBUTE")
-_WORDS_AFTER_FROM = words("WHERE HAVING WINDOW LIMIT OFFSET QUALIFY LATERAL") | _WORDS_BEFORE_BY
+_ROTATIONS = split_words("PIVOT UNPIVOT MATCH_RECOGNIZE")
+_LITERALS = split_words("NULL TRUE FALSE")
+_TIME_TRAVEL = split_words("VERSION TIMESTAMP SYSTEM_VERSION SYSTEM_TIME")
+_SET_OPERATORS = split_words("UNION INTERSECT EXCEPT MINUS |> ;")
+_WORDS_BEFORE_BY = split_words("GROUP ORDER SORT CLUSTER DISTRIBUTE")
+_WORDS_AFTER_FROM = (
+    split_words("WHERE HAVING WINDOW LIMIT OFFSET QUALIFY LATERAL") | _WORDS_BEFORE_BY
+)
 # After these an operand or a name follows, so a keyword there is a name.
-_BEFORE_NAME = words(
+_BEFORE_NAME = split_words(
     "AND OR NOT IN LIKE BETWEEN = == <> != < <= > >= + - * / % || , ( . AS BY SELECT"
 )
 
@@ -56,7 +58,7 @@ def read_relation(tokens: TokenSequence, start: int, end: int) -> WrittenRelatio
     names = [name] if name else []
     aliases: list[int] = []
     while index < end and not starts_part(tokens, index):
-        after_sample = past_sample(tokens, index, end)
+        after_sample = skip_sample(tokens, index, end)
         if after_sample > index:
             index = after_sample
             continue
@@ -77,16 +79,16 @@ def read_relation(tokens: TokenSequence, start: int, end: int) -> WrittenRelatio
     return WrittenRelation(start, min(index, end), name, tuple(names), tuple(aliases))
 
 
-def relation_names(tokens: TokenSequence, start: int, end: int) -> frozenset[str]:
+def list_relation_names(tokens: TokenSequence, start: int, end: int) -> frozenset[str]:
     """Return the names of all relations among tokens `start .. end`, in upper case."""
     names: set[str] = set()
     for index in range(start, end):
-        for relation in relations_after(tokens, index, end):
+        for relation in find_relations_after(tokens, index, end):
             names.update(name.upper() for name in relation.names)
     return frozenset(names)
 
 
-def qualified_names(tokens: TokenSequence, indices: range) -> Iterator[tuple[Token, Span]]:
+def find_qualified_names(tokens: TokenSequence, indices: range) -> Iterator[tuple[Token, Span]]:
     """Yield the first name of every path with a dot, such as `t.x`, and the span of the path."""
     for index in indices:
         if (
@@ -100,7 +102,7 @@ def qualified_names(tokens: TokenSequence, indices: range) -> Iterator[tuple[Tok
             yield tokens[index], tokens.span(index, min(last + 1, len(tokens)))
 
 
-def relations_after(tokens: TokenSequence, index: int, end: int) -> Iterator[WrittenRelation]:
+def find_relations_after(tokens: TokenSequence, index: int, end: int) -> Iterator[WrittenRelation]:
     """Yield the relations of the FROM at `index`, or the one of the JOIN there.
 
     The relations of a FROM are separated by commas. Nothing is yielded for other tokens.
@@ -142,7 +144,7 @@ def is_from(tokens: TokenSequence, index: int) -> bool:
     return not _QUERY_WORDS.isdisjoint(keys_before)
 
 
-_QUERY_WORDS = words("SELECT DELETE FROM WITH UNION INTERSECT EXCEPT MINUS")
+_QUERY_WORDS = split_words("SELECT DELETE FROM WITH UNION INTERSECT EXCEPT MINUS")
 
 
 def starts_part(tokens: TokenSequence, index: int) -> bool:
@@ -174,7 +176,7 @@ def _read_primary(tokens: TokenSequence, start: int, end: int) -> tuple[int, str
     """
     if tokens.key(start) in ("(", "{"):
         return tokens.index_after(start), None
-    values_end = rows_of_values(tokens, start, end)
+    values_end = skip_values(tokens, start, end)
     if values_end is not None:
         return values_end, None
     index = start
@@ -205,7 +207,7 @@ def find_alias(tokens: TokenSequence, index: int) -> int | None:
     if has_as:
         return alias
     is_something_else = (
-        past_sample(tokens, alias, len(tokens)) > alias
+        skip_sample(tokens, alias, len(tokens)) > alias
         or _find_rotation(tokens, alias) in tokens.pairs
         or starts_part(tokens, alias)
     )
@@ -223,7 +225,7 @@ def _find_rotation(tokens: TokenSequence, index: int) -> int:
     return opening if tokens.key(opening) == "(" else -1
 
 
-def rows_of_values(tokens: TokenSequence, start: int, end: int) -> int | None:
+def skip_values(tokens: TokenSequence, start: int, end: int) -> int | None:
     """Return the token after the last row of the VALUES at `start`; None if VALUES is not there."""
     if tokens.key(start) != "VALUES":
         return None
@@ -247,7 +249,7 @@ def _find_row_end(tokens: TokenSequence, start: int, end: int) -> int | None:
     return tokens.index_after(index) if is_row else None
 
 
-def past_sample(tokens: TokenSequence, index: int, end: int) -> int:
+def skip_sample(tokens: TokenSequence, index: int, end: int) -> int:
     """Return the token after what is at `index`: a sample, a version of the table, or options.
 
     `index` itself is returned if none of these is there.

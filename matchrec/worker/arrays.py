@@ -1,7 +1,8 @@
 """Convert Arrow arrays to NumPy arrays, type by type, and back.
 
 Arrow's own `to_numpy`, `pa.array` of a NumPy array, and `fill_null` load pandas first, which takes
-a new worker longer than all the rest of Arrow. `numbers_of` and `to_arrow` share memory without it.
+a new worker longer than all the rest of Arrow. `read_numbers` and `make_array` share memory without
+it.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def take_column(table: pa.Table, name: str) -> pa.Array:
     return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
 
 
-def to_bytes(batches: Sequence[pa.RecordBatch]) -> bytes:
+def write_batches(batches: Sequence[pa.RecordBatch]) -> bytes:
     """Return one or more batches as the bytes of an Arrow stream."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batches[0].schema) as writer:
@@ -83,27 +84,27 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(is_binary or pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def to_spark_type(kind: pa.DataType) -> pa.DataType:
+def find_spark_type(kind: pa.DataType) -> pa.DataType:
     """Return an Arrow type with types that Spark has in it. Numbers become wider.
 
-    >>> to_spark_type(pa.list_(pa.uint8()))
+    >>> find_spark_type(pa.list_(pa.uint8()))
     ListType(list<item: int16>)
     """
     if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(to_spark_type(field.type)) for field in kind])
+        return pa.struct([field.with_type(find_spark_type(field.type)) for field in kind])
     if pa.types.is_map(kind):
-        return pa.map_(to_spark_type(kind.key_type), to_spark_type(kind.item_type))
+        return pa.map_(find_spark_type(kind.key_type), find_spark_type(kind.item_type))
     if pa.types.is_list(kind):
-        return pa.list_(kind.value_field.with_type(to_spark_type(kind.value_type)))
+        return pa.list_(kind.value_field.with_type(find_spark_type(kind.value_type)))
     if pa.types.is_dictionary(kind):
-        return to_spark_type(kind.value_type)
+        return find_spark_type(kind.value_type)
     return READ_AS.get(kind) or READ_AS_NAMED.get(str(kind), kind)
 
 
 # From Arrow to NumPy.
 
 
-def numbers_of(values: pa.Array) -> npt.NDArray:  # type: ignore[type-arg]
+def read_numbers(values: pa.Array) -> npt.NDArray:  # type: ignore[type-arg]
     """Return the values of booleans, floats, or a type that is stored as integers.
 
     A NULL may become any value. Booleans are copied; all others share memory with Arrow.
@@ -120,14 +121,14 @@ def numbers_of(values: pa.Array) -> npt.NDArray:  # type: ignore[type-arg]
     return np.frombuffer(content, np.dtype(f"{letter}{kind.bit_width // 8}"))[values.offset : end]
 
 
-def numbers_or_zero(values: pa.Array) -> npt.NDArray:  # type: ignore[type-arg]
-    """Return the values as `numbers_of` does, but 0 for NULL."""
-    numbers = numbers_of(values)
+def read_numbers_or_zero(values: pa.Array) -> npt.NDArray:  # type: ignore[type-arg]
+    """Return the values as `read_numbers` does, but 0 for NULL."""
+    numbers = read_numbers(values)
     zero = numbers.dtype.type(0)
     return np.where(find_valid(values), numbers, zero) if values.null_count else numbers
 
 
-def as_integers(values: pa.Array) -> IntArray:
+def read_integers(values: pa.Array) -> IntArray:
     """Return the values of a type that is stored as integers as int64[n]; 0 for NULL.
 
     A decimal of at most 18 digits becomes its digits, a boolean 0 or 1.
@@ -136,18 +137,18 @@ def as_integers(values: pa.Array) -> IntArray:
     if pa.types.is_boolean(kind) or pa.types.is_null(kind):
         values = values.cast(pa.int8())
     elif pa.types.is_decimal(kind):
-        return np.ascontiguousarray(decimal_words(values)[:, 0])  # 18 digits fit into one word
-    return numbers_or_zero(values).astype(np.int64, copy=False)
+        return np.ascontiguousarray(read_decimal_words(values)[:, 0])  # 18 digits fit into one word
+    return read_numbers_or_zero(values).astype(np.int64, copy=False)
 
 
-def flags_of(table: pa.Table, condition: int) -> IntArray:
+def read_flags(table: pa.Table, condition: int) -> IntArray:
     """Return where a condition holds that Spark has computed: int64[n], 1 or 0."""
     # the first bit of all marks partitions
     column_index, bit = divmod(condition + 1, wire.count_bits_per_column())
-    return (as_integers(take_column(table, wire.bits(column_index))) >> bit) & 1
+    return (read_integers(take_column(table, wire.bits(column_index))) >> bit) & 1
 
 
-def decimal_words(values: pa.Array) -> IntArray:
+def read_decimal_words(values: pa.Array) -> IntArray:
     """Return the low and high words of decimals as int64[n, 2]; 0 for NULL.
 
     The low word has no sign.
@@ -158,12 +159,12 @@ def decimal_words(values: pa.Array) -> IntArray:
     return words[values.offset : values.offset + len(values)]
 
 
-def as_floats(values: pa.Array) -> FloatArray:
+def read_floats(values: pa.Array) -> FloatArray:
     """Return floats as float64[n]; 0 for NULL."""
-    return numbers_or_zero(values).astype(np.float64, copy=False)
+    return read_numbers_or_zero(values).astype(np.float64, copy=False)
 
 
-def doubles_of(bits: IntArray) -> FloatArray:
+def view_as_doubles(bits: IntArray) -> FloatArray:
     """Return the doubles with these bits."""
     return np.ascontiguousarray(bits).view(np.float64)
 
@@ -183,13 +184,13 @@ def find_valid(values: pa.Array) -> BoolArray:
     """Return which values are not NULL, as bool[n]."""
     if not values.null_count:
         return np.ones(len(values), np.bool_)
-    return numbers_of(values.is_valid())
+    return read_numbers(values.is_valid())
 
 
 # From NumPy to Arrow.
 
 
-def to_arrow(numbers: npt.NDArray, absent: BoolArray | None = None) -> pa.Array:  # type: ignore[type-arg]
+def make_array(numbers: npt.NDArray, absent: BoolArray | None = None) -> pa.Array:  # type: ignore[type-arg]
     """Return an array of booleans, integers or floats.
 
     Args:
@@ -207,21 +208,21 @@ def to_arrow(numbers: npt.NDArray, absent: BoolArray | None = None) -> pa.Array:
     return pa.Array.from_buffers(kind, len(numbers), [valid, pa.py_buffer(content)])
 
 
-def as_type(numbers: IntArray, kind: pa.DataType) -> pa.Array:
+def cast_integers(numbers: IntArray, kind: pa.DataType) -> pa.Array:
     """Return integers as values of a type that is stored as integers, such as a date."""
-    return to_arrow(numbers.astype(np.dtype(f"i{kind.bit_width // 8}"), copy=False)).view(kind)
+    return make_array(numbers.astype(np.dtype(f"i{kind.bit_width // 8}"), copy=False)).view(kind)
 
 
-def array_of(values: Sequence[object], kind: pa.DataType) -> pa.Array:
+def make_value_array(values: Sequence[object], kind: pa.DataType) -> pa.Array:
     """Return an array of Python values. Dates and times are given as integers."""
     if pa.types.is_temporal(kind):
         return pa.array(values, pa.int32() if kind.bit_width == 32 else pa.int64()).view(kind)
     return pa.array(values, kind)
 
 
-def offsets_of(offsets: IntArray) -> pa.Array:
+def read_offsets(offsets: IntArray) -> pa.Array:
     """Return the offsets of an Arrow list, which have 32 bits."""
-    return to_arrow(offsets.astype(np.int32))
+    return make_array(offsets.astype(np.int32))
 
 
 # Orders, ranks and sizes.
@@ -234,11 +235,11 @@ def sort_keys(values: pa.Array) -> IntArray:
     """
     kind = values.type
     if pa.types.is_floating(kind):
-        return order_floats(as_floats(values))
+        return order_floats(read_floats(values))
     is_narrow = pa.types.is_decimal(kind) and kind.precision <= NARROW_DIGITS
     if is_narrow or is_whole(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind):
-        return as_integers(values)
-    return as_integers(rank_values(values))
+        return read_integers(values)
+    return read_integers(rank_values(values))
 
 
 def rank_values(values: pa.Array) -> pa.Array:
@@ -247,7 +248,7 @@ def rank_values(values: pa.Array) -> pa.Array:
     Ranks begin with 1, and equal values have the same rank.
     """
     ranks = pc.rank(values, sort_keys="ascending", tiebreaker="dense")
-    return to_arrow(numbers_of(ranks).astype(np.int64), ~find_valid(values))
+    return make_array(read_numbers(ranks).astype(np.int64), ~find_valid(values))
 
 
 def rank_repeated_values(values: pa.Array) -> pa.Array:
@@ -256,7 +257,7 @@ def rank_repeated_values(values: pa.Array) -> pa.Array:
     return rank_values(encoded.dictionary).take(encoded.indices)
 
 
-def repeated(values: pa.Array, ends: IntArray) -> pa.Array:
+def repeat_values(values: pa.Array, ends: IntArray) -> pa.Array:
     """Return the values, each repeated up to where it ends.
 
     The values "a" and "b" with the ends 2 and 3 become "a", "a", "b".
@@ -265,15 +266,15 @@ def repeated(values: pa.Array, ends: IntArray) -> pa.Array:
     return pc.run_end_decode(pa.RunEndEncodedArray.from_arrays(ends, values))
 
 
-def sizes_of(values: pa.Array) -> IntArray | int:
+def estimate_value_sizes(values: pa.Array) -> IntArray | int:
     """Return about how many bytes each value takes: int64[n], or one number for all values."""
     kind = values.type
     if pa.types.is_struct(kind):
-        return sum(map(sizes_of, values.flatten()))
+        return sum(map(estimate_value_sizes, values.flatten()))
     if is_text(kind):
-        return as_integers(pc.binary_length(values))
+        return read_integers(pc.binary_length(values))
     if pa.types.is_list(kind) or pa.types.is_map(kind):
-        lengths = np.diff(numbers_of(values.offsets).astype(np.int64))
+        lengths = np.diff(read_numbers(values.offsets).astype(np.int64))
         bytes_an_element = values.nbytes // max(1, int(lengths.sum())) + 1
         return np.asarray(lengths * bytes_an_element, np.int64)
     return BYTES_OF_A_NUMBER
@@ -286,10 +287,10 @@ def encode_equal(values: pa.Array) -> IntArray:
         codes, _ = number_rows([present, *map(encode_equal, values.flatten())])
         return np.where(find_valid(values), codes, -1)
     if pa.types.is_floating(values.type):
-        _, codes = np.unique(as_floats(values), return_inverse=True)
+        _, codes = np.unique(read_floats(values), return_inverse=True)
         return np.where(find_valid(values), codes, -1).astype(np.int64)
     indices = values.dictionary_encode().indices
-    return np.where(find_valid(indices), numbers_of(indices), -1).astype(np.int64)
+    return np.where(find_valid(indices), read_numbers(indices), -1).astype(np.int64)
 
 
 def number_rows(codes: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
@@ -307,8 +308,8 @@ def number_rows(codes: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
     """
     number = np.zeros(len(codes[0]), np.int64)
     for code in codes:
-        pairs = to_arrow(number * (int(code.max(initial=0)) + 2) + code)
-        number = numbers_of(pairs.dictionary_encode().indices).astype(np.int64)
+        pairs = make_array(number * (int(code.max(initial=0)) + 2) + code)
+        number = read_numbers(pairs.dictionary_encode().indices).astype(np.int64)
     first = np.empty(int(number.max(initial=-1)) + 1, np.int64)
     first[number[::-1]] = np.arange(len(number))[::-1]
     return number, first

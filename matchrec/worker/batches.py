@@ -31,7 +31,7 @@ from matchrec import memory
 from matchrec.compile.executable import Lookaround
 from matchrec.search.partitions import NO_EDGE, BoolArray, Frontier, IntArray
 from matchrec.worker import wire
-from matchrec.worker.arrays import Batches, add_structs, numbers_of, take_column
+from matchrec.worker.arrays import Batches, add_structs, read_numbers, take_column
 from matchrec.worker.wire import Structs
 
 # About how many bytes of rows are searched together, if the number of rows does not limit them.
@@ -75,7 +75,7 @@ class Piece:
         return int(np.count_nonzero(self.starts[:-1] >= first_fresh))
 
 
-def pieces(
+def split_into_pieces(
     batches: Batches, lookaround: Lookaround | None, *, rows_a_call: int, structs: Structs = ()
 ) -> Iterator[Piece]:
     """Yield the rows of a task in pieces.
@@ -102,7 +102,7 @@ def pieces(
             # searching these rows by themselves saves a copy of both tables
             yield waiting.take_partitions(waiting.rows)
         waiting.add(batch)
-        waiting.rows_a_call = min(rows_a_call, rows_in(BYTES_PER_SEARCH, batch))
+        waiting.rows_a_call = min(rows_a_call, estimate_rows(BYTES_PER_SEARCH, batch))
         if waiting.last_start >= waiting.rows_a_call:
             yield waiting.take_partitions(waiting.last_start)
         waiting.check_room(must_be_whole=lookaround is None)
@@ -252,11 +252,11 @@ def divide_batches(
     return table.slice(0, rows).to_batches(), table.slice(rows).to_batches()
 
 
-def rows_in(size: int, batch: pa.RecordBatch) -> int:
+def estimate_rows(size: int, batch: pa.RecordBatch) -> int:
     """Return about how many rows as wide as in a batch fit into `size` bytes, at least 1."""
     return max(1, size * int(batch.num_rows) // max(1, int(batch.nbytes)))
 
 
 def starts_in(bits: pa.Array) -> IntArray:
     """Return the rows that start a partition: those with bit 0 of the first column of bits."""
-    return np.flatnonzero((numbers_of(bits).astype(np.uint8) & 1).view(np.bool_))
+    return np.flatnonzero((read_numbers(bits).astype(np.uint8) & 1).view(np.bool_))

@@ -21,7 +21,7 @@ from matchrec.search.kernels.ways import WAYS
 from matchrec.search.matches import DOUBLE_WORD, Matches
 from matchrec.search.partitions import IntArray
 from matchrec.worker import wire
-from matchrec.worker.arrays import doubles_of
+from matchrec.worker.arrays import view_as_doubles
 from matchrec.worker.batches import Piece
 
 KIND = pa.list_(pa.int64())
@@ -95,12 +95,12 @@ class Tally:
             return
         output_types = self.schema.types[:-1]
         empty = [pa.array([[] if pa.types.is_list(kind) else None], kind) for kind in output_types]
-        numbers = [*self.numbers, *self.kernel_counters.tolist(), task_number()]
+        numbers = [*self.numbers, *self.kernel_counters.tolist(), find_task_number()]
         counters = pa.array([numbers], KIND)
         yield pa.RecordBatch.from_arrays([*empty, counters], self.schema.names)
 
 
-def task_number() -> int:
+def find_task_number() -> int:
     """Return the number of this task in its stage, which is the same when Spark runs it again."""
     from pyspark import TaskContext
 
@@ -115,7 +115,7 @@ def count_matches(matches: Matches) -> int:
     not built, it is at most the greatest BIGINT.
     """
     if matches.totals is not None:
-        match_counts = doubles_of(matches.totals[:, WAYS + DOUBLE_WORD])
+        match_counts = view_as_doubles(matches.totals[:, WAYS + DOUBLE_WORD])
         return int(min(match_counts.sum(), GREATEST_BIGINT))
     if matches.pointers is not None:
         return int(matches.pointers.completes.sum())

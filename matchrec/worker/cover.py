@@ -25,7 +25,7 @@ from matchrec.worker import wire
 from matchrec.worker.arrays import take_column
 from matchrec.worker.batches import Piece
 from matchrec.worker.encode import encode_partitions
-from matchrec.worker.match import searching
+from matchrec.worker.match import check_and_locate
 from matchrec.worker.matching import Incoming
 
 # How many rows the nearest run still needed, then the values that name its starting row, each as an
@@ -73,7 +73,7 @@ class CoverageWorker:
         matched = set(matched_before)
         match_count = 0
         longest_match = 0
-        with prepared_partitions(self.task.executable, piece) as partitions:
+        with prepare_partitions(self.task.executable, piece) as partitions:
             for matches in find_matches(self.task.coverable, counts, partitions):
                 match_count += matches.count
                 longest_match = max(longest_match, int(np.diff(matches.offsets).max()))
@@ -141,7 +141,7 @@ class AttemptWorker:
         """
         executable = self.task.executable
         for piece in self.incoming.read_pieces(batches, executable.lookaround):
-            with prepared_partitions(executable, piece) as partitions:
+            with prepare_partitions(executable, piece) as partitions:
                 notes = find_nearest_runs(self.task.coverable, partitions)
             yield self.make_rows(piece, notes)
             del piece  # so that its table is gone while the next one grows
@@ -179,14 +179,14 @@ class AttemptWorker:
 
 
 @contextmanager
-def prepared_partitions(executable: Executable, piece: Piece) -> Iterator[Partitions]:
+def prepare_partitions(executable: Executable, piece: Piece) -> Iterator[Partitions]:
     """Yield the partitions of a piece, with the bits of all conditions, for a search inside.
 
     Raises:
         MatchRecognizeRunError: the rows do not allow the search. The error names the row.
     """
     partitions = encode_partitions(executable, piece.table, piece.starts, piece.frontier)
-    with searching(executable, piece, partitions):
+    with check_and_locate(executable, piece, partitions):
         yield satisfy_nearby(partitions, executable.nearby)
 
 

@@ -19,7 +19,7 @@ def always_fit(values: pa.Array) -> bool:
     """Return whether every sum of some of these decimals has at most 38 digits."""
     if values.type.precision <= 28 or not len(values):
         return True
-    high = arrays.decimal_words(values)[:, 1]
+    high = arrays.read_decimal_words(values)[:, 1]
     largest_word = max(int(high.max()), -int(high.min())) + 1
     return len(values) * largest_word << 64 < DECIMAL_LIMIT
 

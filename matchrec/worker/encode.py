@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from matchrec.compile.executable import ColumnAspect, Executable
-from matchrec.conditions.functions.comparisons import normalized, rank
+from matchrec.conditions.functions.comparisons import find_representative, rank
 from matchrec.conditions.functions.function import Value
 from matchrec.errors.kinds import MakeRunError
 from matchrec.errors.run import failures
@@ -41,7 +41,7 @@ from matchrec.search.partitions import (
     find_ends_by_distance,
 )
 from matchrec.worker import arrays, wire
-from matchrec.worker.arrays import as_floats, as_integers, find_valid, take_column, to_arrow
+from matchrec.worker.arrays import find_valid, make_array, read_floats, read_integers, take_column
 
 SIGN_BIT = np.uint64(1 << 63)
 WORD = 64  # the bits of a word
@@ -83,7 +83,7 @@ def encode_partitions(
     floats = read_columns(executable.crossing.floats)
     totalled = [take_column(table, wire.column(use.column)) for use in executable.totalled]
     numbers = [encode_for_conditions(values) for values in integers]
-    numbers += [as_floats(values).view(np.int64) for values in floats]
+    numbers += [read_floats(values).view(np.int64) for values in floats]
     numbers += [
         encode_totalled(values, use.aspect)
         for values, use in zip(totalled, executable.totalled, strict=True)
@@ -111,7 +111,7 @@ def encode_for_conditions(values: pa.Array) -> IntArray:
     kind = values.type
     has_numbers = pa.types.is_primitive(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind)
     if has_numbers and not pa.types.is_interval(kind):
-        return as_integers(values)
+        return read_integers(values)
     return np.zeros(len(values), np.int64)
 
 
@@ -125,8 +125,8 @@ def encode_totalled(values: pa.Array, aspect: ColumnAspect) -> IntArray:
     if aspect is ColumnAspect.ORDER:
         return arrays.sort_keys(values)
     if pa.types.is_floating(values.type):
-        return as_floats(values).view(np.int64)
-    return as_integers(values)
+        return read_floats(values).view(np.int64)
+    return read_integers(values)
 
 
 def encode_timeouts(executable: Executable, table: pa.Table) -> IntArray | None:
@@ -144,7 +144,7 @@ def encode_timeouts(executable: Executable, table: pa.Table) -> IntArray | None:
         ranks = arrays.rank_values(append_columns(ends))
         ends = [ranks.slice(i * table.num_rows, table.num_rows) for i in range(len(ends))]
     never = np.iinfo(np.int64).max
-    rows = [np.where(find_valid(values), as_integers(values), never) for values in ends]
+    rows = [np.where(find_valid(values), read_integers(values), never) for values in ends]
     if not executable.task.windowed:  # the first row is for the window of the match
         rows.insert(0, np.full(table.num_rows, never))
     return stack_columns(rows, table.num_rows, np.int64)
@@ -160,7 +160,7 @@ def append_columns(columns: Sequence[pa.Array]) -> pa.Array:
     return together.column("values").combine_chunks()
 
 
-def value_at(table: pa.Table, name: str, row: int) -> object:
+def read_value_at(table: pa.Table, name: str, row: int) -> object:
     """Return a value in Python; as text if Python cannot have such a date or time."""
     value = table.column(name)[row]
     try:
@@ -194,7 +194,7 @@ def unpack_conditions(table: pa.Table, conditions: int, bits: int = 0) -> WordAr
     """
     indices = range(wire.count_bit_columns(conditions))
     packed = [
-        as_integers(take_column(table, wire.bits(index))).view(np.uint64) for index in indices
+        read_integers(take_column(table, wire.bits(index))).view(np.uint64) for index in indices
     ]
     word_count = -(-max(1, conditions, bits) // WORD)
     words = np.zeros((table.num_rows, word_count), np.uint64)
@@ -280,48 +280,48 @@ def rank_nested(columns: Sequence[pa.Array]) -> tuple[pa.Array, list[Value]]:
         columns: columns of one `type_shape`.
     """
     values = [
-        None if value is None else normalized(value)
+        None if value is None else find_representative(value)
         for nested in columns
-        for value in values_of(nested)
+        for value in read_values(nested)
     ]
     keys = [None if value is None else rank(value) for value in values]
     value_by_key = {key: value for key, value in zip(keys, values, strict=True) if key is not None}
     sorted_keys = sorted(value_by_key)
     rank_by_key = {key: number for number, key in enumerate(sorted_keys, 1)}
     ranks = np.array([0 if key is None else rank_by_key[key] for key in keys], np.int64)
-    return to_arrow(ranks, ranks == 0), [value_by_key[key] for key in sorted_keys]
+    return make_array(ranks, ranks == 0), [value_by_key[key] for key in sorted_keys]
 
 
-def values_of(array: pa.Array) -> list[Value]:
+def read_values(array: pa.Array) -> list[Value]:
     """Return the values of a column of any type, in Python as `functions.function` describes."""
     kind = array.type
     if pa.types.is_nested(kind):
-        values = tuples_of_fields(array) if pa.types.is_struct(kind) else tuples_of_elements(array)
+        values = read_structs(array) if pa.types.is_struct(kind) else read_elements(array)
         present: list[bool] = array.is_valid().to_pylist()
         return [
             value if is_present else None for value, is_present in zip(values, present, strict=True)
         ]
     if pa.types.is_temporal(kind):
-        array = to_arrow(as_integers(array), ~find_valid(array))
+        array = make_array(read_integers(array), ~find_valid(array))
     return array.to_pylist()  # type: ignore[no-any-return]
 
 
-def tuples_of_fields(array: pa.StructArray) -> list[Value]:
+def read_structs(array: pa.StructArray) -> list[Value]:
     """Return each struct as a tuple of its fields. Anything may be under a NULL struct."""
-    fields = [values_of(values) for values in array.flatten()]
+    fields = [read_values(values) for values in array.flatten()]
     if not fields:
         return [()] * len(array)
     return list(zip(*fields, strict=True))
 
 
-def tuples_of_elements(array: pa.ListArray | pa.MapArray) -> list[Value]:
+def read_elements(array: pa.ListArray | pa.MapArray) -> list[Value]:
     """Return each array as a tuple of its elements, each map as a tuple of (key, value)."""
     if pa.types.is_fixed_size_list(array.type):  # Sail reads such a type from a file
         array = array.cast(pa.list_(array.type.value_field))
     if pa.types.is_map(array.type):
-        elements = list(zip(values_of(array.keys), values_of(array.items), strict=True))
+        elements = list(zip(read_values(array.keys), read_values(array.items), strict=True))
     else:
-        elements = values_of(array.values)
+        elements = read_values(array.values)
     return [tuple(elements[begin:end]) for begin, end in pairwise(array.offsets.to_pylist())]
 
 
@@ -379,7 +379,7 @@ def make_comparable(
     else:
         # int64 cannot hold such values, but both columns have one type, so their ranks compare
         together = pa.chunked_array([order, bound]).combine_chunks()
-        ranks = as_integers(arrays.rank_values(together))
+        ranks = read_integers(arrays.rank_values(together))
         keys, bounds = np.split(ranks, [len(order)])
     return keys, find_valid(order), bounds, find_valid(bound)
 
@@ -403,13 +403,13 @@ def find_ends_at_distance(window: Distance, order: pa.Array, starts: IntArray) -
     valid = find_valid(order)
     if not pa.types.is_floating(order.type):
         # with the sign bit flipped, they compare as uint64, whose differences do not overflow
-        keys = as_integers(order).view(np.uint64) ^ SIGN_BIT
+        keys = read_integers(order).view(np.uint64) ^ SIGN_BIT
         ends = find_ends_by_distance(starts, keys, valid, np.uint64(window.limit))
     elif window.forms == (DistanceForm.DIFFERENCE,):
-        ends = find_ends_by_distance(starts, as_floats(order), valid, np.float64(window.limit))
+        ends = find_ends_by_distance(starts, read_floats(order), valid, np.float64(window.limit))
     else:
         # the conditions round floats, so the same operation is done to the same side
-        values = as_floats(order)
+        values = read_floats(order)
         bounds = values
         if window.forms == (DistanceForm.SUM,):
             bounds = values + window.limit
@@ -474,7 +474,7 @@ def check_distance(window: Distance, starts: IntArray, order: pa.Array) -> None:
     """
     if not len(order):
         return
-    keys = as_integers(order)
+    keys = read_integers(order)
     valid = find_valid(order)
     greatest = (1 << window.bits - 1) - 1
     wraps = np.zeros(len(keys), np.bool_)

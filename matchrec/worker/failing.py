@@ -58,7 +58,7 @@ def report_errors(output: Callable[[], Iterator[T]]) -> Iterator[T]:
     except MatchRecognizeRunError as error:
         raise error.with_fields() from None
     except MemoryError as error:
-        raise memory_error(error).with_fields() from None
+        raise describe_lack_of_memory(error).with_fields() from None
 
 
 def read_input(batches: Iterator[Rows]) -> Iterator[Rows]:
@@ -82,12 +82,12 @@ def unpickle(payload: bytes) -> object:
     Raises:
         MatchRecognizeRunError: there is too little memory for the libraries.
     """
-    with loading():
+    with hold_garbage_collection():
         return pickle.loads(payload)
 
 
 @contextmanager
-def loading() -> Iterator[None]:
+def hold_garbage_collection() -> Iterator[None]:
     """Load modules inside. The garbage collector is off meanwhile, and never looks at them later.
 
     Raises:
@@ -101,10 +101,10 @@ def loading() -> Iterator[None]:
         raise
     except (ImportError, OSError, MemoryError) as error:
         # a library that finds no room fails with any of these, in the words of its loader
-        raise memory_error(error) from error
+        raise describe_lack_of_memory(error) from error
 
 
-def memory_error(error: Exception) -> MatchRecognizeRunError:
+def describe_lack_of_memory(error: Exception) -> MatchRecognizeRunError:
     """Return the error of a worker that has too little memory.
 
     Args:

@@ -56,9 +56,9 @@ from matchrec.plan.expression import Navigation, Semantics
 from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import BoolArray, FloatArray, IntArray, take_or
 from matchrec.worker import arrays, wire
-from matchrec.worker.arrays import find_valid, offsets_of, take_column, to_arrow
+from matchrec.worker.arrays import find_valid, make_array, read_offsets, take_column
 from matchrec.worker.decimals import always_fit, find_too_large, make_decimals, widen_for_sum
-from matchrec.worker.encode import values_of
+from matchrec.worker.encode import read_values
 from matchrec.worker.totals import TotalFiller
 
 # Output rows as batches.
@@ -112,11 +112,11 @@ class Gatherer:
         self.check_sizes(sizes)
         # columns of fixed width are filled once for all batches, since they cost little memory
         narrow = [read for read in self.executable.reads if not self.is_wide(read)]
-        filled = {read: self.column(read) for read in narrow}
+        filled = {read: self.fill_column(read) for read in narrow}
         first_rows = np.flatnonzero(np.diff(np.cumsum(sizes) // BYTES_A_BATCH, prepend=0))
         for begin, end in pairwise(np.unique([0, *first_rows, len(sizes)]).tolist()):
             slices = {read: values.slice(begin, end - begin) for read, values in filled.items()}
-            reader = self.reader.between(begin, end)
+            reader = self.reader.select_rows(begin, end)
             yield replace(self, reader=reader, filled=slices, positions={})
 
     def check_sizes(self, sizes: IntArray) -> None:
@@ -144,7 +144,9 @@ class Gatherer:
         if read.row_list is not None:
             return True
         index = read.value_column
-        return index is not None and not isinstance(arrays.sizes_of(self.values(index)), int)
+        return index is not None and not isinstance(
+            arrays.estimate_value_sizes(self.read_column(index)), int
+        )
 
     def estimate_longest_row(self) -> float:
         """Return about how many bytes an output row takes at most; infinity if it has arrays."""
@@ -158,7 +160,7 @@ class Gatherer:
         """Return about how many bytes a row takes at most in all of these columns."""
         total = 0
         for index in columns:
-            sizes = arrays.sizes_of(self.values(index))
+            sizes = arrays.estimate_value_sizes(self.read_column(index))
             total += int(np.max(sizes, initial=0))
         return total
 
@@ -169,23 +171,24 @@ class Gatherer:
         sizes = np.full(reader.rows.count, arrays.BYTES_OF_A_NUMBER * len(reads), np.int64)
         for read in reads:
             if isinstance(read, ReadRow):
-                sizes += self.sizes_at(read.column, reader.rows.row)
+                sizes += self.estimate_sizes_at(read.column, reader.rows.row)
             elif isinstance(read, ReadAt):
-                sizes += self.sizes_at(read.column, reader.positions(read.navigation))
+                sizes += self.estimate_sizes_at(read.column, reader.find_positions(read.navigation))
             elif read.row_list is not None:
                 sizes += self.estimate_list_sizes(read.row_list)
             elif read.value_column is not None:
-                sizes += int(np.mean(arrays.sizes_of(self.values(read.value_column))))
+                values = self.read_column(read.value_column)
+                sizes += int(np.mean(arrays.estimate_value_sizes(values)))
         return sizes
 
-    def sizes_at(self, index: int, positions: IntArray) -> IntArray:
+    def estimate_sizes_at(self, index: int, positions: IntArray) -> IntArray:
         """Return about how many bytes the values of a column at row positions take, as int64[p].
 
         Args:
             index: the index of the column.
             positions: int64[p], -1 for NULL, which takes none.
         """
-        sizes = arrays.sizes_of(self.values(index))
+        sizes = arrays.estimate_value_sizes(self.read_column(index))
         sizes_there = sizes if isinstance(sizes, int) else sizes[positions]
         return np.where(positions < 0, 0, sizes_there)
 
@@ -195,16 +198,16 @@ class Gatherer:
         rows = reader.matches.mapped_rows
         sizes = np.full(len(rows), arrays.BYTES_OF_A_NUMBER, np.int64)
         for index in row_list.columns:
-            sizes += self.sizes_at(index, rows)
-        return reader.add_up(sizes * reader.mask(row_list.variable), row_list.semantics)
+            sizes += self.estimate_sizes_at(index, rows)
+        return reader.add_up(sizes * reader.find_mask(row_list.variable), row_list.semantics)
 
-    def batch(self) -> pa.RecordBatch:
+    def build_batch(self) -> pa.RecordBatch:
         """Return the reads of the output rows as one batch."""
-        columns = [self.column(read) for read in self.executable.reads]
+        columns = [self.fill_column(read) for read in self.executable.reads]
         assert columns, "a batch without columns loses its rows"
         return pa.RecordBatch.from_arrays(columns, wire.name_output(self.executable))
 
-    def column(self, read: Read) -> pa.Array:
+    def fill_column(self, read: Read) -> pa.Array:
         """Return the values of a read on all output rows."""
         if read in self.filled:
             return self.filled[read]
@@ -212,25 +215,25 @@ class Gatherer:
 
     # Values of the input.
 
-    def values(self, index: int) -> pa.Array:
+    def read_column(self, index: int) -> pa.Array:
         """Return the values of a column, by row position."""
         return take_column(self.table, wire.column(index))
 
     def take_values(self, index: int, positions: IntArray) -> pa.Array:
         """Return the values of a column at row positions, NULL at -1."""
-        return self.values(index).take(to_arrow(positions, positions < 0))
+        return self.read_column(index).take(make_array(positions, positions < 0))
 
     def find_positions(self, navigation: Navigation) -> pa.Array:
         """Return the row positions that a navigation finds, NULL if it finds no row."""
         if navigation not in self.positions:
-            positions = self.reader.positions(navigation)
-            self.positions[navigation] = to_arrow(positions, positions < 0)
+            positions = self.reader.find_positions(navigation)
+            self.positions[navigation] = make_array(positions, positions < 0)
         return self.positions[navigation]
 
     def name_variables(self, variables: IntArray | npt.NDArray[np.int16]) -> pa.Array:
         """Return the names of the variables of these ids, NULL for -1."""
         names = pa.array(self.executable.task.variables, pa.string())
-        return names.take(to_arrow(variables, variables < 0))
+        return names.take(make_array(variables, variables < 0))
 
     def take_mapped_rows(self, mapped: IntArray, columns: Iterable[int]) -> list[pa.Array]:
         """Return the values of columns on mapped rows, then the names of their variables.
@@ -256,7 +259,9 @@ def make_lists_of_structs(
         values: the fields of the structs.
         names: the names of the fields.
     """
-    return pa.ListArray.from_arrays(offsets_of(offsets), pa.StructArray.from_arrays(values, names))
+    return pa.ListArray.from_arrays(
+        read_offsets(offsets), pa.StructArray.from_arrays(values, names)
+    )
 
 
 # Values of single rows.
@@ -269,12 +274,12 @@ def fill_rows(gatherer: Gatherer, read: ReadRow) -> pa.Array:
 
 def fill_navigation(gatherer: Gatherer, read: ReadAt) -> pa.Array:
     """Return the values of a column on the rows that a navigation finds."""
-    return gatherer.values(read.column).take(gatherer.find_positions(read.navigation))
+    return gatherer.read_column(read.column).take(gatherer.find_positions(read.navigation))
 
 
 def fill_classifiers(gatherer: Gatherer, read: ReadClassifierAt) -> pa.Array:
     """Return the names of the variables of the rows that a navigation finds."""
-    return gatherer.name_variables(gatherer.reader.classifiers(read.navigation))
+    return gatherer.name_variables(gatherer.reader.find_classifiers(read.navigation))
 
 
 # Facts about matches.
@@ -282,30 +287,30 @@ def fill_classifiers(gatherer: Gatherer, read: ReadClassifierAt) -> pa.Array:
 
 def fill_match_numbers(gatherer: Gatherer, _: ReadMatchNumber) -> pa.Array:
     """Return the number of the match of each output row, NULL without one."""
-    numbers = gatherer.reader.match_numbers()
-    return to_arrow(numbers, numbers < 0)
+    numbers = gatherer.reader.find_match_numbers()
+    return make_array(numbers, numbers < 0)
 
 
 def fill_positions(gatherer: Gatherer, _: ReadPosition) -> pa.Array:
     """Return the position in its match of the row that measures look from."""
-    return to_arrow(gatherer.reader.current_positions())
+    return make_array(gatherer.reader.find_current_positions())
 
 
 def fill_is_matched(gatherer: Gatherer, _: ReadIsMatched) -> pa.Array:
     """Return whether each output row belongs to a match."""
-    return to_arrow(gatherer.reader.rows.match >= 0)
+    return make_array(gatherer.reader.rows.match >= 0)
 
 
 def fill_kinds(gatherer: Gatherer, _: ReadKind) -> pa.Array:
     """Return whether each match is one, or a run whose window has ended."""
     reader = gatherer.reader
     assert reader.matches.kind is not None
-    return to_arrow(reader.matches.kind[reader.rows.match])
+    return make_array(reader.matches.kind[reader.rows.match])
 
 
 def fill_nothing(gatherer: Gatherer, _: ReadNothing) -> pa.Array:
     """Return TRUE for each output row."""
-    return to_arrow(np.ones(gatherer.reader.rows.count, np.bool_))
+    return make_array(np.ones(gatherer.reader.rows.count, np.bool_))
 
 
 def fill_pointers(gatherer: Gatherer, read: ReadPointer) -> pa.Array:
@@ -318,17 +323,17 @@ def fill_pointers(gatherer: Gatherer, read: ReadPointer) -> pa.Array:
     is_first = pointers.before < 0
     match read.field:
         case PointerField.ROW:
-            return to_arrow(row_number)
+            return make_array(row_number)
         case PointerField.PREVIOUS_ROW:
-            return to_arrow(row_number[pointers.before], is_first)
+            return make_array(row_number[pointers.before], is_first)
         case PointerField.PREVIOUS_STATE:
             states = matches.classifiers[pointers.before].astype(np.int64)
             return gatherer.name_variables(np.where(is_first, -1, states))
         case PointerField.COMPLETES:
-            return to_arrow(pointers.completes)
+            return make_array(pointers.completes)
         case PointerField.VERSION:
-            offsets = offsets_of(pointers.offsets)
-            return pa.ListArray.from_arrays(offsets, to_arrow(pointers.digits))
+            offsets = read_offsets(pointers.offsets)
+            return pa.ListArray.from_arrays(offsets, make_array(pointers.digits))
 
 
 # Arrays of rows.
@@ -338,11 +343,11 @@ def fill_lists(gatherer: Gatherer, read: ReadList) -> pa.Array:
     """Return for each output row the array of a variable's values that are not NULL."""
     reader = gatherer.reader
     rows = reader.matches.mapped_rows
-    has_value = find_valid(gatherer.values(read.column))[rows]
-    is_listed = reader.mask(read.variable) & has_value
+    has_value = find_valid(gatherer.read_column(read.column))[rows]
+    is_listed = reader.find_mask(read.variable) & has_value
     mapped, offsets = reader.collect(is_listed, read.semantics)
     values = gatherer.take_values(read.column, rows[mapped])
-    return pa.ListArray.from_arrays(offsets_of(offsets), values)
+    return pa.ListArray.from_arrays(read_offsets(offsets), values)
 
 
 def fill_matched_rows(gatherer: Gatherer, read: ReadMatchedRows) -> pa.Array:
@@ -351,7 +356,7 @@ def fill_matched_rows(gatherer: Gatherer, read: ReadMatchedRows) -> pa.Array:
     The last field of the structs in the input column only holds the place for the variable.
     """
     reader = gatherer.reader
-    is_listed = reader.mask(read.variable) & ~reader.matches.excluded
+    is_listed = reader.find_mask(read.variable) & ~reader.matches.excluded
     mapped, offsets = reader.collect(is_listed, Semantics.FINAL)
     structs, variables = gatherer.take_mapped_rows(mapped, [read.column])
     names = [struct_field.name for struct_field in structs.type]
@@ -365,9 +370,9 @@ def fill_rows_for_spark(gatherer: Gatherer, read: ReadRowsForSpark) -> pa.Array:
     The array of an unmatched row or an empty match is empty.
     """
     reader = gatherer.reader
-    mapped, offsets = reader.collect(reader.mask(None), Semantics.FINAL)
+    mapped, offsets = reader.collect(reader.find_mask(None), Semantics.FINAL)
     values = gatherer.take_mapped_rows(mapped, read.columns)
-    values.append(to_arrow(reader.positions_in_match()[mapped]))
+    values.append(make_array(reader.find_positions_in_match()[mapped]))
     return make_lists_of_structs(offsets, values, read.names)
 
 
@@ -381,16 +386,16 @@ def fill_accumulated(gatherer: Gatherer, read: ReadAccumulated) -> pa.Array:
     begin = partial(AGGREGATES[read.function].begin_rows, read.use)
     reader = gatherer.reader
     rows = reader.matches.mapped_rows
-    is_counted = reader.mask(read.variable)
+    is_counted = reader.find_mask(read.variable)
     if read.condition is not None:
-        condition = arrays.as_integers(gatherer.values(read.condition))
+        condition = arrays.read_integers(gatherer.read_column(read.condition))
         is_counted &= condition.astype(np.bool_)[rows]
     last_mapped = find_total_rows(reader, read.semantics)
     is_read = np.zeros(len(rows), np.bool_)  # whether an output row reads the value up to a row
     is_read[last_mapped[last_mapped >= 0]] = True
 
     arguments = [gatherer.take_values(index, rows[is_counted]) for index in read.columns]
-    values = zip(*(values_of(argument) for argument in arguments), strict=True)
+    values = zip(*(read_values(argument) for argument in arguments), strict=True)
     results = [begin().result()]  # the first is for output rows that see no row
     accumulator = begin()
     begins_match = find_links(reader.matches) < 0
@@ -405,9 +410,9 @@ def fill_accumulated(gatherer: Gatherer, read: ReadAccumulated) -> pa.Array:
 
     result_type = pa.int64() if read.is_count else pa.float64()
     if read.value_column is not None:
-        result_type = gatherer.values(read.value_column).type
+        result_type = gatherer.read_column(read.value_column).type
     result_index = np.append(0, np.cumsum(is_read))[last_mapped + 1]
-    return arrays.array_of(results, result_type).take(to_arrow(result_index))
+    return arrays.make_value_array(results, result_type).take(make_array(result_index))
 
 
 def fill_aggregates(gatherer: Gatherer, read: ReadBasicAggregate) -> pa.Array:
@@ -416,7 +421,7 @@ def fill_aggregates(gatherer: Gatherer, read: ReadBasicAggregate) -> pa.Array:
         values = None
         valid = np.ones(gatherer.table.num_rows, np.bool_)
     else:
-        values = gatherer.values(read.column)
+        values = gatherer.read_column(read.column)
         valid = find_valid(values)
     aggregates = AggregateReader(gatherer.reader, read.variable, valid)
     return Aggregation(aggregates, values, gatherer.executable.ansi).compute(read)
@@ -432,21 +437,21 @@ class Aggregation:
 
     def compute(self, read: ReadBasicAggregate) -> pa.Array:
         """Return the aggregate for each output row; NULL if it sees no value, 0 for a count."""
-        counts = self.aggregates.counts(read.semantics)
+        counts = self.aggregates.count_values(read.semantics)
         last_mapped = find_total_rows(self.aggregates.reader, read.semantics)
         match read.function:
             case Reduction.COUNT:
-                return to_arrow(counts)
+                return make_array(counts)
             case Reduction.SUM:
                 return self.sum_rows(last_mapped, counts == 0)
             case Reduction.AVG:
                 sums = take_or(self.sum_floats(), last_mapped, 0)
-                return to_arrow(sums / np.maximum(counts, 1), counts == 0)
+                return make_array(sums / np.maximum(counts, 1), counts == 0)
             case Reduction.MIN | Reduction.MAX as function:
                 keys = arrays.sort_keys(self.values)
-                extremes = self.aggregates.extremes(keys, greatest=function is Reduction.MAX)
+                extremes = self.aggregates.find_extremes(keys, greatest=function is Reduction.MAX)
                 rows = take_or(extremes, last_mapped, -1)
-                return self.values.take(to_arrow(rows, rows < 0))
+                return self.values.take(make_array(rows, rows < 0))
 
     def sum_rows(self, last_mapped: IntArray, is_null: BoolArray) -> pa.Array:
         """Return the sum for each output row.
@@ -462,10 +467,10 @@ class Aggregation:
         if pa.types.is_decimal(value_type):
             return self.sum_decimals(last_mapped, is_null)
         if pa.types.is_floating(value_type):
-            return to_arrow(take_or(self.sum_floats(), last_mapped, 0), is_null)
-        integers = arrays.as_integers(self.values)
-        sums = self.aggregates.integer_sums(integers, ansi=self.ansi)
-        return to_arrow(take_or(sums, last_mapped, 0), is_null)
+            return make_array(take_or(self.sum_floats(), last_mapped, 0), is_null)
+        integers = arrays.read_integers(self.values)
+        sums = self.aggregates.sum_integers(integers, ansi=self.ansi)
+        return make_array(take_or(sums, last_mapped, 0), is_null)
 
     def sum_decimals(self, last_mapped: IntArray, is_null: BoolArray) -> pa.Array:
         """Return the sum of decimals for each output row, see `sum_rows`.
@@ -474,7 +479,7 @@ class Aggregation:
         """
         value_type = self.values.type
         type_of_sum = widen_for_sum(value_type)
-        words_by_row = self.aggregates.decimal_sums(arrays.decimal_words(self.values))
+        words_by_row = self.aggregates.sum_decimals(arrays.read_decimal_words(self.values))
         words = take_or(words_by_row, last_mapped, 0)
         if always_fit(self.values):
             return make_decimals(words, is_null, type_of_sum)
@@ -493,7 +498,7 @@ class Aggregation:
         if pa.types.is_decimal(values.type):
             values = values.cast(pa.float64())
         aggregates = self.aggregates
-        return sum_values(arrays.as_floats(values), aggregates.counted, aggregates.links)
+        return sum_values(arrays.read_floats(values), aggregates.counted, aggregates.links)
 
 
 # Aggregates over all matches.

@@ -40,14 +40,14 @@ from matchrec.worker.arrays import take_column
 from matchrec.worker.batches import PartitionWithoutRoom, Piece
 from matchrec.worker.count import ENCODING, GATHERING, WAITING, Tally
 from matchrec.worker.decimals import always_fit
-from matchrec.worker.encode import check_ends_of_windows, encode_partitions, value_at
+from matchrec.worker.encode import check_ends_of_windows, encode_partitions, read_value_at
 from matchrec.worker.gather import Gatherer
 from matchrec.worker.wire import OrderColumns
 
 # Matches that share their rows.
 
 
-def chain_matches(executable: Executable, table: pa.Table, starts: IntArray) -> Task:
+def share_rows_of_matches(executable: Executable, table: pa.Table, starts: IntArray) -> Task:
     """Return the task, with matches that share their rows if that is enough to answer all reads.
 
     Args:
@@ -80,8 +80,8 @@ def adds_exactly(
     if pa.types.is_decimal(values.type):
         return always_fit(values)
     if pa.types.is_floating(values.type):
-        return adds_whole_numbers(arrays.as_floats(values), starts)
-    integers = arrays.as_integers(values)
+        return adds_whole_numbers(arrays.read_floats(values), starts)
+    integers = arrays.read_integers(values)
     if read.function is Reduction.AVG:
         return adds_whole_numbers(integers.astype(np.float64), starts)
     return not ansi or never_wraps(integers)
@@ -124,9 +124,10 @@ def locate_row(
         orders: the ORDER BY keys whose values the location shall have.
     """
     keys = {
-        name: value_at(table, wire.column(index), row) for name, index in executable.crossing.keys
+        name: read_value_at(table, wire.column(index), row)
+        for name, index in executable.crossing.keys
     }
-    order = {text: value_at(table, name, row) for text, name in orders}
+    order = {text: read_value_at(table, name, row) for text, name in orders}
     return RowLocation(keys, row_number, bool(executable.relevant), order=order)
 
 
@@ -144,7 +145,7 @@ def locate_row_of_piece(
 
 
 @contextmanager
-def searching(
+def check_and_locate(
     executable: Executable, piece: Piece, partitions: Partitions, orders: OrderColumns = ()
 ) -> Iterator[None]:
     """Check the windows of a piece, and name the row of a RunFailure that is raised inside.
@@ -222,7 +223,7 @@ class Worker:
         """
         rows_per_match = self.executable.rows_per_match
         search_start = piece.frontier.start.copy()  # the search moves the frontier
-        with searching(self.executable, piece, partitions, self.orders):
+        with check_and_locate(self.executable, piece, partitions, self.orders):
             with self.tally.measure_time(ENCODING):
                 partitions = self.satisfy_nearby(partitions)
             for matches in self.find_matches(partitions, piece):
@@ -248,7 +249,7 @@ class Worker:
         """Yield the matches of a piece in chunks, and count them."""
         task = self.executable.task
         if self.output is None:
-            task = chain_matches(self.executable, piece.table, partitions.starts)
+            task = share_rows_of_matches(self.executable, piece.table, partitions.starts)
         matches = self.executable.strategy.search(task, partitions, self.tally.kernel_counters)
         return self.tally.count_matches(matches, piece)
 
@@ -297,5 +298,5 @@ class Worker:
             gatherers = Gatherer(self.executable, table, reader).divide()
         for gatherer in gatherers:
             with self.tally.measure_time(GATHERING):
-                batch = gatherer.batch()
+                batch = gatherer.build_batch()
             yield batch

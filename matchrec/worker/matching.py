@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from matchrec.compile.executable import Executable, Lookaround
 from matchrec.shortcuts import current_shortcuts
 from matchrec.worker import wire
-from matchrec.worker.failing import loading
+from matchrec.worker.failing import hold_garbage_collection
 from matchrec.worker.wire import OrderColumns, PlannedColumn, Sorting, Struct
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Incoming:
 
         Args:
             batches: the rows of the task.
-            lookaround: see `batches.pieces`.
+            lookaround: see `batches.split_into_pieces`.
             needed: see `Sorting.needed`.
             never_null: see `planned.check_batches`.
 
@@ -62,8 +62,8 @@ class Incoming:
             MatchRecognizeRunError: a column has another type than it was planned with.
             PartitionWithoutRoom: there is too little memory for the rows of a partition.
         """
-        with loading():
-            from matchrec.worker.batches import pieces
+        with hold_garbage_collection():
+            from matchrec.worker.batches import split_into_pieces
             from matchrec.worker.planned import check_batches
             from matchrec.worker.sorting.sort import sort_batches
 
@@ -72,7 +72,9 @@ class Incoming:
         if self.sorting is not None:
             sorting = replace(self.sorting, needed=needed)
             batches = sort_batches(batches, sorting, self.rows_a_call, tasks=self.tasks)
-        return pieces(batches, lookaround, rows_a_call=self.rows_a_call, structs=self.structs)
+        return split_into_pieces(
+            batches, lookaround, rows_a_call=self.rows_a_call, structs=self.structs
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ class QueryWorker:
 
     def run(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         """Yield output batches in the order of the partitions, then the batch of the counters."""
-        with loading():
+        with hold_garbage_collection():
             from matchrec.output.reads import ReadRow
             from matchrec.worker.count import Tally
             from matchrec.worker.match import Worker

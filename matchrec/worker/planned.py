@@ -78,7 +78,7 @@ def is_same_type(planned: pa.DataType, arrived: pa.DataType, *, in_utc: bool = F
     """
     if pa.types.is_dictionary(arrived):
         return is_same_type(planned, arrived.value_type, in_utc=in_utc)
-    planned, arrived = plain_layout(planned), plain_layout(arrived)
+    planned, arrived = find_plain_layout(planned), find_plain_layout(arrived)
     if is_list(planned) and is_list(arrived):
         return is_same_type(planned.value_type, arrived.value_type, in_utc=in_utc)
     if pa.types.is_map(planned) and pa.types.is_map(arrived):
@@ -96,7 +96,7 @@ def is_same_type(planned: pa.DataType, arrived: pa.DataType, *, in_utc: bool = F
     return bool(planned == arrived)
 
 
-def plain_layout(kind: pa.DataType) -> pa.DataType:
+def find_plain_layout(kind: pa.DataType) -> pa.DataType:
     """Return the usual type of the same values: `string` for `large_string` and `string_view`."""
     if pa.types.is_large_string(kind):
         return pa.string()
@@ -128,10 +128,10 @@ def name_type(kind: pa.DataType) -> str:
 
 def forbids_null(field: pa.Field) -> bool:
     """Return whether a column, or a part of its values, was planned as never NULL."""
-    return not field.nullable or any(forbids_null(part) for part in parts_of(field.type))
+    return not field.nullable or any(forbids_null(part) for part in list_nested_fields(field.type))
 
 
-def parts_of(kind: pa.DataType) -> list[pa.Field]:
+def list_nested_fields(kind: pa.DataType) -> list[pa.Field]:
     """Return the fields of a struct, the element of an array, or the key and value of a map.
 
     The key of a map is left out: no engine has a NULL there.
@@ -149,7 +149,7 @@ def breaks_promise(values: pa.Array, field: pa.Field) -> bool:
     """Return whether there is a NULL where the field allows none, also inside of values."""
     if not field.nullable and values.null_count:
         return True
-    parts = [part for part in parts_of(field.type) if forbids_null(part)]
+    parts = [part for part in list_nested_fields(field.type) if forbids_null(part)]
     if not parts:
         return False
     # Arrow may store anything under a NULL struct or list, so the NULLs are dropped first.

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from matchrec.search.partitions import BoolArray, IntArray
 from matchrec.worker import wire
-from matchrec.worker.arrays import numbers_of, take_column, to_arrow
+from matchrec.worker.arrays import make_array, read_numbers, take_column
 
 # About how many ranges all kept rows make. There may be fewer, of `RangeWorker.least_rows`.
 RANGES = 256
@@ -66,13 +66,13 @@ class RangeWorker:
             return
         table = pa.Table.from_batches(stretch_batches).combine_chunks()
         names = table.column_names
-        columns = [numbers_of(take_column(table, name)).astype(np.int64) for name in names]
+        columns = [read_numbers(take_column(table, name)).astype(np.int64) for name in names]
         order = np.lexsort((columns[1], columns[0]))
         stretches = Stretches(*(values[order] for values in columns))
         ranges = self.ranges(stretches)
         is_kept = ranges >= 0
         output = (stretches.classes, stretches.places, ranges)
-        arrays = [to_arrow(values[is_kept]) for values in output]
+        arrays = [make_array(values[is_kept]) for values in output]
         yield pa.RecordBatch.from_arrays(arrays, names=[*names[:2], wire.RANGE])
 
     def ranges(self, stretches: Stretches) -> IntArray:

@@ -39,7 +39,7 @@ from matchrec.search.matches import Matches, Numbering
 from matchrec.search.nearby import set_nearby_bits
 from matchrec.search.partitions import BoolArray, Frontier, IntArray, Partitions, WordArray
 from matchrec.worker import wire
-from matchrec.worker.arrays import as_integers, encode_equal, find_valid, number_rows, take_column
+from matchrec.worker.arrays import encode_equal, find_valid, number_rows, read_integers, take_column
 from matchrec.worker.batches import Piece
 from matchrec.worker.encode import WORD, encode_partitions, unpack_conditions
 from matchrec.worker.gather import Gatherer, make_lists_of_structs
@@ -241,7 +241,7 @@ class RuleSetWorker:
     def fill_slots(self, number: int, gatherer: Gatherer) -> Columns:
         """Return the columns of what a rule reads."""
         pairs = zip(self.slots[number], gatherer.executable.reads, strict=True)
-        return {wire.read(slot): gatherer.column(read) for slot, read in pairs}
+        return {wire.read(slot): gatherer.fill_column(read) for slot, read in pairs}
 
     def describe_matches(self, gatherer: Gatherer) -> Columns:
         """Return the columns that every match has. Each match is one output row."""
@@ -251,7 +251,7 @@ class RuleSetWorker:
             wire.key(index): gatherer.take_values(key, reader.rows.row)
             for index, key in enumerate(rule_set.keys)
         }
-        numbers = reader.match_numbers()
+        numbers = reader.find_match_numbers()
         is_match = numbers >= 0
         kinds = np.where(is_match, RowKind.MATCH, RowKind.PARTIAL)
         mapped, offsets = reader.collect(~reader.matches.excluded, Semantics.FINAL)
@@ -260,8 +260,8 @@ class RuleSetWorker:
             wire.KIND: pa.array(kinds.astype(np.int32)),
             **keys,
             wire.ROW_NUMBER: pa.array(numbers, mask=~is_match),
-            wire.FIRST: gatherer.take_values(rule_set.order, reader.positions(FIRST)),
-            wire.LAST: gatherer.take_values(rule_set.order, reader.positions(LAST)),
+            wire.FIRST: gatherer.take_values(rule_set.order, reader.find_positions(FIRST)),
+            wire.LAST: gatherer.take_values(rule_set.order, reader.find_positions(LAST)),
             wire.EVENTS: make_lists_of_structs(offsets, values, [*rule_set.events, VARIABLE]),
         }
 
@@ -296,7 +296,7 @@ class SharedRows:
             order: the column of the order.
         """
         values = take_column(self.table, wire.column(order))
-        is_seen = rows_of_version(version, as_integers(values), find_valid(values))
+        is_seen = select_rows_of_version(version, read_integers(values), find_valid(values))
         if is_seen.all():
             return self
         rows_before = np.append(0, np.cumsum(is_seen))
@@ -377,7 +377,7 @@ class RuleWorker(Worker):
                 yield replace(matches, number=numbering.number_matches(in_outer).number)
 
 
-def rows_of_version(version: Version, order: IntArray, has_order: BoolArray) -> BoolArray:
+def select_rows_of_version(version: Version, order: IntArray, has_order: BoolArray) -> BoolArray:
     """Return which rows a version of a rule sees, as bool[n].
 
     Args:

@@ -18,7 +18,7 @@ from matchrec.search.kernels import ways
 from matchrec.search.matches import DOUBLE_WORD, RunFailure
 from matchrec.search.partitions import BoolArray, FloatArray, IntArray
 from matchrec.worker import wire
-from matchrec.worker.arrays import doubles_of, take_column, to_arrow
+from matchrec.worker.arrays import make_array, take_column, view_as_doubles
 from matchrec.worker.decimals import SURELY_TOO_LARGE, find_too_large, make_decimals, widen_for_sum
 
 SURELY_A_BIGINT = 9.2e18  # a sum of doubles up to it is of integers that BIGINT holds
@@ -72,7 +72,7 @@ class TotalFiller:
         if total.inside in ("count", "sum"):
             return self.make_extremes(value, is_null)
         rows = np.where(is_null, -1, value[:, ways.ROW])
-        return self.values.take(to_arrow(rows, rows < 0))
+        return self.values.take(make_array(rows, rows < 0))
 
     def make_numbers(self, words: IntArray, is_null: BoolArray) -> pa.Array:
         """Return counts or sums over all matches.
@@ -85,11 +85,11 @@ class TotalFiller:
             RunFailure: a number is too large for its type.
         """
         numbers = np.ascontiguousarray(words[:, :2])
-        doubles = doubles_of(words[:, DOUBLE_WORD])
+        doubles = view_as_doubles(words[:, DOUBLE_WORD])
         if self.total.floats or self.read.asked.is_double:
             exact, is_lost = self.convert_to_doubles(numbers, doubles)
             self.refuse_lost(is_lost & ~is_null, "DOUBLE")
-            return to_arrow(exact, is_null)
+            return make_array(exact, is_null)
         number_type = self.find_exact_type()
         if pa.types.is_decimal(number_type):
             is_lost = find_too_large(numbers, doubles, 0, 10**number_type.precision)
@@ -100,7 +100,7 @@ class TotalFiller:
         low, high = numbers[:, 0], numbers[:, 1]
         is_lost = find_too_large(numbers, doubles, 0) | (high != low >> 63)
         self.refuse_lost(is_lost & ~is_null, "BIGINT")
-        return to_arrow(low, is_null)
+        return make_array(low, is_null)
 
     def convert_to_doubles(
         self, numbers: IntArray, doubles: FloatArray
@@ -113,7 +113,7 @@ class TotalFiller:
                 measure is a double, the numbers themselves.
         """
         if self.total.floats:
-            number_of_matches = doubles_of(self.words[:, ways.WAYS + DOUBLE_WORD])
+            number_of_matches = view_as_doubles(self.words[:, ways.WAYS + DOUBLE_WORD])
             return doubles, np.isinf(number_of_matches)
         low, high = numbers[:, 0], numbers[:, 1]
         has_wrapped = ~(doubles <= SURELY_TOO_LARGE)
@@ -144,12 +144,12 @@ class TotalFiller:
             RunFailure: the count or sum is too large for BIGINT.
         """
         if self.total.floats:
-            return to_arrow(doubles_of(words[:, 0]), is_null)
-        is_lost = (doubles_of(words[:, DOUBLE_WORD]) > SURELY_A_BIGINT) & ~is_null
+            return make_array(view_as_doubles(words[:, 0]), is_null)
+        is_lost = (view_as_doubles(words[:, DOUBLE_WORD]) > SURELY_A_BIGINT) & ~is_null
         if is_lost.any():
             row = self.first_row_of_group(is_lost)
             raise RunFailure(failures.sum_too_large, row, {"type_name": "BIGINT"})
-        return to_arrow(words[:, 0], is_null)
+        return make_array(words[:, 0], is_null)
 
     def refuse_lost(self, is_lost: BoolArray, type_name: str) -> None:
         """Raise RunFailure for the first group whose number is too large, if there is one.

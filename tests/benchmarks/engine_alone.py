@@ -25,7 +25,7 @@ from matchrec.conditions.run_condition import (
 from matchrec.conditions.types import Kind
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.plan.expression import End, Navigation
-from matchrec.plan.pattern import variable_names
+from matchrec.plan.pattern import list_variable_names
 from matchrec.search.interface import Condition, Task
 from matchrec.search.partitions import Partitions
 from matchrec.search.strategies import ALGORITHMS, SearchAlgorithm
@@ -74,7 +74,7 @@ def make_task(
     after_match: AfterMatchSkip = NEXT_ROW,
 ) -> Task:
     tree = parse_row_pattern(pattern)
-    names = variable_names(tree)
+    names = list_variable_names(tree)
     conditions = (Condition(row_conditions.get(n), (run_conditions or {}).get(n)) for n in names)
     members = {name: frozenset([number]) for number, name in enumerate(names)}
     return Task(compiled(tree, names), tuple(conditions), members, after_match)

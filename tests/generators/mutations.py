@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from matchrec import Pattern
-from matchrec.syntax.tokens import words
+from matchrec.syntax.tokens import split_words
 from tests.cases.case_file import CaseFile, case_files
 from tests.cases.pattern_notation import written_out
 from tests.unit import golden_text
@@ -29,7 +29,7 @@ WORD = re.compile(
 HUGE = "9" * 5000
 STRANGERS = (
     *sorted(
-        words(
+        split_words(
             """
             ( ) [ ] { } {- -} , . .. ; * + ? | || ^ $ - = > : ' ` " ! ~ /* -- # \\ \x00 \u00e9 0
             1 -1 1.5 1e9 9223372036854775807 9223372036854775808 2147483648 {2} {,} {0,3} {99999}

@@ -11,10 +11,10 @@ from matchrec.plan.pattern import (
     Negation,
     RowPattern,
     Variable,
-    concatenation,
     list_negations,
+    list_variable_names,
+    make_concatenation,
     replace_children,
-    variable_names,
 )
 from tests.generators.conditions import Conditions
 from tests.generators.expressions import Expressions
@@ -32,13 +32,13 @@ def negated_batch(seed: int, queries: int) -> Batch:
 
 def negated(random: Random, query: Query) -> Query:
     """The query with NOTs of variables with conditions, after a first row."""
-    first = Variable(variable_names(query.pattern)[0])
-    pattern = with_negations(random, concatenation([first, query.pattern]))
+    first = Variable(list_variable_names(query.pattern)[0])
+    pattern = with_negations(random, make_concatenation([first, query.pattern]))
     if random.random() < 0.4:
-        pattern = concatenation([pattern, negation(random)])
+        pattern = make_concatenation([pattern, negation(random)])
     names = {name for one in list_negations(pattern) for name in one.names}
     unions = [UNION] if query.union else []
-    expressions = Expressions(random, variable_names(query.pattern), unions, NO_LIMITS)
+    expressions = Expressions(random, list_variable_names(query.pattern), unions, NO_LIMITS)
     added = {name: Conditions(expressions, name).condition() for name in sorted(names)}
     return replace(query, pattern=pattern, definitions=query.definitions | added)
 
@@ -48,7 +48,7 @@ def with_negations(random: Random, pattern: RowPattern) -> RowPattern:
     changed = replace_children(pattern, lambda part: with_negations(random, part))
     if not isinstance(changed, Concatenation):
         return changed
-    return concatenation(spread(random, changed.parts))
+    return make_concatenation(spread(random, changed.parts))
 
 
 def spread(random: Random, parts: tuple[RowPattern, ...]) -> Iterator[RowPattern]:

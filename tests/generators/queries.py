@@ -22,12 +22,12 @@ from matchrec.plan.pattern import (
     Quantified,
     RowPattern,
     Variable,
-    alternation,
-    concatenation,
     list_negations,
-    permutation,
+    list_variable_names,
+    make_alternation,
+    make_concatenation,
+    make_permutation,
     show_pattern,
-    variable_names,
     walk_pattern,
 )
 from tests.generators.conditions import Conditions, Measures
@@ -87,7 +87,7 @@ class Query:
     def members(self) -> dict[str, frozenset[str]]:
         """For each variable, the primary variables that it stands for."""
         negated = (name for negation in list_negations(self.pattern) for name in negation.names)
-        names = (*variable_names(self.pattern), *negated)
+        names = (*list_variable_names(self.pattern), *negated)
         primary = {name: frozenset([name]) for name in names}
         return {**primary, UNION: frozenset(self.union)} if self.union else primary
 
@@ -220,7 +220,9 @@ class Patterns:
             return self.quantified(self.atom()) if random.random() < 0.45 else self.atom()
         cut = random.randint(1, leaves - 1)
         parts = [self.pattern(cut), self.pattern(leaves - cut)]
-        combine = random.choice([*[concatenation] * 5, alternation, alternation, permutation])
+        combine = random.choice(
+            [*[make_concatenation] * 5, make_alternation, make_alternation, make_permutation]
+        )
         node = combine(parts)
         if random.random() < 0.06:
             node = Exclusion(node)
@@ -246,7 +248,7 @@ def random_query(random: Random, limits: Limits, windows: Sequence[int]) -> Quer
         windows: the lengths of WITHIN to choose from; none for queries without WITHIN.
     """
     pattern = Patterns(random, "ABC").pattern(random.randint(2, 5))
-    names = variable_names(pattern)
+    names = list_variable_names(pattern)
     if not names:
         return random_query(random, limits, windows)
     union = tuple(random.sample(names, random.randint(1, len(names))))

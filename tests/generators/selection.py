@@ -30,10 +30,10 @@ from matchrec.plan.pattern import (
     Quantified,
     RowPattern,
     Variable,
-    alternation,
-    concatenation,
-    permutation,
-    variable_names,
+    list_variable_names,
+    make_alternation,
+    make_concatenation,
+    make_permutation,
 )
 from tests.references.event_selection import SelectionQuery, ways
 from tests.tasks.contiguous import Rows
@@ -73,10 +73,10 @@ def sequences(draw: st.DrawFn) -> Shape:
         else:
             later = Variable(next(names))
             pair = [first, Quantified(later, 0, None)]
-            parts += pair if kind == "pair" else [permutation([first, later])]
+            parts += pair if kind == "pair" else [make_permutation([first, later])]
             subsets[f"U{first.name}"] = frozenset([first.name, later.name])
         components.append(f"U{first.name}" if f"U{first.name}" in subsets else first.name)
-    return Shape(concatenation(parts), subsets, tuple(components))
+    return Shape(make_concatenation(parts), subsets, tuple(components))
 
 
 def trees() -> st.SearchStrategy[RowPattern]:
@@ -87,22 +87,22 @@ def trees() -> st.SearchStrategy[RowPattern]:
         several = st.lists(parts, min_size=2, max_size=3)
         bounds = st.sampled_from([(0, None), (1, None), (0, 1), (2, 2), (2, None), (0, 2), (1, 3)])
         return st.one_of(
-            several.map(concatenation),
-            several.map(alternation),
-            several.map(permutation),
+            several.map(make_concatenation),
+            several.map(make_alternation),
+            several.map(make_permutation),
             st.builds(lambda p, b, g: Quantified(p, *b, g), parts, bounds, st.booleans()),
         )
 
     variables = st.sampled_from([Variable(name) for name in VARIABLES])
     atoms = st.one_of(variables, variables, variables, st.just(Empty()))
-    return st.recursive(atoms, grow, max_leaves=5).filter(variable_names)
+    return st.recursive(atoms, grow, max_leaves=5).filter(list_variable_names)
 
 
 @st.composite
 def general(draw: st.DrawFn) -> Shape:
     """Draw a row pattern of any shape with one union variable."""
     pattern = draw(trees())
-    names = variable_names(pattern)
+    names = list_variable_names(pattern)
     return Shape(pattern, {"U": draw(st.frozensets(st.sampled_from(names), min_size=1))})
 
 
@@ -192,7 +192,9 @@ def absences(draw: st.DrawFn, shape: Shape, windowed: bool) -> Absence:
     bounds: list[tuple[str | None, str | None]] = []
     bounds += itertools.combinations(shape.components, 2)
     if windowed:
-        name = variable_names(shape.pattern)[0]  # any variable: it is about the match as a whole
+        name = list_variable_names(shape.pattern)[
+            0
+        ]  # any variable: it is about the match as a whole
         bounds += [(None, name), (name, None)]
     after, before = draw(st.sampled_from(bounds))
     return Absence(variable, after and (after,), before and (before,))
@@ -254,7 +256,7 @@ def cases(
         steps: the physical offsets of navigation.
     """
     shape = draw(shapes)
-    names = variable_names(shape.pattern)
+    names = list_variable_names(shape.pattern)
     targets = (*names, *shape.subsets)
     query = SelectionQuery(shape.pattern, selection, output, subsets=shape.subsets)
     rows = draw(row_lists((*names, *ABSENT), most_rows))

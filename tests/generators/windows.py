@@ -11,8 +11,8 @@ from matchrec.plan.pattern import (
     PartitionEnd,
     PartitionStart,
     RowPattern,
+    list_variable_names,
     show_pattern,
-    variable_names,
     walk_pattern,
 )
 from tests.generators.conditions import Conditions, Measures
@@ -54,7 +54,7 @@ class WindowQuery:
     @property
     def members(self) -> dict[str, frozenset[str]]:
         """The primary variables behind every name."""
-        own = {name: frozenset([name]) for name in variable_names(self.pattern)}
+        own = {name: frozenset([name]) for name in list_variable_names(self.pattern)}
         return {**own, UNION: frozenset(self.union)} if self.union else own
 
     def text(self, batch: Batch, relation: str) -> str:
@@ -114,7 +114,7 @@ FRAMES = (
 def random_window(random: Random, limits: Limits = NO_LIMITS) -> WindowQuery:
     """A window without what windows do not have: anchors and MATCH_NUMBER()."""
     pattern = Patterns(random, "ABC").pattern(random.randint(2, 4))
-    names = variable_names(pattern)
+    names = list_variable_names(pattern)
     if not names or any(
         isinstance(one, PartitionStart | PartitionEnd) for one in walk_pattern(pattern)
     ):

@@ -29,7 +29,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.functions import col
 
 import matchrec
-from matchrec.cli.session import local_session
+from matchrec.cli.session import open_local_session
 from matchrec.explain.charts.plot import BAND, MATCH, draw_lanes, draw_lines
 from matchrec.explain.charts.series import MatchSpan, Series
 from matchrec.explain.pictures import figures
@@ -275,7 +275,7 @@ def main() -> None:
     parser.add_argument("--write", type=Path, default=IMAGES, metavar="DIRECTORY")
     parser.add_argument("--format", choices=("svg", "png"), default="svg", help="of the cookbook")
     arguments = parser.parse_args()
-    with local_session() as spark:
+    with open_local_session() as spark:
         spark.conf.set("spark.sql.session.timeZone", "UTC")
         register_tables(spark)
         for name in arguments.only:

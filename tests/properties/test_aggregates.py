@@ -24,7 +24,7 @@ from matchrec.conditions.run_condition import (
 )
 from matchrec.conditions.types import BIGINT, BOOLEAN, Kind
 from matchrec.plan.clauses import EventSelection, MatchOutput
-from matchrec.plan.pattern import variable_names
+from matchrec.plan.pattern import list_variable_names
 from tests.generators.selection import ABSENT, cases, general, sequences
 from tests.properties import test_engines as contiguous
 from tests.properties import test_selection as selection
@@ -148,7 +148,7 @@ def test_random_aggregates_with_event_selection(
     @given(drawn, st.data())
     def run(case: tuple[SelectionQuery, WindowedRows], data: st.DataObject) -> None:
         query, rows = case
-        names = variable_names(query.pattern)
+        names = list_variable_names(query.pattern)
         targets = (*names, *query.subsets)
         found = dict(query.run_conditions)
         for name in names:

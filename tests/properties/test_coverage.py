@@ -20,7 +20,13 @@ from matchrec.conditions.run_condition import (
     Reduction,
     build_operation,
 )
-from matchrec.plan.pattern import Quantified, RowPattern, concatenation, permutation, show_pattern
+from matchrec.plan.pattern import (
+    Quantified,
+    RowPattern,
+    make_concatenation,
+    make_permutation,
+    show_pattern,
+)
 from matchrec.search.coverage import Coverable
 from matchrec.search.interface import Room
 from matchrec.search.matches import RunFailure
@@ -149,12 +155,12 @@ def test_random_conditions_that_depend_on_the_run(case: tuple[Query, Rows]) -> N
 def permutations() -> st.SearchStrategy[RowPattern]:
     """PERMUTE of parts with several words, on its own, once more, and beside another part."""
     part = st.sampled_from(PARTS).map(lambda text: query_of(text).pattern)
-    permuted = st.lists(part, min_size=2, max_size=4).map(permutation)
+    permuted = st.lists(part, min_size=2, max_size=4).map(make_permutation)
     return st.one_of(
         permuted,
         permuted.map(lambda one: Quantified(one, 1, None)),
-        st.tuples(part, permuted).map(concatenation),
-        st.tuples(permuted, part).map(concatenation),
+        st.tuples(part, permuted).map(make_concatenation),
+        st.tuples(permuted, part).map(make_concatenation),
     )
 
 

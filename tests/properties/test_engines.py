@@ -33,9 +33,9 @@ from matchrec.plan.pattern import (
     Quantified,
     RowPattern,
     Variable,
-    alternation,
-    concatenation,
-    permutation,
+    make_alternation,
+    make_concatenation,
+    make_permutation,
     show_pattern,
 )
 from matchrec.search.interface import Room
@@ -94,7 +94,7 @@ def small_patterns() -> list[RowPattern]:
     pairs = [
         combine(pair)
         for pair in itertools.product(atoms, repeat=2)
-        for combine in (concatenation, alternation, permutation)
+        for combine in (make_concatenation, make_alternation, make_permutation)
     ]
     loops = [
         Quantified(part, least, most, greedy)
@@ -103,7 +103,7 @@ def small_patterns() -> list[RowPattern]:
         for greedy in (True, False)
     ]
     alone = [*pairs, *loops]
-    return [one for part in alone for one in (part, concatenation([part, Variable("B")]))]
+    return [one for part in alone for one in (part, make_concatenation([part, Variable("B")]))]
 
 
 def test_all_small_patterns_on_all_small_inputs() -> None:
@@ -146,9 +146,9 @@ def trees(atoms: st.SearchStrategy[RowPattern]) -> st.SearchStrategy[RowPattern]
         several = st.lists(parts, min_size=2, max_size=3)
         bounds = st.sampled_from([(0, None), (1, None), (0, 1), (2, 2), (2, None), (0, 2), (1, 3)])
         return st.one_of(
-            several.map(concatenation),
-            several.map(alternation),
-            several.map(permutation),
+            several.map(make_concatenation),
+            several.map(make_alternation),
+            several.map(make_permutation),
             st.builds(lambda p, b, g: Quantified(p, *b, g), parts, bounds, st.booleans()),
             parts.map(Exclusion),
         )
@@ -229,7 +229,7 @@ def test_random_patterns_after_thousands_of_rows(
     drawn: Query, partitions: tuple[tuple[frozenset[str], ...], ...]
 ) -> None:
     """A loop takes all rows before the example: as many more stand in the match."""
-    pattern = concatenation([Quantified(Variable("X"), 1, None), drawn.pattern])
+    pattern = make_concatenation([Quantified(Variable("X"), 1, None), drawn.pattern])
     asked = replace(drawn, pattern=pattern, after_match=AfterMatchSkip())
 
     def after(count: int) -> Rows:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
-from matchrec.plan.pattern import Negation, RowPattern, Variable, concatenation, list_negations
+from matchrec.plan.pattern import Negation, RowPattern, Variable, list_negations, make_concatenation
 from matchrec.search.strategies import SearchAlgorithm
 from tests.generators.selection import after_match_skips
 from tests.properties.test_engines import (
@@ -49,7 +49,7 @@ def patterns() -> st.SearchStrategy[RowPattern]:
         names.map(lambda found: Negation(tuple(found))),
     )
     first = st.sampled_from([Variable("A"), Variable("B")])
-    return st.builds(lambda *parts: concatenation(parts), first, trees(atoms))
+    return st.builds(lambda *parts: make_concatenation(parts), first, trees(atoms))
 
 
 @st.composite

@@ -22,7 +22,7 @@ from matchrec.conditions.run_condition import (
 )
 from matchrec.conditions.types import Kind
 from matchrec.plan.clauses import Absence, EventSelection, MatchOutput
-from matchrec.plan.pattern import show_pattern, variable_names
+from matchrec.plan.pattern import list_variable_names, show_pattern
 from matchrec.search.coverage import Coverable
 from matchrec.search.interface import Room
 from tests.cases.pattern_notation import Question, built
@@ -161,7 +161,7 @@ def test_random_patterns_of_stages(question: Question) -> None:
         assume(False)
     begun = len({match.first for match in matches})
     one, partitions = searchable(question)
-    stages = len(variable_names(drafted(question).plan.pattern))
+    stages = len(list_variable_names(drafted(question).plan.pattern))
     found = find_stage_occurrences(one.pattern, stages)
     none: tuple[tuple[int | None, ...], ...] = tuple(() for _ in one.conditions)
     coverable = Coverable(one, found, none)

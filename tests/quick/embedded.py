@@ -30,7 +30,7 @@ def commands_in(spark: SparkSession) -> Iterator[None]:
             for name, value in before.items():
                 spark.conf.set(name, str(value))
 
-    with patch.object(queries, "local_session", session):
+    with patch.object(queries, "open_local_session", session):
         yield
 
 

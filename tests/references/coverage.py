@@ -28,7 +28,7 @@ from matchrec.plan.pattern import (
     Quantified,
     RowPattern,
     Variable,
-    concatenation,
+    make_concatenation,
     replace_children,
 )
 from tests.references.matcher import May, Words, next_start
@@ -99,9 +99,9 @@ def without(node: RowPattern, taken: Occurrence, first: bool) -> Iterator[RowPat
             if name == str(taken):
                 yield Empty()
         case Concatenation(parts):
-            remaining = concatenation(parts[1:])
+            remaining = make_concatenation(parts[1:])
             for left in without(parts[0], taken, first):
-                yield concatenation((left, remaining))
+                yield make_concatenation((left, remaining))
             if may_be_over(parts[0], first, False):
                 yield from without(remaining, taken, first)
         case Alternation(parts):
@@ -109,7 +109,7 @@ def without(node: RowPattern, taken: Occurrence, first: bool) -> Iterator[RowPat
                 yield from without(part, taken, first)
         case Permutation(parts):
             for order in permutations(parts):
-                yield from without(concatenation(order), taken, first)
+                yield from without(make_concatenation(order), taken, first)
         case Exclusion(part):
             yield from without(part, taken, first)
         case Quantified(part, least, most):
@@ -118,7 +118,7 @@ def without(node: RowPattern, taken: Occurrence, first: bool) -> Iterator[RowPat
             fewer = replace(node, least=max(0, least - 1), most=None if most is None else most - 1)
             remaining = fewer if fewer.most != 0 else Empty()
             for left in without(part, taken, first):
-                yield concatenation((left, remaining))
+                yield make_concatenation((left, remaining))
             if least > 0 and may_be_over(part, first, False):
                 yield from without(fewer, taken, first)
         case _:

@@ -42,8 +42,8 @@ from matchrec.plan.pattern import (
     Quantified,
     RowPattern,
     Variable,
-    permutation,
-    variable_names,
+    list_variable_names,
+    make_permutation,
 )
 from tests.references.matcher import Candidate, Value, next_start
 
@@ -72,7 +72,7 @@ class SelectionQuery:
     def variables(self) -> tuple[str, ...]:
         """The variables by id: those of the pattern, then those that no row is mapped to."""
         absent = dict.fromkeys(absence.variable for absence in self.absences)
-        return (*variable_names(self.pattern), *absent, *([CLOSING] if self.closing else []))
+        return (*list_variable_names(self.pattern), *absent, *([CLOSING] if self.closing else []))
 
     @property
     def members(self) -> dict[str, frozenset[str]]:
@@ -126,7 +126,7 @@ def _enumerate_ways(state: State) -> Iterator[Way]:
             # be several runs where SASE+ has one.
             for index, part in enumerate(parts):
                 others = parts[:index] + parts[index + 1 :]
-                yield from _enumerate_ways((part, permutation(others), *rest))
+                yield from _enumerate_ways((part, make_permutation(others), *rest))
         case Permutation(parts):
             for order in itertools.permutations(parts):
                 yield from _enumerate_ways((*order, *rest))

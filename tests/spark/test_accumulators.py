@@ -22,7 +22,7 @@ from matchrec.conditions.accumulators import AGGREGATES, build_decimal
 from matchrec.conditions.functions.function import AggregateUse, Value
 from matchrec.spark.sail.probes import spark_version
 from matchrec.spark.types import to_value_type
-from matchrec.syntax.tokens import words
+from matchrec.syntax.tokens import split_words
 from tests.quick.scale import SEED, examples
 
 GROUPS = examples(20)
@@ -67,8 +67,8 @@ class Case:
 
 
 NUMBERS = ("i", "l", "d", "f", "c", "w")
-STATISTICS = words("stddev stddev_samp std stddev_pop variance var_samp var_pop")
-OF_PAIRS = words("regr_slope")
+STATISTICS = split_words("stddev stddev_samp std stddev_pop variance var_samp var_pop")
+OF_PAIRS = split_words("regr_slope")
 ANY = ("i", "d", "f", "c", "w", "s", "y", "b", "v", "m", "z")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.executable import Lookaround
-from matchrec.worker.batches import Piece, pieces
+from matchrec.worker.batches import Piece, split_into_pieces
 
 
 def batches(sizes: list[int], rows_a_batch: int) -> Iterator[pa.RecordBatch]:
@@ -34,7 +34,7 @@ def end_search(piece: Piece) -> None:
 def test_what_is_decided_is_let_go() -> None:
     """All rows before the edge are decided at once."""
     seen, largest = 0, 0
-    for piece in pieces(batches([100_000], 100), Lookaround(2, 1), rows_a_call=1_000):
+    for piece in split_into_pieces(batches([100_000], 100), Lookaround(2, 1), rows_a_call=1_000):
         begin = first_row(piece)
         largest = max(largest, piece.table.num_rows)
         assert begin == piece.passed
@@ -51,13 +51,13 @@ def test_what_is_decided_is_let_go() -> None:
 def test_what_is_undecided_doubles() -> None:
     sizes = [
         one.table.num_rows
-        for one in pieces(batches([100_000], 100), Lookaround(0, 0), rows_a_call=1_000)
+        for one in split_into_pieces(batches([100_000], 100), Lookaround(0, 0), rows_a_call=1_000)
     ]
     assert sizes == [2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 100_000]
 
 
 def test_partitions_that_must_be_whole_are() -> None:
-    (piece,) = pieces(batches([100_000], 100), None, rows_a_call=1_000)
+    (piece,) = split_into_pieces(batches([100_000], 100), None, rows_a_call=1_000)
     assert piece.table.num_rows == 100_000
     assert not piece.frontier.goes_on
 
@@ -65,7 +65,7 @@ def test_partitions_that_must_be_whole_are() -> None:
 def test_small_partitions_come_together_and_large_ones_by_themselves() -> None:
     sizes = [300, 300, 5_000, 10, 10]
     found = []
-    for piece in pieces(batches(sizes, 70), Lookaround(0, 0), rows_a_call=1_000):
+    for piece in split_into_pieces(batches(sizes, 70), Lookaround(0, 0), rows_a_call=1_000):
         found.append(
             (np.diff(piece.starts).tolist(), piece.frontier.goes_on, piece.fresh_partitions)
         )

@@ -58,7 +58,7 @@ def test_matches_of_sql(prices: DataFrame, measures: str, rows: str, named: dict
 
 def test_a_page_has_the_rows_of_its_series(prices: DataFrame) -> None:
     matches = prices.selectExpr("sym", "day AS start_day", "day AS end_day").where("price > 8.5")
-    page = charted(matches, prices).page(1, 6)
+    page = charted(matches, prices).read_page(1, 6)
     assert page.spans == (MatchSpan("Y", day(0), day(0)), MatchSpan("X", day(5), day(5)))
     assert list(page.series) == ["X", "Y"]
     assert page.series["X"].times == [day(at) for at in range(6)]
@@ -70,13 +70,13 @@ def test_matches_that_are_arrays_of_events(prices: DataFrame) -> None:
         matchrec.Pattern.begin("low").where("price < 4").followed_by("high").where("price > 8")
     )
     matches = matchrec.match_pattern(prices, pattern, order_by="day", partition_by="sym")
-    page = charted(matches, prices).page(1, 6)
+    page = charted(matches, prices).read_page(1, 6)
     assert page.spans == (MatchSpan("X", day(3), day(5), (day(3), day(5))),)
     text = """PATTERN SEQ(ANY a, ANY b)
         WHERE skip_till_next_match(a, b) { [sym] AND a.price < 4 AND b.price > 8 }"""
     events = prices.selectExpr("*", "'ANY' AS event_type")
     assert (
-        charted(matchrec.match_sase(events, text, order_by="day"), prices).page(1, 6).spans
+        charted(matchrec.match_sase(events, text, order_by="day"), prices).read_page(1, 6).spans
         == page.spans
     )
 
@@ -106,7 +106,7 @@ def test_bytes_are_no_letters(spark: SparkSession) -> None:
     rows = [(bytearray(key), day(at), 1.0) for key in (b"\xfe", b"\xff") for at in range(2)]
     data = spark.createDataFrame(rows, "sym binary, day date, price double")
     matches = data.selectExpr("sym", "day AS start_day", "day AS end_day")
-    page = charted(matches, data).page(1, 6)
+    page = charted(matches, data).read_page(1, 6)
     assert set(page.series) == {"X'FE'", "X'FF'"}
     assert {span.series for span in page.spans} == {"X'FE'", "X'FF'"}
 
@@ -118,14 +118,14 @@ def test_series_come_in_pages(spark: SparkSession) -> None:
         "SELECT CAST(id AS STRING), id, id + 5 FROM range(4)"
     )
     drawn = Charted(matches, data, "t", "v", "k")
-    page = drawn.page(2, 3)
+    page = drawn.read_page(2, 3)
     assert (list(page.series), page.number, page.pages) == (["3"], 2, 2)
     assert page.spans == (MatchSpan("3", 3, 8),)
     with pytest.raises(
         matchrec.MatchRecognizePlanError, match="unknown page 3 of `plot`: there are 2"
     ):
-        drawn.page(3, 3)
-    assert len(Charted(matches.limit(0), data, "t", "v", "k").page(1, 9).series) == 5
+        drawn.read_page(3, 3)
+    assert len(Charted(matches.limit(0), data, "t", "v", "k").read_page(1, 9).series) == 5
 
 
 def test_a_long_series_is_thinned_and_keeps_its_extremes(spark: SparkSession) -> None:
@@ -137,7 +137,7 @@ def test_a_long_series_is_thinned_and_keeps_its_extremes(spark: SparkSession) ->
     matches = spark.sql(
         "SELECT TIMESTAMP '2024-01-01' AS first_t, TIMESTAMP '2024-01-02' AS last_t"
     )
-    page = Charted(matches, data, "t", "v").page(1, 1)
+    page = Charted(matches, data, "t", "v").read_page(1, 1)
     line = page.series[""]
     assert 2000 < len(line.times) <= 4 * 1001
     assert (min(line.values), max(line.values)) == (-1e6, 1e6)
@@ -163,7 +163,7 @@ def test_both_zeros_are_one_series(spark: SparkSession) -> None:
 
 
 def charted_by_key(matches: DataFrame, data: DataFrame) -> Page:
-    return Charted(matches, data, "t", "v", "k").page(1, 6)
+    return Charted(matches, data, "t", "v", "k").read_page(1, 6)
 
 
 @pytest.mark.parametrize("x", ["CAST(NULL AS INT)", "DOUBLE('NaN')", "DOUBLE('-Infinity')"])
@@ -178,7 +178,7 @@ def test_without_a_row_that_has_a_place_the_picture_is_empty(spark: SparkSession
 def test_a_row_at_infinity_is_not_drawn(spark: SparkSession) -> None:
     data = spark.sql("SELECT DOUBLE(t) AS t, 1 AS v FROM VALUES ('1'), ('Infinity') AS t(t)")
     matches = spark.sql("SELECT 1 AS first_t, 2 AS last_t")
-    assert Charted(matches, data, "t", "v").page(1, 6).series[""].times == [1.0]
+    assert Charted(matches, data, "t", "v").read_page(1, 6).series[""].times == [1.0]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matchrec.automaton.closure import Folded, fold
 from matchrec.automaton.compile import CompiledPattern, compile_program
 from matchrec.plan.clauses import EventSelection, MatchOutput
-from matchrec.plan.pattern import RowPattern, variable_names
+from matchrec.plan.pattern import RowPattern, list_variable_names
 
 STRICT = EventSelection.STRICT_CONTIGUITY
 
@@ -17,7 +17,7 @@ def compiled(
     output: MatchOutput = MatchOutput.PREFERRED,
 ) -> CompiledPattern:
     """Compile a row pattern for a task that finds matches of this kind."""
-    program = compile_program(pattern, variables or variable_names(pattern), selection)
+    program = compile_program(pattern, variables or list_variable_names(pattern), selection)
     return CompiledPattern(program, fold(program, every_way=output is not MatchOutput.PREFERRED))
 
 

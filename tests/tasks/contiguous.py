@@ -21,7 +21,7 @@ from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.types import Kind
 from matchrec.errors.run import failures
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
-from matchrec.plan.pattern import RowPattern, list_negations, variable_names
+from matchrec.plan.pattern import RowPattern, list_negations, list_variable_names
 from matchrec.search.chained import Chained
 from matchrec.search.interface import Condition, Task
 from matchrec.search.matches import Matches, RunFailure
@@ -55,7 +55,7 @@ class Query:
     @cached_property
     def variables(self) -> tuple[str, ...]:
         """The variables that rows can be mapped to, by id."""
-        return variable_names(self.pattern)
+        return list_variable_names(self.pattern)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

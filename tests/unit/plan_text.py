@@ -18,8 +18,8 @@ from matchrec.plan.expression import (
     Term,
     looks_at_columns_only,
     render,
-    row_sql,
     split_conjuncts,
+    write_row_sql,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show_pattern
@@ -67,7 +67,7 @@ def show_aggregate(aggregate: Aggregate) -> str:
 def show_term(term: Term) -> str:
     """What an aggregate evaluates on each row; columns as they are."""
     if looks_at_columns_only(term):
-        return row_sql(term)
+        return write_row_sql(term)
     return render(term, show_reference)
 
 

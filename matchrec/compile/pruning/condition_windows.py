@@ -46,17 +46,17 @@ from matchrec.plan.expression import (
     Scalar,
     Term,
     build_difference_test,
-    column_term,
     compare_scalars,
     find_amount,
     join_conditions,
+    make_column,
     make_literal,
-    number_term,
+    make_number,
     render,
     split_conjuncts,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import always_precedes, list_negations, negated_names
+from matchrec.plan.pattern import always_precedes, list_negated_names, list_negations
 from matchrec.plan.text import MICROSECONDS, Amount
 
 # What a conjunct of DEFINE says about how far a row is after the first row, along the order.
@@ -643,7 +643,7 @@ def build_variable_gap(
     name = plan.variables[variable]
     # A row that NOT tests is not mapped to the variable under NOT, so the row pattern does not tell
     # which rows come before it.
-    is_mapped = name not in negated_names(plan.pattern)
+    is_mapped = name not in list_negated_names(plan.pattern)
     follows_directly = (
         is_mapped
         and not plan.selects
@@ -671,8 +671,8 @@ def build_distance_test(plan: MatchPlan, gap: Gap, row: Navigation) -> Scalar:
     """
     order = plan.order_by[0].expression.text
     span = gap.interval.place
-    current_order = column_term(Navigation(), order, span)
-    other_order = column_term(row, order, span)
+    current_order = make_column(Navigation(), order, span)
+    other_order = make_column(row, order, span)
     text = gap.interval.text
     if gap.bits == INT.bits and text.isdigit():
         text += "L"  # the sum of two INTs could overflow; the sum of an INT and a BIGINT does not
@@ -693,4 +693,4 @@ def build_count_test(variable: str | None, number: int, gap: Gap) -> Scalar:
     """
     span = gap.interval.place
     count = Aggregate("count", variable, (), span=span)
-    return compare_scalars("=", Term((count,), span), number_term(number, span))
+    return compare_scalars("=", Term((count,), span), make_number(number, span))

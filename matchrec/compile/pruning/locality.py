@@ -204,7 +204,7 @@ def look_at_staging(staging: Staging, _: ReferenceContext) -> Iterator[OutsideLo
     """Yield what a pattern of stages looks at."""
     from matchrec.plan import stages
 
-    for step in stages.all_steps(staging.steps):
+    for step in stages.walk_steps(staging.steps):
         yield from list_looks("a NOT between stages", LOOKS_OF_STEPS[type(step).__name__])
     if staging.skip is not None:
         yield OutsideLook("a skip strategy", Dependency.OVERLAP)

@@ -92,7 +92,7 @@ class ConditionCompiler:
             case Arithmetic():
                 self._compute(expression)
             case Operate(operator, parts):
-                self._operate(operator, parts)
+                self._emit_operation(operator, parts)
             case Apply() | Aggregated():
                 self._call(expression)
             case _:
@@ -114,7 +114,7 @@ class ConditionCompiler:
         self._add_operands(expression.parts)
         self._emit(op.MATHEMATICS, function, len(expression.parts))
 
-    def _operate(self, operator: Operator, parts: tuple[RunExpression, ...]) -> None:
+    def _emit_operation(self, operator: Operator, parts: tuple[RunExpression, ...]) -> None:
         """Append an operation."""
         if operator in _CONNECTIVES:
             return self._connect(parts, *_CONNECTIVES[operator])
@@ -191,11 +191,11 @@ class ConditionCompiler:
     def _list_register(self, aggregated: Aggregated) -> int:
         """Return the register of the list that an aggregate is over."""
         forms = tuple(
-            tuple(self._listed_value(collected) for collected in columns)
+            tuple(self._make_listed_value(collected) for collected in columns)
             for columns in aggregated.columns
         )
-        members = self._members(aggregated.variable)
-        return self._register(
+        members = self._find_members(aggregated.variable)
+        return self._find_register(
             Reduced(
                 Reduction.COUNT,
                 members,
@@ -205,24 +205,24 @@ class ConditionCompiler:
             )
         )
 
-    def _listed_value(self, collected: Collected) -> ListedValue:
+    def _make_listed_value(self, collected: Collected) -> ListedValue:
         """Return a value of a list with the columns that it reads."""
         columns = tuple(
-            self._column(part.column, part.kind)
+            self._number_column(part.column, part.kind)
             for part in walk_expression(collected.expression)
             if isinstance(part, ReadValue)
         )
         return ListedValue(collected.expression, collected.type, columns)
 
-    def _members(self, name: str | None) -> Members:
+    def _find_members(self, name: str | None) -> Members:
         """Return the primary variables of a variable; None is the universal one."""
         return self.registers.every if name is None else self.members[name]
 
-    def _column(self, column: int, kind: Kind) -> int:
+    def _number_column(self, column: int, kind: Kind) -> int:
         """Return the number of a column among all columns."""
         return column if kind is Kind.INTEGER else self.integers + column
 
-    def _register(self, meaning: Meaning) -> int:
+    def _find_register(self, meaning: Meaning) -> int:
         """Return the register of a meaning, and note that it is read."""
         number = self.registers.number(meaning)
         self.reads.add(number)
@@ -230,23 +230,23 @@ class ConditionCompiler:
 
     def _is_current(self, navigation: Navigation) -> bool:
         """Return whether the logical part of the navigation finds the candidate row itself."""
-        return navigation.is_last and self.variable in self._members(navigation.variable)
+        return navigation.is_last and self.variable in self._find_members(navigation.variable)
 
-    def _row_of(self, navigation: Navigation) -> RowOf:
+    def _make_row_meaning(self, navigation: Navigation) -> RowOf:
         """Return the meaning of the register that the logical part of the navigation reads."""
-        members = self._members(navigation.variable)
+        members = self._find_members(navigation.variable)
         return RowOf(navigation.end, members, navigation.logical_offset)
 
     def _read(self, expression: ReadValue) -> None:
         """Append the read of a column."""
-        column = self._column(expression.column, expression.kind)
+        column = self._number_column(expression.column, expression.kind)
         navigation = expression.navigation
         if navigation is None:
             self._emit(op.READ, column, -1)
             return
         register = -1
         if not self._is_current(navigation):
-            register = self._register(self._row_of(navigation))
+            register = self._find_register(self._make_row_meaning(navigation))
         self._emit(op.READ, column, register, navigation.physical_offset)
 
     def _read_classifier(self, navigation: Navigation) -> None:
@@ -254,30 +254,30 @@ class ConditionCompiler:
         if self._is_current(navigation) and navigation.physical_offset == 0:
             self._emit(op.CONSTANT, self.variable)
             return
-        meaning = VariableOfRow(self._row_of(navigation), navigation.physical_offset)
-        self._emit(op.VARIABLE, self._register(meaning))
+        meaning = VariableOfRow(self._make_row_meaning(navigation), navigation.physical_offset)
+        self._emit(op.VARIABLE, self._find_register(meaning))
 
     def _reduce(self, expression: Reduce) -> None:
         """Append the read of an aggregate."""
-        members = self._members(expression.variable)
+        members = self._find_members(expression.variable)
         column = None
         if expression.column is not None:
-            column = self._column(expression.column, expression.kind)
+            column = self._number_column(expression.column, expression.kind)
         count = Reduced(
             Reduction.COUNT, members, column, excludes_current_row=expression.excludes_current_row
         )
         if expression.function is Reduction.COUNT:
-            self._emit(op.REGISTER, self._register(count))
+            self._emit(op.REGISTER, self._find_register(count))
             return
         assert column is not None
         function = Reduction.SUM if expression.function is Reduction.AVG else expression.function
         reduced = Reduced(
             function, members, column, expression.kind, expression.excludes_current_row
         )
-        value = self._register(reduced)
+        value = self._find_register(reduced)
         self.reads.add(value + 1)  # a flag and the value
         if expression.function is Reduction.AVG:
             assert expression.kind is Kind.FLOATING
-            self._emit(op.AVERAGE, self._register(count), value)
+            self._emit(op.AVERAGE, self._find_register(count), value)
         else:
             self._emit(op.REDUCED, value)

@@ -14,7 +14,7 @@ from decimal import Decimal
 from matchrec.conditions import run_condition
 from matchrec.conditions.accumulators import AGGREGATES, build_list_aggregate
 from matchrec.conditions.evaluate.kernels.machine import BoolArray, IntArray
-from matchrec.conditions.functions import functions
+from matchrec.conditions.functions import load_functions
 from matchrec.conditions.functions.function import Compute, Value
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.types import Family, ValueType, is_ranked
@@ -36,14 +36,14 @@ class RowValues:
     ranked: RankedValues
 
 
-def ranked_column(expression: RunExpression) -> int | None:
+def find_ranked_column(expression: RunExpression) -> int | None:
     """Return the integer column whose ranks a ranked expression has, or None."""
     match expression:
         case run_condition.ReadValue(column=column) | run_condition.Reduce(column=column):
             return column
         case run_condition.Operate(run_condition.Basic.CHOOSE, (_, then, otherwise)):
-            column = ranked_column(then)
-            return ranked_column(otherwise) if column is None else column
+            column = find_ranked_column(then)
+            return find_ranked_column(otherwise) if column is None else column
         case _:
             return None
 
@@ -56,7 +56,7 @@ def make_decoder(type_: ValueType, expression: RunExpression, source: RowValues)
         expression: the expression whose value it is.
         source: the rows, which know the values by rank.
     """
-    column = ranked_column(expression) if is_ranked(type_) else None
+    column = find_ranked_column(expression) if is_ranked(type_) else None
     if column is not None and column in source.ranked:
         ranked = source.ranked[column]
         return lambda bits: ranked[bits - 1]
@@ -102,7 +102,7 @@ def build_formula(expression: RunExpression, arguments: Iterator[Evaluate]) -> E
             total = build_list_aggregate(lambda: aggregate.begin_rows(use))
             return lambda: total(*rows())
         case run_condition.Apply(name, parts):
-            function = functions()[name]
+            function = load_functions()[name]
             reads = tuple(build_formula(part, arguments) for part in parts)
             compute = function.build(expression.use)
             if function.takes_nulls:

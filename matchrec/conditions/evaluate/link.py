@@ -41,7 +41,7 @@ class Move:
     test: int
 
 
-def live_registers(
+def find_live_registers(
     moves: Sequence[Move],
     steps: Sequence[tuple[RegisterStep, ...]],
     reads: Sequence[RegisterSet],
@@ -56,7 +56,7 @@ def live_registers(
         tested: for each state, the variables whose conditions are evaluated on a run in it.
     """
     live = [set[int]().union(*(reads[variable] for variable in variables)) for variables in tested]
-    dependences_of = [dependences(variable_steps) for variable_steps in steps]
+    dependences_of = [find_dependences(variable_steps) for variable_steps in steps]
     moves_into: list[list[Move]] = [[] for _ in tested]
     waiting = [(state, register) for state, registers in enumerate(live) for register in registers]
 
@@ -78,13 +78,13 @@ def live_registers(
     return [frozenset(registers) for registers in live]
 
 
-def dependences(steps: tuple[RegisterStep, ...]) -> dict[int, RegisterSet]:
+def find_dependences(steps: tuple[RegisterStep, ...]) -> dict[int, RegisterSet]:
     """Return, for each register that steps write, on which registers its value depends.
 
     These are the registers as they are before the steps.
 
     >>> from matchrec.conditions.evaluate import instructions as op
-    >>> dependences((RegisterStep(op.COPY, 1, 0), RegisterStep(op.SET_ROW, 0)))
+    >>> find_dependences((RegisterStep(op.COPY, 1, 0), RegisterStep(op.SET_ROW, 0)))
     {1: frozenset({0}), 0: frozenset()}
     """
     sources: dict[int, RegisterSet] = {}
@@ -94,7 +94,9 @@ def dependences(steps: tuple[RegisterStep, ...]) -> dict[int, RegisterSet]:
     return sources
 
 
-def useful_steps(steps: tuple[RegisterStep, ...], after: RegisterSet) -> tuple[RegisterStep, ...]:
+def select_useful_steps(
+    steps: tuple[RegisterStep, ...], after: RegisterSet
+) -> tuple[RegisterStep, ...]:
     """Drop the steps that do not matter to any register of `after`."""
     useful = []
     needed = set(after)
@@ -184,10 +186,11 @@ def link_conditions(
         writer.write(variable_of_test.get(test, test), condition)
         for test, condition in enumerate(conditions)
     ]
-    steps = registers.steps(len(conditions))
-    live = live_registers(moves, steps, reads, tested)
+    steps = registers.list_steps(len(conditions))
+    live = find_live_registers(moves, steps, reads, tested)
     steps_of_moves = [
-        useful_steps(steps[move.variable], reads[move.test] | live[move.target]) for move in moves
+        select_useful_steps(steps[move.variable], reads[move.test] | live[move.target])
+        for move in moves
     ]
     forms = tuple(writer.write_form(form) for form in list(registers.forms))
     step_ranges = tuple(_append_steps(writer.instructions, steps_of_moves))

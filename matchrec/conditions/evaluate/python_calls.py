@@ -53,7 +53,7 @@ REASONS: Mapping[int, str] = {
 NO_REGISTERS = np.empty(0, np.int64)
 
 
-def decoder_of(value: ListedValue, source: RowValues) -> Decode:
+def make_list_decoder(value: ListedValue, source: RowValues) -> Decode:
     """Return a function that makes a value from what a list keeps of it."""
     if is_kept_as_it_is(value):
         return lambda kept: kept
@@ -112,7 +112,9 @@ class Lists:
             [(value.type, is_kept_as_it_is(value)) for value in values] for values in added_values
         ]
         self.layouts = [types.index(types_of_form) for types_of_form in types]
-        self.decoders = [[decoder_of(value, source) for value in values] for values in added_values]
+        self.decoders = [
+            [make_list_decoder(value, source) for value in values] for values in added_values
+        ]
 
     def append(self, number: int, form: int, row: int) -> int:
         """Append a row to a list, and return the number of the longer list.

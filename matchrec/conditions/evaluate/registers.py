@@ -150,17 +150,17 @@ class Registers:
         """Return the register of a meaning; add it and those that its steps read if need be."""
         waiting = [meaning]
         while waiting:
-            missing = [read for read in self._needed(waiting[-1]) if read not in self.numbers]
+            missing = [read for read in self._list_needed(waiting[-1]) if read not in self.numbers]
             if missing:
                 waiting += reversed(missing)
                 continue
             ready = waiting.pop()
             if ready not in self.numbers:
                 self.numbers[ready] = len(self.initial)
-                self.initial.extend(_initial_values(ready))
+                self.initial.extend(_list_initial_values(ready))
         return self.numbers[meaning]
 
-    def _needed(self, meaning: Meaning) -> Iterator[Meaning]:
+    def _list_needed(self, meaning: Meaning) -> Iterator[Meaning]:
         """Yield the meanings of the registers that the steps of another one read."""
         match meaning:
             case RowOf(End.LAST, offset=offset) if offset > 0:
@@ -171,13 +171,13 @@ class Registers:
                 if physical > 0 or end is End.FIRST:
                     yield row
                 if physical < 0:
-                    yield self.recent(-physical)
+                    yield self.make_recent_variable(-physical)
             case Reduced(excludes_current_row=True):
-                yield last_row(meaning.members)
+                yield make_last_row(meaning.members)
             case _:
                 return
 
-    def steps(self, variables: int) -> list[tuple[RegisterStep, ...]]:
+    def list_steps(self, variables: int) -> list[tuple[RegisterStep, ...]]:
         """Return the steps to apply when a row is mapped to a variable, for each variable.
 
         Steps are in the order of `_phase`: chains of last rows shift from their far end, and what
@@ -189,10 +189,10 @@ class Registers:
         steps: list[list[RegisterStep]] = [[] for _ in range(variables)]
         for meaning in sorted(self.numbers, key=_phase):
             for variable in range(variables):
-                steps[variable].extend(self._steps(meaning, variable))
+                steps[variable].extend(self._list_register_steps(meaning, variable))
         return [tuple(steps_of_variable) for steps_of_variable in steps]
 
-    def _steps(self, meaning: Meaning, variable: int) -> Iterator[RegisterStep]:
+    def _list_register_steps(self, meaning: Meaning, variable: int) -> Iterator[RegisterStep]:
         """Yield the steps that update one register when a row is mapped to a variable."""
         register = self.numbers[meaning]
         match meaning:
@@ -204,24 +204,24 @@ class Registers:
                 else:
                     yield RegisterStep(op.SET_ROW, register)
             case VariableOfRow():
-                yield from self._variable(meaning, variable)
+                yield from self._list_variable_steps(meaning, variable)
             case Reduced(members=members, column=column, forms=forms) if variable in members:
                 column_or_form = column or 0
                 if forms:
                     column_or_form = self.forms.setdefault(forms[variable], len(self.forms))
                 # 0: the row that is mapped now counts. r + 1: the row whose position is in r.
                 counted_row = (
-                    self.numbers[last_row(members)] + 1 if meaning.excludes_current_row else 0
+                    self.numbers[make_last_row(members)] + 1 if meaning.excludes_current_row else 0
                 )
                 yield RegisterStep(meaning.operation, register, column_or_form, counted_row)
             case _:
                 return
 
-    def recent(self, distance: int) -> VariableOfRow:
+    def make_recent_variable(self, distance: int) -> VariableOfRow:
         """Return the variable of the row that is `distance` rows before the one mapped last."""
         return VariableOfRow(RowOf(End.LAST, self.every, distance), 0)
 
-    def _variable(self, meaning: VariableOfRow, variable: int) -> Iterator[RegisterStep]:
+    def _list_variable_steps(self, meaning: VariableOfRow, variable: int) -> Iterator[RegisterStep]:
         """Yield the steps that update the variable of a row."""
         register = self.numbers[meaning]
         row = meaning.row
@@ -231,7 +231,7 @@ class Registers:
         if is_member and not is_first and row.offset > 0:
             yield RegisterStep(op.COPY, register, self.numbers[replace(meaning, row=row.before)])
         elif is_member and physical < 0:
-            recent = self.numbers[self.recent(-physical)]
+            recent = self.numbers[self.make_recent_variable(-physical)]
             if is_first:
                 yield RegisterStep(op.COPY_AT, register, recent, self.numbers[row])
             else:
@@ -243,7 +243,7 @@ class Registers:
             yield RegisterStep(op.SET_AT, register, self.numbers[row], physical, variable)
 
 
-def _initial_values(meaning: Meaning) -> list[int]:
+def _list_initial_values(meaning: Meaning) -> list[int]:
     """Return the values of the registers of a meaning before the first row."""
     match meaning:
         case RowOf(End.FIRST, offset=offset):
@@ -272,6 +272,6 @@ def _phase(meaning: Meaning) -> tuple[int, int]:
             return 2, 0
 
 
-def last_row(members: Members) -> RowOf:
+def make_last_row(members: Members) -> RowOf:
     """Return the meaning: position of the row mapped last to one of the members."""
     return RowOf(End.LAST, members, 0)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @cache
-def functions() -> Mapping[str, Function]:
+def load_functions() -> Mapping[str, Function]:
     """Return all functions by their names.
 
     They are loaded when a condition first needs one, because most conditions need none.

@@ -39,10 +39,10 @@ OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?
 FIXED_OFFSETS = {"EST": "-05:00", "MST": "-07:00", "HST": "-10:00"}
 
 
-def month_of(day: int) -> tuple[int, int]:
+def find_month(day: int) -> tuple[int, int]:
     """Return the month of a day, counted from the year 0, and the number of the day in it.
 
-    >>> month_of(0) == (1970 * 12 + 1, 1)
+    >>> find_month(0) == (1970 * 12 + 1, 1)
     True
     """
     cycle, day_of_cycle = divmod(day + DAYS_BEFORE_1970, DAYS_OF_400_YEARS)
@@ -56,13 +56,13 @@ class Zone:
 
     rules: tzinfo
 
-    def offset_at(self, instant: int) -> int:
+    def find_offset(self, instant: int) -> int:
         """Return how much local time is ahead of UTC at an instant."""
         since_1970 = timedelta(microseconds=move_into_range(instant))
         moved = datetime.fromtimestamp(0, timezone.utc) + since_1970
         return count_microseconds(moved.astimezone(self.rules).utcoffset())
 
-    def offset_of_local(self, local: int, fold: int = 0) -> int:
+    def find_offset_of_local(self, local: int, fold: int = 0) -> int:
         """Return how much a local time is ahead of UTC.
 
         If clocks are changed, this is the offset before the change, and with `fold` 1 the offset
@@ -71,27 +71,27 @@ class Zone:
         moved = EPOCH + timedelta(microseconds=move_into_range(local))
         return count_microseconds(moved.replace(tzinfo=self.rules, fold=fold).utcoffset())
 
-    def to_local(self, instant: int) -> int:
+    def convert_to_local(self, instant: int) -> int:
         """Return the local time at an instant."""
-        return instant + self.offset_at(instant)
+        return instant + self.find_offset(instant)
 
-    def to_instant(self, local: int) -> int:
+    def convert_to_instant(self, local: int) -> int:
         """Return the instant of a local time."""
-        return local - self.offset_of_local(local)
+        return local - self.find_offset_of_local(local)
 
-    def start_of(self, day: int) -> int:
+    def find_start_of_day(self, day: int) -> int:
         """Return the instant at which a day begins, which need not be at midnight."""
         local = day * DAY
-        late = self.to_instant(local)
-        if self.to_local(late) == local:
+        late = self.convert_to_instant(local)
+        if self.convert_to_local(late) == local:
             return late
         # The clocks skip midnight. The day begins when they are changed, which is between two
         # instants, one for each of the two offsets.
-        early = local - self.offset_of_local(local, fold=1)
-        new_offset = self.offset_at(late)
+        early = local - self.find_offset_of_local(local, fold=1)
+        new_offset = self.find_offset(late)
         instants = range(early, late)
         skipped = bisect_left(
-            instants, True, key=lambda instant: self.offset_at(instant) == new_offset
+            instants, True, key=lambda instant: self.find_offset(instant) == new_offset
         )
         return early + skipped
 

@@ -158,12 +158,12 @@ def convert_decimal_to_integer(number: Decimal, cast: Cast) -> int:
     """
     if is_wide_decimal(cast.source) and cast.target.bits < 64:
         return check_integer(truncate(float(number)), cast)
-    return check_integer(numerals.whole_part(number), cast)
+    return check_integer(numerals.drop_fraction(number), cast)
 
 
 def convert_exact_to_floating(number: int | Decimal, cast: Cast) -> float:
     """Return an integer or a decimal as a floating-point number of the target's width."""
-    return numerals.to_single(Fraction(number)) if cast.is_to_single else float(number)
+    return numerals.round_to_single(Fraction(number)) if cast.is_to_single else float(number)
 
 
 def convert_floating(number: float, cast: Cast) -> float:
@@ -198,7 +198,7 @@ def read_boolean(text: str) -> bool:
 WRAPPING: Mapping[Family, Callable[[int, Value], int]] = {
     Family.INTEGER: lambda bits, number: wrap(number, bits),
     Family.FLOATING: numerals.wrap_floating,
-    Family.DECIMAL: lambda bits, number: wrap(numerals.whole_part(number), bits),
+    Family.DECIMAL: lambda bits, number: wrap(numerals.drop_fraction(number), bits),
 }
 
 F = Family
@@ -216,7 +216,7 @@ CONVERTERS: Mapping[tuple[Family, Family], Converter] = {
     (F.BOOLEAN, F.FLOATING): lambda value, _: float(value),
     (F.INTEGER, F.DECIMAL): lambda number, cast: convert_to_decimal(Decimal(number), cast),
     (F.DECIMAL, F.DECIMAL): convert_to_decimal,
-    (F.FLOATING, F.DECIMAL): lambda number, cast: numerals.floating_to_decimal(
+    (F.FLOATING, F.DECIMAL): lambda number, cast: numerals.convert_to_decimal(
         number, cast.target.precision, cast.target.scale
     ),
     (F.STRING, F.DECIMAL): lambda text, cast: convert_to_decimal(numerals.read_decimal(text), cast),
@@ -228,12 +228,12 @@ CONVERTERS: Mapping[tuple[Family, Family], Converter] = {
     (F.INTEGER, F.STRING): lambda number, _: str(number),
     (F.DECIMAL, F.STRING): lambda number, _: f"{number:f}",
     (F.BOOLEAN, F.STRING): lambda value, _: "true" if value else "false",
-    (F.DATE, F.TIMESTAMP): lambda day, cast: cast.zone.start_of(day),
+    (F.DATE, F.TIMESTAMP): lambda day, cast: cast.zone.find_start_of_day(day),
     (F.DATE, F.TIMESTAMP_NTZ): lambda day, _: day * DAY,
-    (F.TIMESTAMP, F.DATE): lambda instant, cast: cast.zone.to_local(instant) // DAY,
+    (F.TIMESTAMP, F.DATE): lambda instant, cast: cast.zone.convert_to_local(instant) // DAY,
     (F.TIMESTAMP_NTZ, F.DATE): lambda local, _: local // DAY,
-    (F.TIMESTAMP, F.TIMESTAMP_NTZ): lambda instant, cast: cast.zone.to_local(instant),
-    (F.TIMESTAMP_NTZ, F.TIMESTAMP): lambda local, cast: cast.zone.to_instant(local),
+    (F.TIMESTAMP, F.TIMESTAMP_NTZ): lambda instant, cast: cast.zone.convert_to_local(instant),
+    (F.TIMESTAMP_NTZ, F.TIMESTAMP): lambda local, cast: cast.zone.convert_to_instant(local),
 }
 
 CASTS: Mapping[str, Function] = {

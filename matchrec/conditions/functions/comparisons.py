@@ -6,8 +6,22 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 
-from matchrec.conditions.functions.function import Compute, Function, FunctionUse, Value, function
-from matchrec.conditions.types import BOOLEAN, NESTED, NUMBERS, VOID, Family, ValueType, unnamed
+from matchrec.conditions.functions.function import (
+    Compute,
+    Function,
+    FunctionUse,
+    Value,
+    make_function,
+)
+from matchrec.conditions.types import (
+    BOOLEAN,
+    NESTED,
+    NUMBERS,
+    VOID,
+    Family,
+    ValueType,
+    number_fields,
+)
 
 
 def find_comparison_type(use: FunctionUse) -> ValueType | None:
@@ -16,7 +30,7 @@ def find_comparison_type(use: FunctionUse) -> ValueType | None:
     They must have one type, which has an order, or types of one family, or be numbers. NULL can be
     compared with anything.
     """
-    types = {unnamed(type_) for type_ in use.types if type_ != VOID}
+    types = {number_fields(type_) for type_ in use.types if type_ != VOID}
     if not types or not all(type_.is_ordered for type_ in types):
         return None
     families = {type_.family for type_ in types}
@@ -57,10 +71,10 @@ def build_null_safe_equal(use: FunctionUse) -> Compute:
     return compute
 
 
-def normalized(value: Value) -> Value:
+def find_representative(value: Value) -> Value:
     """Return the representative of all equal values: the same NaN, and zero without a sign."""
     if isinstance(value, tuple):
-        return tuple(map(normalized, value))
+        return tuple(map(find_representative, value))
     if isinstance(value, float):
         if value != value:
             return math.nan
@@ -89,5 +103,5 @@ COMPARISONS: Mapping[str, Function] = {
     ">": build_comparison(operator.gt),
     ">=": build_comparison(operator.ge),
     "<=>": Function((None, None), find_comparison_type, build_null_safe_equal, takes_nulls=True),
-    "IS NULL": function((None,), BOOLEAN, lambda value: value is None, takes_nulls=True),
+    "IS NULL": make_function((None,), BOOLEAN, lambda value: value is None, takes_nulls=True),
 }

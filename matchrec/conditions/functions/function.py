@@ -129,7 +129,7 @@ class Function:
         return self.returns if isinstance(self.returns, ValueType) else self.returns(use)
 
 
-def function(
+def make_function(
     parameters: tuple[ParameterType, ...],
     returns: ValueType | FindType,
     compute: Compute,
@@ -146,10 +146,10 @@ def function(
     return Function(parameters, returns, lambda _: compute, **options)
 
 
-def by_name(table: Mapping[str, Named]) -> dict[str, Named]:
+def list_by_name(table: Mapping[str, Named]) -> dict[str, Named]:
     """Return a table with one entry for each of the names that an entry has.
 
-    >>> by_name({"SIZE CARDINALITY": 1, "ARRAY_SIZE": 2})
+    >>> list_by_name({"SIZE CARDINALITY": 1, "ARRAY_SIZE": 2})
     {'SIZE': 1, 'CARDINALITY': 1, 'ARRAY_SIZE': 2}
     """
     return {name: named for names, named in table.items() for name in names.split()}

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from matchrec.conditions.functions.comparisons import normalized
+from matchrec.conditions.functions.comparisons import find_representative
 from matchrec.conditions.functions.function import (
     AnsiError,
     Compute,
     Function,
     FunctionUse,
     Value,
-    by_name,
-    function,
+    list_by_name,
+    make_function,
 )
 from matchrec.conditions.functions.numerals import wrap
 from matchrec.conditions.types import BOOLEAN, INT, Family, ValueType
@@ -55,12 +55,12 @@ def find_overlap_type(use: FunctionUse) -> ValueType | None:
 
 def remove_repeats(values: Iterable[Value]) -> NestedArray:
     """Return each value once, in the order in which they come first. -0.0 becomes 0.0."""
-    return tuple(dict.fromkeys(map(normalized, values)))
+    return tuple(dict.fromkeys(map(find_representative, values)))
 
 
 def contains(values: Sequence[Value], value: Value) -> bool | None:
     """Return whether an array contains a value, or NULL if the value may be one of its NULLs."""
-    if normalized(value) in map(normalized, values):
+    if find_representative(value) in map(find_representative, values):
         return True
     return None if None in values else False
 
@@ -87,13 +87,13 @@ def build_subscript(use: FunctionUse) -> Compute:
 
 def intersect(left: NestedArray, right: NestedArray) -> NestedArray:
     """Return each value once that is in both arrays, in the order of the left one."""
-    right_values = set(map(normalized, right))
-    return remove_repeats(value for value in left if normalized(value) in right_values)
+    right_values = set(map(find_representative, right))
+    return remove_repeats(value for value in left if find_representative(value) in right_values)
 
 
 def overlap(left: Sequence[Value], right: Sequence[Value]) -> bool | None:
     """Return whether arrays have a value in common, or NULL if a NULL may be one."""
-    common = set(map(normalized, left)) & set(map(normalized, right))
+    common = set(map(find_representative, left)) & set(map(find_representative, right))
     if common - {None}:
         return True
     return None if left and right and (None in left or None in right) else False
@@ -105,13 +105,13 @@ def build_size(use: FunctionUse) -> Compute:
     return lambda values: size_of_null if values is None else len(values)
 
 
-NESTED_FUNCTIONS: Mapping[str, Function] = by_name(
+NESTED_FUNCTIONS: Mapping[str, Function] = list_by_name(
     {
         "SIZE CARDINALITY": Function((ARRAY,), INT, build_size, takes_nulls=True),
-        "ARRAY_SIZE": function((ARRAY,), INT, len),
-        "ARRAY_CONTAINS": function((ARRAY, None), find_containment_type, contains),
-        "ARRAY_INTERSECT": function((ARRAY, ARRAY), find_common_type, intersect),
-        "ARRAYS_OVERLAP": function((ARRAY, ARRAY), find_overlap_type, overlap),
+        "ARRAY_SIZE": make_function((ARRAY,), INT, len),
+        "ARRAY_CONTAINS": make_function((ARRAY, None), find_containment_type, contains),
+        "ARRAY_INTERSECT": make_function((ARRAY, ARRAY), find_common_type, intersect),
+        "ARRAYS_OVERLAP": make_function((ARRAY, ARRAY), find_overlap_type, overlap),
         "[]": Function((ARRAY, INTEGER), find_element_type, build_subscript),
     }
 )

@@ -26,16 +26,16 @@ from matchrec.conditions.functions.function import (
     FunctionUse,
     UndecidedError,
     Value,
-    function,
+    make_function,
 )
 from matchrec.conditions.types import (
     FLOAT,
     MOST_DIGITS,
     Family,
     ValueType,
-    as_decimal,
     build_decimal_type,
     find_arithmetic_type,
+    find_decimal_type,
 )
 
 JAVA_BLANK = "".join(map(chr, range(33)))  # what Java trims
@@ -111,7 +111,7 @@ def read_floating(text: str, *, is_single: bool) -> float:
         double = float(without_suffix)
         if is_single and math.isfinite(double) and double != 0:
             # Not from the double: it would be rounded twice.
-            return to_single(Fraction(without_suffix))
+            return round_to_single(Fraction(without_suffix))
         return double
     if HEXADECIMAL.fullmatch(without_suffix) is not None:
         double = float.fromhex(without_suffix)
@@ -132,7 +132,7 @@ def read_decimal(text: str) -> Decimal:
 # Numbers of another width.
 
 
-def to_single(number: Fraction) -> float:
+def round_to_single(number: Fraction) -> float:
     """Return the nearest number of 24 binary digits. Of two such numbers it is the even one."""
     if number == 0:
         return 0.0
@@ -148,7 +148,7 @@ def to_single(number: Fraction) -> float:
 
 def narrow(number: float) -> float:
     """Return the nearest floating-point number of 32 bits."""
-    return to_single(Fraction(number)) if math.isfinite(number) and number else number
+    return round_to_single(Fraction(number)) if math.isfinite(number) and number else number
 
 
 def rescale(number: Decimal, precision: int, scale: int) -> Decimal:
@@ -168,7 +168,7 @@ def rescale(number: Decimal, precision: int, scale: int) -> Decimal:
     return abs(rounded) if rounded == 0 else rounded
 
 
-def floating_to_decimal(number: float, precision: int, scale: int) -> Decimal | None:
+def convert_to_decimal(number: float, precision: int, scale: int) -> Decimal | None:
     """Return the decimal that Java writes for a floating-point number, rescaled.
 
     NaN and infinity become NULL, in ANSI mode, too.
@@ -211,12 +211,12 @@ def to_exact_decimal(number: Fraction) -> Decimal:
     return Context(prec=2000).divide(Decimal(number.numerator), Decimal(number.denominator))
 
 
-def whole_part(number: Decimal) -> int:
+def drop_fraction(number: Decimal) -> int:
     """Return a decimal without its fraction."""
     return int(number.to_integral_value(ROUND_DOWN))
 
 
-def divided(dividend: int, divisor: int) -> int:
+def divide_rounded(dividend: int, divisor: int) -> int:
     """Return a quotient rounded half away from zero. The divisor is positive."""
     quotient, remainder = divmod(abs(dividend), divisor)
     if 2 * remainder >= divisor:
@@ -250,7 +250,7 @@ def build_arithmetic(operator: str) -> Function:
         if not {type_.family for type_ in use.types} <= {Family.DECIMAL, Family.INTEGER}:
             return None
         left, right = use.types
-        return find_arithmetic_type(operator, as_decimal(left), as_decimal(right))
+        return find_arithmetic_type(operator, find_decimal_type(left), find_decimal_type(right))
 
     def build(use: FunctionUse) -> Compute:
         """Return the function that computes the operation for the types of a call."""
@@ -324,7 +324,7 @@ def build_rounding(use: FunctionUse) -> Compute:
 
     def round_integer(value: int) -> int:
         """Round an integer to a power of ten: on overflow, raise in ANSI mode or wrap around."""
-        rounded = divided(value, 10**-places) * 10**-places
+        rounded = divide_rounded(value, 10**-places) * 10**-places
         if use.ansi and not fits(rounded, type_.bits):
             raise AnsiError(f"{rounded} cannot be represented as {type_.name}")
         return wrap(rounded, type_.bits)
@@ -350,11 +350,11 @@ def build_whole_decimal(rounding: str) -> Function:
         """Return the decimal rounded to a whole number."""
         return EXACT.plus(value.to_integral_value(rounding))
 
-    return function((Family.DECIMAL,), find_type, compute)
+    return make_function((Family.DECIMAL,), find_type, compute)
 
 
 NUMERALS: Mapping[str, Function] = {
-    "NEG": function((Family.DECIMAL,), lambda use: use.types[0], EXACT.minus),
+    "NEG": make_function((Family.DECIMAL,), lambda use: use.types[0], EXACT.minus),
     "ROUND": Function((None,), find_rounded_type, build_rounding),
     "FLOOR": build_whole_decimal(ROUND_FLOOR),
     "CEIL": build_whole_decimal(ROUND_CEILING),

@@ -11,7 +11,12 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from matchrec.conditions.functions.function import Function, FunctionError, by_name, function
+from matchrec.conditions.functions.function import (
+    Function,
+    FunctionError,
+    list_by_name,
+    make_function,
+)
 from matchrec.conditions.types import BOOLEAN, INT, STRING
 
 
@@ -80,10 +85,10 @@ def is_like(text: str, pattern: str, escape: str = "\\") -> bool:
     return compile_like(pattern, escape).match(text) is not None
 
 
-TEXTS: Mapping[str, Function] = by_name(
+TEXTS: Mapping[str, Function] = list_by_name(
     {
-        "|| CONCAT": function((STRING,), STRING, concatenate, repeats=True),
-        "LEVENSHTEIN": function((STRING, STRING, INT), INT, levenshtein, least=2),
-        "LIKE": function((STRING, STRING, STRING), BOOLEAN, is_like, least=2),
+        "|| CONCAT": make_function((STRING,), STRING, concatenate, repeats=True),
+        "LEVENSHTEIN": make_function((STRING, STRING, INT), INT, levenshtein, least=2),
+        "LIKE": make_function((STRING, STRING, STRING), BOOLEAN, is_like, least=2),
     }
 )

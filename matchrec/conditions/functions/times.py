@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from matchrec.conditions import types
-from matchrec.conditions.functions.calendar import DAY, Zone, find_zone, month_of
+from matchrec.conditions.functions.calendar import DAY, Zone, find_month, find_zone
 from matchrec.conditions.functions.casts import build_strict_cast
 from matchrec.conditions.functions.function import Compute, FindType, Function, FunctionUse
 from matchrec.conditions.functions.numerals import fits, wrap
@@ -69,8 +69,8 @@ def build_distance(use: FunctionUse) -> Compute:
 
     def compute(start: int, end: int) -> int:
         """Return the number of whole units from `start` to `end`, negative if `end` is earlier."""
-        local_start = zone.to_local(cast_start(start))
-        local_end = zone.to_local(cast_end(end))
+        local_start = zone.convert_to_local(cast_start(start))
+        local_end = zone.convert_to_local(cast_end(end))
         if unit in MONTHS_PER_UNIT:
             return divide_toward_zero(count_months(local_start, local_end), MONTHS_PER_UNIT[unit])
         return divide_toward_zero(local_end - local_start, MICROSECONDS_PER_UNIT[unit])
@@ -80,8 +80,8 @@ def build_distance(use: FunctionUse) -> Compute:
 
 def count_months(start: int, end: int) -> int:
     """Return the number of whole months from one local time to another, perhaps negative."""
-    start_month, start_day = month_of(start // DAY)
-    end_month, end_day = month_of(end // DAY)
+    start_month, start_day = find_month(start // DAY)
+    end_month, end_day = find_month(end // DAY)
     months = end_month - start_month
     # How much later in its month the end is than the start in its own.
     lead = (end_day - start_day) * DAY + end % DAY - start % DAY
@@ -116,9 +116,11 @@ def find_moved_instant(zone: Zone, instant: int, local: int) -> int:
 
     If the local time comes twice, it is the one with the offset of the instant before.
     """
-    offset = zone.offset_at(instant)
+    offset = zone.find_offset(instant)
     same_offset = local - offset
-    return same_offset if zone.offset_at(same_offset) == offset else zone.to_instant(local)
+    if zone.find_offset(same_offset) == offset:
+        return same_offset
+    return zone.convert_to_instant(local)
 
 
 def add_interval(zone: Zone, instant: int, interval: int) -> int:
@@ -128,7 +130,7 @@ def add_interval(zone: Zone, instant: int, interval: int) -> int:
         OverflowError: the sum does not fit 64 bits.
     """
     whole_days = divide_toward_zero(interval, DAY) * DAY
-    local = zone.to_local(instant) + whole_days
+    local = zone.convert_to_local(instant) + whole_days
     moved = find_moved_instant(zone, instant, local) + interval - whole_days
     if not fits(moved, 64):
         raise OverflowError
@@ -158,7 +160,7 @@ def build_difference(use: FunctionUse) -> Compute:
     """Return a time minus an interval, or the distance of two instants in local time."""
     zone = find_reading_zone(use)
     if use.types[1].family is Family.TIMESTAMP:
-        return lambda end, start: zone.to_local(end) - zone.to_local(start)
+        return lambda end, start: zone.convert_to_local(end) - zone.convert_to_local(start)
     return lambda time, interval: add_interval(zone, time, -interval)
 
 

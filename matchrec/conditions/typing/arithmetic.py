@@ -36,16 +36,16 @@ from matchrec.conditions.types import (
     Family,
     Kind,
     ValueType,
-    as_decimal,
     build_decimal_type,
-    common_type,
+    find_comparison_type,
+    find_decimal_type,
     is_wide_decimal,
 )
 from matchrec.conditions.typing import calls
 from matchrec.conditions.typing.numbers import (
     compute,
     compute_days,
-    integer_arithmetic,
+    make_integer_arithmetic,
     negate,
     widen_clamped,
 )
@@ -119,7 +119,7 @@ def type_number_arithmetic(
     elif operator is ArithmeticOperator.MULTIPLY and not has_float:
         targets = (left.type, right.type)
     else:
-        common = common_type(left.type, right.type, typer.ansi) or left.type
+        common = find_comparison_type(left.type, right.type, typer.ansi) or left.type
         targets = (common, common)
     left_value = typer.convert_number(step, left, targets[0])
     right_value = typer.convert_number(step, right, targets[1])
@@ -204,7 +204,7 @@ def find_wide_common_type(typer: Typer, left: ValueType, right: ValueType) -> Va
         return None
     if is_wide_decimal(left) or is_wide_decimal(right):
         return None
-    common = common_type(left, right, typer.ansi)
+    common = find_comparison_type(left, right, typer.ansi)
     return common if common is not None and is_wide_decimal(common) else None
 
 
@@ -227,7 +227,7 @@ def limit_to_38_digits(typer: Typer, step: TypedOperation) -> TypedOperation:
     has_float = any(type_.family is Family.FLOATING for type_ in types)
     if not has_wide_decimal or has_float:
         return step
-    digits_before_point = max(as_decimal(type_).precision - type_.scale for type_ in types)
+    digits_before_point = max(find_decimal_type(type_).precision - type_.scale for type_ in types)
     digits_after_point = max(type_.scale for type_ in types)
     if digits_before_point + digits_after_point <= MOST_DIGITS:
         return step
@@ -277,11 +277,11 @@ def unify_with_floats(typer: Typer, step: TypedOperation) -> TypedOperation:
 
     def widen_type(left: ValueType, right: ValueType) -> ValueType:
         """Return the common type of two numbers, DOUBLE if they have none."""
-        return common_type(left, right, typer.ansi) or DOUBLE
+        return find_comparison_type(left, right, typer.ansi) or DOUBLE
 
     target = reduce(widen_type, number_types, floats[0])
     operands = tuple(
-        as_float(typer, step, part, target) if part.type.family in NUMBERS else part
+        convert_to_float(typer, step, part, target) if part.type.family in NUMBERS else part
         for part in step.operands
     )
     return replace(step, operands=operands)
@@ -314,13 +314,13 @@ def type_mathematics(typer: Typer, step: TypedOperation) -> TypedStep:
         return type_isnan(typer, step)
     if function in INTEGER_FUNCTIONS:
         return type_whole(typer, step, function)
-    arguments = tuple(as_float(typer, step, part).expression for part in step.operands)
+    arguments = tuple(convert_to_float(typer, step, part).expression for part in step.operands)
     return TypedStep(Operate(function, arguments), DOUBLE)
 
 
 def type_isnan(typer: Typer, step: TypedOperation) -> TypedStep:
     """Return ISNAN(x) with its type. It is false if x is NULL."""
-    value = as_float(typer, step, step.operands[0]).expression
+    value = convert_to_float(typer, step, step.operands[0]).expression
     is_nan = build_operation(Comparison.EQUAL, value, Constant(nan, Kind.FLOATING))
     is_not_null = build_operation(Basic.NOT, build_operation(Basic.IS_NULL, value))
     return TypedStep(build_operation(Basic.AND, is_not_null, is_nan), BOOLEAN)
@@ -333,10 +333,12 @@ def type_whole(typer: Typer, step: TypedOperation, function: MathFunction) -> Ty
         return TypedStep(value.expression, BIGINT)
     if value.type.family is Family.DECIMAL:
         return calls.type_call(typer, replace(step, operator=function.value))
-    return TypedStep(build_operation(function, as_float(typer, step, value).expression), BIGINT)
+    return TypedStep(
+        build_operation(function, convert_to_float(typer, step, value).expression), BIGINT
+    )
 
 
-def as_float(
+def convert_to_float(
     typer: Typer, step: TypedOperation, part: TypedStep, target: ValueType = DOUBLE
 ) -> TypedStep:
     """Return an argument as a float.
@@ -346,7 +348,7 @@ def as_float(
     """
     if part.type.family in NUMBERS and not is_wide_decimal(part.type):
         return typer.convert_number(step, part, target)
-    return calls.as_argument(typer, step, part, target)
+    return calls.convert_argument(typer, step, part, target)
 
 
 def type_rounding(typer: Typer, step: TypedOperation) -> TypedStep:
@@ -366,7 +368,7 @@ def type_rounding(typer: Typer, step: TypedOperation) -> TypedStep:
     by_python = calls.type_call(typer, replace(step, operands=(value,), words=(str(places),)))
     if type_.family is not Family.FLOATING or isinstance(value.expression, Call):
         return by_python
-    double = as_float(typer, step, value).expression
+    double = convert_to_float(typer, step, value).expression
     by_engine = build_operation(MathFunction.ROUND, double, Constant(float(places), Kind.FLOATING))
     if type_ == FLOAT:
         by_engine = build_operation(Basic.NARROW, by_engine)
@@ -385,7 +387,7 @@ def round_decimal(value: TypedStep, places: int) -> TypedStep:
         return TypedStep(value.expression, rounded_type)
     # DIVIDE of integers rounds half away from zero.
     power = Constant(10 ** (type_.scale - scale), Kind.INTEGER)
-    rounded = integer_arithmetic(ArithmeticOperator.DIVIDE, value.expression, power)
+    rounded = make_integer_arithmetic(ArithmeticOperator.DIVIDE, value.expression, power)
     return TypedStep(rounded, rounded_type)
 
 

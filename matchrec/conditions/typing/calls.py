@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from matchrec.conditions.functions import functions
+from matchrec.conditions.functions import load_functions
 from matchrec.conditions.functions.calendar import has_one_offset, is_known
 from matchrec.conditions.functions.function import FunctionUse, ParameterType
 from matchrec.conditions.residual import TypedOperation, TypedStep
@@ -35,13 +35,13 @@ from matchrec.conditions.types import (
     ValueType,
     build_array_type,
     build_decimal_type,
-    common_type,
+    find_comparison_type,
     is_ranked,
     is_wide_decimal,
-    unnamed,
+    number_fields,
 )
-from matchrec.conditions.typing.numbers import common_nested, compute_times, widen
-from matchrec.conditions.typing.typer import Typer, are_columns, cast_may_fail, null
+from matchrec.conditions.typing.numbers import compute_times, find_common_nested, widen
+from matchrec.conditions.typing.typer import Typer, are_columns, cast_may_fail, make_null
 from matchrec.errors import MatchRecognizeError, conditions
 from matchrec.plan.expression import COMPARISONS
 from matchrec.plan.operators import BASIC, OperatorKind, find_names
@@ -58,7 +58,7 @@ def needs_python(typer: Typer, step: TypedOperation) -> bool:
     if step.operator in NEVER_IN_PYTHON:
         return False
     if step.operator not in BASIC:
-        return step.operator in functions()
+        return step.operator in load_functions()
     if any(may_be_in_python(operand) for operand in step.operands):
         return True
     return needs_values_of_ranks(typer, step)
@@ -126,7 +126,7 @@ def type_chosen(typer: Typer, step: TypedOperation) -> tuple[TypedStep, TypedSte
         # If the decimals have more than 38 digits together, they keep all digits after the point.
         precision = then_type.precision + other_type.precision
         widest = build_decimal_type(precision, max(then_type.scale, other_type.scale))
-        type_ = common_type(then_type, other_type, typer.ansi) or widest
+        type_ = find_comparison_type(then_type, other_type, typer.ansi) or widest
     else:
         then, otherwise = typer.unify(step, then, otherwise)
         type_ = then.type
@@ -140,7 +140,7 @@ def convert_chosen(
 
     It can remain a rank, a value that Python has, or NULL. Python converts any other value.
     """
-    is_null = part.expression == null(type_).expression
+    is_null = part.expression == make_null(type_).expression
     if part.type == type_ and (
         is_null or not is_ranked(type_) or may_be_in_python(part) or is_rank(part.expression, typer)
     ):
@@ -158,7 +158,7 @@ def cast_in_python(
     """
     words = (target.name.upper(),)
     use = FunctionUse((part.type,), words, typer.ansi, typer.settings.time_zone)
-    if functions()["CAST"].result(use) is None:
+    if load_functions()["CAST"].result(use) is None:
         raise conditions.cannot_combine(step.operator, part.type.name, target.name, step.span)
     return TypedStep(Apply("CAST", (part.expression,), use, target), target)
 
@@ -173,9 +173,9 @@ def type_call(typer: Typer, step: TypedOperation) -> TypedStep:
     from matchrec.conditions.functions.casts import CASTS
 
     name = step.operator
-    function = functions()[name]
+    function = load_functions()[name]
     arguments = [
-        as_argument(typer, step, operand, function.parameter(index))
+        convert_argument(typer, step, operand, function.parameter(index))
         for index, operand in enumerate(step.operands)
     ]
     arguments = unify_arguments(typer, step, arguments)
@@ -248,7 +248,7 @@ def type_of_times(typer: Typer, step: TypedOperation) -> TypedStep:
         operands = (left, right)
     use = FunctionUse(tuple(operand.type for operand in operands))
     name = f"TIME {step.operator}"
-    function = functions().get(name)
+    function = load_functions().get(name)
     if function is None or function.result(use) is None:
         raise conditions.cannot_combine(step.operator, left.type.name, right.type.name, step.span)
     return type_call(typer, replace(step, operator=name, operands=operands))
@@ -259,8 +259,8 @@ def type_of_times(typer: Typer, step: TypedOperation) -> TypedStep:
 # levenshtein(A.s, B.s, C.l)    levenshtein(A.s, B.s, CAST(C.l AS INT)): without ANSI mode,
 #                               4294967297 is 1; in ANSI mode it is an error
 #
-# What a function takes is its signature, the `parameters` in `functions`. Source: Spark's rules of
-# implicit casts, `TypeCoercion.implicitCast`; the tests ask Spark which types it takes.
+# `Function.parameters` lists the types that a function takes. Source: Spark's rules of implicit
+# casts, `TypeCoercion.implicitCast`; the tests ask Spark which types it takes.
 
 CAST_TO_NUMBERS = NUMBERS | {Family.STRING}
 
@@ -273,7 +273,7 @@ IMPLICIT: Mapping[Family, frozenset[Family]] = {
 }
 
 
-def as_argument(
+def convert_argument(
     typer: Typer, step: TypedOperation, part: TypedStep, parameter: ParameterType
 ) -> TypedStep:
     """Return a value as an argument that a function takes.
@@ -286,14 +286,14 @@ def as_argument(
     type_ = part.type
     if isinstance(parameter, Family):
         if type_ == VOID and parameter is Family.INTEGER:
-            return null(INT)
+            return make_null(INT)
         if type_.family is not parameter:
             raise conditions.wrong_argument_type(
                 step.span, function=step.operator, value=type_.name
             )
         return part
     if type_ == VOID:
-        return null(parameter)
+        return make_null(parameter)
     if type_.family not in IMPLICIT[parameter.family]:
         raise conditions.wrong_argument_type(step.span, function=step.operator, value=type_.name)
     if type_.family is parameter.family and type_.bits <= parameter.bits:
@@ -345,11 +345,11 @@ def find_common_types(
     None if they keep their types.
     """
     if name == "ARRAY_CONTAINS" and types[0].element is not None:
-        element = common_nested(types[0].element, types[1], typer.ansi)
+        element = find_common_nested(types[0].element, types[1], typer.ansi)
         return None if element is None else [build_array_type(element), element]
     if name not in UNIFIED_FUNCTIONS or all(type_.family not in NESTED for type_ in types):
         return None
-    if name in COMPARISONS and len({unnamed(type_) for type_ in types}) == 1:
+    if name in COMPARISONS and len({number_fields(type_) for type_ in types}) == 1:
         return None  # the names of fields do not matter
-    common = common_nested(types[0], types[1], typer.ansi)
+    common = find_common_nested(types[0], types[1], typer.ansi)
     return None if common is None else [common, common]

@@ -28,11 +28,11 @@ from matchrec.conditions.types import (
     Family,
     Kind,
     ValueType,
-    as_decimal,
     build_nested_type,
-    common_type,
     find_arithmetic_type,
     find_average_type,
+    find_comparison_type,
+    find_decimal_type,
     is_wide_decimal,
 )
 
@@ -41,19 +41,19 @@ LARGEST = 2**63 - 1
 F = Family
 
 
-def common_nested(left: ValueType, right: ValueType, ansi: bool) -> ValueType | None:
+def find_common_nested(left: ValueType, right: ValueType, ansi: bool) -> ValueType | None:
     """Return the type to which Spark brings parts of nested values, or None if there is none."""
     if left == right or right == VOID:
         return left
     if left == VOID:
         return right
     if left.family in NUMBERS and right.family in NUMBERS:
-        return common_type(left, right, ansi)
+        return find_comparison_type(left, right, ansi)
     if left.family is not right.family or left.family not in NESTED or left.names != right.names:
         return None
     parts = []
     for left_part, right_part in zip(left.parts, right.parts, strict=True):
-        part = common_nested(left_part, right_part, ansi)
+        part = find_common_nested(left_part, right_part, ansi)
         if part is None:
             return None
         parts.append(part)
@@ -80,7 +80,7 @@ def widen(typed: TypedStep, type_: ValueType) -> TypedStep:
         return TypedStep(typed.expression, type_)
     power = Constant(10**added_digits, Kind.INTEGER)
     return TypedStep(
-        integer_arithmetic(ArithmeticOperator.MULTIPLY, typed.expression, power), type_
+        make_integer_arithmetic(ArithmeticOperator.MULTIPLY, typed.expression, power), type_
     )
 
 
@@ -101,7 +101,7 @@ def widen_clamped(typed: TypedStep, type_: ValueType) -> TypedStep:
     return TypedStep(expression, type_)
 
 
-def integer_arithmetic(
+def make_integer_arithmetic(
     operator: ArithmeticOperator, left: RunExpression, right: RunExpression
 ) -> RunExpression:
     """Return arithmetic of 64-bit integers. Its overflow is an error."""
@@ -132,15 +132,15 @@ def compute_decimals(
     """
     if operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER):
         return None
-    left_type = as_decimal(left.type)
-    right_type = as_decimal(right.type)
+    left_type = find_decimal_type(left.type)
+    right_type = find_decimal_type(right.type)
     type_ = find_arithmetic_type(operator.value, left_type, right_type)
-    result = integer_arithmetic(operator, left.expression, right.expression)
+    result = make_integer_arithmetic(operator, left.expression, right.expression)
     if operator is ArithmeticOperator.MULTIPLY:
         lost_digits = left_type.scale + right_type.scale - type_.scale
         if lost_digits:  # the type has 38 digits, and less after the point than the product
             unit = Constant(10**lost_digits, Kind.INTEGER)
-            result = integer_arithmetic(ArithmeticOperator.DIVIDE, result, unit)
+            result = make_integer_arithmetic(ArithmeticOperator.DIVIDE, result, unit)
     return TypedStep(result, type_)
 
 
@@ -167,11 +167,11 @@ def average_decimals(total: RunExpression, count: RunExpression, type_: ValueTyp
         count: how many they are.
         type_: their type.
     """
-    shifted_total = integer_arithmetic(
+    shifted_total = make_integer_arithmetic(
         ArithmeticOperator.MULTIPLY, total, Constant(10_000, Kind.INTEGER)
     )
     # DIVIDE rounds half away from zero, as Spark does.
-    average = integer_arithmetic(ArithmeticOperator.DIVIDE, shifted_total, count)
+    average = make_integer_arithmetic(ArithmeticOperator.DIVIDE, shifted_total, count)
     return TypedStep(average, find_average_type(type_))
 
 
@@ -182,7 +182,7 @@ def compute_times(
 
     The difference of two times is an interval. A time plus an interval is a time.
     """
-    expression = integer_arithmetic(operator, left.expression, right.expression)
+    expression = make_integer_arithmetic(operator, left.expression, right.expression)
     match left.type.family, operator.value, right.type.family:
         case (F.DATE, "+" | "-", F.INTEGER) | (F.INTEGER, "+", F.DATE):
             days = right if left.type == DATE else left
@@ -199,7 +199,7 @@ def compute_times(
             return TypedStep(expression, right.type)
         case (F.DATE, "-", F.DATE):
             day = Constant(MICROSECONDS_A_DAY, Kind.INTEGER)
-            microseconds = integer_arithmetic(ArithmeticOperator.MULTIPLY, expression, day)
+            microseconds = make_integer_arithmetic(ArithmeticOperator.MULTIPLY, expression, day)
             return TypedStep(microseconds, INTERVAL)
         case (F.TIMESTAMP, "-", F.TIMESTAMP) | (F.TIMESTAMP_NTZ, "-", F.TIMESTAMP_NTZ):
             return TypedStep(expression, INTERVAL)
@@ -222,8 +222,8 @@ def scale_interval(
     divisor: RunExpression = power
     if operator is ArithmeticOperator.DIVIDE:
         factor, divisor = divisor, factor
-    product = integer_arithmetic(ArithmeticOperator.MULTIPLY, interval.expression, factor)
-    return TypedStep(integer_arithmetic(ArithmeticOperator.DIVIDE, product, divisor), INTERVAL)
+    product = make_integer_arithmetic(ArithmeticOperator.MULTIPLY, interval.expression, factor)
+    return TypedStep(make_integer_arithmetic(ArithmeticOperator.DIVIDE, product, divisor), INTERVAL)
 
 
 def compute_days(operator: ArithmeticOperator, left: TypedStep, right: TypedStep) -> RunExpression:

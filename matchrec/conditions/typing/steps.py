@@ -71,7 +71,7 @@ class StepTyper(typer.Typer):
         It is a constant, or computed by the search from other columns, or read.
         """
         type_ = INT if step.column == ZERO else self.types[step.column]
-        constant = typer.constant_of(step, type_)
+        constant = typer.find_constant(step, type_)
         if constant is not None:
             return constant
         formula = typer.type_formula(self, step)
@@ -168,6 +168,6 @@ class StepTyper(typer.Typer):
             then, otherwise = type_chosen(self, step)
         else:
             then = step.operands[1]
-            otherwise = typer.null(then.type)
+            otherwise = typer.make_null(then.type)
         chosen = build_operation(Basic.CHOOSE, condition, then.expression, otherwise.expression)
         return TypedStep(chosen, then.type)

@@ -48,17 +48,17 @@ from matchrec.conditions.types import (
     Family,
     Kind,
     ValueType,
-    common_type,
+    find_comparison_type,
     is_ranked,
     is_wide_decimal,
-    unnamed,
+    number_fields,
 )
-from matchrec.conditions.typing.numbers import common_nested, widen
+from matchrec.conditions.typing.numbers import find_common_nested, widen
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.conditions import cannot_combine, not_boolean
 from matchrec.plan import operations
 from matchrec.plan.expression import COMPARISONS, Navigation
-from matchrec.plan.operations import operations_of_operator
+from matchrec.plan.operations import find_operator_operations
 from matchrec.plan.operators import OPERATORS, Failure, OperatorKind
 
 # The settings of sessions on which nothing depends.
@@ -68,7 +68,7 @@ DEFAULT_SETTINGS = SessionSettings()
 TRUE_COLUMN = build_row_column("TRUE")
 
 
-def constant_of(step: ColumnRead, type_: ValueType) -> TypedStep | None:
+def find_constant(step: ColumnRead, type_: ValueType) -> TypedStep | None:
     """Return a column as a constant of a type, if the user wrote a number or an interval.
 
     None if the column is anything else, or if the type does not hold the value exactly.
@@ -232,18 +232,18 @@ class Typer(ABC):
         if right_type.family is Family.STRING and left_type.family in NUMBERS:
             return self.unify_numbers(step, left, self.cast_compared_text(step, right, left_type))
         if left_type == VOID:
-            return null(right_type), right
+            return make_null(right_type), right
         if right_type == VOID:
-            return left, null(left_type)
+            return left, make_null(left_type)
         if are_different_times(left_type, right_type):
             return self.unify_times(step, left, right)
         if left_type.family is not right_type.family or left_type.family is Family.OTHER:
             raise cannot_combine(step.operator, left_type.name, right_type.name, step.span)
         if left_type.family not in NESTED or left_type == right_type:
             return left, right
-        if step.operator in COMPARISONS and unnamed(left_type) == unnamed(right_type):
+        if step.operator in COMPARISONS and number_fields(left_type) == number_fields(right_type):
             return left, right  # the names of fields do not matter
-        common = common_nested(left_type, right_type, self.ansi)
+        common = find_common_nested(left_type, right_type, self.ansi)
         if common is None:
             raise cannot_combine(step.operator, left_type.name, right_type.name, step.span)
         return self.convert(step, left, common), self.convert(step, right, common)
@@ -276,7 +276,7 @@ class Typer(ABC):
         if part.type == type_:
             return part
         if part.type == VOID:
-            return null(type_)
+            return make_null(type_)
         if part.value is not None:
             return self.cast_column(part, type_)
         if has_same_values(part.type, type_):
@@ -298,7 +298,7 @@ class Typer(ABC):
             MatchRecognizeUnsupportedError: there is no such type, or the search cannot convert one
                 of the numbers.
         """
-        common = common_type(left.type, right.type, self.ansi)
+        common = find_comparison_type(left.type, right.type, self.ansi)
         if common is None:
             raise cannot_combine(step.operator, left.type.name, right.type.name, step.span)
         if is_wide_decimal(common) and are_columns(left, right):
@@ -345,7 +345,7 @@ class Typer(ABC):
             return part
         step = part.value
         assert step is not None
-        constant = constant_of(step, type_) if type_.family in NUMBERS else None
+        constant = find_constant(step, type_) if type_.family in NUMBERS else None
         if constant is not None:
             return constant
         is_instant_to_local = part.type.family is Family.TIMESTAMP and type_ == TIMESTAMP_NTZ
@@ -387,7 +387,7 @@ def are_columns(*parts: TypedStep) -> bool:
     return all(part.value is not None for part in parts)
 
 
-def null(type_: ValueType) -> TypedStep:
+def make_null(type_: ValueType) -> TypedStep:
     """Return NULL as a value of a type."""
     return TypedStep(Constant(None, type_.kind), type_)
 
@@ -414,7 +414,7 @@ def type_formula(typer: Typer, step: ColumnRead) -> TypedStep | None:
         return None
     for value in find_column_reads(step.formula):
         value_type = typer.types[value.column]
-        if not is_plain(value_type) and constant_of(value, value_type) is None:
+        if not is_plain(value_type) and find_constant(value, value_type) is None:
             return None
     typed = typer.type_step(step.formula)
     return typed if typed.type == type_ else None
@@ -448,7 +448,7 @@ def may_fail(step: TypedOperation, type_: ValueType) -> bool:
     """
     entry = OPERATORS.get(step.operator)
     if entry is None:
-        return operations.may_fail(operations_of_operator(step.operator))
+        return operations.may_fail(find_operator_operations(step.operator))
     match entry.failure:
         case Failure.NEVER | Failure.OTHER_CALLS:
             return False

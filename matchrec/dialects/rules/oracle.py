@@ -37,7 +37,7 @@ from matchrec.dialects.rules.values import (
     cut_text_cast,
     rewrite_date_difference,
 )
-from matchrec.syntax.tokens import words
+from matchrec.syntax.tokens import split_words
 
 MICROSECONDS_A_DAY = 86_400_000_000
 
@@ -74,7 +74,7 @@ _UNITS = {
 }
 
 # The parts of Oracle's formats of times that others can write, too, with sqlglot's marks for them.
-_COMMON_PARTS = words("YYYY YY MM MON MONTH DD DDD DAY DY HH HH12 HH24 MI SS")
+_COMMON_PARTS = split_words("YYYY YY MM MON MONTH DD DDD DAY DY HH HH12 HH24 MI SS")
 _MARKS = {part: Oracle.TIME_MAPPING[part] for part in _COMMON_PARTS}
 _MARKS |= {"RRRR": "%Y", "RR": "%y", "FF": "%f", "AM": "%p", "PM": "%p"}
 

@@ -24,7 +24,7 @@ from sqlglot.dialects.tsql import TSQL
 from sqlglot.errors import UnsupportedError
 
 from matchrec.dialects.rules.place import TIMESTAMPS, RuleContext, ValueKind, call_function
-from matchrec.syntax.tokens import words
+from matchrec.syntax.tokens import split_words
 
 # Products in which a cast to an integer rounds. The others cut the fraction off.
 _ROUNDING = frozenset({"oracle", "snowflake", "trino", "bigquery"})
@@ -214,7 +214,7 @@ _SECONDS = {"SECOND": 1, "MINUTE": 60, "HOUR": 3600}
 _SECONDS_A_DAY = 86_400
 _MICROSECONDS_A_SECOND = 1_000_000
 
-_UNITS = words("YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND")
+_UNITS = split_words("YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND")
 
 # Units that intervals do not have, as a number of others.
 _MULTIPLES = {

@@ -352,4 +352,4 @@ def _write_scalar(scalar: expression.Scalar) -> str:
         """Return the column without needless quotes."""
         return replace(column, argument=remove_needless_quotes(column.argument))
 
-    return show_scalar(expression.with_columns(scalar, tidy))
+    return show_scalar(expression.map_column_references(scalar, tidy))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from matchrec.plan import expression
 from matchrec.plan.clauses import Absence, Subset
 from matchrec.plan.expression import Aggregate, Classifier, ColumnReference, MatchValue, Reference
-from matchrec.plan.match_plan import MatchPlan, with_plan_references
+from matchrec.plan.match_plan import MatchPlan, map_plan_references
 from matchrec.plan.pattern import Negation, RowPattern, Variable, replace_children
 from matchrec.plan.text import is_reserved, quote_name, unquote_name
 
@@ -86,7 +86,7 @@ def rename_variables(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
             before=rename_all(absence.before),
         )
 
-    renamed = with_plan_references(plan, lambda reference: rename_in_reference(reference, rename))
+    renamed = map_plan_references(plan, lambda reference: rename_in_reference(reference, rename))
     definitions = [
         replace(definition, variable=rename(definition.variable))
         for definition in renamed.definitions
@@ -114,9 +114,9 @@ def rename_in_reference(reference: Reference, rename: Callable[[str], str]) -> R
             renamed = replace(navigation, variable=rename(navigation.variable))
             return replace(reference, navigation=renamed)
         case Aggregate():
-            aggregate = expression.with_terms(
+            aggregate = expression.map_terms(
                 reference,
-                lambda term: expression.with_references(
+                lambda term: expression.map_references(
                     term, lambda inner: rename_in_reference(inner, rename)
                 ),
             )

@@ -18,16 +18,16 @@ from matchrec.dialects.writing.forms import find_conjunct_shapes
 from matchrec.dialects.writing.names import rename_in_reference
 from matchrec.errors import stages as errors
 from matchrec.patterns.stages.lower import PatternQuery, lower_pattern
-from matchrec.patterns.stages.tree import Stage, all_stages, named_stages
+from matchrec.patterns.stages.tree import Stage, list_named_stages, walk_stages
 from matchrec.plan import clauses
-from matchrec.plan.expression import find_variable, with_references
+from matchrec.plan.expression import find_variable, map_references
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import (
     Negation,
     RowPattern,
-    concatenation,
-    top_level_parts,
-    variable_names,
+    list_top_level_parts,
+    list_variable_names,
+    make_concatenation,
 )
 from matchrec.plan.stages import (
     Contiguity,
@@ -36,7 +36,7 @@ from matchrec.plan.stages import (
     Steps,
     build_row_pattern,
     list_negations,
-    list_parts,
+    list_repeated_parts,
 )
 from matchrec.source import Source
 from matchrec.syntax.lower import take_out_negations
@@ -67,11 +67,11 @@ def lower_to_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
     """
     stages = query.pattern.stages
     contiguity = find_contiguity(stages)
-    for stage in named_stages(stages):
+    for stage in list_named_stages(stages):
         if not all(isinstance(test.expression, str) for test in stage.conditions):
             raise errors.pattern_not_in_sql(what=stage.label, obstacle="has a Column as condition")
     is_strict = contiguity is Contiguity.STRICT
-    for stage in all_stages(stages):
+    for stage in walk_stages(stages):
         if stage.negated and not can_be_negation(stage, stages, strict=is_strict):
             raise errors.pattern_not_in_sql(what=stage.label, obstacle=_OTHER_NOTS)
     plan, source = lower_pattern(query)
@@ -94,7 +94,7 @@ def lower_to_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
 
 def _build_pattern(steps: Steps) -> RowPattern:
     """Return the row pattern of a sequence of stages, with a NOT for each negated one."""
-    return concatenation(
+    return make_concatenation(
         Negation((step.name,)) if isinstance(step, ForbiddenEvent) else build_row_pattern((step,))
         for step in steps
     )
@@ -102,7 +102,7 @@ def _build_pattern(steps: Steps) -> RowPattern:
 
 def insert_negations(plan: MatchPlan) -> RowPattern:
     """Return the row pattern with a NOT for each absence: the opposite of `take_out_negations`."""
-    pattern_parts = top_level_parts(plan.pattern)
+    pattern_parts = list_top_level_parts(plan.pattern)
     # The NOTs before each part, and those after the last one.
     negations: list[list[RowPattern]] = [[] for _ in range(len(pattern_parts) + 1)]
     for absence in plan.absences:
@@ -112,7 +112,7 @@ def insert_negations(plan: MatchPlan) -> RowPattern:
     for index, negations_before in enumerate(negations):
         sequence += negations_before
         sequence += pattern_parts[index : index + 1]
-    return concatenation(sequence, plan.pattern.span)
+    return make_concatenation(sequence, plan.pattern.span)
 
 
 def _count_parts_before(
@@ -126,7 +126,7 @@ def _count_parts_before(
         return len(pattern_parts)
     count = 0
     for number, part in enumerate(pattern_parts, 1):
-        if not names_before.isdisjoint(variable_names(part)):
+        if not names_before.isdisjoint(list_variable_names(part)):
             count = number
     return count
 
@@ -166,13 +166,13 @@ def convert_definitions(plan: MatchPlan) -> Iterator[clauses.Definition]:
     """
     assert plan.staging is not None
     steps = plan.staging.steps
-    singles = [part.content for part in list_parts(steps)]
+    singles = [part.content for part in list_repeated_parts(steps)]
     # In the plan of stages, conditions are named after tests and not after stages.
     stage_of_test = {single.test: single.name for single in singles if isinstance(single, Single)}
     stage_of_test |= {event.test: event.name for event in list_negations(steps)}
     # For each NOT, the variables of the stages before it.
     earlier_variables = {
-        step.name: variable_names(build_row_pattern(steps[:index]))
+        step.name: list_variable_names(build_row_pattern(steps[:index]))
         for index, step in enumerate(steps)
         if isinstance(step, ForbiddenEvent)
     }
@@ -190,7 +190,7 @@ def convert_definitions(plan: MatchPlan) -> Iterator[clauses.Definition]:
                 raise errors.pattern_not_in_sql(
                     what=f"stage `{name}`", obstacle="is a NOT that reads events after it"
                 )
-        condition = with_references(definition.condition, rename)
+        condition = map_references(definition.condition, rename)
         if any(find_conjunct_shapes(condition)):
             yield clauses.Definition(name, condition, definition.condition.span)
 
@@ -201,16 +201,16 @@ def find_contiguity(stages: tuple[Stage, ...]) -> Contiguity:
     Raises:
         MatchRecognizeUnsupportedError: they have several, or a clause cannot express a stage.
     """
-    for stage in all_stages(stages):
+    for stage in walk_stages(stages):
         obstacle = _find_obstacle(stage)
         if obstacle is not None:
             raise errors.pattern_not_in_sql(what=stage.label, obstacle=obstacle)
     contiguities: dict[Contiguity, None] = {}  # in the order of the pattern
-    for group in (stages, *(stage.stages for stage in all_stages(stages))):
+    for group in (stages, *(stage.stages for stage in walk_stages(stages))):
         for stage in group[1:]:
             if not stage.negated:
                 contiguities[stage.contiguity] = None
-    for stage in all_stages(stages):
+    for stage in walk_stages(stages):
         if stage.quantified and stage.most != 1:
             contiguities[stage.inner or Contiguity.RELAXED] = None
     # A single stage, with or without NOTs after it, has none yet.
@@ -219,7 +219,7 @@ def find_contiguity(stages: tuple[Stage, ...]) -> Contiguity:
         names = " and ".join(kind.value for kind in kinds)
         raise errors.pattern_not_in_sql(what="the pattern", obstacle=f"mixes {names}")
     if kinds == (Contiguity.RELAXED,):
-        for stage in all_stages(stages):
+        for stage in walk_stages(stages):
             if stage.quantified or stage.optional or stage.is_group:
                 obstacle = "takes or skips events in another way than SKIP TILL NEXT MATCH"
                 raise errors.pattern_not_in_sql(what=stage.label, obstacle=obstacle)

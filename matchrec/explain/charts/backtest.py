@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from matchrec.errors import command as errors
 from matchrec.errors.wording import show_count
 from matchrec.explain.charts import plot
-from matchrec.explain.charts.series import comparable_type, is_drawn, text_of
+from matchrec.explain.charts.series import is_drawn, name_comparable_type, write_series_name
 from matchrec.explain.pictures import figures
 from matchrec.plan.text import quote_name
 from matchrec.source import number_sort_key
@@ -214,14 +214,14 @@ class Backtest(figures.PicturedText):
     def figure(self) -> Figure:
         """Return the picture as a figure of matplotlib. Runs two jobs."""
         figures.check_matplotlib()  # before any job runs
-        incidents, matches = self.drawn()
+        incidents, matches = self.collect_drawn()
         rows = (*incidents, *matches)
         values = [value for row in rows for value in row[1:3] if value is not None]
         # If no incident has an end and there is no match, a band covers an axis without numbers.
         first, last = (min(values), max(values)) if values else (0, 1)
         lanes = list(dict.fromkeys(row[0] for row in rows if row[0] is not None))
         heights = {lane: index for index, lane in enumerate(lanes[:MOST_LANES])} or {"": 0}
-        figure = figures.new_figure(plot.WIDTH, 0.45 * len(heights) + 1.1)
+        figure = figures.make_figure(plot.WIDTH, 0.45 * len(heights) + 1.1)
         panel = figure.subplots()
         for lane, begin, end, is_hit in incidents:
             ends = (first if begin is None else begin, last if end is None else end)
@@ -238,7 +238,7 @@ class Backtest(figures.PicturedText):
         plot.show_dates(panel, values)
         if not values:
             panel.set_xticks([])
-        plot.style(panel, "", ", ".join(self.names))
+        plot.style_panel(panel, "", ", ".join(self.names))
         panel.set_xlabel(" to ".join(self.ends), color=figures.INK, fontsize=9)
         panel.set_yticks(range(len(heights)), list(heights))
         panel.set_ylim(len(heights) - 0.5, -0.5)
@@ -249,7 +249,7 @@ class Backtest(figures.PicturedText):
         figure.legend(loc="outside upper center", ncols=4, frameon=False, fontsize=8, **title)
         return figure
 
-    def drawn(self) -> tuple[list[Any], list[Any]]:
+    def collect_drawn(self) -> tuple[list[Any], list[Any]]:
         """Return the incidents and the matches that are drawn, at most 5,000 each. Runs two jobs.
 
         Each is a tuple of its lane, its two ends, and whether it is hit or overlaps an incident.
@@ -262,7 +262,7 @@ class Backtest(figures.PicturedText):
         kind = dict(self.matches.dtypes)["match_start"]
         if not is_drawn(kind):
             raise errors.backtest_not_drawable(kind=kind)
-        end_template = "CAST({} AS DOUBLE)" if comparable_type(kind) == "number" else "{}"
+        end_template = "CAST({} AS DOUBLE)" if name_comparable_type(kind) == "number" else "{}"
 
         def collect_rows(
             frame: DataFrame, names: tuple[str, ...], ends: tuple[str, str], flag: str
@@ -276,7 +276,7 @@ class Backtest(figures.PicturedText):
                 flag: a condition as SQL.
             """
             kinds = dict(frame.dtypes)
-            texts = ", ".join(text_of(quote_name(name), kinds[name]) for name in names)
+            texts = ", ".join(write_series_name(quote_name(name), kinds[name]) for name in names)
             lane = f"concat_ws(', ', {texts})" if names else "CAST(NULL AS STRING)"
             spans = [end_template.format(quote_name(end)) for end in ends]
             rows = frame.selectExpr(f"{lane} AS lane", *spans, f"{flag} AS last")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from matchrec.arguments import ArgumentKind, check_arguments
 from matchrec.errors.wording import show_count
 from matchrec.explain.charts.series import MOST_MATCHES, Charted, MatchSpan, Page, Series
-from matchrec.explain.pictures.figures import FAINT, INK, check_matplotlib, new_figure, render
+from matchrec.explain.pictures.figures import FAINT, INK, check_matplotlib, make_figure, render
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +51,7 @@ def draw_lines(
         series_spans = [span for span in spans if span.series in (None, name)]
         draw_line(panel, line, series_spans)
         matches = show_count(len(series_spans), "match", "matches")
-        style(panel, f"{name}: {matches}" if name else matches, measured)
+        style_panel(panel, f"{name}: {matches}" if name else matches, measured)
         show_dates(panel, line.times)
         show_whole_numbers(panel, line.values)
     for index in range(len(series), len(panels)):
@@ -87,7 +87,7 @@ def draw_lanes(figure: Figure, series: Mapping[str, Series], spans: Sequence[Mat
             for time, text in zip(points.times, points.values, strict=True):
                 panel.annotate(text, (time, lane), color=INK, fontsize=7, **above)
         show_dates(panel, points.times)
-    style(panel, "", "")
+    style_panel(panel, "", "")
     panel.set_yticks(range(len(series)), list(series))
     panel.set_ylim(len(series) - 0.6, -0.6)
     panel.margins(x=0.04)
@@ -140,7 +140,7 @@ def show_whole_numbers(panel: Axes, values: Iterable[Any]) -> None:
         panel.yaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
 
 
-def style(panel: Axes, title: str, measured: str) -> None:
+def style_panel(panel: Axes, title: str, measured: str) -> None:
     """Give a panel a title, a label of the vertical axis and pale lines, and remove its box."""
     panel.set_title(title, loc="left", color=INK, fontsize=12, fontweight="bold")
     panel.set_ylabel(measured, color=INK, fontsize=9)
@@ -217,8 +217,8 @@ def plot(charted: Charted, page: int, panels: int) -> Plot:
         MatchRecognizeError: matplotlib is missing, or a column or the page does not exist.
     """
     check_matplotlib()  # before any job runs
-    drawn_page = charted.page(page, panels)
-    figure = new_figure(WIDTH, 1)
+    drawn_page = charted.read_page(page, panels)
+    figure = make_figure(WIDTH, 1)
     if charted.is_measured:
         draw_lines(figure, drawn_page.series, drawn_page.spans, charted.y)
     else:

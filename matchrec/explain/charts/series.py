@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from matchrec.errors import command as errors
 from matchrec.errors.sql.type_cures import NUMBER_TYPES
-from matchrec.plan.text import quote_name, string_literal
+from matchrec.plan.text import quote_name, quote_string
 from matchrec.source import number_sort_key
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def find_single_column(frame: DataFrame, name: str) -> str | None:
     return columns[0] if len(columns) == 1 else None
 
 
-def spelled(name: str) -> str:
+def write_column_name(name: str) -> str:
     """Return a column's name for SQL with DataFrames in braces, where other braces are doubled."""
     return quote_name(name).replace("{", "{{").replace("}", "}}")
 
@@ -93,7 +93,7 @@ def spelled(name: str) -> str:
 FLOATS = ("float", "double")
 
 
-def text_of(column: str, kind: str) -> str:
+def write_series_name(column: str, kind: str) -> str:
     """Return SQL for the name of a series from its key.
 
     0.0 and -0.0 have the same name, because -0.0 + 0.0 is 0.0.
@@ -108,7 +108,7 @@ def text_of(column: str, kind: str) -> str:
     return f"coalesce(CAST({key} AS STRING), 'NULL')"
 
 
-def comparable_type(kind: str) -> str:
+def name_comparable_type(kind: str) -> str:
     """Return a name that is the same for types whose values are compared with each other."""
     if kind.partition("(")[0] in NUMBER_TYPES:
         return "number"
@@ -117,7 +117,7 @@ def comparable_type(kind: str) -> str:
 
 def is_drawn(kind: str) -> bool:
     """Return whether values of a type have positions on an axis: numbers, dates and times."""
-    return comparable_type(kind) in ("number", "date", "timestamp")
+    return name_comparable_type(kind) in ("number", "date", "timestamp")
 
 
 def begins(name: str, word: str) -> bool:
@@ -125,7 +125,7 @@ def begins(name: str, word: str) -> bool:
     return f"{name.lower()}_".startswith(f"{word}_")
 
 
-def fields_of(matches: DataFrame, column: str) -> dict[str, str]:
+def find_event_fields(matches: DataFrame, column: str) -> dict[str, str]:
     """Return the fields of the events in a column, and their types.
 
     The names are in lower case. Empty if the column is not an array of structs.
@@ -155,7 +155,7 @@ class Page:
     # The number of the page, from 1, and how many pages there are.
     number: int
     pages: int
-    # Whether all matches of the page are in `spans`.
+    # Whether all matches of the page are in `read_spans`.
     all_matches: bool
 
 
@@ -185,7 +185,7 @@ class Charted:
     def is_measured(self) -> bool:
         """Return whether y is a number, drawn as a line. Anything else is text on a lane."""
         column = find_column(self.data, "y", self.y)
-        return comparable_type(dict(self.data.dtypes)[column]) == "number"
+        return name_comparable_type(dict(self.data.dtypes)[column]) == "number"
 
     @property
     def rows(self) -> str:
@@ -193,8 +193,8 @@ class Charted:
 
         So are rows whose x is infinite or NaN.
         """
-        x = spelled(find_column(self.data, "x", self.x))
-        y = spelled(find_column(self.data, "y", self.y))
+        x = write_column_name(find_column(self.data, "x", self.x))
+        y = write_column_name(find_column(self.data, "y", self.y))
         number = f"nullif(CAST({y} AS DOUBLE), DOUBLE('NaN'))"
         value = number if self.is_measured else f"CAST({y} AS STRING)"
         columns = f"{self.series} AS series, CAST({x} AS {self.kind}) AS x, {value} AS y"
@@ -208,15 +208,15 @@ class Charted:
         if self.by is None:
             return "''"
         by = find_column(self.data, "by", self.by)
-        return text_of(spelled(by), dict(self.data.dtypes)[by])
+        return write_series_name(write_column_name(by), dict(self.data.dtypes)[by])
 
     @property
     def places(self) -> str:
         """SQL over `{matches}`: series, first, last and rows of each match that is not empty."""
-        spans = self.all_places()
+        spans = self.write_places()
         return f"SELECT * FROM ({spans}) AS m (series, first, last, rows) WHERE first IS NOT NULL"
 
-    def all_places(self) -> str:
+    def write_places(self) -> str:
         """Return SQL over `{matches}` with the same columns, also for empty matches.
 
         Raises:
@@ -224,20 +224,22 @@ class Charted:
         """
         if self.between is not None:
             ends = [find_column(self.matches, "between", name) for name in self.between]
-            return self.over_ends(ends)
+            return self.write_places_from_ends(ends)
         if self.match is None:
             x = self.x.lower()
             event_columns = [
-                column for column in self.matches.columns if x in fields_of(self.matches, column)
+                column
+                for column in self.matches.columns
+                if x in find_event_fields(self.matches, column)
             ]
             if event_columns:
-                return self.over_events(event_columns)
-            named_ends = self.ends_told()
+                return self.write_places_from_events(event_columns)
+            named_ends = self.find_named_ends()
             if named_ends is not None:
-                return self.over_ends(named_ends)
-        return self.over_rows()
+                return self.write_places_from_ends(named_ends)
+        return self.write_places_from_rows()
 
-    def series_of_match(self, events: str = "") -> str:
+    def write_series_of_match(self, events: str = "") -> str:
         """Return SQL for the name of a match's series.
 
         It is from a column of the matches, or else from the first event in the column `events`.
@@ -250,21 +252,25 @@ class Charted:
         by = self.by.lower()
         for column, type_name in self.matches.dtypes:
             if column.lower() == by:
-                return text_of(spelled(column), type_name)
-        field_type = fields_of(self.matches, events).get(by) if events else None
+                return write_series_name(write_column_name(column), type_name)
+        field_type = find_event_fields(self.matches, events).get(by) if events else None
         if field_type is None:
             raise errors.series_column_missing()
-        return text_of(f"{spelled(events)}[0].{spelled(self.by)}", field_type)
+        return write_series_name(
+            f"{write_column_name(events)}[0].{write_column_name(self.by)}", field_type
+        )
 
     @property
     def like_x(self) -> list[str]:
         """The columns of the matches whose values can be compared with x."""
-        kind = comparable_type(self.kind)
+        kind = name_comparable_type(self.kind)
         return [
-            name for name, type_name in self.matches.dtypes if comparable_type(type_name) == kind
+            name
+            for name, type_name in self.matches.dtypes
+            if name_comparable_type(type_name) == kind
         ]
 
-    def ends_told(self) -> list[str] | None:
+    def find_named_ends(self) -> list[str] | None:
         """Return the two columns between which a match is, as their names say; None without them.
 
         There must be exactly one column for each word of a pair.
@@ -276,42 +282,44 @@ class Charted:
                 return [name for (name,) in columns]
         return None
 
-    def over_ends(self, ends: Sequence[str]) -> str:
-        """Return SQL of `all_places` if each row is a match from one column to another."""
-        first, last = (f"CAST({spelled(end)} AS {self.kind})" for end in ends)
-        return f"SELECT {self.series_of_match()}, {first}, {last}, NULL FROM {{matches}}"
+    def write_places_from_ends(self, ends: Sequence[str]) -> str:
+        """Return SQL of `write_places` if each row is a match from one column to another."""
+        first, last = (f"CAST({write_column_name(end)} AS {self.kind})" for end in ends)
+        return f"SELECT {self.write_series_of_match()}, {first}, {last}, NULL FROM {{matches}}"
 
-    def over_events(self, events: Sequence[str]) -> str:
-        """Return SQL of `all_places` if each row is a match, with its events in some arrays."""
-        cast = f"e -> CAST(e.{spelled(self.x)} AS {self.kind})"
-        times = ", ".join(f"transform({spelled(column)}, {cast})" for column in events)
-        series = self.series_of_match(events[0])
+    def write_places_from_events(self, events: Sequence[str]) -> str:
+        """Return SQL of `write_places` if each row is a match, with its events in some arrays."""
+        cast = f"e -> CAST(e.{write_column_name(self.x)} AS {self.kind})"
+        times = ", ".join(f"transform({write_column_name(column)}, {cast})" for column in events)
+        series = self.write_series_of_match(events[0])
         rows = f"SELECT {series} AS series, concat({times}) AS x FROM {{matches}}"
         return f"SELECT series, array_min(x), array_max(x), x FROM ({rows})"
 
-    def over_rows(self) -> str:
-        """Return SQL of `all_places` if each row is a row of a match, with the match's number.
+    def write_places_from_rows(self) -> str:
+        """Return SQL of `write_places` if each row is a row of a match, with the match's number.
 
         Raises:
             MatchRecognizePlanError: there is no column with the number, or with x.
         """
-        columns_by_name = {column.lower(): spelled(column) for column in self.matches.columns}
+        columns_by_name = {
+            column.lower(): write_column_name(column) for column in self.matches.columns
+        }
         number = None
         for name in (self.match,) if self.match else MATCH_NUMBERS:
             number = number or columns_by_name.get(name.lower())
         x = columns_by_name.get(self.x.lower())
         if number is None or x is None:
             raise errors.no_match_columns(x=self.x, candidates=self.like_x)
-        columns = f"{self.series_of_match()} AS series, {number} AS number"
+        columns = f"{self.write_series_of_match()} AS series, {number} AS number"
         rows = f"SELECT {columns}, CAST({x} AS {self.kind}) AS x FROM {{matches}}"
         matches = f"SELECT series, min(x), max(x), collect_list(x) FROM ({rows})"
         return f"{matches} GROUP BY series, number"
 
-    def sql(self, text: str) -> DataFrame:
+    def run_sql(self, text: str) -> DataFrame:
         """Return the DataFrame of SQL over `{data}` and `{matches}`."""
         return self.data.sparkSession.sql(text, data=self.data, matches=self.matches)
 
-    def page(self, number: int, size: int) -> Page:
+    def read_page(self, number: int, size: int) -> Page:
         """Return a page of series: those with matches, or all series if there are no matches.
 
         Runs jobs.
@@ -325,30 +333,30 @@ class Charted:
                 is.
         """
         rows, matches = self.rows, self.places
-        names = self.names(matches) or self.names(rows)
+        names = self.read_series_names(matches) or self.read_series_names(rows)
         pages = max(1, -(-len(names) // size))  # rounded up
         if not 1 <= number <= pages:
             raise errors.unknown_page(page=number, pages=pages)
         chosen = names[(number - 1) * size : number * size]
-        spans = list(self.spans(matches, chosen))
-        series = self.thinned(rows, chosen)
+        spans = list(self.read_spans(matches, chosen))
+        series = self.read_thinned(rows, chosen)
         return Page(series, tuple(spans[:MOST_MATCHES]), number, pages, len(spans) <= MOST_MATCHES)
 
-    def names(self, rows: str) -> list[str]:
+    def read_series_names(self, rows: str) -> list[str]:
         """Return the names of the series of some rows or matches, sorted. Runs a job."""
-        names = self.sql(f"SELECT DISTINCT series FROM ({rows})").collect()
+        names = self.run_sql(f"SELECT DISTINCT series FROM ({rows})").collect()
         return sorted((row.series for row in names), key=number_sort_key)
 
-    def spans(self, matches: str, names: Sequence[str]) -> Iterator[MatchSpan]:
+    def read_spans(self, matches: str, names: Sequence[str]) -> Iterator[MatchSpan]:
         """Return the matches of some series, by time. Runs a job.
 
         It returns at most one more than a page shows, to know whether some are missing.
         """
-        text = f"SELECT * FROM ({matches}) WHERE {among(names)} ORDER BY first, last"
-        for row in self.sql(f"{text} LIMIT {MOST_MATCHES + 1}").collect():
+        text = f"SELECT * FROM ({matches}) WHERE {write_series_test(names)} ORDER BY first, last"
+        for row in self.run_sql(f"{text} LIMIT {MOST_MATCHES + 1}").collect():
             yield MatchSpan(row.series, row.first, row.last, tuple(sorted(row.rows or ())))
 
-    def thinned(self, rows: str, names: Sequence[str]) -> dict[str, Series]:
+    def read_thinned(self, rows: str, names: Sequence[str]) -> dict[str, Series]:
         """Return some series with only the rows that a picture can show. Runs two jobs.
 
         In each column of pixels these are the first, the last, the lowest and the highest row.
@@ -358,12 +366,12 @@ class Charted:
             names: the names of the series.
         """
         position = MEASURED.get(self.kind, "CAST(x AS DOUBLE)")
-        text = f"SELECT *, {position} AS place FROM ({rows}) WHERE {among(names)}"
-        least, most = self.sql(f"SELECT min(place), max(place) FROM ({text})").collect()[0]
+        text = f"SELECT *, {position} AS place FROM ({rows}) WHERE {write_series_test(names)}"
+        least, most = self.run_sql(f"SELECT min(place), max(place) FROM ({text})").collect()[0]
         width = ((most or 0) - (least or 0)) / COLUMNS or 1
-        first, last = literal(least or 0), literal(most or 0)
+        first, last = write_number_literal(least or 0), write_number_literal(most or 0)
         column = f"""CASE WHEN place BETWEEN {first} AND {last}
-            THEN floor((place - {first}) / {literal(width)}) END"""
+            THEN floor((place - {first}) / {write_number_literal(width)}) END"""
         kept = "min(row), max(row), min_by(row, y), max_by(row, y)"
         query = f"""SELECT series, inline(array_sort(array_distinct(kept))) FROM (
             SELECT series, array({kept}) AS kept
@@ -371,7 +379,7 @@ class Charted:
             GROUP BY series, at)"""
         times: dict[str, list[Any]] = {name: [] for name in names}
         values: dict[str, list[Any]] = {name: [] for name in names}
-        for series, x, y in sorted(self.sql(query).collect(), key=lambda row: row[1]):
+        for series, x, y in sorted(self.run_sql(query).collect(), key=lambda row: row[1]):
             times[series].append(x)
             values[series].append(y)
         return {
@@ -380,12 +388,12 @@ class Charted:
         }
 
 
-def among(names: Sequence[str]) -> str:
+def write_series_test(names: Sequence[str]) -> str:
     """Return SQL that is true for the rows of some series."""
-    listed = ", ".join(map(string_literal, names)) or "NULL"
+    listed = ", ".join(map(quote_string, names)) or "NULL"
     return f"series IN ({listed})".replace("{", "{{").replace("}", "}}")
 
 
-def literal(number: float) -> str:
+def write_number_literal(number: float) -> str:
     """Return a number as SQL, also if it is infinite or NaN."""
     return f"DOUBLE('{float(number)!r}')"

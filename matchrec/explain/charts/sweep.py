@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from matchrec.explain.pictures.figures import PicturedText, new_figure, render
-from matchrec.explain.pictures.html import build_html_table, data_frame
+from matchrec.explain.pictures.figures import PicturedText, make_figure, render
+from matchrec.explain.pictures.html import build_html_table, make_data_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,7 +63,7 @@ class Sweep(PicturedText):
         >>> list(found["rows"])
         [3, 1]
         """
-        return data_frame(self.columns, self.rows)
+        return make_data_frame(self.columns, self.rows)
 
     def svg(self) -> str:
         """Return a line chart of the matches against the values of the first marker.
@@ -78,7 +78,7 @@ class Sweep(PicturedText):
 
     def _figure(self) -> Figure:
         """Return the line chart as a figure of matplotlib."""
-        figure = new_figure(7, 4)
+        figure = make_figure(7, 4)
         panel = figure.subplots()
         marker_count = len(self.names)
         matches_column = self.columns.index("matches")

@@ -50,14 +50,14 @@ svg.railroad-diagram rect.group-box { stroke: #9aa5b5; stroke-dasharray: 6 4; fi
 """
 
 
-def svg(item: DiagramItem) -> str:
+def draw_item(item: DiagramItem) -> str:
     """Return the diagram of an item as an SVG with its own style."""
     content = StringIO()
     Diagram(item).format(12).writeStandalone(content.write, STYLE)
     return content.getvalue()
 
 
-def repeated(item: DiagramItem, least: int, most: int | None, words: str) -> DiagramItem:
+def draw_loop(item: DiagramItem, least: int, most: int | None, words: str) -> DiagramItem:
     """Return an item with a line back to its beginning, if it may be repeated.
 
     Args:
@@ -70,23 +70,23 @@ def repeated(item: DiagramItem, least: int, most: int | None, words: str) -> Dia
         return Skip()
     if (least, most) in ((0, 1), (1, 1)):
         return item
-    comment = ", ".join(filter(None, (how_often(max(least, 1), most), words)))
+    comment = ", ".join(filter(None, (show_bounds(max(least, 1), most), words)))
     return OneOrMore(item, Comment(comment) if comment else None)
 
 
-def left_out(item: DiagramItem, *, preferred: bool) -> DiagramItem:
+def draw_bypass(item: DiagramItem, *, preferred: bool) -> DiagramItem:
     """Return an item with a line around it, which is straight if leaving it out is preferred."""
     return Choice(0 if preferred else 1, Skip(), item)
 
 
-def how_often(least: int, most: int | None) -> str:
+def show_bounds(least: int, most: int | None) -> str:
     """Return the bounds of a loop in words; empty for one or more."""
     if most is None:
         return "" if least == 1 else f"{least} times or more"
     return f"{least} times" if least == most else f"{least} to {most} times"
 
 
-def forbidden(name: str, condition: str) -> DiagramItem:
+def draw_forbidden(name: str, condition: str) -> DiagramItem:
     """Return the box of a row that must not be there."""
     return Terminal(f"no {name}", title=condition, cls="forbidden")
 
@@ -106,7 +106,7 @@ def draw_row_pattern(pattern: RowPattern, conditions: Mapping[str, str]) -> str:
         pattern: the row pattern.
         conditions: the text of each variable's condition, by the name of the variable.
     """
-    return svg(_Drawing(conditions).item(pattern))
+    return draw_item(_Drawing(conditions).draw_pattern(pattern))
 
 
 def draw_stages(steps: Steps, conditions: Mapping[str, str]) -> str:
@@ -119,7 +119,7 @@ def draw_stages(steps: Steps, conditions: Mapping[str, str]) -> str:
         conditions: the text of each test, by its name. The name of a test that is missing is its
             text.
     """
-    return svg(_Drawing(conditions).sequence(steps))
+    return draw_item(_Drawing(conditions).draw_steps(steps))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class _Drawing:
     # The texts of conditions, by the names of variables or tests.
     conditions: Mapping[str, str]
 
-    def item(self, pattern: RowPattern) -> DiagramItem:
+    def draw_pattern(self, pattern: RowPattern) -> DiagramItem:
         """Return the item of a row pattern."""
         match pattern:
             case Empty():
@@ -139,62 +139,65 @@ class _Drawing:
             case PartitionEnd():
                 return NonTerminal("end of partition", cls="place")
             case Variable(name):
-                return Terminal(name, title=self.of_variable(name))
+                return Terminal(name, title=self.show_condition(name))
             case Negation(names):
-                return Sequence(*(forbidden(name, self.of_variable(name)) for name in names))
+                boxes = [draw_forbidden(name, self.show_condition(name)) for name in names]
+                return Sequence(*boxes)
             case Concatenation(parts):
-                return Sequence(*map(self.item, parts))
+                return Sequence(*map(self.draw_pattern, parts))
             case Alternation(parts):
-                return Choice(0, *map(self.item, parts))
+                return Choice(0, *map(self.draw_pattern, parts))
             case Permutation(parts):
-                return Group(MultipleChoice(0, "all", *map(self.item, parts)), "in any order")
+                return Group(
+                    MultipleChoice(0, "all", *map(self.draw_pattern, parts)), "in any order"
+                )
             case Quantified():
-                return self.quantified(pattern)
+                return self.draw_quantified(pattern)
             case Exclusion(part):
-                return Group(self.item(part), "not in the result")
+                return Group(self.draw_pattern(part), "not in the result")
             case _:
                 assert_never(pattern)
 
-    def of_variable(self, name: str) -> str:
+    def show_condition(self, name: str) -> str:
         """Return the condition of a variable."""
         return self.conditions.get(name, "every row")
 
-    def quantified(self, pattern: Quantified) -> DiagramItem:
+    def draw_quantified(self, pattern: Quantified) -> DiagramItem:
         """Return a part with a line back, and with a line around it if it may be left out."""
         words = "" if pattern.greedy else "as few as possible"
-        item = repeated(self.item(pattern.part), pattern.least, pattern.most, words)
-        return item if pattern.least else left_out(item, preferred=not pattern.greedy)
+        item = draw_loop(self.draw_pattern(pattern.part), pattern.least, pattern.most, words)
+        return item if pattern.least else draw_bypass(item, preferred=not pattern.greedy)
 
-    def of_test(self, test: str) -> str:
+    def show_test(self, test: str) -> str:
         """Return the condition of a test of a stage."""
         return self.conditions.get(test, test)
 
-    def sequence(self, steps: Steps) -> DiagramItem:
+    def draw_steps(self, steps: Steps) -> DiagramItem:
         """Return the item of some stages."""
-        items = (self.step(step, index) for index, step in enumerate(steps))
+        items = (self.draw_step(step, index) for index, step in enumerate(steps))
         return Sequence(*chain.from_iterable(items))
 
-    def step(self, step: RepeatedPart | ForbiddenEvent, index: int) -> Iterator[DiagramItem]:
+    def draw_step(self, step: RepeatedPart | ForbiddenEvent, index: int) -> Iterator[DiagramItem]:
         """Return the items of a stage. Before all but the first is what may be skipped there."""
         if isinstance(step, ForbiddenEvent):
             reach = "directly after" if step.only_next else "up to the next one"
-            yield Group(forbidden(step.name, self.of_test(step.test)), reach)
+            yield Group(draw_forbidden(step.name, self.show_test(step.test)), reach)
             return
         if index > 0:
             yield Comment(SKIPPED[step.contiguity])
-        yield self.part(step)
+        yield self.draw_part(step)
 
-    def part(self, part: RepeatedPart) -> DiagramItem:
+    def draw_part(self, part: RepeatedPart) -> DiagramItem:
         """Return a stage or a group, with a line back and a line around it."""
         content = part.content
         words = [SKIPPED[part.inner]]
         if isinstance(content, Single):
-            item: DiagramItem = Terminal(content.name, title=self.of_test(content.test))
+            item: DiagramItem = Terminal(content.name, title=self.show_test(content.test))
         else:
-            item = Group(self.sequence(content))
+            item = Group(self.draw_steps(content))
         if part.greedy:
             words.append("as many as possible")
         if part.until is not None:
-            words.append(f"until {self.of_test(part.until.test)}")
-        item = repeated(item, part.least, part.most, ", ".join(words))
-        return left_out(item, preferred=not part.greedy) if part.optional else item
+            words.append(f"until {self.show_test(part.until.test)}")
+        item = draw_loop(item, part.least, part.most, ", ".join(words))
+        return draw_bypass(item, preferred=not part.greedy) if part.optional else item

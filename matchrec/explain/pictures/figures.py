@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import machine as errors
-from matchrec.explain.pictures.html import preformatted, scrollable
+from matchrec.explain.pictures.html import wrap_in_scroll_block, write_preformatted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,7 +44,7 @@ def check_matplotlib() -> None:
         raise errors.missing_matplotlib()
 
 
-def new_figure(width: float, height: float) -> Figure:
+def make_figure(width: float, height: float) -> Figure:
     """Return an empty figure.
 
     Args:
@@ -102,5 +102,7 @@ class PicturedText(ABC):
         try:
             picture = self.svg()
         except MatchRecognizeError:  # no matplotlib, or nothing that can be drawn along an axis
-            return preformatted(self.text)
-        return preformatted(self.text) + scrollable(picture[picture.index("<svg") :])
+            return write_preformatted(self.text)
+        return write_preformatted(self.text) + wrap_in_scroll_block(
+            picture[picture.index("<svg") :]
+        )

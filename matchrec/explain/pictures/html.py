@@ -19,10 +19,10 @@ def build_html_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str
     import pandas as pd
 
     with pd.option_context("display.max_colwidth", None):
-        return scrollable(data_frame(names, rows).to_html(index=False, border=0))
+        return wrap_in_scroll_block(make_data_frame(names, rows).to_html(index=False, border=0))
 
 
-def data_frame(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pd.DataFrame:
+def make_data_frame(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pd.DataFrame:
     """Return rows as a pandas DataFrame. pandas is loaded only here, because it is slow to load."""
     import pandas as pd
 
@@ -30,22 +30,22 @@ def data_frame(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pd.DataFr
     return frame
 
 
-def scrollable(inner: str) -> str:
+def wrap_in_scroll_block(inner: str) -> str:
     """Wrap HTML that may be wider than the page in a block with a scroll bar."""
     return f'<div style="overflow-x:auto">{inner}</div>'
 
 
-def unfoldable(title: str, inner: str) -> str:
+def wrap_in_details(title: str, inner: str) -> str:
     """Wrap HTML in a block that shows only its title until one clicks on it."""
     return f"<details><summary>{escape(title)}</summary>{inner}</details>"
 
 
-def preformatted(text: str) -> str:
+def write_preformatted(text: str) -> str:
     """Return text as a terminal shows it, even if the page's style gives `pre` another font."""
     style = "font-family:monospace;line-height:1.3;overflow-x:auto"
     return f'<pre style="{style}">{escape(text)}</pre>'
 
 
-def paragraph(text: str) -> str:
+def write_paragraph(text: str) -> str:
     """Return text as a paragraph."""
     return f"<p>{escape(text)}</p>"

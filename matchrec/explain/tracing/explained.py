@@ -1,7 +1,8 @@
 """Explain trials with the values that their conditions read.
 
 1. `choose_trials` chooses the trials whose values are shown.
-2. `trials_as_matches` turns them into matches, over which Spark computes the measures of `parts`.
+2. `make_matches_of_trials` turns them into matches, over which Spark computes the measures of
+   `parts`.
 3. `Explainer` writes a sentence for each conjunct of each trial:
    `price < PREV(price): 12 < 10 is false`.
 """
@@ -65,7 +66,9 @@ def choose_trials(attempts: Sequence[Attempt]) -> list[TrialKey]:
     return keys
 
 
-def trials_as_matches(task: Task, attempts: Sequence[Attempt], keys: Sequence[TrialKey]) -> Matches:
+def make_matches_of_trials(
+    task: Task, attempts: Sequence[Attempt], keys: Sequence[TrialKey]
+) -> Matches:
     """Return trials as matches that end with the row that is tried.
 
     That row is mapped to the variable of the trial. The match number holds the index of the trial
@@ -157,7 +160,9 @@ class Explainer:
             values: the values of all measures.
             mapped: the rows mapped so far, and last the row that is tried.
         """
-        sides = f" {conjunct.operator} ".join(value_text(values[side]) for side in conjunct.sides)
+        sides = f" {conjunct.operator} ".join(
+            show_measure_value(values[side]) for side in conjunct.sides
+        )
         result = f"{sides} is {truth}" if sides else truth
         notes = []
         for reference in conjunct.references:
@@ -184,7 +189,7 @@ class Explainer:
                 row_text = f" from row {row + 1}"
         if part.is_side:
             return f"{part.text}{row_text}" if row_text else None
-        return f"{part.text} = {value_text(values[part.measure])}{row_text}"
+        return f"{part.text} = {show_measure_value(values[part.measure])}{row_text}"
 
     def find_row_read(self, navigation: Navigation, mapped: Mapped) -> int | None:
         """Return the position of the row that a navigation reads; None if there is no such row."""
@@ -200,7 +205,7 @@ class Explainer:
         return row if 0 <= row < self.rows else None
 
 
-def value_text(value: str | None) -> str:
+def show_measure_value(value: str | None) -> str:
     """Return the text of a value of a measure."""
     return "NULL" if value is None else value
 

@@ -32,13 +32,13 @@ from matchrec.plan.expression import (
     Term,
     TextPiece,
     list_terms,
+    set_semantics,
     split_conjuncts,
-    with_semantics,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.operations import UNREAD, may_fail
 from matchrec.plan.show import show_scalar
-from matchrec.plan.text import string_literal
+from matchrec.plan.text import quote_string
 from matchrec.source import Span
 
 # One number holds the index of a trial and the match number: index * MATCH_NUMBERS + match number.
@@ -232,7 +232,7 @@ class Splitter:
         """
         value = self.convert_scalar(scalar)
         classifier = Classifier(Navigation(semantics=Semantics.FINAL))
-        tests: list[Scalar] = [Term((classifier, f" = {string_literal(variable)}"), NOWHERE)]
+        tests: list[Scalar] = [Term((classifier, f" = {quote_string(variable)}"), NOWHERE)]
         tests += [self.convert_scalar(guard) for guard in guards]
         # One CASE within the other: an AND may evaluate all tests at once.
         cases: list[str | Scalar] = []
@@ -264,10 +264,10 @@ class Splitter:
                 # What leaves out the current row has running semantics. `spark.tracing` lets such
                 # a measure look from the row before the last one.
                 semantics = Semantics.RUNNING if self.looks_back(piece) else Semantics.FINAL
-                yield with_semantics(piece, semantics)
+                yield set_semantics(piece, semantics)
             case ColumnReference(navigation=navigation) | Classifier(navigation=navigation):
                 moved = replace(piece, navigation=self.move_navigation(navigation))
-                yield with_semantics(moved, Semantics.FINAL)
+                yield set_semantics(moved, Semantics.FINAL)
             case _:
                 yield piece
 

@@ -263,12 +263,14 @@ class StoryWriter:
         ]
         without_row = [trial for trial in trials if trial.outcome is Outcome.NO_ROW]
         if without_row:
-            names = alternatives(self.task.variables[trial.variable] for trial in without_row)
+            names = join_distinct_names(
+                self.task.variables[trial.variable] for trial in without_row
+            )
             reason = self.explain_missing_row(without_row[0].row, start)
             yield f"then it needed a row for {names}, but {reason}"
         elif trials:
             rows = sorted({trial.row for trial in trials})
-            names = alternatives(self.task.variables[trial.variable] for trial in trials)
+            names = join_distinct_names(self.task.variables[trial.variable] for trial in trials)
             if len(rows) == 1:
                 yield f"then {self.rows.name_row(rows[0])} had to be {names}"
             else:
@@ -318,7 +320,7 @@ class StoryWriter:
 MOST_MATCHES = 10
 
 
-def alternatives(names: Iterable[str]) -> str:
+def join_distinct_names(names: Iterable[str]) -> str:
     """Join names, each once: `A, B or C`."""
     *first, last = dict.fromkeys(names)
     return f"{', '.join(first)} or {last}" if first else last

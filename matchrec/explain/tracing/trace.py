@@ -190,7 +190,7 @@ def trace_best(tracer: Tracer, matches: SearchMatches, starts: dict[int, int], l
     best: list[tuple[int, int, Attempt]] = []
     for tried, (row, match_count) in enumerate(starts.items()):
         if trial_count >= MOST_IN_ALL:
-            return Trace(matches, best_first(best), None, tried, row)
+            return Trace(matches, sort_attempts(best), None, tried, row)
         attempt = trace_row(tracer, row, match_count, matches)
         trial_count += len(attempt.trials)
         if attempt.matches:
@@ -200,7 +200,7 @@ def trace_best(tracer: Tracer, matches: SearchMatches, starts: dict[int, int], l
             heappush(best, item)
         else:
             heappushpop(best, item)
-    return Trace(matches, best_first(best), None, len(starts))
+    return Trace(matches, sort_attempts(best), None, len(starts))
 
 
 def trace_row(tracer: Tracer, row: int, match_count: int, matches: SearchMatches) -> Attempt:
@@ -210,7 +210,7 @@ def trace_row(tracer: Tracer, row: int, match_count: int, matches: SearchMatches
     return attempt
 
 
-def best_first(best: list[tuple[int, int, Attempt]]) -> tuple[Attempt, ...]:
+def sort_attempts(best: list[tuple[int, int, Attempt]]) -> tuple[Attempt, ...]:
     """Return the attempts of a heap of `trace_best`, those that mapped the most rows first.
 
     Attempts that mapped no row are returned only if there are no others.

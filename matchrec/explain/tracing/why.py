@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from matchrec.explain.pictures import figures
-from matchrec.explain.pictures.html import data_frame
+from matchrec.explain.pictures.html import make_data_frame
 from matchrec.explain.tracing.search import Outcome
 from matchrec.explain.tracing.story import AttemptStory, Line, Story
 from matchrec.source import printable
@@ -29,11 +29,11 @@ FIRST_LINES = 8
 def show_story(story: Story) -> str:
     """Return a story as text: what was found, then each attempt, with empty lines between."""
     blocks = ["\n".join((*story.heading, *story.found))]
-    blocks += ["\n".join(attempt_lines(attempt, story.orders)) for attempt in story.attempts]
+    blocks += ["\n".join(show_attempt(attempt, story.orders)) for attempt in story.attempts]
     return "\n\n".join(blocks)
 
 
-def attempt_lines(attempt: AttemptStory, orders: str) -> Iterator[str]:
+def show_attempt(attempt: AttemptStory, orders: str) -> Iterator[str]:
     """Return the lines of text of an attempt: its title, a table of its trials, how it ended.
 
     Args:
@@ -75,7 +75,7 @@ def fold(lines: Iterable[Line]) -> list[Line]:
     """
     rows = [list(row_lines) for _, row_lines in groupby(lines, key=attrgetter("row"))]
     kept: list[Line] = []
-    for _, same_rows in groupby(rows, key=outcomes_of):
+    for _, same_rows in groupby(rows, key=list_outcomes):
         first, *others = same_rows
         if len(others) > 1:
             first[-1] = replace(first[-1], folded=len(others) - 1)
@@ -85,7 +85,7 @@ def fold(lines: Iterable[Line]) -> list[Line]:
     return kept
 
 
-def outcomes_of(row_lines: Sequence[Line]) -> list[tuple[str, str]]:
+def list_outcomes(row_lines: Sequence[Line]) -> list[tuple[str, str]]:
     """Return the variables that a row was tried for, each with the outcome."""
     return [(line.variable, line.outcome) for line in row_lines]
 
@@ -95,14 +95,14 @@ def align_lines(lines: Sequence[Line], orders: str) -> Iterator[str]:
 
     The number of a row and its order values are shown only on the first line about the row.
     """
-    cells = [("row", orders, "", "", ""), *table_cells(lines)]
+    cells = [("row", orders, "", "", ""), *list_cells(lines)]
     widths = [max(map(len, column)) for column in zip(*(row[:-1] for row in cells), strict=True)]
     for row in cells:
         padded = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=True)]
         yield "  ".join((*padded, row[-1])).rstrip()
 
 
-def table_cells(lines: Sequence[Line]) -> Iterator[tuple[str, str, str, str, str]]:
+def list_cells(lines: Sequence[Line]) -> Iterator[tuple[str, str, str, str, str]]:
     """Return the cells of each line: row, order values, variable, outcome and condition.
 
     A line with several conditions has one row of cells for each of them, and one for its fold.
@@ -142,7 +142,7 @@ def draw(story: Story) -> Figure:
     """
     lines = [line for attempt in story.attempts for line in attempt.lines]
     names = list(dict.fromkeys(line.variable for line in lines if line.variable))
-    figure = figures.new_figure(1, 1)
+    figure = figures.make_figure(1, 1)
     figure.set_layout_engine("none")
     panel = figure.add_axes((0, 0, 1, 1))
     panel.set_axis_off()
@@ -187,7 +187,7 @@ def draw_attempt(
         name_row(str(lines[0].row), lines[0].order_values, y)
         for line in lines:
             draw_trial(panel, line, names, y + 0.4)
-        notes = row_notes(lines)
+        notes = list_notes(lines)
         panel.text(len(names) - 0.4, y, "\n".join(notes), va="top", fontsize=9)
         y += max(1, len(notes))
     panel.text(-0.5, y, "\n".join(attempt.ends), va="top", fontsize=9, fontstyle="italic")
@@ -204,7 +204,7 @@ def draw_trial(panel: Axes, line: Line, names: Sequence[str], y: float) -> None:
         panel.plot(names.index(line.variable), y, marker, color=colour, markeredgewidth=2)
 
 
-def row_notes(lines: list[Line]) -> list[str]:
+def list_notes(lines: list[Line]) -> list[str]:
     """Return the notes at a row: why it could not be mapped, and how many rows are folded after it.
 
     There is no note that it was skipped, which the dashes show.
@@ -284,7 +284,7 @@ class Why(figures.PicturedText):
                 condition = "; ".join(line.conditions) or None
                 position = (attempt.start, line.row, line.order_values, line.depth)
                 rows.append((*position, variable, line.outcome, condition))
-        return data_frame(COLUMNS, rows)
+        return make_data_frame(COLUMNS, rows)
 
     def svg(self) -> str:
         """Return an SVG drawing of each attempt: rows down, variables across, and failed

@@ -17,7 +17,7 @@ from matchrec.errors import sase as errors
 from matchrec.patterns.sase.nodes import Component, Components, Identifier, Index
 from matchrec.plan import expression
 from matchrec.plan.expression import Aggregate, Navigation, Operation, Scalar, Term
-from matchrec.plan.text import quote_name, string_literal
+from matchrec.plan.text import quote_name, quote_string
 from matchrec.source import Span
 from matchrec.syntax import tokens
 from matchrec.syntax.expressions.expression import ScalarReader
@@ -72,10 +72,10 @@ def ends_with_percentage(read: list[Token]) -> bool:
 # quotes are for strings; in Spark SQL they are for names if the session is set so.
 
 
-def in_single_quotes(text: str) -> str:
+def quote_singly(text: str) -> str:
     r"""Return the string of a token in single quotes.
 
-    >>> in_single_quotes('"it\'s"'), in_single_quotes("'it''s'")
+    >>> quote_singly('"it\'s"'), quote_singly("'it''s'")
     ("'it\\'s'", "'it''s'")
     """
     if text.endswith("'"):
@@ -83,7 +83,7 @@ def in_single_quotes(text: str) -> str:
     content = text[text.index('"') + 1 : -1].replace('""', '"')
     is_raw = not text.startswith('"')  # r"\d"
     if is_raw:
-        return string_literal(content)
+        return quote_string(content)
     # Escape single quotes, and keep what is escaped already.
     escaped = re.sub(r"(?s)\\.|'", lambda match: "\\'" if match[0] == "'" else match[0], content)
     return f"'{escaped}'"
@@ -147,7 +147,7 @@ class EventReader(ScalarReader):
         """Yield the text of some tokens for Spark: percentages as numbers, strings in quotes."""
         for token in self.text.tokens:
             if token.is_string:
-                yield token.span, in_single_quotes(token.text)
+                yield token.span, quote_singly(token.text)
             elif token.kind is TokenKind.NUMBER:
                 yield token.span, token.text
 
@@ -205,28 +205,28 @@ class EventReader(ScalarReader):
         operand = "a unit of time" if before.is_constant else "a value such as a.x or 1"
         return self.unexpected_token(_EXPECTED_AFTER.get(before.key, operand))
 
-    def parameter(self) -> Term:
+    def read_parameter(self) -> Term:
         """Read a parameter. `?` is not one: SASE+ has it nowhere."""
         if self.key == "?" or self.key_at(self.position - 1) == "INTERVAL":
             raise self.unexpected()
-        return super().parameter()
+        return super().read_parameter()
 
     # Identifiers
 
-    def operand(self) -> Scalar:
+    def read_operand(self) -> Scalar:
         """Read an operand, which may be an equivalence test. RUNNING and FINAL can be names."""
         if self.key == "[":
             return self.read_equivalence_test()
-        return self.column() if self.key in tokens.SEMANTICS else super().operand()
+        return self.read_column() if self.key in tokens.SEMANTICS else super().read_operand()
 
-    def column(self) -> Term:
+    def read_column(self) -> Term:
         """Read an identifier, or a parameter of a lambda as in SQL."""
         start = self.position
         name = self.tokens[start]
         if not name.is_word:
             raise self.unexpected()
         if name.text.lower() in {parameter.lower() for parameter in self.parameters}:
-            return super().column()
+            return super().read_column()
         self.position += 1
         index = self.read_index(name)
         attribute = self.read_attribute() if self.accept(".") else None
@@ -266,7 +266,7 @@ class EventReader(ScalarReader):
             names.append(self.read_token("a name", *NAMES).text)
         sql = ".".join(quote_name(name) for name in names)
         span = self.span(start, self.position)
-        return expression.column_term(Navigation(), sql, span, tuple(names))
+        return expression.make_column(Navigation(), sql, span, tuple(names))
 
     def find_component(self, name: Token) -> Component:
         """Return the component of a name.
@@ -295,10 +295,10 @@ class EventReader(ScalarReader):
         elif identifier.attribute is None:
             raise errors.missing_attribute(span, written=identifier.events, clause=self.clause)
         if identifier.attribute is None:
-            return expression.column_term(navigation, "", span)
-        text = expression.row_sql(identifier.attribute)
+            return expression.make_column(navigation, "", span)
+        text = expression.write_row_sql(identifier.attribute)
         names = expression.find_column_names(identifier.attribute)
-        return expression.column_term(navigation, text, span, names)
+        return expression.make_column(navigation, text, span, names)
 
     def find_navigation(self, identifier: Identifier) -> Navigation:
         """Return the navigation to the event that an identifier reads.
@@ -352,12 +352,12 @@ class EventReader(ScalarReader):
 
     # Aggregates
 
-    def call(self) -> Scalar:
+    def read_call(self) -> Scalar:
         """Read a call: an aggregate of events, or a function of SQL over one row."""
         token = self.tokens[self.position]
         is_call = self.text.is_call(self.position)
         if not is_call or token.key not in tokens.OF_SEVERAL_ROWS:
-            return super().call()
+            return super().read_call()
         function = token.text.lower()
         if function in OVER_EVENTS:
             return self.read_aggregate(function)
@@ -399,7 +399,7 @@ class EventReader(ScalarReader):
         self.position = start + 2
         self.aggregate = function
         self.identifiers = []
-        argument = self.expression()
+        argument = self.read_expression()
         self.expect(")")
         first = self.find_range(function, span)
         terms: tuple[Scalar, ...] = (argument,)
@@ -449,7 +449,7 @@ class EventReader(ScalarReader):
         self.position += 1
         if self.accept("]"):
             raise errors.empty_equivalence_test(self.span(start, self.position))
-        attributes = self.several(self.read_attribute)
+        attributes = self.read_several(self.read_attribute)
         self.require("]", "`,`, `.` or `]`")
         for attribute in attributes:
             first_name, *other_names = expression.find_column_names(attribute)
@@ -461,7 +461,7 @@ class EventReader(ScalarReader):
         if self.clause == "RETURN":
             raise errors.equivalence_test_in_predicate(span, clause=self.clause)
         self.tests.append(EquivalenceTest(span, tuple(attributes)))
-        return Operation(EQUIVALENCE, (self.written(span),), span)
+        return Operation(EQUIVALENCE, (self.write_span(span),), span)
 
     def split_predicates(self, conditions: Iterable[Scalar]) -> tuple[Scalar, ...]:
         """Return the conjuncts of conditions without the equivalence tests.

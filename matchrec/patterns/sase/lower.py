@@ -20,7 +20,7 @@ from matchrec.patterns.sase.nodes import (
     Components,
     SaseQuery,
     SaseStrategy,
-    variables_of,
+    list_component_variables,
 )
 from matchrec.plan import clauses
 from matchrec.plan.clauses import Definition, RowExpression
@@ -33,17 +33,17 @@ from matchrec.plan.expression import (
     Scalar,
     Semantics,
     Term,
-    column_term,
     compare_scalars,
     find_column_names,
     find_variable,
     join_conditions,
+    make_column,
+    map_column_references,
     negate,
-    row_sql,
-    with_columns,
+    write_row_sql,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation
+from matchrec.plan.pattern import Quantified, RowPattern, Variable, make_concatenation
 from matchrec.plan.rules import check_plan, check_unique
 from matchrec.source import Span
 from matchrec.syntax.expressions.expression import make_key_expression
@@ -103,10 +103,12 @@ def build_pattern(components: Components) -> RowPattern:
     """Return the row pattern of the positive components: `a[1] a[i]* b` for `T+ a[], U b`."""
     parts: list[RowPattern] = []
     for component in components.positive:
-        first, *others = (Variable(name, component.name.span) for name in variables_of(component))
+        first, *others = (
+            Variable(name, component.name.span) for name in list_component_variables(component)
+        )
         parts.append(first)
         parts += [Quantified(other, 0, None) for other in others]
-    return concatenation(parts)
+    return make_concatenation(parts)
 
 
 def list_equal_keys(query: SaseQuery) -> Iterator[RowExpression]:
@@ -117,7 +119,7 @@ def list_equal_keys(query: SaseQuery) -> Iterator[RowExpression]:
     """
     if query.strategy is not SaseStrategy.STRICT_CONTIGUITY:
         for test in query.tests:
-            yield RowExpression(row_sql(test), test.span, names=find_column_names(test))
+            yield RowExpression(write_row_sql(test), test.span, names=find_column_names(test))
 
 
 def list_event_arrays(components: Components) -> Iterator[clauses.Measure]:
@@ -125,7 +127,7 @@ def list_event_arrays(components: Components) -> Iterator[clauses.Measure]:
     for component in components.positive:
         name = component.name.text
         span = component.name.span
-        event = column_term(Navigation(name), "struct(*)", span)
+        event = make_column(Navigation(name), "struct(*)", span)
         events = Aggregate("collect_list", name, (event,), Semantics.FINAL, span=span)
         yield clauses.Measure(name, Term((events,), span), span)
 
@@ -135,7 +137,7 @@ def list_subsets(components: Components) -> Iterator[clauses.Subset]:
     for component in components.positive:
         if component.kleene:
             name = component.name
-            yield clauses.Subset(name.text, variables_of(component), name.span)
+            yield clauses.Subset(name.text, list_component_variables(component), name.span)
 
 
 def list_absences(components: Components) -> Iterator[clauses.Absence]:
@@ -154,7 +156,7 @@ def list_definitions(query: SaseQuery, type_column: RowExpression) -> Iterator[D
     components = query.components
     conjuncts_by_point = group_conjuncts(query)
     for component in (*components.positive, *components.negated):
-        for variable in variables_of(component):
+        for variable in list_component_variables(component):
             conditions = [
                 *list_event_conditions(query, component, variable, type_column),
                 *conjuncts_by_point.get(variable, ()),
@@ -184,7 +186,7 @@ def list_event_conditions(
     """
     first_variable = query.components.test_points[0]
     if component.event_type is not None:
-        type_of_event = column_term(
+        type_of_event = make_column(
             Navigation(variable), type_column.text, component.event_type.span, type_column.names
         )
         yield compare_scalars("=", type_of_event, component.event_type)
@@ -198,7 +200,9 @@ def list_event_conditions(
 
 def read_attribute(variable: str, attribute: Term) -> Scalar:
     """Return an attribute of the last row of a variable."""
-    return with_columns(attribute, lambda column: replace(column, navigation=Navigation(variable)))
+    return map_column_references(
+        attribute, lambda column: replace(column, navigation=Navigation(variable))
+    )
 
 
 # When a conjunct is tested: at its last identifier, the one that is bound latest.

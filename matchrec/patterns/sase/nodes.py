@@ -121,7 +121,7 @@ CLOSING = "end of match"
 Neighbours = tuple[str, ...] | None
 
 
-def variables_of(component: Component) -> tuple[str, ...]:
+def list_component_variables(component: Component) -> tuple[str, ...]:
     """Return the primary variables of a component."""
     name = component.name.text
     return (Index.FIRST.of(name), Index.CURRENT.of(name)) if component.kleene else (name,)
@@ -149,7 +149,9 @@ class Components:
 
         A test point is the name of the variable, or CLOSING.
         """
-        variables = [name for component in self.positive for name in variables_of(component)]
+        variables = [
+            name for component in self.positive for name in list_component_variables(component)
+        ]
         return (*variables, CLOSING)
 
     @cached_property
@@ -158,7 +160,7 @@ class Components:
         return {
             variable: component
             for component in self.written
-            for variable in variables_of(component)
+            for variable in list_component_variables(component)
         }
 
     @cached_property

@@ -11,7 +11,7 @@ from matchrec.errors import sase as errors
 from matchrec.errors.kinds import located_in
 from matchrec.errors.language import SASE
 from matchrec.errors.sql.tokens import expression_nested_too_deep
-from matchrec.patterns.sase.expressions import NAMES, EventReader, in_single_quotes, read_text
+from matchrec.patterns.sase.expressions import NAMES, EventReader, quote_singly, read_text
 from matchrec.patterns.sase.nodes import Component, Components, SaseQuery, SaseStrategy
 from matchrec.plan.clauses import FirstMatches, Measure, RowExpression
 from matchrec.plan.expression import (
@@ -19,10 +19,10 @@ from matchrec.plan.expression import (
     Term,
     find_column_names,
     make_literal,
-    with_final_semantics,
+    set_final_semantics,
 )
 from matchrec.plan.rules import check_unique
-from matchrec.plan.text import MICROSECONDS, string_literal
+from matchrec.plan.text import MICROSECONDS, quote_string
 from matchrec.shortcuts import keep_parsed
 from matchrec.source import Origin, Source, Span
 from matchrec.syntax.expressions.reader import ClausePart, Scope
@@ -105,7 +105,7 @@ class QueryReader(EventReader):
             check_negations(self.components)
         items: tuple[Measure, ...] = ()
         if self.enter_clause("RETURN", ClausePart.MEASURES):
-            items = tuple(self.several(self.read_item))
+            items = tuple(self.read_several(self.read_item))
         if self.position < self.end:
             raise self.unexpected_token(EXPECTED_AFTER[self.clause])
         return SaseQuery(
@@ -142,7 +142,7 @@ class QueryReader(EventReader):
         self.require("(")
         if self.accept(")"):
             raise errors.empty_sequence(self.span(start, self.position))
-        components = tuple(self.several(self.read_component))
+        components = tuple(self.read_several(self.read_component))
         self.require(")", "`)`, `,` or `[`")
         # Variables become columns, whose names are compared without case.
         names = [(component.name.text, component.name.span) for component in components]
@@ -191,7 +191,7 @@ class QueryReader(EventReader):
             return None
         expected = "an event type or `~` for a negation"
         token = self.read_token(expected, *NAMES, TokenKind.STRING)
-        text = in_single_quotes(token.text) if token.is_string else string_literal(token.text)
+        text = quote_singly(token.text) if token.is_string else quote_string(token.text)
         return make_literal(text, token.span)
 
     def read_first_matches(self) -> FirstMatches | None:
@@ -231,7 +231,7 @@ class QueryReader(EventReader):
         if self.key == "(":
             self.read_component_list(strategy)
         self.require("{")
-        conditions = [] if self.key == "}" else [self.expression()]
+        conditions = [] if self.key == "}" else [self.read_expression()]
         self.require("}", "an operator, AND, OR or `}`")
         return conditions
 
@@ -239,7 +239,7 @@ class QueryReader(EventReader):
         """Read conditions, each after AND."""
         conditions = []
         while self.accept("AND"):
-            conditions.append(self.negation())
+            conditions.append(self.read_negation())
         if self.position < self.end and self.key not in ("WITHIN", "RETURN"):
             braces = "" if conditions else " `(`, `{`,"
             raise self.unexpected_token(f"AND, RETURN,{braces} WITHIN or the end")
@@ -249,7 +249,7 @@ class QueryReader(EventReader):
         """Read the components of a strategy: each positive one once; negated ones are optional."""
         self.require("(")
         start = self.position
-        listed = self.several(self.read_listed_component)
+        listed = self.read_several(self.read_listed_component)
         span = self.span(start, self.position)
         self.require(")", "`)`, `,` or `[`")
         check_unique(listed, errors.duplicate_strategy_component)
@@ -287,8 +287,8 @@ class QueryReader(EventReader):
             if not self.is_interval():
                 self.position += 1
                 raise self.unexpected_token("a number or a text with a unit of time")
-            interval = self.interval()
-            text = self.written(interval.span)
+            interval = self.read_interval()
+            text = self.write_span(interval.span)
             is_constant = interval.amount is None
             return RowExpression(
                 text, interval.span, amount=interval.amount, is_constant=is_constant
@@ -308,7 +308,7 @@ class QueryReader(EventReader):
 
         Without AS, an attribute gives the item its name. Other expressions are named by their text.
         """
-        value = with_final_semantics(self.expression())
+        value = set_final_semantics(self.read_expression())
         if self.accept("AS"):
             name = self.read_token("a name", *NAMES)
             return Measure(name.text, value, name.span)

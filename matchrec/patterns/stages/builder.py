@@ -15,7 +15,7 @@ from matchrec.arguments import ArgumentKind, check_arguments, instance_of
 from matchrec.errors import stages as errors
 from matchrec.errors.calls import no_attribute
 from matchrec.patterns.stages import checks
-from matchrec.patterns.stages.tree import Stage, StepBuilder, named_stages, show_pattern
+from matchrec.patterns.stages.tree import Stage, StepBuilder, list_named_stages, show_pattern
 from matchrec.plan.clauses import SkipTo
 from matchrec.plan.stages import Contiguity
 from matchrec.syntax.durations import DURATION_ARGUMENT, Duration, read_positive_duration
@@ -418,7 +418,7 @@ class Pattern:
             if not content.stages:
                 raise errors.empty_group(call=call)
             added = Stage("group", contiguity, content.stages)
-        for stage in named_stages((added,)):
+        for stage in list_named_stages((added,)):
             checks.check_new_name(self.stages, stage.name, call)
         longer = replace(self, stages=(*self.stages, added))
         checks.check_gap_windows(longer.stages)
@@ -503,12 +503,12 @@ class Pattern:
         """Return a diagram of the stages, and the calls below it."""
         # Only a notebook draws.
         from matchrec.explain.pictures.diagrams import draw_stages
-        from matchrec.explain.pictures.html import preformatted, scrollable
+        from matchrec.explain.pictures.html import wrap_in_scroll_block, write_preformatted
 
-        calls = preformatted(repr(self))
+        calls = write_preformatted(repr(self))
         if not self.stages:
             return calls
-        return scrollable(draw_stages(StepBuilder().build_steps(self.stages), {})) + calls
+        return wrap_in_scroll_block(draw_stages(StepBuilder().build_steps(self.stages), {})) + calls
 
 
 def list_calls_of_whole(pattern: Pattern) -> list[str]:

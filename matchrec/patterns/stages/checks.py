@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import Any
 
 from matchrec.errors import stages as errors
-from matchrec.patterns.stages.tree import Stage, Test, all_stages, named_stages
+from matchrec.patterns.stages.tree import Stage, Test, list_named_stages, walk_stages
 from matchrec.plan.stages import Contiguity
 from matchrec.syntax.durations import Duration
 from matchrec.syntax.tokens import MOST_ROWS
@@ -37,7 +37,7 @@ def check_new_name(stages: tuple[Stage, ...], name: str, call: str) -> None:
     """
     if not name.strip() or ":" in name or name == END_STATE:
         raise errors.bad_stage_name(call=call, name=name)
-    for stage in named_stages(stages):
+    for stage in list_named_stages(stages):
         if stage.name.upper() == name.upper():
             raise errors.duplicate_stage(name=name, other_name=stage.name)
 
@@ -147,7 +147,7 @@ def check_gap_windows(stages: tuple[Stage, ...]) -> None:
     match_window = find_match_window(stages)
     if match_window is None:
         return
-    for stage in all_stages(stages):
+    for stage in walk_stages(stages):
         check_comparable(match_window, stage.near)
         check_comparable(match_window, stage.gap)
         if stage.near is not None and stage.near > match_window:
@@ -164,7 +164,7 @@ def find_match_window(stages: tuple[Stage, ...]) -> Duration | None:
     Raises:
         MatchRecognizeError: one is a time and another one a number.
     """
-    windows = [stage.within for stage in all_stages(stages) if stage.within is not None]
+    windows = [stage.within for stage in walk_stages(stages) if stage.within is not None]
     for window in windows:
         check_comparable(windows[0], window)
     return min(windows, default=None)
@@ -192,7 +192,7 @@ def check_end(stages: tuple[Stage, ...]) -> None:
     while final.is_group:
         final = final.stages[-1]
     nots_at_end = list(takewhile(lambda stage: stage.negated, reversed(stages)))
-    for stage in all_stages(stages):
+    for stage in walk_stages(stages):
         if stage.negated and stage.near is not None and stage not in nots_at_end:
             raise errors.step_window_of_not(stage=stage.label)
     has_window = find_match_window(stages) is not None or any(

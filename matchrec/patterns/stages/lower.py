@@ -33,22 +33,22 @@ from matchrec.plan.expression import (
     Semantics,
     Term,
     build_difference_test,
-    column_term,
     compare_scalars,
     join_conditions,
     list_inner_references,
+    make_column,
     make_complement,
     make_literal,
-    number_term,
-    row_sql,
-    with_columns,
-    with_terms,
+    make_number,
+    map_column_references,
+    map_terms,
+    write_row_sql,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.operations import operations_of_operator
+from matchrec.plan.operations import find_operator_operations
 from matchrec.plan.rules import check_plan
 from matchrec.plan.stages import Skip, Staging, Timeouts, Until, build_row_pattern
-from matchrec.plan.text import quote_name, sum_or_null
+from matchrec.plan.text import quote_name, write_sum_or_null
 from matchrec.source import Source, Span
 from matchrec.syntax.durations import Duration
 from matchrec.syntax.expressions.expression import make_key_expression, parse_scalar
@@ -89,7 +89,7 @@ def bind_condition(scalar: Scalar, stage_names: Mapping[str, str]) -> Scalar:
     term = replace(scalar, pieces=pieces)
     if not _is_single_sum(term):
         return term
-    zero = number_term(0, term.span)
+    zero = make_number(0, term.span)
     return Operation("COALESCE", ("coalesce(", term, ", ", zero, ")"), term.span)
 
 
@@ -141,14 +141,14 @@ def _bind_aggregate(aggregate: Aggregate, stage_names: Mapping[str, str]) -> Agg
             raise errors.match_function_in_stage(reference.span, function="MATCH_NUMBER")
     if aggregate.variable is not None:
         stage = stage_names[aggregate.variable]
-        return with_terms(
+        return map_terms(
             replace(aggregate, variable=stage),
-            lambda term: with_columns(term, lambda column: _read_from(column, stage)),
+            lambda term: map_column_references(term, lambda column: _read_from(column, stage)),
         )
     # In `count(a)`, the stage has been read as a column.
     pieces = [piece for argument in aggregate.arguments for piece in argument.pieces]
     is_column = len(pieces) == 1 and isinstance(pieces[0], ColumnReference)
-    column = row_sql(aggregate.arguments[0]) if is_column else ""
+    column = write_row_sql(aggregate.arguments[0]) if is_column else ""
     counted_stage = stage_names.get(column.replace("`", "")) or stage_names.get(column.upper())
     if aggregate.function != "count" or counted_stage is None:
         raise errors.aggregate_over_no_stage(aggregate.span, function=aggregate.function)
@@ -165,12 +165,12 @@ def _read_from(column: ColumnReference, name: str) -> ColumnReference:
 
 def read_sum(navigation: Navigation, text: str) -> Term:
     """Return a sum over one row, such as `(ts) + (0L)`, on the row that a navigation finds."""
-    return Term((ColumnReference(navigation, text, None, operations_of_operator("+")),), NOWHERE)
+    return Term((ColumnReference(navigation, text, None, find_operator_operations("+")),), NOWHERE)
 
 
 def read_order(navigation: Navigation, order: clauses.RowExpression) -> Term:
     """Return the order column on the row that a navigation finds."""
-    return column_term(navigation, order.text, names=order.names)
+    return make_column(navigation, order.text, names=order.names)
 
 
 def end_of_window(order: str, window: str) -> str:
@@ -182,7 +182,7 @@ def end_of_window(order: str, window: str) -> str:
         order: the order column as SQL.
         window: the length of the window as SQL.
     """
-    return sum_or_null(order, f"{window}L" if window.isdigit() else window)
+    return write_sum_or_null(order, f"{window}L" if window.isdigit() else window)
 
 
 # The fields of the result.
@@ -236,7 +236,7 @@ class PatternQuery:
     @cached_property
     def stage_names(self) -> tuple[str, ...]:
         """The names of the stages that have events."""
-        stages = tree.named_stages(self.pattern.stages)
+        stages = tree.list_named_stages(self.pattern.stages)
         return tuple(stage.name for stage in stages if not stage.negated)
 
 
@@ -378,7 +378,7 @@ class TestDefinitions(tree.StepBuilder):
             return build_difference_test(
                 read_sum(candidate, wide_order),
                 read_sum(row_before, wide_order),
-                number_term(int(window.sql), NOWHERE),
+                make_number(int(window.sql), NOWHERE),
             )
         end = read_sum(row_before, f"({order.text}) + ({window.sql})")
         return compare_scalars("<", read_order(candidate, order), end)
@@ -403,11 +403,11 @@ class TestDefinitions(tree.StepBuilder):
         """Return when the windows of a run end that timed out."""
         first_row = Navigation(end=End.FIRST, semantics=FINAL)
         last_row = Navigation(end=End.LAST, semantics=FINAL)
-        ends_between = tuple(column_term(last_row, end) for end in self.window_ends)
+        ends_between = tuple(make_column(last_row, end) for end in self.window_ends)
         if match_window is None:
             return Timeouts(None, ends_between)
         match_end = end_of_window(self.query.order_by[0], match_window.sql)
-        return Timeouts(column_term(first_row, match_end), ends_between)
+        return Timeouts(make_column(first_row, match_end), ends_between)
 
     def define(self, label: str, scalar: Scalar) -> str:
         """Define a new test, which reads the candidate through its own name.
@@ -424,7 +424,9 @@ class TestDefinitions(tree.StepBuilder):
             is_candidate = column.navigation.variable == _CANDIDATE
             return _read_from(column, name) if is_candidate else column
 
-        self.definitions[name] = clauses.Definition(name, with_columns(scalar, read_candidate))
+        self.definitions[name] = clauses.Definition(
+            name, map_column_references(scalar, read_candidate)
+        )
         return name
 
     def combine_conditions(self, tests: tree.StageTests) -> Scalar:

@@ -107,16 +107,16 @@ class Stage:
         return f"group ({labels})"
 
 
-def all_stages(stages: tuple[Stage, ...]) -> Iterator[Stage]:
+def walk_stages(stages: tuple[Stage, ...]) -> Iterator[Stage]:
     """Yield all stages, a group before the stages inside it."""
     for stage in stages:
         yield stage
-        yield from all_stages(stage.stages)
+        yield from walk_stages(stage.stages)
 
 
-def named_stages(stages: tuple[Stage, ...]) -> Iterator[Stage]:
+def list_named_stages(stages: tuple[Stage, ...]) -> Iterator[Stage]:
     """Yield all stages that are not groups, those inside groups included."""
-    return (stage for stage in all_stages(stages) if not stage.is_group)
+    return (stage for stage in walk_stages(stages) if not stage.is_group)
 
 
 def name_columns(

@@ -24,7 +24,7 @@ from matchrec.errors.run.origins import SqlOrigin, make_origin, mark_origin
 from matchrec.output.measure_reader import POSITION, ROW, VARIABLE, RowAggregate, RowTerm
 from matchrec.output.reads import ReadRowsForSpark
 from matchrec.plan.show import write_aggregate_call
-from matchrec.plan.text import View, join_template, string_literal, words_of
+from matchrec.plan.text import View, join_template, quote_string, read_words
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.after.folds import FOLDS, Fold, Values, without_repeats
 from matchrec.spark.errors.second_look import watch_matches
@@ -43,7 +43,7 @@ OUTPUT_ROW = "__id"
 ROW_VALUES = "__taken"
 
 # The names of the aggregates that GROUP BY may compute.
-GROUP_AGGREGATES = frozenset(map(str.lower, words_of("ANY ORDER")))
+GROUP_AGGREGATES = frozenset(map(str.lower, read_words("ANY ORDER")))
 
 
 @dataclass(frozen=True)
@@ -335,7 +335,7 @@ def write_row_filter(aggregate: RowAggregate, variables: Sequence[str] = ()) -> 
     """
     tests = []
     if set(aggregate.variables) != set(variables):
-        tests.append(f"{VARIABLE} IN ({', '.join(map(string_literal, aggregate.variables))})")
+        tests.append(f"{VARIABLE} IN ({', '.join(map(quote_string, aggregate.variables))})")
     if aggregate.last is not None:
         tests.append(f"{POSITION} <= {wire.read(aggregate.last)}")
     if aggregate.condition is not None:

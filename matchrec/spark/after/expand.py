@@ -23,7 +23,7 @@ from matchrec.output.measure_reader import ROW
 from matchrec.plan.expression import CLASSIFIER_FIELD
 from matchrec.plan.match_plan import MatchPlan, list_states
 from matchrec.plan.resolve import InputColumns
-from matchrec.plan.text import quote_name, string_literal
+from matchrec.plan.text import quote_name, quote_string
 from matchrec.spark.backends import make_runner
 from matchrec.spark.environment import use_own_interpreter
 from matchrec.spark.types import normalize_columns
@@ -96,7 +96,7 @@ def write_shared_column(match_field: StructField, row_field: StructField) -> str
             of_row=row_field.dataType.simpleString(),
         )
     value = write_row_column(row_field)
-    error = string_literal(calls.write_other_value_message(match_field.name))
+    error = quote_string(calls.write_other_value_message(match_field.name))
     return f"IF({quote_name(match_field.name)} <=> {value}, {value}, raise_error({error}))"
 
 
@@ -181,7 +181,7 @@ def write_events(variable: str, states: Sequence[str]) -> str:
         variable: the name of the variable, and of the column.
         states: the states whose events are the variable's.
     """
-    state_list = ", ".join(string_literal(state) for state in states)
+    state_list = ", ".join(quote_string(state) for state in states)
     path = f"filter(__path, i -> get(__pointers, i).state IN ({state_list}))"
     return f"transform({path}, i -> get(__pointers, i).event) AS {quote_name(variable)}"
 

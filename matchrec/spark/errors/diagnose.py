@@ -42,12 +42,12 @@ from matchrec.plan.expression import (
     Term,
     list_inner_references,
     list_terms,
-    operand_sql,
+    map_references,
     render,
+    set_semantics,
     split_conjuncts,
-    subexpressions,
-    with_references,
-    with_semantics,
+    walk_scalar,
+    write_operand,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
@@ -194,7 +194,7 @@ def render_stand_in(reference: Reference) -> str:
     """Return SQL over one row that has the type of a reference."""
     match reference:
         case ColumnReference():
-            return operand_sql(reference)
+            return write_operand(reference)
         case Aggregate():
             raise AssertionError(reference)
         case Classifier():
@@ -276,7 +276,7 @@ class Diagnosis:
         subquery_spans = [
             part.span
             for measure in self.plan.measures
-            for part in subexpressions(measure.value)
+            for part in walk_scalar(measure.value)
             if "SELECT" in part.operations
         ]
         if condition != "UNRESOLVED_COLUMN" or not is_of_input or not subquery_spans:
@@ -402,7 +402,7 @@ def find_named(error_text: str, refused_text: str = "") -> tuple[str, str] | Non
 def show_value_so_far(measure: Measure, plan: MatchPlan) -> str:
     """Return a measure as a condition can compute it; empty if it is about a match as a whole."""
     value = measure.value
-    running = with_references(value, lambda reference: with_semantics(reference, Semantics.RUNNING))
+    running = map_references(value, lambda reference: set_semantics(reference, Semantics.RUNNING))
     is_final = running != value and not plan.rows_per_match.is_one_row
     is_of_match = any(
         isinstance(reference, MatchValue | Aggregate)

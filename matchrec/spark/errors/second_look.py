@@ -40,7 +40,13 @@ from matchrec.errors.language import set_variable
 from matchrec.errors.run.failures import row_not_computed, value_not_computed
 from matchrec.errors.run.origins import SqlOrigin, failure_of
 from matchrec.plan import expression
-from matchrec.plan.expression import Operation, Scalar, join_conditions, row_sql, split_conjuncts
+from matchrec.plan.expression import (
+    Operation,
+    Scalar,
+    join_conditions,
+    split_conjuncts,
+    write_row_sql,
+)
 from matchrec.spark.errors.users_terms import reword
 from matchrec.spark.relation import Relation, Runner
 from matchrec.spark.sail.words import read_value_failure, sentence_of_value
@@ -137,19 +143,19 @@ class SecondLook:
         If exactly one of several operands fails by itself, it is the cause, and its operands are
         evaluated next.
         """
-        parts = (part for scalar in self.scalars for part in expression.subexpressions(scalar))
+        parts = (part for scalar in self.scalars for part in expression.walk_scalar(scalar))
         row_parts = filter(expression.looks_at_columns_only, parts)
         scalar = next((part for part in row_parts if text in render_both(part)), None)
         while isinstance(scalar, Operation):
             failing = [
                 operand
                 for operand in scalar.operands
-                if self.find_failure([row_sql(operand)]) is not None
+                if self.find_failure([write_row_sql(operand)]) is not None
             ]
             if len(failing) != 1:
-                return row_sql(scalar)
+                return write_row_sql(scalar)
             scalar = failing[0]
-        return text if scalar is None else row_sql(scalar)
+        return text if scalar is None else write_row_sql(scalar)
 
 
 def render_both(part: Scalar) -> tuple[str, str]:
@@ -157,7 +163,7 @@ def render_both(part: Scalar) -> tuple[str, str]:
 
     The compiler splits conditions and joins them again, so that its SQL is one or the other.
     """
-    return row_sql(part), row_sql(join_conditions("AND", split_conjuncts(part)))
+    return write_row_sql(part), write_row_sql(join_conditions("AND", split_conjuncts(part)))
 
 
 # The looks that are kept, in the order of their queries: those over the input come before those

@@ -33,7 +33,7 @@ from matchrec.errors.rule_sets import (
 from matchrec.errors.streams import equivalence_test_over_stream
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import quote_name, string_literal
+from matchrec.plan.text import quote_name, quote_string
 from matchrec.spark.backends import find_backend
 from matchrec.spark.errors.diagnose import Diagnosis
 from matchrec.spark.execute import build_result_items, project
@@ -414,7 +414,7 @@ def rule_items(built: BuiltRuleSet) -> Iterator[SelectItem]:
     A version is named by the time from which it is valid.
     """
     versions = [rule.version for rule in built.rule_set.rules]
-    literals_by_column = {"rule": [string_literal(version.rule) for version in versions]}
+    literals_by_column = {"rule": [quote_string(version.rule) for version in versions]}
     if built.rule_set.has_versions:
         literals_by_column[VERSION] = [built.times.literal(version.since) for version in versions]
     for name, literals in literals_by_column.items():

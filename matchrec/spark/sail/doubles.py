@@ -24,10 +24,10 @@ from matchrec.plan.expression import (
     Operation,
     Scalar,
     Term,
+    map_operations,
     split_branches,
-    with_operations,
 )
-from matchrec.plan.match_plan import MatchPlan, with_expressions
+from matchrec.plan.match_plan import MatchPlan, map_expressions
 from matchrec.plan.operators import Operands, OperatorKind, find_names, find_names_with_operands
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail.probes import compares_as_decimals
@@ -94,7 +94,7 @@ def with_doubles(
         return plan
     has_nested_fractions = any(is_nested(type_) for type_ in fractional_types)
     doubles = Doubles(relation, find, has_nested_fractions)
-    return with_expressions(plan, lambda scalar, _: with_operations(scalar, doubles.write))
+    return map_expressions(plan, lambda scalar, _: map_operations(scalar, doubles.write))
 
 
 def has_fraction(scalar: Scalar) -> bool:
@@ -138,7 +138,7 @@ class Doubles:
             case Operation("NULLIF", (first, second)):
                 return self.write_nullif(first, second, operation)
             case Operation("NULLIFZERO", (first,)):
-                return self.write_nullif(first, expression.number_term(0, first.span), operation)
+                return self.write_nullif(first, expression.make_number(0, first.span), operation)
         decimal_ids: set[int] = set()
         for operands in self.group_operands(operation):
             families = [self.read_family(operand) for operand in operands]
@@ -192,7 +192,7 @@ class Doubles:
         family = self.read_family(scalar)
         if family is None and expression.looks_at_columns_only(scalar) and self.is_needed:
             with quiet_analysis(), suppress(PySparkException):  # it is not an expression by itself
-                return to_value_type(self.relation.type_of(expression.row_sql(scalar))).family
+                return to_value_type(self.relation.type_of(expression.write_row_sql(scalar))).family
         return family
 
     def read_family(self, scalar: Scalar) -> Family | None:

@@ -9,8 +9,8 @@ from matchrec.conditions.split import (
     find_guarded_operands,
     is_truth_value,
 )
-from matchrec.plan.expression import Operation, Scalar, with_operations
-from matchrec.plan.match_plan import MatchPlan, with_expressions
+from matchrec.plan.expression import Operation, Scalar, map_operations
+from matchrec.plan.match_plan import MatchPlan, map_expressions
 from matchrec.plan.operations import is_partial
 from matchrec.spark.eager_operators import find_one_row
 
@@ -27,8 +27,8 @@ def with_guards(plan: MatchPlan) -> MatchPlan:
 
         x <> 0 AND 1 / x > 2   →   x <> 0 AND CASE WHEN x <> 0 THEN CAST(1 / x > 2 AS INT) END = 1
     """
-    return with_expressions(
-        plan, lambda scalar, variable: with_operations(scalar, Guards(variable).write)
+    return map_expressions(
+        plan, lambda scalar, variable: map_operations(scalar, Guards(variable).write)
     )
 
 

@@ -22,10 +22,10 @@ from matchrec.plan.expression import (
     Scalar,
     Term,
     list_terms,
+    map_operations,
     render,
-    with_operations,
 )
-from matchrec.plan.match_plan import MatchPlan, with_expressions
+from matchrec.plan.match_plan import MatchPlan, map_expressions
 from matchrec.spark.errors.diagnose import render_over_all_rows, render_stand_in
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail.probes import negates_to_scale_ten
@@ -63,7 +63,7 @@ def with_right_negations(plan: MatchPlan, relation: Relation) -> MatchPlan:
             return operation
         return replace(operation, parts=("CAST(0BD - (", operand, f") AS {write_type(type_)})"))
 
-    return with_expressions(plan, lambda scalar, _: with_operations(scalar, change))
+    return map_expressions(plan, lambda scalar, _: map_operations(scalar, change))
 
 
 def refuse_hidden_negations(plan: MatchPlan, relation: Relation) -> None:

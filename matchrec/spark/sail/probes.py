@@ -178,14 +178,14 @@ def read_type_name(name: str) -> DataType | None:
     from pyarrow import type_for_alias
     from pyspark.sql.pandas.types import from_arrow_type
 
-    from matchrec.worker.arrays import to_spark_type
+    from matchrec.worker.arrays import find_spark_type
 
     decimal = DECIMAL.fullmatch(name)
     if decimal is not None:
         return DecimalType(int(decimal[1]), int(decimal[2]))
     if name not in NAMES | WITHOUT_SIGN:
         return None
-    return from_arrow_type(to_spark_type(type_for_alias(name.lower())))
+    return from_arrow_type(find_spark_type(type_for_alias(name.lower())))
 
 
 @ask_once

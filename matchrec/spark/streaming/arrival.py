@@ -33,8 +33,8 @@ from matchrec.errors.streams import checkpoint_of_other_query
 from matchrec.search.partitions import IntArray, find_starts_of_groups, list_positions
 from matchrec.spark.transport import PandasEncoding
 from matchrec.worker import wire
-from matchrec.worker.arrays import as_integers, encode_equal, flags_of, number_rows, take_column
-from matchrec.worker.rule_set import rows_of_version
+from matchrec.worker.arrays import encode_equal, number_rows, read_flags, read_integers, take_column
+from matchrec.worker.rule_set import select_rows_of_version
 from matchrec.worker.sorting.order import find_order
 from matchrec.worker.wire import SortColumn, Sorting
 
@@ -257,7 +257,7 @@ class Arriving:
         for condition, text in enumerate(self.column_map.bits):
             bit = condition - first_condition
             if 0 <= bit < size and text in old_bits:
-                packed |= flags_of(rows, old_bits[text]) << bit
+                packed |= read_flags(rows, old_bits[text]) << bit
         return pa.array(packed)
 
 
@@ -309,7 +309,9 @@ class ArrivedRows:
         if version.covers_all_time:
             return ByKey(indices, self.new)
         has_time = np.ones(count, np.bool_)
-        is_of_version = rows_of_version(version, read_times(self.rows.slice(first_new)), has_time)
+        is_of_version = select_rows_of_version(
+            version, read_times(self.rows.slice(first_new)), has_time
+        )
         key = np.repeat(np.arange(len(self.new)), self.new)[is_of_version]
         sizes = np.bincount(key, minlength=len(self.new)).astype(np.int64)
         return ByKey(indices[is_of_version], sizes)
@@ -369,7 +371,7 @@ def arrange(
 
 def read_times(rows: pa.Table) -> IntArray:
     """Return the time of each row, in microseconds."""
-    return as_integers(take_column(rows, wire.MICROSECONDS))
+    return read_integers(take_column(rows, wire.MICROSECONDS))
 
 
 def sort_rows(rows: pa.Table, orders: tuple[SortColumn, ...], key: IntArray) -> pa.Table:

@@ -52,7 +52,7 @@ from matchrec.spark.streaming.search import IDLE, KEPT, NEVER, NEXT_END, Contigu
 from matchrec.spark.streaming.selecting import SelectingSearch
 from matchrec.spark.types import OrderNumbers
 from matchrec.worker import wire
-from matchrec.worker.arrays import to_bytes
+from matchrec.worker.arrays import write_batches
 from matchrec.worker.matching import QueryWorker
 from matchrec.worker.rule_set import RuleSetWorker
 
@@ -234,7 +234,7 @@ class Bucket:
         """
         batches = (self.arriving.encoding.batch(frame) for frame in frames if len(frame))
         for batch in self.batch(batches, group):
-            yield pd.DataFrame({"rows": [to_bytes([batch])]})
+            yield pd.DataFrame({"rows": [write_batches([batch])]})
 
     def batch(self, new: Iterable[pa.RecordBatch], group: GroupState) -> Iterator[pa.RecordBatch]:
         """Yield the output rows of what is decided now, and store the state.

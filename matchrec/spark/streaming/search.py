@@ -29,7 +29,7 @@ from matchrec.search.partitions import (
 from matchrec.search.records import compile_task
 from matchrec.spark.streaming.arrival import ByKey, KeyStates, SearchRows
 from matchrec.worker import wire
-from matchrec.worker.arrays import as_integers, take_column
+from matchrec.worker.arrays import read_integers, take_column
 from matchrec.worker.batches import Piece
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.match import BatchMaker, Worker
@@ -107,7 +107,7 @@ def find_window_times(executable: Executable, rows: pa.Table) -> IntArray:
     crossing = executable.crossing
     if not crossing.window:
         return np.full(rows.num_rows, NEVER, np.int64)
-    window_times = as_integers(take_column(rows, wire.column(crossing.window[-1])))
+    window_times = read_integers(take_column(rows, wire.column(crossing.window[-1])))
     if crossing.distance is None:
         return window_times
     # the column has the order of the row, and the window ends a known distance later
@@ -126,7 +126,7 @@ def find_neighbour_window_times(executable: Executable, rows: pa.Table) -> IntAr
         ends = ends[1:]
     if not ends:
         return None
-    return np.stack([as_integers(take_column(rows, wire.column(index))) for index in ends])
+    return np.stack([read_integers(take_column(rows, wire.column(index))) for index in ends])
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,8 @@ from matchrec.plan.expression import (
 from matchrec.plan.operations import (
     NO_OPERATIONS,
     Operations,
-    operation_before,
-    operations_of_operator,
+    find_operation_before,
+    find_operator_operations,
 )
 from matchrec.plan.text import NONDETERMINISTIC
 from matchrec.source import Source, Span
@@ -53,7 +53,7 @@ BINARY = {
 
 SHIFTS = (">>>", ">>", "<<")
 _NO_OPERATOR = (-1, "")
-_WORDS_AFTER_NOT = lexing.words("BETWEEN ILIKE IN LIKE REGEXP RLIKE")
+_WORDS_AFTER_NOT = lexing.split_words("BETWEEN ILIKE IN LIKE REGEXP RLIKE")
 
 # For each word between a text and a pattern, the name of its operation.
 LIKENESSES = {"LIKE": "LIKE", "ILIKE": "ILIKE", "RLIKE": "RLIKE", "REGEXP": "RLIKE"}
@@ -74,50 +74,50 @@ class ScalarReader(OperandReader):
     Source: Spark's SqlBaseParser.g4, booleanExpression, predicate, valueExpression.
     """
 
-    def expression(self) -> Scalar:
+    def read_expression(self) -> Scalar:
         """Read conditions with OR between them."""
         start = self.position
-        operands = [self.conjunction()]
+        operands = [self.read_conjunction()]
         while self.accept("OR"):
-            operands.append(self.conjunction())
+            operands.append(self.read_conjunction())
         return operands[0] if len(operands) == 1 else self.make_operation("OR", start, *operands)
 
-    def conjunction(self) -> Scalar:
+    def read_conjunction(self) -> Scalar:
         """Read conditions with AND between them."""
         start = self.position
-        operands = [self.negation()]
+        operands = [self.read_negation()]
         while self.accept("AND"):
-            operands.append(self.negation())
+            operands.append(self.read_negation())
         return operands[0] if len(operands) == 1 else self.make_operation("AND", start, *operands)
 
-    def negation(self) -> Scalar:
+    def read_negation(self) -> Scalar:
         """Read a predicate with any number of NOTs before it."""
         start = self.position
         if self.accept("!") or self.accept("NOT"):
-            return self.make_operation("NOT", start, self.negation())
-        return self.predicate()
+            return self.make_operation("NOT", start, self.read_negation())
+        return self.read_predicate()
 
-    def predicate(self) -> Scalar:
+    def read_predicate(self) -> Scalar:
         """Read a value, or a test of it with IS, BETWEEN, IN or LIKE."""
         start = self.position
-        left = self.value()
+        left = self.read_value()
         if self.accept("IS"):
-            return self.test(start, left)
+            return self.read_test(start, left)
         negated = ""
         if self.key == "NOT" and self.key_at(self.position + 1) in _WORDS_AFTER_NOT:
             negated = "NOT "
             self.position += 1
         if self.accept("BETWEEN"):
-            low = self.value()
+            low = self.read_value()
             self.expect("AND")
-            return self.make_operation(f"{negated}BETWEEN", start, left, low, self.value())
+            return self.make_operation(f"{negated}BETWEEN", start, left, low, self.read_value())
         if self.accept("IN"):
-            return self.membership(start, left, f"{negated}IN")
+            return self.read_membership(start, left, f"{negated}IN")
         if self.key in LIKENESSES:
-            return self.likeness(start, left, negated)
+            return self.read_likeness(start, left, negated)
         return left
 
-    def membership(self, start: int, left: Scalar, operator: str) -> Scalar:
+    def read_membership(self, start: int, left: Scalar, operator: str) -> Scalar:
         """Read what follows IN. A subquery is opaque.
 
         Args:
@@ -126,17 +126,17 @@ class ScalarReader(OperandReader):
             operator: IN or NOT IN.
         """
         if self.key != "(":
-            value = self.value()
+            value = self.read_value()
             text = self.text.text_at(value.span)
             raise errors.in_without_parentheses(value.span, where=self.clause, value=text)
         if self.text.is_subquery(self.position):
-            return self.subquery(start, operations_of_operator(operator), left)
+            return self.read_subquery(start, find_operator_operations(operator), left)
         self.position += 1
-        values = self.several(self.expression)
+        values = self.read_several(self.read_expression)
         self.expect(")")
         return self.make_operation(operator, start, left, *values)
 
-    def likeness(self, start: int, left: Scalar, negated: str) -> Scalar:
+    def read_likeness(self, start: int, left: Scalar, negated: str) -> Scalar:
         """Read LIKE or a similar word, and what follows it. LIKE ANY and LIKE ALL are opaque.
 
         Args:
@@ -149,60 +149,62 @@ class ScalarReader(OperandReader):
         self.position += 1
         if self.key in ("ANY", "SOME", "ALL") and self.key_at(self.position + 1) == "(":
             self.position += 2
-            patterns = self.several(self.expression)
+            patterns = self.read_several(self.read_expression)
             self.expect(")")
             return self.make_term(
-                start, operations_of_operator(f"{negated}{operator} ANY"), left, *patterns
+                start, find_operator_operations(f"{negated}{operator} ANY"), left, *patterns
             )
-        operations = frozenset({operation_before(word, self.constant_at(self.position))})
-        operands = [left, self.value()]
+        operations = frozenset({find_operation_before(word, self.find_constant_at(self.position))})
+        operands = [left, self.read_value()]
         if self.accept("ESCAPE"):
-            operands.append(self.operand())
+            operands.append(self.read_operand())
         return self.make_operation(f"{negated}{operator}", start, *operands, operations=operations)
 
-    def test(self, start: int, left: Scalar) -> Operation:
-        """Read what follows IS. The arguments are as for `membership`."""
+    def read_test(self, start: int, left: Scalar) -> Operation:
+        """Read what follows IS. The arguments are as for `read_membership`."""
         negated = "NOT " if self.accept("NOT") else ""
         for word in ("NULL", "TRUE", "FALSE", "UNKNOWN"):
             if self.accept(word):
                 return self.make_operation(f"IS {negated}{word}", start, left)
         self.expect("DISTINCT", "FROM")
-        return self.make_operation(f"IS {negated}DISTINCT FROM", start, left, self.value())
+        return self.make_operation(f"IS {negated}DISTINCT FROM", start, left, self.read_value())
 
-    def value(self) -> Scalar:
+    def read_value(self) -> Scalar:
         """Read operands with comparisons and arithmetic between them."""
-        return self.binary(0)
+        return self.read_binary(0)
 
-    def binary(self, level: int) -> Scalar:
+    def read_binary(self, level: int) -> Scalar:
         """Read operands with operators between them that bind at least as tight as `level`.
 
         A row of operators of one level is read in a loop, left to right: the tree grows by an
         operation for each. If the row is longer than later passes can recur, it becomes one opaque
-        operation, see `chain`.
+        operation, see `build_chain`.
         """
         start = self.position
-        tree = self.unary()
+        tree = self.read_unary()
         row_level = _NO_OPERATOR[0]
         row = [tree]  # the operands of the current row
         signs = NO_OPERATIONS  # its operators
         while True:
-            sign = self.symbol()
+            sign = self.peek_operator()
             sign_level, operator = BINARY.get(sign, _NO_OPERATOR)
             if sign_level < level:
-                return self.chain(start, tree, row, signs)
+                return self.build_chain(start, tree, row, signs)
             if sign_level != row_level:
-                tree = self.chain(start, tree, row, signs)
+                tree = self.build_chain(start, tree, row, signs)
                 row_level = sign_level
                 row = [tree]
                 signs = NO_OPERATIONS
             self.position += len(sign) if sign in SHIFTS else 1
-            operations = frozenset({operation_before(sign, self.constant_at(self.position))})
-            row.append(self.binary(row_level + 1))
+            operations = frozenset(
+                {find_operation_before(sign, self.find_constant_at(self.position))}
+            )
+            row.append(self.read_binary(row_level + 1))
             signs |= operations
             if len(row) <= MOST_NESTED + 1:
                 tree = self.make_operation(operator, start, tree, row[-1], operations=operations)
 
-    def symbol(self) -> str:
+    def peek_operator(self) -> str:
         """Return the operator that comes next.
 
         A shift is two or three tokens without blanks between them. It is not read yet.
@@ -215,7 +217,9 @@ class ScalarReader(OperandReader):
                     return shift
         return key
 
-    def chain(self, start: int, tree: Scalar, row: Sequence[Scalar], signs: Operations) -> Scalar:
+    def build_chain(
+        self, start: int, tree: Scalar, row: Sequence[Scalar], signs: Operations
+    ) -> Scalar:
         """Return a row of operators as a tree, or as one opaque operation if it is too long.
 
         Args:
@@ -228,17 +232,17 @@ class ScalarReader(OperandReader):
             return tree
         return self.make_operation(LONG_CHAIN, start, self.make_term(start, signs, *row))
 
-    def unary(self) -> Scalar:
+    def read_unary(self) -> Scalar:
         """Read an operand with any number of signs before it."""
         start = self.position
         sign = self.key
         if sign not in ("-", "+", "~"):
-            return self.primary()
+            return self.read_primary()
         if sign == "~" and self.text.text_at(self.span(start - 1, start + 1)) == "=~":
             raise self.unexpected()
         self.position += 1
         is_number = self.kind_at(start + 1) is lexing.TokenKind.NUMBER
-        operand = self.unary()
+        operand = self.read_unary()
         if sign == "~":
             return self.make_operation("~", start, operand)
         if is_number and self.position == start + 2:
@@ -283,7 +287,7 @@ def parse_row_expression(tokens: lexing.TokenSequence, clause: ClausePart) -> Ro
         raise constant_key(tokens.text_at(tree.span), reader.clause, tree.span)
     amount = find_amount(tree)
     return RowExpression(
-        reader.written(tree.span),
+        reader.write_span(tree.span),
         tree.span,
         amount=amount,
         names=find_column_names(tree),

@@ -23,14 +23,14 @@ from matchrec.plan.expression import (
     Operation,
     Scalar,
     Term,
-    column_term,
     enclose,
+    make_column,
 )
 from matchrec.plan.operations import (
     NO_OPERATIONS,
     UNREAD,
-    operations_of_call,
-    operations_of_operator,
+    find_call_operations,
+    find_operator_operations,
 )
 from matchrec.plan.operators import is_operation
 from matchrec.plan.text import NONDETERMINISTIC, quote_name, separate_words
@@ -56,16 +56,16 @@ from matchrec.syntax.tokens import (
     TokenKind,
     read_amount,
     read_interval_amount,
-    words,
+    split_words,
 )
 
-_LITERALS = words("TRUE FALSE NULL CURRENT_DATE CURRENT_TIMESTAMP CURRENT_USER SESSION_USER")
-_TYPES = words("DATE TIME TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NTZ X")
-_QUANTIFIERS = words("DISTINCT ALL")
-_TYPES_OF_TYPES = words("ARRAY MAP STRUCT")  # such as ARRAY<INT>
+_LITERALS = split_words("TRUE FALSE NULL CURRENT_DATE CURRENT_TIMESTAMP CURRENT_USER SESSION_USER")
+_TYPES = split_words("DATE TIME TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NTZ X")
+_QUANTIFIERS = split_words("DISTINCT ALL")
+_TYPES_OF_TYPES = split_words("ARRAY MAP STRUCT")  # such as ARRAY<INT>
 
 # Functions with these names are opaque, because operations have the same names.
-_OPERATORS = words("AND OR NOT NEG IN BETWEEN IS CASE LIKE ILIKE RLIKE REGEXP IDENTIFIER")
+_OPERATORS = split_words("AND OR NOT NEG IN BETWEEN IS CASE LIKE ILIKE RLIKE REGEXP IDENTIFIER")
 
 # Functions that name the fields of a struct after their arguments.
 #
@@ -84,15 +84,15 @@ MOST_PARENTHESES = 500
 class OperandReader(ExpressionCursor):
     """Reads operands: everything that has no operator between its parts."""
 
-    def primary(self) -> Scalar:
+    def read_primary(self) -> Scalar:
         """Read an operand with the subscripts, fields, casts and collations after it."""
         start = self.position
-        tree = self.operand()
-        while (extended := self.postfix(start, tree)) is not None:
+        tree = self.read_operand()
+        while (extended := self.read_postfix(start, tree)) is not None:
             tree = extended
         return tree
 
-    def operand(self) -> Scalar:
+    def read_operand(self) -> Scalar:
         """Read a reference, a name, a literal, a call, a CASE or a group."""
         start = self.position
         key = self.key
@@ -100,11 +100,11 @@ class OperandReader(ExpressionCursor):
             raise self.unexpected()
         token = self.tokens[start]
         if token.is_constant:
-            return self.constant(start)
+            return self.read_constant(start)
         if key == "(":
-            return self.group()
+            return self.read_group()
         if key in (":", "?"):
-            return self.parameter()
+            return self.read_parameter()
         if token.kind is TokenKind.SYMBOL and not (key == "*" or self.is_frame(start)):
             raise self.unexpected()
         if key in SEMANTICS:
@@ -112,20 +112,20 @@ class OperandReader(ExpressionCursor):
             if reference is not None:
                 return reference
         if key == "CASE" and self.is_case():
-            return self.case()
+            return self.read_case()
         if key == "INTERVAL" and self.is_interval():
-            return self.interval()
+            return self.read_interval()
         if self.key_at(start + 1) == "(" and token.is_name:
-            return self.call()
+            return self.read_call()
         if key in _LITERALS and self.key_at(start + 1) not in (".", "->"):
             self.position += 1
             return self.make_term(start, frozenset({key}))
         if key in _TYPES and self.kind_at(start + 1) is TokenKind.STRING:
             self.position += 1
-            return self.constant(start)
+            return self.read_constant(start)
         if key in AFTER_OPERAND and not self.ends_after(start):
             raise self.unexpected()
-        return self.column()
+        return self.read_column()
 
     def ends_after(self, index: int) -> bool:
         """Return whether an operand may end with the token at `index`: no other one follows."""
@@ -133,13 +133,13 @@ class OperandReader(ExpressionCursor):
         is_operand = kind is TokenKind.WORD and self.key_at(index + 1) not in AFTER_OPERAND
         return not is_operand and kind not in CONSTANTS
 
-    def constant(self, start: int) -> Term:
+    def read_constant(self, start: int) -> Term:
         """Read a number, or one or more texts in a row: `'a' 'b'` is one value.
 
         `start` is before the word of their type if they have one, such as `DATE '2024-01-01'`.
         """
         has_type = self.position > start
-        operations = operations_of_operator(self.key_at(start)) if has_type else NO_OPERATIONS
+        operations = find_operator_operations(self.key_at(start)) if has_type else NO_OPERATIONS
         is_number = self.kind_at(self.position) is TokenKind.NUMBER
         self.position += 1
         if is_number:
@@ -149,12 +149,12 @@ class OperandReader(ExpressionCursor):
             self.position += 1
         return self.make_term(start, operations)
 
-    def parameter(self) -> Term:
+    def read_parameter(self) -> Term:
         """Read `?` or `:name`."""
         start = self.position
         self.position += 1
         if self.key_at(start) == ":":
-            self.name()
+            self.read_name()
         return self.make_term(start, NO_OPERATIONS)
 
     def is_frame(self, index: int) -> bool:
@@ -162,15 +162,15 @@ class OperandReader(ExpressionCursor):
         is_named = index + 2 < self.end and self.tokens[index + 1].is_word
         return is_named and self.key_at(index) == "{" and self.key_at(index + 2) == "}"
 
-    def column(self) -> Term:
+    def read_column(self) -> Term:
         """Read a column with its qualifiers, `*`, or a parameter of a lambda."""
         start = self.position
-        parts = self.path()
+        parts = self.read_path()
         span = self.span(start, self.position)
         first = self.tokens[start]
         is_star = self.key_at(self.position - 1) == "*"
         if self.key == "(" and not is_star:
-            return self.unknown_call(start)
+            return self.read_unknown_call(start)
         is_qualified = len(parts) > 1
         has_variable = is_qualified and first.variable in self.scope.variables
         # A variable comes before a parameter of a lambda that differs in case.
@@ -188,11 +188,11 @@ class OperandReader(ExpressionCursor):
         self.rows_read.append(RowRead(variable, span, is_column=True))
         self.last_read = None if is_star else span
         column_start = parts[1] if has_variable else parts[0]
-        text = self.written(self.span(column_start, self.position))
+        text = self.write_span(self.span(column_start, self.position))
         names = read_column_path(self.tokens[column_start : self.position])
-        return column_term(Navigation(variable), text, span, names)
+        return make_column(Navigation(variable), text, span, names)
 
-    def path(self) -> list[int]:
+    def read_path(self) -> list[int]:
         """Read a column with its qualifiers and fields, and return the index of each name.
 
         Fields of a VARIANT, as in `v:a.b`, are read, too.
@@ -244,7 +244,7 @@ class OperandReader(ExpressionCursor):
             function = self.tokens[self.caller].text
             raise errors.star_outside_count(span, function=function, clause=self.clause)
 
-    def postfix(self, start: int, tree: Scalar) -> Scalar | None:
+    def read_postfix(self, start: int, tree: Scalar) -> Scalar | None:
         """Read the subscript, field, cast or collation after an operand.
 
         Args:
@@ -257,22 +257,22 @@ class OperandReader(ExpressionCursor):
         match self.key:
             case "[":
                 self.position += 1
-                index = self.expression()
+                index = self.read_expression()
                 self.expect("]")
                 return self.make_operation("[]", start, tree, index)
             case "::":
                 self.position += 1
-                return self.make_operation("CAST", start, tree, words=(self.type_name(),))
+                return self.make_operation("CAST", start, tree, words=(self.read_type_name(),))
             case "." | ":" as sign:
                 self.position += 1
-                word = self.name()
+                word = self.read_name()
                 if sign == ":":
                     return self.make_term(start, NO_OPERATIONS, tree)
                 return self.make_operation(".", start, tree, words=(word,))
             case "COLLATE":
                 self.position += 1
-                self.name()
-                return self.make_term(start, operations_of_operator("COLLATE"), tree)
+                self.read_name()
+                return self.make_term(start, find_operator_operations("COLLATE"), tree)
             case "OVER" if self.key_at(self.position - 1) in (")", "NULLS"):
                 name = "window function"
                 if self.scope.reads_match:
@@ -282,14 +282,14 @@ class OperandReader(ExpressionCursor):
                 )
         return None
 
-    def name(self) -> str:
+    def read_name(self) -> str:
         """Read a name."""
         if self.position >= self.end or not self.tokens[self.position].is_name:
             raise self.unexpected()
         self.position += 1
         return self.tokens[self.position - 1].text
 
-    def type_name(self, end: int | None = None) -> str:
+    def read_type_name(self, end: int | None = None) -> str:
         """Read a type and return it as one word: `DECIMAL(10,2)`.
 
         It ends before the token `end`; by default, after the longest type that can be read.
@@ -339,13 +339,13 @@ class OperandReader(ExpressionCursor):
         is_number = has_unit and self.kind_at(value) is TokenKind.NUMBER
         return is_number or self.kind_at(value) is TokenKind.STRING
 
-    def interval(self) -> Term:
+    def read_interval(self) -> Term:
         """Read `INTERVAL '1' DAY`, `INTERVAL -3 DAYS 2 HOURS`, `INTERVAL '1-2' YEAR TO MONTH`."""
         start = self.position
         self.position += 1
         if self.key in (":", "?"):
             span = self.tokens[start].span
-            marker = self.text.text_at(self.parameter().span)
+            marker = self.text.text_at(self.read_parameter().span)
             raise syntax_errors.interval_of_parameter(span, parameter=marker, where=self.clause)
         while self.kind_at(self.position + (self.key in ("-", "+"))) in CONSTANTS:
             self.position += 1 + (self.key in ("-", "+"))
@@ -358,7 +358,7 @@ class OperandReader(ExpressionCursor):
         values_and_units = self.tokens[start + 1 : self.position]
         written = [self.text.text_at(token.span) for token in values_and_units]
         return self.make_term(
-            start, operations_of_operator("INTERVAL"), amount=read_interval_amount(written)
+            start, find_operator_operations("INTERVAL"), amount=read_interval_amount(written)
         )
 
     def _skip_unit(self) -> None:
@@ -392,7 +392,7 @@ class OperandReader(ExpressionCursor):
             return list(keys).count("END") > 1
         return "WHEN" in keys
 
-    def case(self) -> Scalar:
+    def read_case(self) -> Scalar:
         """Read a CASE: an operation over its conditions and values in turn, ELSE last.
 
         `CASE x WHEN` is the operation `CASE OF`, whose first operand is x.
@@ -401,21 +401,21 @@ class OperandReader(ExpressionCursor):
         self.position += 1
         is_name = self.key_at(start + 2) == "WHEN" and not self.ends_after(start + 2)
         operator = "CASE" if self.key == "WHEN" and not is_name else "CASE OF"
-        parts = [] if operator == "CASE" else [self.expression()]
+        parts = [] if operator == "CASE" else [self.read_expression()]
         if self.key != "WHEN":
             raise self.unexpected()
         while self.accept("WHEN"):
-            parts.append(self.expression())
+            parts.append(self.read_expression())
             self.expect("THEN")
-            parts.append(self.expression())
+            parts.append(self.read_expression())
         if self.accept("ELSE"):
-            parts.append(self.expression())
+            parts.append(self.read_expression())
         if self.position == self.end:
             raise case_without_end(self.tokens[start].span, where=self.clause)
         self.expect("END")
         return self.make_operation(operator, start, *parts)
 
-    def group(self) -> Scalar:
+    def read_group(self) -> Scalar:
         """Read an expression in parentheses, which stay in its text; several are a struct.
 
         Parentheses directly inside of others are read in a loop, because an engine reads more of
@@ -423,7 +423,7 @@ class OperandReader(ExpressionCursor):
         """
         start = inner = self.position  # the outermost and the innermost parenthesis
         if self.text.is_subquery(start):
-            return self.subquery(start, NO_OPERATIONS)
+            return self.read_subquery(start, NO_OPERATIONS)
         pairs = self.text.pairs
         while self.key_at(inner + 1) == "(" and pairs.get(inner + 1) == pairs.get(inner, 0) - 1:
             if self.text.is_subquery(inner + 1):
@@ -432,7 +432,7 @@ class OperandReader(ExpressionCursor):
         self.position = inner + 1
         if inner - start > MOST_PARENTHESES:
             raise expression_nested_too_deep(self.here, where=self.clause)
-        names, values = self.fields()
+        names, values = self.read_fields()
         self.expect(")")
         tree = values[0]
         if len(values) > 1:
@@ -440,30 +440,30 @@ class OperandReader(ExpressionCursor):
             if inner == start:
                 return tree
         self.expect(*")" * (inner - start))
-        return enclose(tree, self.written, self.span(start, self.position))
+        return enclose(tree, self.write_span, self.span(start, self.position))
 
-    def fields(self, function: str = "") -> tuple[tuple[str, ...], tuple[Scalar, ...]]:
+    def read_fields(self, function: str = "") -> tuple[tuple[str, ...], tuple[Scalar, ...]]:
         """Read expressions between commas, and return their names in a struct and the expressions.
 
         `function` is the one whose arguments they are, if any.
         """
-        fields = [self.field(1, function)]
+        fields = [self.read_field(1, function)]
         while self.accept(","):
-            fields.append(self.field(len(fields) + 1, function))
+            fields.append(self.read_field(len(fields) + 1, function))
         names, values = zip(*fields, strict=True)
         return names, values
 
-    def field(self, number: int, function: str) -> tuple[str, Scalar]:
+    def read_field(self, number: int, function: str) -> tuple[str, Scalar]:
         """Read a field of a struct, and return its name and its value.
 
         Args:
             number: its number in the struct, from 1.
             function: the function whose argument it is, if any.
         """
-        value = self.expression()
+        value = self.read_expression()
         if function == "STRUCT" and self.accept("AS"):
-            return self.name(), value
-        column = self.column_name(value)
+            return self.read_name(), value
+        column = self.find_column_name(value)
         is_reference = isinstance(value, Term) and value.span == self.last_read
         if function and is_reference and self.scope.clause is ClausePart.MEASURES:
             # Spark would name the field after a column of ours.
@@ -478,7 +478,7 @@ class OperandReader(ExpressionCursor):
             value = Term(pieces, value.span, value.operations)
         return column or f"col{number}", value
 
-    def column_name(self, value: Scalar) -> str | None:
+    def find_column_name(self, value: Scalar) -> str | None:
         """Return the name of the column or field that was just read; None for other values."""
         if isinstance(value, Operation):
             return value.words[0] if value.operator == "." else None
@@ -486,14 +486,14 @@ class OperandReader(ExpressionCursor):
         is_reference = [type(piece) for piece in value.pieces] == [ColumnReference]
         return last.text if is_reference and last.is_name else None
 
-    def call(self) -> Scalar:
+    def read_call(self) -> Scalar:
         """Read a call. It is an operation if its arguments are plain expressions."""
         start = self.position
         token = self.tokens[start]
         key = self.key
         if not self.text.is_call(start):
             self.position += 1
-            return self.unknown_call(start)
+            return self.read_unknown_call(start)
         if key in FUNCTIONS_OF_MATCH or key in AGGREGATES:
             return references.read_call(self, start)
         if self.scope.reads_match and key in WINDOW_ONLY:
@@ -507,30 +507,30 @@ class OperandReader(ExpressionCursor):
         self.functions.append(start)
         self.position += 1
         if self.text.is_subquery(self.position):
-            return self.subquery(start, operations_of_call(key))
+            return self.read_subquery(start, find_call_operations(key))
         self.position += 1
         read_special = SPECIAL_CALLS.get(key)
         special = read_special(self, key, start) if read_special else None
-        return self.ordinary_call(start) if special is None else special
+        return self.read_ordinary_call(start) if special is None else special
 
-    def unknown_call(self, start: int) -> Term:
+    def read_unknown_call(self, start: int) -> Term:
         """Read a call of a function whose name is in quotes or has qualifiers."""
         self.expect("(")
-        _, values = self.arguments()
+        _, values = self.read_arguments()
         self.expect(")")
         return self.make_term(start, UNREAD, *values)
 
-    def ordinary_call(self, start: int) -> Scalar:
+    def read_ordinary_call(self, start: int) -> Scalar:
         """Read the arguments and the closing parenthesis of the call at `start`."""
         name = self.key_at(start)
-        is_plain, values = self.arguments(name)
+        is_plain, values = self.read_arguments(name)
         self.expect(")")
-        operations = operations_of_call(name)
+        operations = find_call_operations(name)
         if is_plain and name not in _OPERATORS and is_operation(name, len(values)):
             return self.make_operation(name, start, *values, operations=operations)
         return self.make_term(start, operations, *values)
 
-    def arguments(self, function: str = "") -> tuple[bool, tuple[Scalar, ...]]:
+    def read_arguments(self, function: str = "") -> tuple[bool, tuple[Scalar, ...]]:
         """Read the arguments of a call.
 
         Returns:
@@ -549,15 +549,15 @@ class OperandReader(ExpressionCursor):
             after = self.key_at(self.text.index_after(self.position))
             if after == "->" and (is_name or self.key == "("):
                 is_plain = False
-                values.append(self.lambda_body())
+                values.append(self.read_lambda_body())
             elif after == "=>" and is_name:
                 is_plain = False
                 self.position += 2
-                values.append(self.expression())
+                values.append(self.read_expression())
             elif function in NAMING:
-                values.append(self.field(len(values) + 1, function)[1])
+                values.append(self.read_field(len(values) + 1, function)[1])
             else:
-                values.append(self.expression())
+                values.append(self.read_expression())
             if not self.accept(","):
                 return is_plain, tuple(values)
 
@@ -570,16 +570,16 @@ class OperandReader(ExpressionCursor):
             return after in SIGNS | {"*", ":", "?", "{"}
         return after not in AFTER_OPERAND or self.key_at(self.position + 2) in (")", ",", ".")
 
-    def lambda_body(self) -> Scalar:
+    def read_lambda_body(self) -> Scalar:
         """Read `x -> body` or `(x, y) -> body`, and return the body as a term."""
         if self.accept("("):
-            names = self.several(self.name)
+            names = self.read_several(self.read_name)
             self.expect(")", "->")
         else:
-            names = [self.name()]
+            names = [self.read_name()]
             self.expect("->")
         outer_parameters = self.parameters
         self.parameters = outer_parameters.union(names)
-        body = self.expression()
+        body = self.read_expression()
         self.parameters = outer_parameters
         return Term(body.pieces, body.span, body.operations | {"->"})

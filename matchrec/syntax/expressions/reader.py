@@ -28,11 +28,11 @@ from matchrec.plan.expression import (
 from matchrec.plan.operations import NO_OPERATIONS, Operations
 from matchrec.plan.text import (
     Amount,
-    parameter_name,
+    name_parameter,
     quote_name,
+    read_words,
     replace_spans,
     separate_words,
-    words_of,
 )
 from matchrec.source import Span
 from matchrec.syntax.row_pattern import ParameterValues
@@ -44,9 +44,9 @@ from matchrec.syntax.tokens import (
     TokenKind,
     TokenRange,
     TokenSequence,
-    words,
+    split_words,
 )
-from matchrec.syntax.written_relations import qualified_names, relation_names
+from matchrec.syntax.written_relations import find_qualified_names, list_relation_names
 
 
 class ClausePart(Enum):
@@ -95,13 +95,13 @@ class RowRead:
     is_column: bool
 
 
-AFTER_OPERAND = words_of("AFTER OPERAND")
+AFTER_OPERAND = read_words("AFTER OPERAND")
 
-SIGNS = words("- + ~ ! (")  # symbols with which an operand begins
+SIGNS = split_words("- + ~ ! (")  # symbols with which an operand begins
 
 # The operators after a constant that bind tighter than a comparison before it: in `x = 1 || y` the
 # right operand is not just 1.
-_TIGHT_OPERATORS = words("|| [ ::")
+_TIGHT_OPERATORS = split_words("|| [ ::")
 
 
 class ExpressionCursor(Cursor, ABC):
@@ -142,24 +142,24 @@ class ExpressionCursor(Cursor, ABC):
         """
         for token in self.text.tokens:
             if token.key == "?":
-                yield token.span, f":{parameter_name(token.span)}"
+                yield token.span, f":{name_parameter(token.span)}"
             elif token.kind is TokenKind.QUOTED and self.text.text_at(token.span).startswith('"'):
                 yield token.span, quote_name(token.text)
 
     @abstractmethod
-    def expression(self) -> Scalar:
+    def read_expression(self) -> Scalar:
         """Read an expression: operands with operators between them."""
 
     @abstractmethod
-    def value(self) -> Scalar:
+    def read_value(self) -> Scalar:
         """Read an operand, or operands with arithmetic or comparisons between them."""
 
     @abstractmethod
-    def type_name(self, end: int | None = None) -> str:
+    def read_type_name(self, end: int | None = None) -> str:
         """Read a type and return it as one word."""
 
     @abstractmethod
-    def fields(self, function: str = "") -> tuple[tuple[str, ...], tuple[Scalar, ...]]:
+    def read_fields(self, function: str = "") -> tuple[tuple[str, ...], tuple[Scalar, ...]]:
         """Read the fields of a struct, and return their names and their expressions."""
 
     def read_range(self, start: int, end: int) -> Scalar:
@@ -169,7 +169,7 @@ class ExpressionCursor(Cursor, ABC):
             MatchRecognizeParseError: the expression ends before `end`, or does not end there.
         """
         self.position = start
-        tree = self.expression()
+        tree = self.read_expression()
         if self.position != end:
             raise self.unexpected()
         return tree
@@ -231,7 +231,7 @@ class ExpressionCursor(Cursor, ABC):
         """Return the span of the next token, or of the last one at the end."""
         return self.tokens[min(self.position, self.end - 1)].span
 
-    def written(self, span: Span) -> str:
+    def write_span(self, span: Span) -> str:
         """Return the user's text at a span, with the spellings that Spark gets."""
         text_at = self.text.text_at
         edits = [
@@ -255,7 +255,7 @@ class ExpressionCursor(Cursor, ABC):
             amount: its value, if it is a constant whose value is known.
         """
         span = self.span(start, self.position)
-        pieces = flatten_parts(make_parts(parts, self.written, span))
+        pieces = flatten_parts(make_parts(parts, self.write_span, span))
         return Term(pieces, span, operations.union(*map(list_own_operations, parts)), amount)
 
     def make_operation(
@@ -277,16 +277,16 @@ class ExpressionCursor(Cursor, ABC):
         """
         span = self.span(start, self.position)
         return Operation(
-            operator, make_parts(operands, self.written, span), span, words, operations
+            operator, make_parts(operands, self.write_span, span), span, words, operations
         )
 
-    def constant_at(self, index: int) -> str:
+    def find_constant_at(self, index: int) -> str:
         """Return the number or text at `index` if it is a whole operand, else ""."""
         is_constant = index < self.end and self.tokens[index].is_constant
         is_operand = self.key_at(index + 1) not in _TIGHT_OPERATORS
         return self.tokens[index].text if is_constant and is_operand else ""
 
-    def subquery(self, start: int, operations: Operations, *parts: Scalar) -> Term:
+    def read_subquery(self, start: int, operations: Operations, *parts: Scalar) -> Term:
         """Read the query in the parenthesis that comes next, and make a term of it.
 
         The arguments are as for `make_term`.
@@ -301,9 +301,9 @@ class ExpressionCursor(Cursor, ABC):
 
         A relation of the query may have the name of a variable, and comes first.
         """
-        for token, path in qualified_names(self.text, range(start, end)):
+        for token, path in find_qualified_names(self.text, range(start, end)):
             is_variable = token.variable in self.scope.variables
-            if is_variable and token.name.upper() not in relation_names(self.text, start, end):
+            if is_variable and token.name.upper() not in list_relation_names(self.text, start, end):
                 what = f"pattern variable `{token.variable}`"
                 raise errors.correlated_subquery(path, clause=self.clause, what=what)
 
@@ -317,7 +317,7 @@ def refuse_strange(tokens: TokenSequence, where: str) -> None:
             raise syntax_errors.strange_sign(token.text, where, token.span)
 
 
-def items_between(tokens: TokenSequence, inside: TokenRange, where: str) -> tuple[TokenRange, ...]:
+def split_items(tokens: TokenSequence, inside: TokenRange, where: str) -> tuple[TokenRange, ...]:
     """Return the ranges between the commas of a range.
 
     Args:

@@ -35,14 +35,14 @@ from matchrec.plan.expression import (
     Scalar,
     Semantics,
     Term,
-    column_term,
     find_column_names,
     list_inner_references,
     list_own_operations,
+    make_column,
     make_literal,
-    row_sql,
-    with_references,
-    with_semantics,
+    map_references,
+    set_semantics,
+    write_row_sql,
 )
 from matchrec.plan.show import show_frame
 from matchrec.source import Span
@@ -51,7 +51,7 @@ from matchrec.syntax.expressions.reader import (
     ClausePart,
     ExpressionCursor,
     RowRead,
-    items_between,
+    split_items,
 )
 from matchrec.syntax.row_pattern import read_number, read_parameter
 from matchrec.syntax.tokens import (
@@ -117,7 +117,7 @@ def read_call(reader: ExpressionCursor, start: int) -> Scalar:
     span = reader.span(start, end)
     reader.position = end
     reader.last_read = span
-    return replace(with_references(tree, partial(replace, span=span)), span=span)
+    return replace(map_references(tree, partial(replace, span=span)), span=span)
 
 
 def _refuse_semantics(reader: ExpressionCursor, index: int) -> None:
@@ -447,7 +447,7 @@ def _find_nulls_word(reader: ExpressionCursor, end: int) -> str:
 def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) -> Scalar:
     """Read the navigation at `index`, which may have another one in it: `PREV(LAST(A.x), 2)`."""
     name = reader.key_at(index)
-    arguments = checked_arguments(reader, index, range(1, 3), "one or two arguments")
+    arguments = check_arguments_of_call(reader, index, range(1, 3), "one or two arguments")
     for _, end in arguments:
         word = _find_nulls_word(reader, end)
         if word:
@@ -470,7 +470,7 @@ def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) 
             navigation = replace(reference.navigation, physical_offset=step)
         return replace(reference, navigation=navigation)
 
-    return with_references(operand, navigate)
+    return map_references(operand, navigate)
 
 
 def _read_operand(
@@ -503,8 +503,8 @@ def _read_operand(
     variable = _find_variable(reader, index, rows_read_before)
     navigation = Navigation(variable, semantics=semantics)
     if any(isinstance(reference, Classifier) for reference in tree.references):
-        row_exists = column_term(navigation, "TRUE", span)
-        value = with_references(tree, partial(with_semantics, semantics=semantics))
+        row_exists = make_column(navigation, "TRUE", span)
+        value = map_references(tree, partial(set_semantics, semantics=semantics))
         parts = "IF(", row_exists, ", ", value, ", ", make_literal("NULL", span), ")"
         return Operation("IF", parts, span)
     if not any(read.is_column for read in reader.rows_read[rows_read_before:]):
@@ -516,7 +516,7 @@ def _read_operand(
             call, function=reader.key_at(index), clause=reader.clause
         )
     reference = ColumnReference(
-        navigation, row_sql(tree), None, list_own_operations(tree), find_column_names(tree)
+        navigation, write_row_sql(tree), None, list_own_operations(tree), find_column_names(tree)
     )
     return Term((reference,), span)
 
@@ -538,7 +538,7 @@ def _read_offset(reader: ExpressionCursor, name: str, argument: TokenRange, defa
         start += 1
         end -= 1
     span = reader.span(start, end)
-    written = reader.written(span)
+    written = reader.write_span(span)
     parameter = read_parameter(reader.tokens[start:end])
     if parameter is not None and reader.scope.values is not None:
         what = f"the offset of {name} in {reader.clause}"
@@ -578,7 +578,7 @@ def _read_matched_rows(reader: ExpressionCursor, index: int, _: Semantics) -> Ag
     variable = _read_variable(reader, index)
     if reader.scope.clause is not ClausePart.MEASURES:
         raise errors.matched_rows_in_define(span, clause=reader.clause)
-    row = column_term(Navigation(variable), MATCHED_ROW, span)
+    row = make_column(Navigation(variable), MATCHED_ROW, span)
     return Aggregate(MATCHED_ROWS, variable, (row,), Semantics.FINAL, span=span)
 
 
@@ -590,7 +590,7 @@ def _read_match_value(
     Outside of aggregates, `MATCH_ROW_NUMBER()` is RUNNING count(*).
     """
     span = reader.text.call_span(index)
-    checked_arguments(reader, index, range(1), "no argument")
+    check_arguments_of_call(reader, index, range(1), "no argument")
     if function is MatchFunction.ROW_NUMBER and reader.caller is None:
         return Aggregate("count", None, (), span=span)
     if function in FUNCTIONS_OF_ENDED_RUNS and reader.scope.clause is ClausePart.DEFINE:
@@ -608,7 +608,7 @@ READERS: Mapping[str, Callable[[ExpressionCursor, int, Semantics], Reference]] =
 
 def _read_variable(reader: ExpressionCursor, index: int) -> str | None:
     """Read the only argument of the call at `index`, a variable; None if it has no argument."""
-    arguments = checked_arguments(reader, index, range(2), "at most one variable")
+    arguments = check_arguments_of_call(reader, index, range(2), "at most one variable")
     if not arguments:
         return None
     ((start, end),) = arguments
@@ -622,7 +622,7 @@ def _read_variable(reader: ExpressionCursor, index: int) -> str | None:
     return token.variable
 
 
-def checked_arguments(
+def check_arguments_of_call(
     reader: ExpressionCursor, index: int, numbers: range, expected: str
 ) -> tuple[TokenRange, ...]:
     """Return the arguments of the call at `index`, as ranges of tokens.
@@ -669,4 +669,4 @@ def find_arguments(reader: ExpressionCursor, index: int) -> tuple[TokenRange, ..
     """Return the arguments of the call at `index`, as ranges of tokens."""
     start = index + 2
     end = reader.text.pairs[index + 1]
-    return items_between(reader.text, (start, end), reader.clause) if start < end else ()
+    return split_items(reader.text, (start, end), reader.clause) if start < end else ()

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 
 from matchrec.plan.expression import Operation, Scalar
 from matchrec.syntax.expressions.reader import ExpressionCursor
-from matchrec.syntax.tokens import UNITS, TokenKind, words
+from matchrec.syntax.tokens import UNITS, TokenKind, split_words
 
 # Reads the rest of a call after its opening parenthesis. The arguments are the reader, the name of
 # the function and the index of that name. Returns None, and reads nothing, for an ordinary call.
@@ -35,9 +35,9 @@ def _close_call(
 
 def read_cast(reader: ExpressionCursor, name: str, start: int) -> Scalar:
     """Read `CAST(x AS type)`."""
-    operand = reader.expression()
+    operand = reader.read_expression()
     reader.expect("AS")
-    word = reader.type_name(reader.text.pairs[start + 1])
+    word = reader.read_type_name(reader.text.pairs[start + 1])
     return _close_call(reader, name, start, operand, words=(word,))
 
 
@@ -50,7 +50,7 @@ def read_with_unit(reader: ExpressionCursor, name: str, start: int) -> Scalar | 
     if not is_unit or len(arguments) < 3 or reader.key_at(reader.position + 1) != ",":
         return None
     reader.position += 2
-    values = reader.several(reader.expression)
+    values = reader.read_several(reader.read_expression)
     return _close_call(reader, WITH_UNIT[name], start, *values, words=(unit,))
 
 
@@ -65,7 +65,7 @@ def read_extract(reader: ExpressionCursor, name: str, start: int) -> Scalar | No
     reader.position += 2
     word = reader.tokens[field].text.strip("'\"").upper()
     function = "EXTRACT" if is_extract else "DATE_PART"
-    return _close_call(reader, function, start, reader.expression(), words=(word,))
+    return _close_call(reader, function, start, reader.read_expression(), words=(word,))
 
 
 def read_trim(reader: ExpressionCursor, name: str, start: int) -> Scalar | None:
@@ -74,18 +74,18 @@ def read_trim(reader: ExpressionCursor, name: str, start: int) -> Scalar | None:
         return None
     if reader.key in SIDES:
         reader.position += 1
-    texts = [] if reader.key == "FROM" else [reader.expression()]
+    texts = [] if reader.key == "FROM" else [reader.read_expression()]
     reader.expect("FROM")
-    return _close_call(reader, name, start, *texts, reader.expression())
+    return _close_call(reader, name, start, *texts, reader.read_expression())
 
 
 def read_position(reader: ExpressionCursor, name: str, start: int) -> Scalar | None:
     """Read `POSITION(a IN b)`."""
     if not _has_word(reader, start, "IN"):
         return None
-    text = reader.value()  # ends before IN, which is an operator elsewhere
+    text = reader.read_value()  # ends before IN, which is an operator elsewhere
     reader.expect("IN")
-    return _close_call(reader, name, start, text, reader.expression())
+    return _close_call(reader, name, start, text, reader.read_expression())
 
 
 def read_clauses(*keys: str) -> ReadCall:
@@ -98,8 +98,8 @@ def read_clauses(*keys: str) -> ReadCall:
         """Read such a call."""
         if not any(_has_word(reader, start, key) for key in keys):
             return None
-        values = [reader.expression()]
-        values += [reader.expression() for key in keys if reader.accept(key)]
+        values = [reader.read_expression()]
+        values += [reader.read_expression() for key in keys if reader.accept(key)]
         return _close_call(reader, name, start, *values)
 
     return read
@@ -115,7 +115,7 @@ def read_struct(reader: ExpressionCursor, _: str, start: int) -> Scalar | None:
     """Read `STRUCT(x, 1 AS y)`."""
     if reader.key == ")":
         return None
-    names, values = reader.fields("STRUCT")
+    names, values = reader.read_fields("STRUCT")
     return _close_call(reader, "STRUCT", start, *values, words=names)
 
 
@@ -138,12 +138,12 @@ def read_named_struct(reader: ExpressionCursor, _: str, start: int) -> Scalar | 
 
 # The sides at which TRIM removes characters. No stage needs to know the side, because only Spark
 # computes TRIM.
-SIDES = words("BOTH LEADING TRAILING")
+SIDES = split_words("BOTH LEADING TRAILING")
 
 # The functions whose first argument is a unit, each with the name of its operation.
 WITH_UNIT = {
-    **dict.fromkeys(words("TIMESTAMPDIFF TIMEDIFF DATEDIFF DATE_DIFF"), "TIMESTAMPDIFF"),
-    **dict.fromkeys(words("TIMESTAMPADD DATEADD DATE_ADD"), "TIMESTAMPADD"),
+    **dict.fromkeys(split_words("TIMESTAMPDIFF TIMEDIFF DATEDIFF DATE_DIFF"), "TIMESTAMPDIFF"),
+    **dict.fromkeys(split_words("TIMESTAMPADD DATEADD DATE_ADD"), "TIMESTAMPADD"),
 }
 
 SPECIAL_CALLS: Mapping[str, ReadCall] = {

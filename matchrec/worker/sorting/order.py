@@ -213,15 +213,15 @@ def split_values(values: pa.Array) -> tuple[list[IntArray], bool]:
     """
     kind = values.type
     if pa.types.is_decimal(kind) and kind.precision > NARROW_DIGITS:
-        words = arrays.decimal_words(values)
+        words = arrays.read_decimal_words(values)
         return [np.ascontiguousarray(words[:, 1]), words[:, 0] ^ SIGN_BIT], False
     if arrays.is_text(kind):
         return split_texts(values), False
     numbers = arrays.sort_keys(values)
     is_wide = int(numbers.max()) - int(numbers.min()) >= WIDE
-    if is_wide and not most_differ(arrays.to_arrow(numbers)):  # such as hashes used as keys
-        ranks = arrays.rank_repeated_values(arrays.to_arrow(numbers))
-        return [arrays.as_integers(ranks)], False
+    if is_wide and not most_differ(arrays.make_array(numbers)):  # such as hashes used as keys
+        ranks = arrays.rank_repeated_values(arrays.make_array(numbers))
+        return [arrays.read_integers(ranks)], False
     return [numbers], arrays.is_whole(kind)
 
 
@@ -230,11 +230,11 @@ def split_texts(values: pa.Array) -> list[IntArray]:
 
     If texts are long or often equal, return their ranks instead.
     """
-    lengths = arrays.as_integers(pc.binary_length(values))
+    lengths = arrays.read_integers(pc.binary_length(values))
     longest = int(lengths.max())
     if longest <= LONGEST_TEXT and most_differ(values):
         return [*split_bytes(values, longest), lengths]
-    return [arrays.as_integers(arrays.rank_repeated_values(values))]
+    return [arrays.read_integers(arrays.rank_repeated_values(values))]
 
 
 def most_differ(values: pa.Array) -> bool:
@@ -522,11 +522,11 @@ def sort_table(
 def mark_partitions(table: pa.Table, begins: BoolArray) -> pa.Table:
     """Return the table with bit 0 of the first column of bits set where a partition begins."""
     if wire.FIRST_BITS not in table.column_names:
-        return table.append_column(wire.FIRST_BITS, arrays.to_arrow(begins.astype(np.int8)))
+        return table.append_column(wire.FIRST_BITS, arrays.make_array(begins.astype(np.int8)))
     index = table.column_names.index(wire.FIRST_BITS)
-    marked = arrays.numbers_of(arrays.take_column(table, wire.FIRST_BITS)) & ~1
+    marked = arrays.read_numbers(arrays.take_column(table, wire.FIRST_BITS)) & ~1
     marked |= begins
-    return table.set_column(index, table.schema.field(index), arrays.to_arrow(marked))
+    return table.set_column(index, table.schema.field(index), arrays.make_array(marked))
 
 
 def take_in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
@@ -541,11 +541,11 @@ def take_in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
         if order.word is not None and name in order.word.columns:
             code, first_bit = order.word.columns[name]
             numbers = code.decode(order.word.values, first_bit)
-            values = arrays.as_type(numbers, values.type)
+            values = arrays.cast_integers(numbers, values.type)
         elif name in sorting.keys and has_one_form(values.type):
             # a key is looked up once for each partition
             keys = take_rows(values, order.rows[partition_starts])
-            values = arrays.repeated(keys, partition_ends)
+            values = arrays.repeat_values(keys, partition_ends)
         else:
             values = take_rows(values, order.rows)
         columns.append(values)
@@ -559,4 +559,4 @@ def has_one_form(kind: pa.DataType) -> bool:
 
 def take_rows(values: pa.Array, rows: npt.NDArray[np.signedinteger]) -> pa.Array:
     """Return the values of some rows. The row numbers must be valid, which is not checked."""
-    return pc.take(values, arrays.to_arrow(rows), boundscheck=False)
+    return pc.take(values, arrays.make_array(rows), boundscheck=False)

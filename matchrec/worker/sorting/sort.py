@@ -46,8 +46,8 @@ from matchrec.errors.machine import disk_full, sort_folder_not_writable
 from matchrec.search.partitions import IntArray
 from matchrec.shortcuts import current_shortcuts
 from matchrec.worker import wire
-from matchrec.worker.arrays import Batches, flags_of, numbers_of, take_column, to_arrow
-from matchrec.worker.batches import BYTES_PER_SEARCH, rows_in, starts_in
+from matchrec.worker.arrays import Batches, make_array, read_flags, read_numbers, take_column
+from matchrec.worker.batches import BYTES_PER_SEARCH, estimate_rows, starts_in
 from matchrec.worker.sorting.order import SAMPLE, find_order, has_one_form, sort_table
 from matchrec.worker.wire import CountsTies, Sorting
 
@@ -86,7 +86,7 @@ def sort_batches(
         budget = find_budget(memory.find_room() // tasks)
     with closing(sort_tables(batches, sorting, budget)) as tables:
         for table in tables:
-            most = min(rows_a_batch, rows_in(BYTES_PER_SEARCH, table))
+            most = min(rows_a_batch, estimate_rows(BYTES_PER_SEARCH, table))
             starts = starts_in(take_column(table, wire.FIRST_BITS))
             for begin, end in pairwise(find_cuts(starts, table.num_rows, most)):
                 yield from table.slice(begin, end - begin).to_batches()
@@ -308,7 +308,7 @@ def write_spill(tables: Iterator[pa.Table], bytes_a_batch: int) -> IO[bytes]:
         MatchRecognizeRunError: the disk is full, or its folder is gone or cannot be written to.
     """
     spill_folder = find_folder()
-    with ExitStack() as undo, reporting_failures(spill_folder):
+    with ExitStack() as undo, report_failed_files(spill_folder):
         file = undo.enter_context(TemporaryFile(prefix="matchrec-", dir=spill_folder))
         first = next(tables)
         with pa.ipc.new_stream(file, first.schema) as writer:
@@ -320,7 +320,7 @@ def write_spill(tables: Iterator[pa.Table], bytes_a_batch: int) -> IO[bytes]:
 
 
 @contextmanager
-def reporting_failures(spill_folder: str | None) -> Iterator[None]:
+def report_failed_files(spill_folder: str | None) -> Iterator[None]:
     """Raise an error that names the folder if a file cannot be made or written."""
     try:
         yield
@@ -360,9 +360,9 @@ def drop_matchless_partitions(table: pa.Table, sorting: Sorting) -> pa.Table:
     Partitions with a row for each condition of `sorting.needed` are kept. Others may be kept, too.
     """
     for condition in sorting.needed:
-        if are_many(flags_of(table.slice(0, SAMPLE), condition)):
+        if are_many(read_flags(table.slice(0, SAMPLE), condition)):
             continue  # the first rows mostly show this already
-        holds = flags_of(table, condition).astype(np.bool_)
+        holds = read_flags(table, condition).astype(np.bool_)
         if not holds.any():
             return table.slice(0, 0)
         if are_many(holds):
@@ -373,10 +373,10 @@ def drop_matchless_partitions(table: pa.Table, sorting: Sorting) -> pa.Table:
             values = take_column(table, key)
             if not has_one_form(values.type):
                 continue  # Arrow tells values apart that are equal for Spark, such as 0.0 and -0.0
-            needed_values = pc.unique(values.filter(to_arrow(holds)))
+            needed_values = pc.unique(values.filter(make_array(holds)))
             is_kept = pc.is_in(values, value_set=needed_values)
             table = table.filter(is_kept).combine_chunks()
-            holds = holds[numbers_of(is_kept)]
+            holds = holds[read_numbers(is_kept)]
     return table
 
 

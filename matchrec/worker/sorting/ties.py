@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # the module is loaded while a query is planned, without kern
 _PROGRAM = uuid4().hex  # a fork has the same one, but another process id
 
 
-def this_program() -> str:
+def identify_process() -> str:
     """Return an id of this process."""
     return f"{os.getpid()}-{_PROGRAM}"
 
@@ -101,11 +101,11 @@ class Channel(Protocol):
 class ThreadChannel:
     """The channel of workers that are threads of the program. Other workers report nothing."""
 
-    program: str  # its id, see `this_program`
+    program: str  # its id, see `identify_process`
 
     def report(self, ties: TiesOfQueries) -> None:
         """Report the ties of some queries, if this process is the program."""
-        if self.program == this_program():
+        if self.program == identify_process():
             reported.add(ties)
 
 
@@ -131,7 +131,7 @@ class AccumulatorChannel:
 class TiesParameter:
     """Adds up ties for an accumulator: in a worker the ties of a task, in the program all ties."""
 
-    program: str  # its id, see `this_program`
+    program: str  # its id, see `identify_process`
 
     def zero(self, _value: TiesOfQueries) -> TiesOfQueries:
         """Return what an accumulator begins with."""
@@ -139,7 +139,7 @@ class TiesParameter:
 
     def addInPlace(self, before: TiesOfQueries, ties: TiesOfQueries) -> TiesOfQueries:  # noqa: N802 -- PySpark's name
         """Return the sum of ties. In the program they are reported, and nothing is kept."""
-        if self.program == this_program():
+        if self.program == identify_process():
             reported.add(ties)
             return {}
         merged = dict(before)
@@ -176,11 +176,11 @@ class TieWatch:
     def show_row(self, table: pa.Table, row: int) -> str:
         """Return the key and ORDER BY values of a row, as a message shows them."""
         return ", ".join(
-            f"{text} = {sql_text(table.column(name)[row])}" for name, text in self.columns
+            f"{text} = {show_value_as_sql(table.column(name)[row])}" for name, text in self.columns
         )
 
 
-def sql_text(scalar: pa.Scalar) -> str:
+def show_value_as_sql(scalar: pa.Scalar) -> str:
     """Return a value about as SQL writes it, without the end if it is long."""
     try:
         value = scalar.as_py()
@@ -204,8 +204,8 @@ def differ_from_row_before(table: pa.Table, names: Sequence[str], rows: IntArray
     for name in names:
         same = np.flatnonzero(~differs)  # rows that differ already need no further comparison
         column = arrays.take_column(table, name)
-        values = column.take(arrays.to_arrow(rows[same]))
-        values_before = column.take(arrays.to_arrow(rows[same] - 1))
+        values = column.take(arrays.make_array(rows[same]))
+        values_before = column.take(arrays.make_array(rows[same] - 1))
         differs[same] = differ(values, values_before, is_bits=name == wire.FIRST_BITS)
     return differs
 
@@ -221,7 +221,7 @@ def differ(values: pa.Array, others: pa.Array, *, is_bits: bool) -> BoolArray:
     if pa.types.is_nested(values.type):
         return np.ones(len(values), np.bool_)
     if is_bits:
-        changed_bits = arrays.numbers_of(values) ^ arrays.numbers_of(others)
+        changed_bits = arrays.read_numbers(values) ^ arrays.read_numbers(others)
         return np.asarray(changed_bits & ~1 != 0, np.bool_)
     equal = pc.fill_null(pc.equal(values, others), fill_value=False)
     equal = pc.or_(equal, pc.and_(pc.is_null(values), pc.is_null(others)))

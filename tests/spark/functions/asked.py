@@ -17,7 +17,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from matchrec.conditions.functions import functions
+from matchrec.conditions.functions import load_functions
 from matchrec.conditions.functions.function import FunctionError, FunctionUse, UndecidedError, Value
 from matchrec.conditions.types import Family, ValueType
 from tests.quick.scale import FULL
@@ -57,7 +57,7 @@ class Case:
 
     def compute(self, use: FunctionUse) -> Callable[..., Value]:
         """What Python computes it with, NULLs and all."""
-        function = functions()[self.name]
+        function = load_functions()[self.name]
         compute = function.build(use)
         if function.takes_nulls:
             return compute
@@ -80,7 +80,7 @@ class Table:
     def check(self, spark: SparkSession, cases: Sequence[Case], zone: str = "UTC") -> None:
         """Python computes what Spark does, with ANSI and without."""
         for case in cases:
-            assert functions()[case.name].takes(len(case.places)), case
+            assert load_functions()[case.name].takes(len(case.places)), case
         frame = self.frame(spark)
         before = {key: spark.conf.get(key) for key in (ANSI, ZONE)}
         try:
@@ -111,7 +111,7 @@ class Table:
         texts = [f"{self.text(case)} AS r{i}" for i, case in enumerate(cases)]
         schema = frame.selectExpr(*texts).schema
         for case, column in zip(cases, schema, strict=True):
-            type_ = functions()[case.name].result(self.use(case, True, zone))
+            type_ = load_functions()[case.name].result(self.use(case, True, zone))
             assert type_ is not None, case
             assert type_.name == column.dataType.simpleString(), case
 
@@ -119,7 +119,7 @@ class Table:
         known = [list(self.answers(case, ansi, zone)) for case in cases]
         texts = []
         for index, (case, answers) in enumerate(zip(cases, known, strict=True)):
-            type_ = functions()[case.name].result(self.use(case, ansi, zone))
+            type_ = load_functions()[case.name].result(self.use(case, ansi, zone))
             assert type_ is not None
             unsure = [number for number, one in enumerate(answers) if isinstance(one, Failed)]
             failing = [number for number in unsure if answers[number].certain]

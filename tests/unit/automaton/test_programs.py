@@ -10,7 +10,7 @@ import pytest
 from matchrec.automaton.closure import Folded, fold
 from matchrec.automaton.compile import compile_program
 from matchrec.automaton.program import GUARD_END, GUARD_START
-from matchrec.plan.pattern import variable_names
+from matchrec.plan.pattern import list_variable_names
 from matchrec.syntax.row_pattern import parse_row_pattern
 
 GOLDEN = Path(__file__).parent / "programs"
@@ -34,7 +34,7 @@ def show_choices(folded: Folded, names: tuple[str, ...]) -> str:
 
 def describe(text: str) -> str:
     pattern = parse_row_pattern(text)
-    names = variable_names(pattern)
+    names = list_variable_names(pattern)
     program = compile_program(pattern, names)
     folded = fold(program).choices
     return f"{text}\n\n{program}\n\n{show_choices(folded, names)}\n"

@@ -16,7 +16,7 @@ from click.shell_completion import ShellComplete
 from matchrec.__main__ import main
 from matchrec.arguments import Algorithm, DialectName, TargetDialect
 from matchrec.cli import commands, failures
-from matchrec.cli.arguments import program
+from matchrec.cli.arguments import show_program
 from matchrec.dialects.products import PRODUCTS
 from matchrec.search.strategies import ALGORITHMS
 from tests.quick.embedded import invoke, refused
@@ -336,11 +336,11 @@ def test_a_command_is_written_as_the_program_was_started(
     started.parent.mkdir()
     started.touch(mode=0o755)
     monkeypatch.setattr("sys.argv", [str(started)])
-    assert program() == f"'{started}'"
+    assert show_program() == f"'{started}'"
     monkeypatch.setenv("PATH", str(started.parent))
-    assert program() == "matchrec"
+    assert show_program() == "matchrec"
     monkeypatch.setattr("sys.argv", [str(files / "matchrec" / "__main__.py")])
-    assert program().endswith(" -m matchrec")
+    assert show_program().endswith(" -m matchrec")
 
 
 def test_nobody_listens_at_an_address() -> None:

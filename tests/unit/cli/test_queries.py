@@ -147,7 +147,7 @@ def test_a_pattern_that_is_not_there(where: str, sentence: str, clicks: Path) ->
 @pytest.fixture
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Has a command fail that starts an engine."""
-    monkeypatch.setattr(queries, "local_session", None)
+    monkeypatch.setattr(queries, "open_local_session", None)
 
 
 REPEATED = "ORDER BY ts PATTERN (A B{:n}) DEFINE B AS x > 1"

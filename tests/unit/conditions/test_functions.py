@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from matchrec.conditions.functions import functions
+from matchrec.conditions.functions import load_functions
 from matchrec.conditions.functions.comparisons import COMPARISONS
 from matchrec.conditions.residual import ColumnRead, CombinedStep
 from matchrec.conditions.split import split_conditions
@@ -25,7 +25,7 @@ OVERLOADS = "TIME "
 
 
 def test_the_basic_operations_that_python_computes_are_those_of_the_catalogue() -> None:
-    assert BASIC & functions().keys() == BASIC - NEVER_IN_PYTHON
+    assert BASIC & load_functions().keys() == BASIC - NEVER_IN_PYTHON
 
 
 def test_the_page_lists_all_functions() -> None:
@@ -37,7 +37,7 @@ def test_the_page_lists_all_functions() -> None:
     signs = find_names(OperatorKind.ARITHMETIC) | COMPARISONS.keys()
     known = {
         WRITTEN.get(name, name).lower()
-        for name in functions().keys() | find_names(OperatorKind.CAST)
+        for name in load_functions().keys() | find_names(OperatorKind.CAST)
         if name not in signs and not name.startswith(OVERLOADS)
     }
     assert listed - {one.lower() for one in SPECIAL} == known

@@ -19,7 +19,7 @@ from matchrec.conditions.run_condition import (
 from matchrec.conditions.split import split_conditions
 from matchrec.conditions.types import FLOAT, INT, Family, Kind, ValueType
 from matchrec.conditions.typing.steps import StepTyper
-from matchrec.conditions.typing.typer import DEFAULT_SETTINGS, Typer, constant_of, type_deferred
+from matchrec.conditions.typing.typer import DEFAULT_SETTINGS, Typer, find_constant, type_deferred
 from matchrec.errors import MatchRecognizeError
 from matchrec.source import Span
 from matchrec.syntax.expressions.expression import parse_row_expression
@@ -244,7 +244,7 @@ def test_what_is_written_is_a_constant_where_a_type_holds_it(
 ) -> None:
     written = parse_row_expression(read_tokens(text), ClausePart.WITHIN)
     column = build_row_column(written.text, written.amount)
-    found = constant_of(ColumnRead(column, None, None, Span(0, 0)), type_)
+    found = find_constant(ColumnRead(column, None, None, Span(0, 0)), type_)
     assert (found and found.expression) == (held and Constant(held, type_.kind))
 
 

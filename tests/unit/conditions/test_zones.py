@@ -20,7 +20,7 @@ HOUR = 3600 * SECOND
     ],
 )
 def test_offsets_in_winter(name: str, hours: int) -> None:
-    assert find_zone(name).offset_at(0) == hours * HOUR
+    assert find_zone(name).find_offset(0) == hours * HOUR
 
 
 def test_a_name_that_is_not_known() -> None:

@@ -66,8 +66,8 @@ def test_empty_matches_may_be_omitted() -> None:
 def test_unmatched_rows_are_in_no_match_and_not_in_an_empty_one() -> None:
     rows = find_unmatched_rows(find_matched_rows(MATCHES, ROWS), PARTITIONS)
     assert rows.row.tolist() == [0, 7]
-    assert reader(rows).match_numbers().tolist() == [-1, -1]
-    assert reader(rows).positions(Navigation("A")).tolist() == [-1, -1]
+    assert reader(rows).find_match_numbers().tolist() == [-1, -1]
+    assert reader(rows).find_positions(Navigation("A")).tolist() == [-1, -1]
 
 
 RUNNING, FINAL = Semantics.RUNNING, Semantics.FINAL
@@ -89,15 +89,15 @@ RUNNING, FINAL = Semantics.RUNNING, Semantics.FINAL
     ],
 )
 def test_navigation(navigation: Navigation, on_each_row: list[int]) -> None:
-    assert reader(ALL_ROWS).positions(navigation).tolist() == on_each_row
+    assert reader(ALL_ROWS).find_positions(navigation).tolist() == on_each_row
 
 
 def test_classifiers() -> None:
     read = reader(ALL_ROWS)
-    assert read.classifiers(Navigation()).tolist() == [A, A, -1, B, B]
-    assert read.classifiers(Navigation(physical_offset=-1)).tolist() == [-1, B, -1, -1, B]
+    assert read.find_classifiers(Navigation()).tolist() == [A, A, -1, B, B]
+    assert read.find_classifiers(Navigation(physical_offset=-1)).tolist() == [-1, B, -1, -1, B]
     following = Navigation(physical_offset=1, semantics=RUNNING)
-    assert read.classifiers(following).tolist() == [B, -1, -1, B, -1]
+    assert read.find_classifiers(following).tolist() == [B, -1, -1, B, -1]
 
 
 def test_aggregates() -> None:
@@ -111,9 +111,9 @@ def test_aggregates() -> None:
         16.0,
         16.0,
     ]
-    assert read.counts(RUNNING).tolist() == [1, 3, 0, 1, 1]
-    assert read.counts(FINAL).tolist() == [3, 3, 0, 1, 1]
-    greatest = read.extremes(values.astype(np.int64), greatest=True)
+    assert read.count_values(RUNNING).tolist() == [1, 3, 0, 1, 1]
+    assert read.count_values(FINAL).tolist() == [3, 3, 0, 1, 1]
+    greatest = read.find_extremes(values.astype(np.int64), greatest=True)
     assert greatest.tolist() == [1, 2, 3, 5, 5]
 
 
@@ -121,6 +121,6 @@ def test_an_integer_sum_that_overflows_names_its_row() -> None:
     values = np.full(ROWS, 2**62)
     read = AggregateReader(reader(ONE_ROW), None, np.ones(ROWS, np.bool_))
     with pytest.raises(RunFailure) as caught:
-        read.integer_sums(values, ansi=True)
+        read.sum_integers(values, ansi=True)
     assert caught.value.row == 2
-    assert read.integer_sums(values, ansi=False)[0] == 2**62
+    assert read.sum_integers(values, ansi=False)[0] == 2**62

@@ -8,12 +8,12 @@ import pytest
 
 from matchrec.conditions.evaluate import instructions
 from matchrec.conditions.evaluate.vectors import OF_FLOATS
-from matchrec.conditions.functions import functions
+from matchrec.conditions.functions import load_functions
 from matchrec.conditions.functions.numerals import OPERATIONS
 from matchrec.conditions.run_condition import ArithmeticOperator, Basic, Comparison, MathFunction
 from matchrec.conditions.split import is_computed_in_run
 from matchrec.conditions.typing.calls import NEVER_IN_PYTHON
-from matchrec.plan.operations import may_fail, operations_of_call, operations_of_operator
+from matchrec.plan.operations import find_call_operations, find_operator_operations, may_fail
 from matchrec.plan.operators import (
     BASIC,
     OPERATORS,
@@ -25,7 +25,7 @@ from matchrec.plan.operators import (
     build_form,
     find_names,
 )
-from matchrec.plan.text import words_of
+from matchrec.plan.text import read_words
 from matchrec.syntax.expressions.expression import BINARY
 
 
@@ -86,9 +86,9 @@ def test_kernels_numpy_and_python_have_every_operator() -> None:
 
 
 def test_python_has_what_the_table_leaves_to_it() -> None:
-    assert functions().keys() >= BASIC - NEVER_IN_PYTHON
-    assert "||" in functions()
-    assert "RLIKE" not in functions()
+    assert load_functions().keys() >= BASIC - NEVER_IN_PYTHON
+    assert "||" in load_functions()
+    assert "RLIKE" not in load_functions()
 
 
 def test_every_binary_operator_of_the_grammar_has_an_entry() -> None:
@@ -96,10 +96,10 @@ def test_every_binary_operator_of_the_grammar_has_an_entry() -> None:
 
 
 def test_whether_a_function_fails_is_said_once() -> None:
-    assert not words_of("NEVER FAILING") & OPERATORS.keys()
+    assert not read_words("NEVER FAILING") & OPERATORS.keys()
 
 
 def test_a_word_before_a_literal_never_fails_but_a_call_may() -> None:
     for name in ("DATE", "TIMESTAMP"):
-        assert not may_fail(operations_of_operator(name))
-        assert may_fail(operations_of_call(name))
+        assert not may_fail(find_operator_operations(name))
+        assert may_fail(find_call_operations(name))

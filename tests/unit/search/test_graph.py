@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from matchrec.conditions.run_condition import Reduction
 from matchrec.plan.clauses import EventSelection, MatchOutput
-from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation
+from matchrec.plan.pattern import Quantified, RowPattern, Variable, make_concatenation
 from matchrec.search.interface import Room
 from matchrec.search.matches import Matches
 from matchrec.search.strategies import SearchAlgorithm
@@ -109,7 +109,7 @@ def linear_cases(draw: st.DrawFn) -> tuple[SelectionQuery, WindowedRows]:
     row = st.frozensets(st.sampled_from(names))
     partition = st.lists(row, min_size=1, max_size=8).map(tuple)
     words = draw(st.lists(partition, min_size=1, max_size=3).map(tuple))
-    query = SelectionQuery(concatenation(parts), draw(st.sampled_from(EventSelection)))
+    query = SelectionQuery(make_concatenation(parts), draw(st.sampled_from(EventSelection)))
     return query, WindowedRows(Rows(words))
 
 

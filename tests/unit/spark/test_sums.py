@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from matchrec.plan.text import sum_or_null
+from matchrec.plan.text import write_sum_or_null
 from matchrec.spark.sail.sums import rewrite_sums
 
 
@@ -26,12 +26,12 @@ from matchrec.spark.sail.sums import rewrite_sums
     ],
 )
 def test_a_sum_by_itself(key: str, length: str, written: str | None) -> None:
-    text = sum_or_null(key, length)
+    text = write_sum_or_null(key, length)
     assert rewrite_sums(text) == (text if written is None else written)
 
 
 def test_sums_in_a_text() -> None:
-    ends = sum_or_null("t", "5L"), sum_or_null("ts", "INTERVAL 1 DAY")
+    ends = write_sum_or_null("t", "5L"), write_sum_or_null("ts", "INTERVAL 1 DAY")
     text = f"SELECT {ends[0]} AS a, {ends[1]} AS b, '{ends[0]}'"
     plain = "CASE WHEN (t) <= 9223372036854775802L THEN (t) + 5L END"
     assert rewrite_sums(text).startswith(f"SELECT {plain} AS a, {ends[1]} AS b")

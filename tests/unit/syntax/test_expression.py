@@ -20,7 +20,7 @@ from matchrec.plan.expression import (
     Semantics,
     is_null,
     render,
-    subexpressions,
+    walk_scalar,
 )
 from matchrec.source import Source, Span
 from matchrec.syntax.expressions.expression import parse_row_expression, parse_scalar
@@ -82,7 +82,7 @@ def test_pieces_and_spans_are_the_users_text(given: str) -> None:
         assert reference.span is not None
         return source.at(reference.span)
 
-    for node in subexpressions(parse_scalar(read_tokens(text, offset=offset), scope(clause))):
+    for node in walk_scalar(parse_scalar(read_tokens(text, offset=offset), scope(clause))):
         markers = render(node, written)
         for place in (i for i, character in enumerate(source.text) if character == "?"):
             markers = markers.replace(f":_matchrec_{place}", "?")

@@ -26,7 +26,7 @@ from matchrec.plan.expression import (
     Operation,
     Semantics,
     Term,
-    subexpressions,
+    walk_scalar,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Concatenation, Variable
@@ -85,7 +85,7 @@ def semantics(clause: str) -> list[Semantics]:
     """Of every reference in the measures and in every operand below them."""
     found = []
     for measure in plan(clause).measures:
-        for node in subexpressions(measure.value):
+        for node in walk_scalar(measure.value):
             for reference in node.references:
                 match reference:
                     case Aggregate(semantics=seen):

@@ -22,10 +22,10 @@ from matchrec.plan.pattern import (
     Quantified,
     RowPattern,
     Variable,
-    alternation,
-    children,
-    concatenation,
-    permutation,
+    list_children,
+    make_alternation,
+    make_concatenation,
+    make_permutation,
     show_pattern,
     walk_pattern,
 )
@@ -44,9 +44,9 @@ def grow(parts: tuple[RowPattern, ...]) -> tuple[RowPattern, ...]:
     """All trees with one more node above `parts`."""
     pairs = tuple(product(parts, repeat=2))
     return (
-        *(concatenation(pair) for pair in pairs),
-        *(alternation(pair) for pair in pairs),
-        *(permutation(pair) for pair in pairs),
+        *(make_concatenation(pair) for pair in pairs),
+        *(make_alternation(pair) for pair in pairs),
+        *(make_permutation(pair) for pair in pairs),
         *(
             Quantified(part, least, most, greedy)
             for part in parts
@@ -59,7 +59,7 @@ def grow(parts: tuple[RowPattern, ...]) -> tuple[RowPattern, ...]:
 
 def test_all_small_trees_print_and_parse_back() -> None:
     one = grow(LEAVES)
-    two = (*grow(one[::5]), *(concatenation((a, b)) for a in one for b in LEAVES))
+    two = (*grow(one[::5]), *(make_concatenation((a, b)) for a in one for b in LEAVES))
     for tree in (*LEAVES, LOWER, *one, *two):
         assert parse_row_pattern(show_pattern(tree)) == tree
 
@@ -74,9 +74,9 @@ def trees() -> st.SearchStrategy[RowPattern]:
     def above(parts: st.SearchStrategy[RowPattern]) -> st.SearchStrategy[RowPattern]:
         several = st.lists(parts, min_size=1, max_size=4)
         return st.one_of(
-            several.map(concatenation),
-            several.map(alternation),
-            several.map(permutation),
+            several.map(make_concatenation),
+            several.map(make_alternation),
+            several.map(make_permutation),
             parts.map(Exclusion),
             st.builds(
                 lambda part, pair, greedy: Quantified(part, *pair, greedy),
@@ -160,7 +160,7 @@ def test_spans_are_places_in_the_whole_text() -> None:
 @given(trees())
 def test_children_lie_in_their_parents(tree: RowPattern) -> None:
     for node in walk_pattern(parse_row_pattern(show_pattern(tree))):
-        for child in children(node):
+        for child in list_children(node):
             assert node.span is not None
             assert child.span is not None
             assert node.span.start <= child.span.start <= child.span.end <= node.span.end

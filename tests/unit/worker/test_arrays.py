@@ -12,12 +12,12 @@ import pyarrow as pa
 import pytest
 
 from matchrec.worker.arrays import (
-    as_floats,
-    as_integers,
     find_valid,
+    make_array,
     rank_repeated_values,
     rank_values,
-    to_arrow,
+    read_floats,
+    read_integers,
 )
 from matchrec.worker.encode import encode_for_conditions
 
@@ -53,11 +53,11 @@ def test_a_part_of_an_array_is_read_and_made(kind: str, slice_of: tuple[int, int
     first, length = slice_of
     numbers, absent = np.arange(9).astype(kind), np.arange(9) % 4 == 1
     expected = pa.array(numbers, mask=absent)
-    made = to_arrow(numbers, absent)
+    made = make_array(numbers, absent)
     made.validate(full=True)
     assert made.equals(expected)
     part = made.slice(first, length)
-    read = as_floats(part) if kind.startswith("float") else as_integers(part)
+    read = read_floats(part) if kind.startswith("float") else read_integers(part)
     assert read.tolist() == np.where(absent, 0, numbers)[first : first + length].tolist()
     assert find_valid(part).tolist() == (~absent)[first : first + length].tolist()
 
@@ -67,8 +67,8 @@ def test_pandas_is_not_loaded() -> None:
     program = """
 import sys, numpy as np
 from matchrec.worker.arrays import to_arrow, as_integers, find_valid
-made = to_arrow(np.arange(3), np.arange(3) == 1)
-as_integers(made), find_valid(made), as_integers(made.take(to_arrow(np.arange(2))))
+made = make_array(np.arange(3), np.arange(3) == 1)
+read_integers(made), find_valid(made), read_integers(made.take(make_array(np.arange(2))))
 assert "pandas" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", program], check=True)

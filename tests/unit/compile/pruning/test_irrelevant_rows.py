@@ -12,7 +12,7 @@ from matchrec.compile.pruning.irrelevant_rows import can_always_take_row, find_l
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.split import RowScope
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
-from matchrec.plan.pattern import RowPattern, show_pattern, variable_names
+from matchrec.plan.pattern import RowPattern, list_variable_names, show_pattern
 from matchrec.plan.resolve import InputColumns
 from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
@@ -28,7 +28,7 @@ FILLERS = frozenset("XY")
 
 
 def fillers_take_any_row(pattern: RowPattern) -> bool:
-    names = variable_names(pattern)
+    names = list_variable_names(pattern)
     return can_always_take_row(
         folded(pattern), frozenset(i for i, name in enumerate(names) if name in FILLERS)
     )
@@ -123,7 +123,7 @@ def test_matches_are_the_same_without_what_loops_with_conditions_take(
     text: str, last: str, rows: list[str], past_last: bool
 ) -> None:
     pattern = parse_row_pattern(f"{text} {last}")
-    names, compiled = variable_names(pattern), folded(pattern)
+    names, compiled = list_variable_names(pattern), folded(pattern)
     loops = {names[one] for one in find_loop_variables(compiled)}
     if not can_always_take_row(compiled, frozenset(map(names.index, loops))):
         return
@@ -137,7 +137,7 @@ def test_matches_are_the_same_without_what_loops_with_conditions_take(
 def test_loops_that_leave_a_run_where_it_was() -> None:
     def staying(text: str) -> str:
         pattern = parse_row_pattern(text)
-        names = variable_names(pattern)
+        names = list_variable_names(pattern)
         return " ".join(names[one] for one in sorted(find_loop_variables(folded(pattern))))
 
     assert staying("A X*? B Y* C") == "X Y"

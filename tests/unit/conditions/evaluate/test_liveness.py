@@ -1,7 +1,12 @@
 from random import Random
 
 from matchrec.conditions.evaluate import instructions as op
-from matchrec.conditions.evaluate.link import Move, dependences, live_registers, useful_steps
+from matchrec.conditions.evaluate.link import (
+    Move,
+    find_dependences,
+    find_live_registers,
+    select_useful_steps,
+)
 from matchrec.conditions.evaluate.registers import Registers, RegisterStep, RowOf
 from matchrec.plan.expression import End
 
@@ -12,22 +17,22 @@ def test_a_register_is_live_from_where_it_is_set_to_where_it_is_read_last() -> N
     # A B C with C reading r0, the row of A: nothing is live before A and after C
     moves = [Move(0, 0, 1, 0), Move(1, 1, 2, 1), Move(2, 2, 3, 2)]
     steps = [(RegisterStep(op.SET_ROW, 0),), (), ()]
-    live = live_registers(moves, steps, [frozenset(), frozenset(), frozenset({0})], [()] * 4)
+    live = find_live_registers(moves, steps, [frozenset(), frozenset(), frozenset({0})], [()] * 4)
     assert live == [frozenset(), frozenset({0}), frozenset({0}), frozenset()]
 
 
 def test_in_a_loop_a_count_is_live_all_the_time() -> None:
     moves = [Move(0, A, 1, A), Move(1, A, 1, A), Move(1, B, 2, B)]
     steps = [(RegisterStep(op.ADD_ONE, 0),), ()]
-    live = live_registers(moves, steps, [frozenset({0}), frozenset()], [()] * 3)
+    live = find_live_registers(moves, steps, [frozenset({0}), frozenset()], [()] * 3)
     assert live == [frozenset({0}), frozenset({0}), frozenset()]
 
 
 def test_steps_that_nothing_depends_on_are_dropped() -> None:
     steps = (RegisterStep(op.COPY, 1, 0), RegisterStep(op.SET_ROW, 0), RegisterStep(op.ADD_ONE, 2))
-    assert useful_steps(steps, frozenset({1})) == (RegisterStep(op.COPY, 1, 0),)
-    assert useful_steps(steps, frozenset({0})) == (RegisterStep(op.SET_ROW, 0),)
-    assert dependences(steps) == {1: {0}, 0: frozenset(), 2: {2}}
+    assert select_useful_steps(steps, frozenset({1})) == (RegisterStep(op.COPY, 1, 0),)
+    assert select_useful_steps(steps, frozenset({0})) == (RegisterStep(op.SET_ROW, 0),)
+    assert find_dependences(steps) == {1: {0}, 0: frozenset(), 2: {2}}
 
 
 def test_live_are_those_that_some_path_reads() -> None:
@@ -45,7 +50,7 @@ def test_live_are_those_that_some_path_reads() -> None:
                 if not needed.isdisjoint(step.writes):
                     needed = needed.difference(step.writes).union(step.reads)
             live[move.source] |= needed
-        assert live_registers(moves, steps, reads, asked) == live, seed
+        assert find_live_registers(moves, steps, reads, asked) == live, seed
 
 
 def random_step(random: Random) -> RegisterStep:
@@ -59,7 +64,7 @@ def random_step(random: Random) -> RegisterStep:
 def test_last_rows_shift_from_the_far_end() -> None:
     registers = Registers(frozenset({A, B}))
     far = registers.number(RowOf(End.LAST, frozenset({A}), 2))
-    of_a, of_b = registers.steps(2)
+    of_a, of_b = registers.list_steps(2)
     assert [step.operation for step in of_a] == [op.COPY, op.COPY, op.SET_ROW]
     assert of_a[0].a == far
     assert of_b == ()

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 from matchrec.conditions.evaluate.instructions import NARROW, NARROW_INTEGER, NO_RESULT
 from matchrec.conditions.evaluate.kernels.functions import compute
-from matchrec.conditions.functions import functions
+from matchrec.conditions.functions import load_functions
 from matchrec.conditions.functions.function import AnsiError, FunctionUse, Value
 from matchrec.conditions.run_condition import MathFunction
 from matchrec.conditions.types import DOUBLE, INT, TINYINT, ValueType, build_decimal_type
@@ -22,7 +22,7 @@ from tests.quick.scale import examples
 
 def rounded(value: Value, type_: ValueType, places: int, *, ansi: bool = True) -> Value:
     use = FunctionUse((type_,), (str(places),), ansi)
-    return functions()["ROUND"].build(use)(value)
+    return load_functions()["ROUND"].build(use)(value)
 
 
 def bits_of(value: float) -> int:

@@ -15,7 +15,7 @@ from matchrec.patterns.sase.expressions import EventReader, read_text
 from matchrec.patterns.sase.lower import MOST_CLAUSES, split_into_conjuncts
 from matchrec.patterns.sase.parser import parse
 from matchrec.plan.clauses import MatchOutput
-from matchrec.plan.expression import Operation, Scalar, render, subexpressions
+from matchrec.plan.expression import Operation, Scalar, render, walk_scalar
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Source, Span
 from tests.quick.scale import examples
@@ -193,7 +193,7 @@ def test_conjuncts_mean_what_was_written(text: str, data: st.DataObject) -> None
     reader = EventReader(read_text(text))
     reader.components = parse("PATTERN SEQ(* a, * b, * c)").components
     whole = reader.expression()
-    atoms = {atom(one) for one in subexpressions(whole) if not is_logic(one)}
+    atoms = {atom(one) for one in walk_scalar(whole) if not is_logic(one)}
     facts: Facts = {one: data.draw(st.sampled_from([True, False, None])) for one in sorted(atoms)}
     parts = split_into_conjuncts(whole)
     assert logic("AND", [value(part, facts) for part in parts]) == value(whole, facts)

@@ -22,7 +22,7 @@ from matchrec.worker.sorting.ties import (
     TiesOfQueries,
     TiesParameter,
     TieWatch,
-    this_program,
+    identify_process,
 )
 from tests.quick.scale import copies_of, examples
 from tests.references.sorting import of_key, sorted_rows
@@ -129,7 +129,7 @@ def test_an_example_names_the_partition_and_the_order() -> None:
 
 
 def test_a_worker_adds_up_what_it_reports() -> None:
-    elsewhere, one = TiesParameter(f"not {this_program()}"), TiedRows(2, "ORDER BY", "at = 1")
+    elsewhere, one = TiesParameter(f"not {identify_process()}"), TiedRows(2, "ORDER BY", "at = 1")
     found = elsewhere.addInPlace(elsewhere.zero({}), {"q": one})
     found = elsewhere.addInPlace(found, {"q": replace(one, example="at = 3"), "r": one})
     assert found == {"q": replace(one, number=4), "r": one}
