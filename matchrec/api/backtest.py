@@ -89,7 +89,7 @@ def build_plan_of_matches(clause: Clause) -> MatchPlan:
     def build_order_term(end: End) -> Term:
         """Return the order value of the first or the last row of a match."""
         row = Navigation(end=end, semantics=Semantics.FINAL)
-        return make_column(row, order.text, order.place, order.names)
+        return make_column(row, order.text, order.span_or_start, order.names)
 
     # Keys with the same text are one key: the first one is kept.
     keys = {key.text: key for key in reversed(plan.keys)}

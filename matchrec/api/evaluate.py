@@ -380,7 +380,7 @@ def name_columns(node: QueryNode, site: Site, columns: Sequence[str]) -> QueryNo
     columns_of_calls = {call.column for site in node.sites for call in site.calls or ()}
     input_columns = tuple(name for name in columns if name not in columns_of_calls)
     blocks = [
-        replace(block, columns=input_columns) if block.rows == site.whole else block
+        replace(block, columns=input_columns) if block.rows == site.replaced else block
         for block in node.blocks
     ]
     return replace(node, blocks=tuple(blocks))

@@ -24,7 +24,7 @@ from matchrec.plan.clauses import Grouping, Measure, RowsPerMatch
 from matchrec.plan.expression import MATCH_NUMBER, End, Navigation, Semantics, Term, make_column
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import AVERAGE_OR_NULL, quote_name, quote_string
-from matchrec.plan.totals import DOUBLE, FUNCTIONS, AskedTotal, Totals
+from matchrec.plan.totals import DOUBLE, FUNCTIONS, TotalAggregate, Totals
 from matchrec.source import Span
 from matchrec.spark.execute import ClauseResult, execute
 from matchrec.spark.question import is_streaming
@@ -70,12 +70,12 @@ def aggregate(
     calls = {name: parse_call(text, plan) for name, text in aggregates.items()}
     needed_totals = [total for call in calls.values() for total in find_totals(call)]
     totals = Totals(
-        asked=tuple(dict.fromkeys(needed_totals)),
+        aggregates=tuple(dict.fromkeys(needed_totals)),
         grouped=grouping,
         keys=tuple(measure.name for measure in key_measures.values()),
     )
 
-    used_names = {total.measure for total in totals.asked}
+    used_names = {total.measure for total in totals.aggregates}
     used_measures = [measure for measure in plan.measures if measure.name in used_names]
     plan = replace(
         plan, measures=(*key_measures.values(), *used_measures), rows_per_match=RowsPerMatch.ONE_ROW
@@ -157,7 +157,7 @@ def check_names(names: Iterable[str], group_names: Iterable[str]) -> None:
         used_names.add(name.lower())
 
 
-def write_call(call: AskedTotal, result: ClauseResult, totals: Totals) -> str:
+def write_call(call: TotalAggregate, result: ClauseResult, totals: Totals) -> str:
     """Return SQL of an aggregate over the rows of the search.
 
     In a stream, the search returns one row for each group, so the SQL has no aggregate function.
@@ -170,7 +170,7 @@ def write_call(call: AskedTotal, result: ClauseResult, totals: Totals) -> str:
     return write_quotient(*columns) if call.function == "avg" else columns[0]
 
 
-def find_totals(call: AskedTotal) -> tuple[AskedTotal, ...]:
+def find_totals(call: TotalAggregate) -> tuple[TotalAggregate, ...]:
     """Return the totals that the search must compute for an aggregate.
 
     An average needs a sum and a count. For `avg` the search computes the sum.
@@ -180,7 +180,7 @@ def find_totals(call: AskedTotal) -> tuple[AskedTotal, ...]:
     return (call, replace(call, function="count", cast=DOUBLE))
 
 
-def parse_call(text: str, plan: MatchPlan) -> AskedTotal:
+def parse_call(text: str, plan: MatchPlan) -> TotalAggregate:
     """Return an aggregate as the user wrote it.
 
     Raises:
@@ -202,11 +202,11 @@ def parse_call(text: str, plan: MatchPlan) -> AskedTotal:
     if function not in functions:
         raise errors.not_an_aggregate(text=text, measures=sorted(measure_names.values()))
     if star:
-        return AskedTotal(function, None, cast)
+        return TotalAggregate(function, None, cast)
     name = word or name_in_backticks.replace("``", "`")
     if name.lower() not in measure_names:
         raise errors.unknown_measure(name=name, measures=sorted(measure_names.values()))
-    return AskedTotal(function, measure_names[name.lower()], cast)
+    return TotalAggregate(function, measure_names[name.lower()], cast)
 
 
 def split_cast(text: str) -> tuple[str, str | None]:
@@ -222,7 +222,9 @@ def split_cast(text: str) -> tuple[str, str | None]:
     return call_text, DOUBLE if double else f"DECIMAL(38, {int(scale or 0)})"
 
 
-def over_groups(call: AskedTotal, rows: DataFrame, columns: Mapping[AskedTotal, str]) -> str:
+def over_groups(
+    call: TotalAggregate, rows: DataFrame, columns: Mapping[TotalAggregate, str]
+) -> str:
     """Return SQL of an aggregate over the rows of groups.
 
     Args:
@@ -243,7 +245,7 @@ def over_groups(call: AskedTotal, rows: DataFrame, columns: Mapping[AskedTotal, 
     return total
 
 
-def write_over_matches(call: AskedTotal, rows: DataFrame) -> str:
+def write_over_matches(call: TotalAggregate, rows: DataFrame) -> str:
     """Return SQL of an aggregate over built matches, with the type that the search would return.
 
     Args:
@@ -287,7 +289,7 @@ def write_quotient(dividend: str, divisor: str) -> str:
     return f"({dividend} / nullif({divisor}, 0D))"
 
 
-def write_sum(call: AskedTotal, argument: str, type_: spark_types.DataType) -> str:
+def write_sum(call: TotalAggregate, argument: str, type_: spark_types.DataType) -> str:
     """Return SQL of a sum of numbers that is an error in every mode if it is too large."""
     if isinstance(type_, spark_types.DoubleType):
         return f"sum(CAST({argument} AS DOUBLE))"
@@ -306,7 +308,7 @@ def write_exact_sum(argument: str, type_: spark_types.DataType) -> str:
     return f"try_sum(CAST({argument} AS DECIMAL(38, {find_scale(type_)})))"
 
 
-def fail_on_null(call: AskedTotal, value: str, argument: str, type_name: str) -> str:
+def fail_on_null(call: TotalAggregate, value: str, argument: str, type_name: str) -> str:
     """Return SQL of an aggregate that raises an error if it is NULL although there are values.
 
     Args:
@@ -337,7 +339,7 @@ def find_key_measures(plan: MatchPlan, grouping: Grouping) -> dict[str, Measure]
     for number, item in enumerate(plan.order_by):
         key = item.expression
         if len(key.names) == 1 and key.text not in partition_texts:
-            term = replace(make_column(row, key.text, names=key.names), span=key.place)
+            term = replace(make_column(row, key.text, names=key.names), span=key.span_or_start)
             measures[key.names[0]] = Measure(f"__key_{number}", term)
     if not measures:
         raise errors.no_sort_column(per=grouping.value)

@@ -138,7 +138,7 @@ def find_output_scalars(output: OutputColumn) -> list[Scalar]:
     if isinstance(output, TotalOutput):
         return [] if output.measure is None else [output.measure.value]
     if isinstance(output, TimeoutOutput):
-        ends = (*output.timeouts.near, output.timeouts.whole)
+        ends = (*output.timeouts.near, output.timeouts.match_end)
         return [end for end in ends if end is not None]
     return []
 

@@ -595,7 +595,7 @@ def link_output(output: schema.OutputColumn, measures: MeasureReader) -> ResultC
     if isinstance(output, schema.TotalOutput):
         value = None if output.measure is None else output.measure.value
         return ResultColumn(
-            output.name, (measures.read_total(output.asked, value),), is_measure=False
+            output.name, (measures.read_total(output.aggregate, value),), is_measure=False
         )
     if isinstance(output, schema.PointerOutput):
         return ResultColumn(

@@ -32,7 +32,7 @@ from matchrec.output.reads import ReadAt, ReadBasicAggregate, ReadTotal
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
 from matchrec.plan.expression import End
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.totals import AskedTotal, Totals
+from matchrec.plan.totals import TotalAggregate, Totals
 from matchrec.search.interface import Task, TaskTotals, Total
 from matchrec.shortcuts import current_shortcuts
 
@@ -129,11 +129,11 @@ def find_totalled_column(read: ReadTotal, types: Mapping[int, ValueType]) -> Tot
     """
     if read.of is None:
         return None
-    function = read.asked.function
+    function = read.aggregate.function
     inside, _ = find_inner_aggregate(read.of)
     column = read.of.column
     type_ = None if column is None else types[column]
-    if not is_carried(read.asked, inside, type_):
+    if not is_carried(read.aggregate, inside, type_):
         raise errors.not_carried(function, inside, "rows" if type_ is None else type_.name)
     return None if column is None else TotalledColumn(column, choose_aspect(function, inside))
 
@@ -152,7 +152,7 @@ def build_total(
     Raises:
         MustBuildMatchesError: see `find_inner_aggregate`.
     """
-    function = read.asked.function
+    function = read.aggregate.function
     if read.of is None:
         return Total(over=function, inside="count", members=frozenset(), values=None, floats=False)
     inside, variable = find_inner_aggregate(read.of)
@@ -198,7 +198,7 @@ def choose_aspect(function: str, inside: str) -> ColumnAspect:
     return ColumnAspect.NUMBERS
 
 
-def is_carried(total: AskedTotal, inside: str, type_: ValueType | None) -> bool:
+def is_carried(total: TotalAggregate, inside: str, type_: ValueType | None) -> bool:
     """Return whether runs can carry an aggregate over all matches: see the table above.
 
     Args:

@@ -87,15 +87,15 @@ def edit_clause(
 def list_expressions(clause: MatchRecognize) -> Iterator[tuple[ClausePart, Span]]:
     """Yield the span of each expression of a clause, and the part that it is in."""
     for key in clause.partition_by:
-        yield ClausePart.PARTITION_BY, key.expression.whole
+        yield ClausePart.PARTITION_BY, key.expression.full_span
     for item in clause.order_by:
-        yield ClausePart.ORDER_BY, item.expression.whole
+        yield ClausePart.ORDER_BY, item.expression.full_span
     for measure in clause.measures:
-        yield ClausePart.MEASURES, measure.expression.whole
+        yield ClausePart.MEASURES, measure.expression.full_span
     for definition in clause.definitions:
-        yield ClausePart.DEFINE, definition.expression.whole
+        yield ClausePart.DEFINE, definition.expression.full_span
     for window in clause.windows:
-        yield ClausePart.WITHIN, window.place
+        yield ClausePart.WITHIN, window.interval_span
 
 
 def edit_bounds(clause: MatchRecognize, write: Product) -> Iterator[Edit]:
@@ -119,7 +119,7 @@ def edit_defaults(
             word = "FIRST" if nulls_first else "LAST"
             yield Edit(Span(key.span.end, key.span.end), f" NULLS {word}")
     if clause.within and read.within_includes_end and not write.within_includes_end:
-        end = clause.within.place.end
+        end = clause.within.interval_span.end
         yield Edit(Span(end, end), " + INTERVAL '0.000001' SECOND")
     if read.has_rows_without_columns and not write.has_rows_without_columns:
         yield from _add_measure(tokens, clause)
@@ -167,7 +167,7 @@ def note_output_differences(
         keeps = f"CLASSIFIER() keeps the case of a variable in {write.title}"
         yield Note(f"{keeps}, and is in upper case in {read.title}", clause.pattern_span)
     if clause.within and write.within_includes_end and not read.within_includes_end:
-        yield Note(f"WITHIN includes its end in {write.title}", clause.within.place)
+        yield Note(f"WITHIN includes its end in {write.title}", clause.within.interval_span)
     finds_differ = read.finds_empty_matches is not write.finds_empty_matches
     if finds_differ and pattern.may_be_empty(clause.pattern):
         finds, misses = (read, write) if read.finds_empty_matches else (write, read)
@@ -200,7 +200,7 @@ def _find_repeated_keys(clause: MatchRecognize) -> Iterator[Span]:
     for key in keys:
         text = key.text.upper()
         if text in texts:
-            yield key.whole
+            yield key.full_span
         texts.add(text)
 
 
@@ -217,7 +217,7 @@ def drop_unused_definitions(
         return clause, []
     if not kept:
         keyword = find_sections(tokens)[ClausePart.DEFINE].keyword
-        end = clause.definitions[-1].expression.whole.end
+        end = clause.definitions[-1].expression.full_span.end
         return replace(clause, definitions=()), [Span(keyword.start, end)]
     first = clause.definitions[0]
     removed = [] if first is kept[0] else [Span(first.span.start, kept[0].span.start)]
@@ -225,7 +225,8 @@ def drop_unused_definitions(
     from_first_kept = clause.definitions[clause.definitions.index(kept[0]) :]
     for previous, definition in pairwise(from_first_kept):
         if definition not in kept:
-            removed.append(Span(previous.expression.whole.end, definition.expression.whole.end))
+            end_before = previous.expression.full_span.end
+            removed.append(Span(end_before, definition.expression.full_span.end))
     return replace(clause, definitions=kept), removed
 
 
@@ -289,7 +290,9 @@ def edit_exclusive_loops(
     ]
     end = clause.windows[-1].span.end if clause.windows else clause.pattern_span.end
     yield Edit(Span(end, end), f" SUBSET {', '.join(subsets)}")
-    conditions = {definition.name: definition.expression.whole for definition in clause.definitions}
+    conditions = {
+        definition.name: definition.expression.full_span for definition in clause.definitions
+    }
     new_definitions = []
     for follower in dict.fromkeys(exit_.follower for exit_ in exits):
         guards = [
@@ -305,7 +308,7 @@ def edit_exclusive_loops(
         else:
             new_definitions.append(f"{show_name(follower)} AS {guard}")
     if new_definitions and clause.definitions:
-        end = clause.definitions[-1].expression.whole.end
+        end = clause.definitions[-1].expression.full_span.end
         yield Edit(Span(end, end), "".join(f", {text}" for text in new_definitions))
 
 

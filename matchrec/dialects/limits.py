@@ -166,7 +166,7 @@ def _find_features_of_keys(clause: MatchRecognize) -> Iterator[Feature]:
     expressions += [item.expression for item in clause.order_by]
     for expression in expressions:
         if not _COLUMN.fullmatch(expression.text):
-            yield "KEY_EXPRESSIONS", expression.whole
+            yield "KEY_EXPRESSIONS", expression.full_span
 
 
 def _find_features_of_definitions(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
@@ -176,7 +176,7 @@ def _find_features_of_definitions(clause: MatchRecognize, product: Product) -> I
     if not definitions:
         yield "NO_DEFINE", clause.pattern_span
     # In `A, B AS price > 1` both definitions have the same span.
-    if len({definition.expression.whole for definition in definitions}) < len(definitions):
+    if len({definition.expression.full_span for definition in definitions}) < len(definitions):
         yield "SHARED", definitions[0].span
     if not {definition.name for definition in definitions}.issuperset(variables):
         yield "UNDEFINED", clause.pattern_span

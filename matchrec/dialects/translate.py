@@ -251,7 +251,7 @@ def _check_query(text: str, product: Product) -> list[MatchPlan]:
         tokens = read_product_tokens(text, product)
         first = next((token for token in tokens.tokens if token.key != ";"), None)
         if first is None:
-            raise unexpected_token(text, "the query", tokens.whole)
+            raise unexpected_token(text, "the query", tokens.full_span)
         if first.key not in _STATEMENTS:
             raise unexpected_token(first.text, "the query", first.span)
         find_clauses(tokens)  # raises an error for brackets that do not pair up
@@ -324,7 +324,7 @@ def _edit_query(
     calls = [tokens.span(call.start, call.end) for window in windows for call in window.calls]
     holes = (*spans.values(), *insides, *calls)
     around_windows = replace(fragments, windows=frozenset(insides))
-    yield from around_windows.translate(tokens.whole, holes)
+    yield from around_windows.translate(tokens.full_span, holes)
     for window in windows:
         inputs = known_kinds.get(window, ClauseKinds()).inputs or {}
         yield from edit_window(tokens, window, fragments, partial(dict, inputs))

@@ -79,7 +79,7 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import SUM_OR_NULL, write_decimal_average
-from matchrec.plan.totals import AskedTotal
+from matchrec.plan.totals import TotalAggregate
 from matchrec.shortcuts import current_shortcuts
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class MeasureReader:
     # The aggregates that Spark computes for each output row, over the rows of its match.
     aggregates: list[RowAggregate] = field(default_factory=list)
 
-    def read_total(self, total: AskedTotal, measure: Scalar | None) -> int:
+    def read_total(self, total: TotalAggregate, measure: Scalar | None) -> int:
         """Return the index of the read of an aggregate over all matches.
 
         Args:
@@ -372,13 +372,13 @@ def build_timeout(timeouts: Timeouts, measures: MeasureReader) -> Pieces:
     is earlier.
     """
     kind = measures.read(ReadKind())
-    whole_end = None if timeouts.whole is None else measures.write_measure(timeouts.whole)
+    match_end = None if timeouts.match_end is None else measures.write_measure(timeouts.match_end)
     branches: list[SqlPiece] = []
-    if whole_end is not None:
-        branches += [f" WHEN {TIMED_OUT} THEN ", *whole_end]
+    if match_end is not None:
+        branches += [f" WHEN {TIMED_OUT} THEN ", *match_end]
     for number, near in enumerate(timeouts.near):
         end = measures.write_measure(near)
-        earlier = end if whole_end is None else ("least(", *whole_end, ", ", *end, ")")
+        earlier = end if match_end is None else ("least(", *match_end, ", ", *end, ")")
         branches += [f" WHEN {FIRST_NEAR + number} THEN ", *earlier]
     return ("CASE ", kind, *branches, " END") if branches else ("NULL",)
 

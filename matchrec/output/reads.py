@@ -25,7 +25,7 @@ from matchrec.conditions.run_condition import Reduction
 from matchrec.plan import show
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import Navigation, Semantics
-from matchrec.plan.totals import AskedTotal
+from matchrec.plan.totals import TotalAggregate
 
 # Types of values, in terms of the input's columns; `spark.types` has the types of these.
 
@@ -73,8 +73,8 @@ class NamedType(Enum):
 class TotalType:
     """The type of an aggregate over all matches."""
 
-    asked: AskedTotal
-    of: ReadType | None  # the type of what it aggregates; None for a count of matches
+    aggregate: TotalAggregate
+    measure: ReadType | None  # the type of the measure; None for a count of matches
 
 
 ReadType = ColumnType | SumType | ListType | RowsType | NamedType | TotalType
@@ -518,20 +518,20 @@ def show_aggregate(function: str, variable: str | None, argument: str, semantics
 class ReadTotal(Read):
     """An aggregate over all matches."""
 
-    asked: AskedTotal
+    aggregate: TotalAggregate
     # An aggregate of each match, or its value on the first or last row of a variable; None if the
     # matches are counted.
-    of: ReadBasicAggregate | ReadAt | None
+    measure: ReadBasicAggregate | ReadAt | None
 
     @property
     def type(self) -> ReadType:
         """Return the type of the total, which may depend on the type of the measure."""
-        return TotalType(self.asked, None if self.of is None else self.of.type)
+        return TotalType(self.aggregate, None if self.measure is None else self.measure.type)
 
     def show(self, columns: Sequence[str]) -> str:
         """Return the aggregate over the text of its measure."""
-        argument = None if self.of is None else self.of.show(columns)
-        return f"{replace(self.asked, measure=argument)} over all matches"
+        argument = None if self.measure is None else self.measure.show(columns)
+        return f"{replace(self.aggregate, measure=argument)} over all matches"
 
 
 def read_from_chains(reads: Iterable[Read], rows_per_match: RowsPerMatch) -> bool:

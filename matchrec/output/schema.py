@@ -25,7 +25,7 @@ from matchrec.plan.expression import CLASSIFIER_FIELD
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import PREFIX, quote_name
-from matchrec.plan.totals import AskedTotal, Totals
+from matchrec.plan.totals import TotalAggregate, Totals
 from matchrec.source import Span
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class TotalOutput:
     """An aggregate over all matches."""
 
     name: str
-    asked: AskedTotal
+    aggregate: TotalAggregate
     # The measure that is aggregated; None for a count of matches.
     measure: Measure | None
 

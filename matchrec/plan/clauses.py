@@ -36,8 +36,8 @@ class RowExpression:
     is_constant: bool = field(default=False, compare=False, repr=False)
 
     @property
-    def place(self) -> Span:
-        """Return where it was written, or the start of the text if that is unknown."""
+    def span_or_start(self) -> Span:
+        """Return where it was written; the start of the text if that is not known."""
         return self.span or Span(0, 0)
 
 

@@ -16,7 +16,7 @@ from matchrec.plan.choices import Dependency
 from matchrec.plan.text import RESERVED
 from matchrec.source import Span
 
-# What messages call an operator, and what it looks at beside the values of a match's own rows.
+# What messages call an operator, and what it reads in addition to the values of a match's own rows.
 PatternOperator = tuple[str, tuple[Dependency, ...]]
 
 

@@ -109,9 +109,9 @@ class Skip:
 class Timeouts:
     """When the windows of a run end."""
 
-    # The window of the whole match; None if it has none.
-    whole: Scalar | None
-    # The windows between neighbouring events, as in `Staging.near`.
+    # When the window of the whole match ends; None if there is none.
+    match_end: Scalar | None
+    # When the windows between neighbouring events end, in the order of `Staging.near`.
     near: tuple[Scalar, ...]
 
 

@@ -16,7 +16,7 @@ DOUBLE = "DOUBLE"
 
 
 @dataclass(frozen=True, slots=True)
-class AskedTotal:
+class TotalAggregate:
     """An aggregate over all matches: `sum(profit)`."""
 
     # One of FUNCTIONS. For avg, the search returns the sum.
@@ -43,13 +43,13 @@ class Totals:
     The result has a row for each group that has a match.
     """
 
-    asked: tuple[AskedTotal, ...]
+    aggregates: tuple[TotalAggregate, ...]
     # Which matches form a group: of one partition, or with the same first row or last row.
     grouped: Grouping = Grouping.PARTITION
     # The measures that identify this row.
     keys: tuple[str, ...] = ()
 
     @property
-    def columns(self) -> dict[AskedTotal, str]:
+    def columns(self) -> dict[TotalAggregate, str]:
         """The column of the search's result that holds each aggregate."""
-        return {total: f"__total_{index}" for index, total in enumerate(self.asked)}
+        return {total: f"__total_{index}" for index, total in enumerate(self.aggregates)}

@@ -162,7 +162,7 @@ PARTITIONS_PER_CORE = 8
 LOCAL_MASTER = re.compile(r"local(?:\[(\d+|\*)(?:, *\d+)?\])?")
 
 # The applications whose sessions were checked for these settings, see `warn_once_if_untuned`.
-_asked: set[Hashable] = set()
+_checked_applications: set[Hashable] = set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,9 +322,9 @@ def warn_once_if_untuned(
         types: the types of the values that the query sends to Python.
     """
     app = find_application(spark)
-    if app in _asked or not are_short(types):
+    if app in _checked_applications or not are_short(types):
         return None
-    _asked.add(app)
+    _checked_applications.add(app)
     return find_untuned_warning(spark)
 
 

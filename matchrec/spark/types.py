@@ -37,7 +37,7 @@ from matchrec.output.reads import (
     TotalType,
 )
 from matchrec.plan.text import quote_name, quote_string
-from matchrec.plan.totals import AskedTotal
+from matchrec.plan.totals import TotalAggregate
 from matchrec.worker import wire
 
 # Spark's types that hold other values, and the families of the plan's types.
@@ -263,37 +263,39 @@ def type_of_read(type_: ReadType, inputs: Sequence[StructField]) -> DataType:
             return ArrayType(row_type, containsNull=False)
         case NamedType():
             return NAMED_TYPES[type_]
-        case TotalType(asked, of):
-            return find_total_type(asked, None if of is None else type_of_read(of, inputs))
+        case TotalType(aggregate, measure):
+            return find_total_type(
+                aggregate, None if measure is None else type_of_read(measure, inputs)
+            )
         case _:
             assert_never(type_)
 
 
-def find_total_type(asked: AskedTotal, measure: DataType | None) -> DataType:
+def find_total_type(aggregate: TotalAggregate, measure: DataType | None) -> DataType:
     """Return the type of an aggregate over all matches.
 
     It is the type of Spark's own aggregate over the matches, or the type of the CAST around it.
 
     Args:
-        asked: the aggregate.
+        aggregate: the aggregate.
         measure: the type of the measure that it aggregates; None if it counts matches.
 
     Raises:
         MatchRecognizePlanError: the CAST is to a decimal that would round the aggregate.
     """
-    if measure is not None and asked.function in ("min", "max"):
+    if measure is not None and aggregate.function in ("min", "max"):
         return measure
-    if asked.is_double:
+    if aggregate.is_double:
         return DoubleType()
     spark_type = (
-        LongType() if measure is None or asked.function == "count" else find_sum_type(measure)
+        LongType() if measure is None or aggregate.function == "count" else find_sum_type(measure)
     )
-    if asked.cast is None:
+    if aggregate.cast is None:
         return spark_type
     exact_type = spark.DecimalType(38, find_scale(spark_type))
     exact_cast = None if spark_type == DoubleType() else f"DECIMAL(38, {exact_type.scale})"
-    if asked.cast != exact_cast:
-        raise errors.inexact_cast(aggregate=asked, exact=replace(asked, cast=exact_cast))
+    if aggregate.cast != exact_cast:
+        raise errors.inexact_cast(aggregate=aggregate, exact=replace(aggregate, cast=exact_cast))
     return exact_type
 
 

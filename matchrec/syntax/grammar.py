@@ -82,7 +82,9 @@ def _read_window(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode
     if clause.key(end - 1) == "ROWS" and (parameter or end - start == 2):
         number = clause.part(start, end - 1)
         rows = 0 if parameter else read_number_of_rows(number.text, span)
-        return nodes.WindowNode(number, span, rows=rows, parameter=parameter, place=number.whole)
+        return nodes.WindowNode(
+            number, span, rows=rows, parameter=parameter, interval_span=number.full_span
+        )
     is_between_rows = end - start > 1 and clause.has_keys(end - 2, "BETWEEN", "ROWS")
     has_variables = end - start > 4 and (clause.key(end - 4), clause.key(end - 2)) == ("FROM", "TO")
     interval_end = end
@@ -107,7 +109,7 @@ def _read_window(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode
         to=clause[end - 1].variable if has_variables else None,
         parameter=read_parameter(clause.tokens[parameter_start:parameter_end]),
         unit=unit,
-        place=clause.span(start, interval_end),
+        interval_span=clause.span(start, interval_end),
     )
 
 
@@ -129,7 +131,7 @@ def _read_interval(clause: ClauseTokens, start: int, end: int, unit: str | None)
     """
     written = clause.part(start, end)
     if is_length_of_time(clause, start):
-        raise errors.missing_interval(written.whole, text=written.text)
+        raise errors.missing_interval(written.full_span, text=written.text)
     if end - start == 1:
         refuse_unit_in_number(clause[start])
     has_interval = unit is not None
@@ -144,7 +146,7 @@ def _read_interval(clause: ClauseTokens, start: int, end: int, unit: str | None)
     is_constant_without_unit = last.is_constant and unit == ""
     if not is_single_token or not (is_text or is_constant_without_unit):
         return written
-    length = build_interval(value, "WITHIN", written.whole, last.text, unit)
+    length = build_interval(value, "WITHIN", written.full_span, last.text, unit)
     return read_tokens(length.text, offset=written.offset)
 
 
@@ -312,7 +314,7 @@ def _explain_measure_without_name(
     """
     written = clause.part(start, end)
     if clause.key(end - 1) == "*" and (end - start == 1 or clause.key(end - 2) == "."):
-        return errors.star_as_measure(written.whole, text=written.text)
+        return errors.star_as_measure(written.full_span, text=written.text)
     text = written.text
     name = "name"
     if clause.key(end - 2) in ("IS", ":=", ":") and clause[end - 1].is_name and end - 2 > start:
@@ -321,7 +323,7 @@ def _explain_measure_without_name(
     elif clause.key(start + 1) == "=" and clause[start].is_name and end - start > 3:
         text = clause.part(start + 2, end).text
         name = clause[start].text
-    return errors.measure_without_name(written.whole, text=text, name=name)
+    return errors.measure_without_name(written.full_span, text=text, name=name)
 
 
 _ROWS_PER_MATCH = {rows.value: rows for rows in CLAUSE_CHOICES}
@@ -348,7 +350,7 @@ def _read_rows_per_match(
             start = section.end - len(partial.words.split())
             return rows, replace(partial, span=clause.span(start, section.end))
     part = clause.part(section.start, section.end)
-    raise errors.malformed_rows_per_match(part.text, part.whole)
+    raise errors.malformed_rows_per_match(part.text, part.full_span)
 
 
 _SKIPS = {f"AFTER MATCH SKIP {to.value}": to for to in SkipTo}
@@ -427,7 +429,7 @@ def _read_subset(clause: ClauseTokens, start: int, end: int) -> Subset:
     are_names = all(last - first == 1 and clause.can_name(first) for first, last in items)
     if not items or not are_names:
         written = clause.part(start, end)
-        raise errors.malformed_subset(written.whole, text=written.text)
+        raise errors.malformed_subset(written.full_span, text=written.text)
     members = tuple(clause[first] for first, _ in items)
     for token in (name, *members):
         _refuse_reserved(token, "SUBSET")

@@ -331,7 +331,7 @@ def _read_sites(
     sites = list(_read_clause_sites(tokens, clauses, with_clauses))
     for block in blocks:
         sites += block.sites(with_clauses)
-    sites.sort(key=lambda site: site.whole.end)
+    sites.sort(key=lambda site: site.replaced.end)
     return tuple(replace(site, index=index) for index, site in enumerate(sites))
 
 
@@ -355,7 +355,7 @@ def _read_clause_sites(
             clause=read_clause(cut_out_tokens(tokens, clause.opening, clause.closing)),
             relation_alias=relation.name,
             relation=relation_span,
-            whole=relation_span.to(tokens[clause.closing].span),
+            replaced=relation_span.to(tokens[clause.closing].span),
             with_clauses=find_visible(tokens, with_clauses, relation.start),
             use=find_use(tokens, relation.start, clause.closing, alias),
             own_alias=name,
@@ -519,13 +519,13 @@ def _find_replacements(query: QueryNode, before: int) -> Iterator[tuple[Span, Te
         before: sites with this index and later ones are not evaluated yet, and stay.
     """
     for block in query.blocks:
-        last = [site for site in query.sites if site.whole == block.rows][-1]
+        last = [site for site in query.sites if site.replaced == block.rows][-1]
         if last.index < before:
             yield from _find_block_replacements(query, block, last)
     for site in query.sites:
         is_clause = site.calls is None
         if is_clause and site.index < before:
-            yield site.whole, make_hole(query.source.at(site.whole), site.view)
+            yield site.replaced, make_hole(query.source.at(site.replaced), site.view)
     for name, span in query.frames:
         yield span, (View(name, span.end - span.start),)
     for span, text in query.spellings:

@@ -346,13 +346,15 @@ def _read_interval(window: nodes.WindowNode, values: ParameterValues) -> RowExpr
     call = f"{parameter.written} in WITHIN"
     is_length = has_interval_word or isinstance(value, str | timedelta)
     if is_length and not is_column(value):
-        return build_interval(value, call, window.interval.whole, parameter.written, window.unit)
+        return build_interval(
+            value, call, window.interval.full_span, parameter.written, window.unit
+        )
     name = read_tokens(parameter.written, offset=window.interval.offset)
     read = parse_row_expression(name, ClausePart.WITHIN)
     if not is_number(value):
         return read
     # A number is checked here, so that the engine need not compute it.
-    read_positive_duration(value, call, window.interval.whole)
+    read_positive_duration(value, call, window.interval.full_span)
     return replace(read, is_constant=False)
 
 

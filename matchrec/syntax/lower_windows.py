@@ -276,7 +276,7 @@ class WithinFrame:
         if not isinstance(rows, TokenSequence):
             return compare_scalars("<=", counted, make_number((rows or 0) + 1 - distance, span))
         length = ColumnReference(
-            Navigation(end=End.FIRST), write_frame_length(rows.text), rows.whole
+            Navigation(end=End.FIRST), write_frame_length(rows.text), rows.full_span
         )
         rows_after_first = Operation("+", (counted, " + ", make_number(distance - 1, span)), span)
         return compare_scalars("<=", rows_after_first, Term((length,), span))
@@ -307,8 +307,8 @@ def read_function(call: WindowCall) -> Measure:
     if value is None:
         is_call = tokens.key(1) == "(" and tokens.pairs.get(1) == len(tokens) - 1
         name = tokens[0].text if is_call else " ".join(tokens.text.split())
-        raise errors.call_not_over_pattern_window(tokens.whole, name=name)
-    return Measure(call.column, value, tokens.whole, over_rows=True)
+        raise errors.call_not_over_pattern_window(tokens.full_span, name=name)
+    return Measure(call.column, value, tokens.full_span, over_rows=True)
 
 
 _SCOPE_OF_FUNCTIONS = Scope(ClausePart.MEASURES)
@@ -437,7 +437,7 @@ def lower_window(
     if isinstance(frame.rows, TokenSequence):
         length = parse_row_expression(frame.rows, ClausePart.FRAME)
         if length.amount is not None:
-            frame = replace(frame, rows=_count_rows(length.amount, frame.rows.whole))
+            frame = replace(frame, rows=_count_rows(length.amount, frame.rows.full_span))
         elif length.is_constant:
             constant_length = length
     restricted = replace(WithinFrame(plan, frame).restrict_plan(), frame_length=constant_length)
@@ -493,7 +493,7 @@ def _rename_measures(
 def _refuse_options(clause: MatchRecognize) -> None:
     """Raise an error for options and pattern symbols that a window may not have."""
     for window in clause.windows:
-        raise errors.not_in_pattern_window(window.place, what="WITHIN")
+        raise errors.not_in_pattern_window(window.interval_span, what="WITHIN")
     for option in (clause.partial, clause.first_matches, clause.selection, clause.output):
         if option is not None:
             span = getattr(option, "span", clause.pattern_span)

@@ -75,7 +75,7 @@ class WindowNode:
     # The unit after INTERVAL and a parameter, "" if there is none; None without INTERVAL.
     unit: str | None = None
     # The text of the length, in the query.
-    place: Span = field(compare=False, default=Span(0, 0))
+    interval_span: Span = field(compare=False, default=Span(0, 0))
 
     @property
     def is_gap(self) -> bool:
@@ -171,8 +171,9 @@ class Site:
     relation_alias: str | None
     # The relation with its alias; for a window with WHERE, too.
     relation: Span
-    # Relation and clause, without the alias after it. For a window the same as `relation`.
-    whole: Span
+    # The text that the result replaces: relation and clause, without the alias after it. For a
+    # window the same as `relation`.
+    replaced: Span
     # What it sees of each WITH clause around it, outermost first.
     with_clauses: tuple[Span, ...]
     # What the query around the clause uses of its rows.

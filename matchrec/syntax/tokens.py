@@ -581,8 +581,8 @@ class TokenSequence:
         return indices
 
     @property
-    def whole(self) -> Span:
-        """Return the span of the whole text."""
+    def full_span(self) -> Span:
+        """The span of the whole text."""
         return Span(self.offset, self.offset + len(self.text))
 
     def __len__(self) -> int:

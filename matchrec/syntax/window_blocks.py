@@ -130,7 +130,7 @@ class Block:
                 clause=window.clause,
                 relation_alias=self.alias,
                 relation=self.rows,
-                whole=self.rows,
+                replaced=self.rows,
                 with_clauses=visible,
                 use=Use(used_names, unread=uncalled_measures),
                 calls=tuple(calls.values()),
@@ -212,7 +212,7 @@ def _read_call(
         MatchRecognizeError: the window has no such measure, or its name has a qualifier.
     """
     written = tokens.part(call.start, call.over)
-    span = written.whole
+    span = written.full_span
     text = " ".join(written.text.split())
     has_several_tokens = call.over - call.start > 1
     if tokens.key(call.over - 1) == ")" or (has_several_tokens and ")" in text):

@@ -86,7 +86,7 @@ class TotalFiller:
         """
         numbers = np.ascontiguousarray(words[:, :2])
         doubles = view_as_doubles(words[:, DOUBLE_WORD])
-        if self.total.floats or self.read.asked.is_double:
+        if self.total.floats or self.read.aggregate.is_double:
             exact, is_lost = self.convert_to_doubles(numbers, doubles)
             self.refuse_lost(is_lost & ~is_null, "DOUBLE")
             return make_array(exact, is_null)
@@ -130,7 +130,7 @@ class TotalFiller:
         if self.total.over == "sum" and self.total.inside != "count":
             number_type = self.values.type
         is_decimal = pa.types.is_decimal(number_type)
-        if self.read.asked.cast is not None:
+        if self.read.aggregate.cast is not None:
             return pa.decimal128(38, number_type.scale if is_decimal else 0)
         if not is_decimal:
             return pa.int64()

@@ -670,7 +670,7 @@ def build_distance_test(plan: MatchPlan, gap: Gap, row: Navigation) -> Scalar:
         row: the navigation to the other row.
     """
     order = plan.order_by[0].expression.text
-    span = gap.interval.place
+    span = gap.interval.span_or_start
     current_order = make_column(Navigation(), order, span)
     other_order = make_column(row, order, span)
     text = gap.interval.text
@@ -691,6 +691,6 @@ def build_count_test(variable: str | None, number: int, gap: Gap) -> Scalar:
         number: the number of rows.
         gap: the window whose place in the query the test gets.
     """
-    span = gap.interval.place
+    span = gap.interval.span_or_start
     count = Aggregate("count", variable, (), span=span)
     return compare_scalars("=", Term((count,), span), make_number(number, span))

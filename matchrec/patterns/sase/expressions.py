@@ -161,7 +161,7 @@ class EventReader(ScalarReader):
             span = self.tokens[self.position].span
             text = self.text.text_at(span)
             return errors.unexpected_token(span, text=text, where=self.clause, expected=expected)
-        end = self.text.whole.end
+        end = self.text.full_span.end
         return errors.query_ends_early(Span(end, end + 1), where=self.clause, expected=expected)
 
     def require(self, key: str, expected: str = "") -> None:

@@ -350,7 +350,7 @@ def check_brackets(tokens: TokenSequence, where: str) -> None:
         MatchRecognizeParseError: they do not.
     """
     if not tokens.tokens:
-        span = Span(tokens.offset, max(tokens.offset + 1, tokens.whole.end))
+        span = Span(tokens.offset, max(tokens.offset + 1, tokens.full_span.end))
         raise syntax_errors.missing_expression(span, where=where)
     refuse_strange(tokens, where)
     paired = {*tokens.pairs, *tokens.pairs.values()}

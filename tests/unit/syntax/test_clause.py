@@ -91,7 +91,7 @@ def test_every_part_has_its_place() -> None:
     ]
     assert clause.within is not None
     for node in (*(key.expression for key in clause.partition_by), clause.within.interval):
-        assert source.at(node.whole) == node.text
+        assert source.at(node.full_span) == node.text
     variables = [n.span for n in walk_pattern(clause.pattern) if isinstance(n, Variable) and n.span]
     assert [source.at(span) for span in variables] == ["A", "B", "`b c`"]
 

@@ -89,7 +89,7 @@ def laid_out(template: Template) -> str:
 def check_all_else_is_in_its_place(query: QueryNode) -> None:
     given_text, around = query.source.text, laid_out(write_outer_query(query))
     assert len(around) == len(given_text)
-    holes = [one.whole for one in query.sites] + [span for _, span in query.frames]
+    holes = [one.replaced for one in query.sites] + [span for _, span in query.frames]
     holes += query.markers
     for place, character in enumerate(given_text):
         if not any(hole.start <= place < hole.end for hole in holes):
@@ -107,7 +107,7 @@ def test_a_relation_by_itself_is_in_its_place(given_text: str) -> None:
     query = parse_sql(given_text, FRAMES)
     for site in query.sites:
         rows = laid_out(write_relation_query(query, site))
-        inside = [one.whole for one in query.sites if site.relation.holds(one.whole)]
+        inside = [one.replaced for one in query.sites if site.relation.holds(one.replaced)]
         inside += [*(span for _, span in query.frames), *query.markers]
         for place in range(site.relation.start, site.relation.end):
             if not any(hole.start <= place < hole.end for hole in inside):
