@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from matchrec.errors import command as errors
 from matchrec.errors.wording import show_count
@@ -71,6 +71,29 @@ class Score:
         return 2 * recall * precision / (recall + precision)
 
 
+@dataclass(frozen=True, slots=True)
+class OutcomeGroup:
+    """The incidents that have an outcome, a furthest variable and a reason in common."""
+
+    outcome: str  # hit or miss
+    furthest_variable: str | None
+    reason: str | None  # None for a hit
+    incidents: int
+    # How many of them several matches overlap.
+    hit_by_several: int
+
+
+class DrawnSpan(NamedTuple):
+    """An incident or a match in the picture, as Spark returns it."""
+
+    # The partition; None for an incident that is about all partitions.
+    lane: str | None
+    begin: Any
+    end: Any
+    # Whether the incident is hit, or the match overlaps an incident.
+    overlaps: bool
+
+
 @dataclass(frozen=True, repr=False)
 class Backtest(figures.PicturedText):
     """Labelled incidents compared with the matches of a query, from `Query.backtest`.
@@ -128,13 +151,12 @@ class Backtest(figures.PicturedText):
         counts = self.matches.selectExpr(
             "coalesce(sum(matches), 0L)", "coalesce(sum(IF(incidents > 0, matches, 0L)), 0L)"
         )
-        hits = [row for row in self._outcomes if row[0] == "hit"]
-        incident_count = sum(row[3] for row in self._outcomes)
+        hits = [group for group in self._outcomes if group.outcome == "hit"]
         match_count, over_an_incident = counts.collect()[0]
         return Score(
-            incidents=incident_count,
-            hits=sum(row[3] for row in hits),
-            hit_by_several=sum(row[4] for row in hits),
+            incidents=sum(group.incidents for group in self._outcomes),
+            hits=sum(group.incidents for group in hits),
+            hit_by_several=sum(group.hit_by_several for group in hits),
             matches=int(match_count),
             over_an_incident=int(over_an_incident),
         )
@@ -145,19 +167,22 @@ class Backtest(figures.PicturedText):
 
         Each item is a count of incidents, the last variable that was reached, and the reason.
         """
-        missed = [(row[3], row[1], row[2]) for row in self._outcomes if row[0] == "miss"]
-        return tuple(sorted(missed, key=lambda reason: (-reason[0], reason[1] or "", reason[2])))
+        missed = [
+            (group.incidents, group.furthest_variable, group.reason or "")
+            for group in self._outcomes
+            if group.outcome == "miss"
+        ]
+        missed.sort(key=lambda item: (-item[0], item[1] or "", item[2]))
+        return tuple(missed)
 
     @cached_property
-    def _outcomes(self) -> list[Any]:
-        """One row for each outcome, furthest variable and reason. Runs a job.
-
-        Each row also has the number of incidents, and how many were hit by several matches.
-        """
+    def _outcomes(self) -> list[OutcomeGroup]:
+        """The groups of incidents. Reading it for the first time runs a job."""
         from pyspark.sql.functions import expr
 
         groups = self.incidents.groupBy("outcome", "furthest_variable", "reason")
-        return list(groups.agg(expr("count(*)"), expr("count_if(matches > 1)")).collect())
+        rows = groups.agg(expr("count(*)"), expr("count_if(matches > 1)")).collect()
+        return [OutcomeGroup(*row) for row in rows]
 
     @property
     def text(self) -> str:
@@ -215,28 +240,31 @@ class Backtest(figures.PicturedText):
         """Return the picture as a figure of matplotlib. Runs two jobs."""
         figures.check_matplotlib()  # before any job runs
         incidents, matches = self.collect_drawn()
-        rows = (*incidents, *matches)
-        values = [value for row in rows for value in row[1:3] if value is not None]
+        spans = (*incidents, *matches)
+        ends = [end for span in spans for end in (span.begin, span.end) if end is not None]
         # If no incident has an end and there is no match, a band covers an axis without numbers.
-        first, last = (min(values), max(values)) if values else (0, 1)
-        lanes = list(dict.fromkeys(row[0] for row in rows if row[0] is not None))
+        first, last = (min(ends), max(ends)) if ends else (0, 1)
+        lanes = list(dict.fromkeys(span.lane for span in spans if span.lane is not None))
         heights = {lane: index for index, lane in enumerate(lanes[:MOST_LANES])} or {"": 0}
         figure = figures.make_figure(plot.WIDTH, 0.45 * len(heights) + 1.1)
         panel = figure.subplots()
-        for lane, begin, end, is_hit in incidents:
-            ends = (first if begin is None else begin, last if end is None else end)
-            colour = figures.MATCHED if is_hit else figures.MISSED
-            if lane is None:  # over all lanes
-                panel.axvspan(*ends, color=colour, alpha=0.3, linewidth=0)
-            elif lane in heights:
+        for incident in incidents:
+            begin = first if incident.begin is None else incident.begin
+            end = last if incident.end is None else incident.end
+            colour = figures.MATCHED if incident.overlaps else figures.MISSED
+            if incident.lane is None:  # over all lanes
+                panel.axvspan(begin, end, color=colour, alpha=0.3, linewidth=0)
+            elif incident.lane in heights:
+                height = heights[incident.lane]
                 band: Any = {"linewidth": 14, "solid_capstyle": "butt", "ms": 13}
-                panel.plot(ends, [heights[lane]] * 2, "|-", color=colour, **band)
-        for lane, *ends, is_over_incident in matches:
-            if lane in heights:
-                colour = figures.INK if is_over_incident else figures.BESIDE
-                panel.plot(ends, [heights[lane]] * 2, ".-", color=colour, linewidth=2)
-        plot.show_dates(panel, values)
-        if not values:
+                panel.plot([begin, end], [height, height], "|-", color=colour, **band)
+        for match in matches:
+            if match.lane in heights:
+                height = heights[match.lane]
+                colour = figures.INK if match.overlaps else figures.BESIDE
+                panel.plot([match.begin, match.end], [height] * 2, ".-", color=colour, linewidth=2)
+        plot.show_dates(panel, ends)
+        if not ends:
             panel.set_xticks([])
         plot.style_panel(panel, "", ", ".join(self.names))
         panel.set_xlabel(" to ".join(self.ends), color=figures.INK, fontsize=9)
@@ -249,12 +277,10 @@ class Backtest(figures.PicturedText):
         figure.legend(loc="outside upper center", ncols=4, frameon=False, fontsize=8, **title)
         return figure
 
-    def collect_drawn(self) -> tuple[list[Any], list[Any]]:
+    def collect_drawn(self) -> tuple[list[DrawnSpan], list[DrawnSpan]]:
         """Return the incidents and the matches that are drawn, at most 5,000 each. Runs two jobs.
 
-        Each is a tuple of its lane, its two ends, and whether it is hit or overlaps an incident.
-        The lane is None for an incident that is about all partitions. Missed incidents and false
-        alarms come first.
+        Missed incidents and false alarms come first.
 
         Raises:
             MatchRecognizeError: the values of the ORDER BY column have no positions on an axis.
@@ -264,31 +290,32 @@ class Backtest(figures.PicturedText):
             raise errors.backtest_not_drawable(kind=kind)
         end_template = "CAST({} AS DOUBLE)" if name_comparable_type(kind) == "number" else "{}"
 
-        def collect_rows(
-            frame: DataFrame, names: tuple[str, ...], ends: tuple[str, str], flag: str
-        ) -> list[Any]:
-            """Return the lane, the ends and a flag of each row, those with a false flag first.
+        def collect_spans(
+            frame: DataFrame, names: tuple[str, ...], ends: tuple[str, str], overlaps: str
+        ) -> list[DrawnSpan]:
+            """Return the spans of a DataFrame, those that overlap nothing first.
 
             Args:
                 frame: the incidents or the matches.
                 names: the columns that name the lane.
                 ends: the columns of the ends.
-                flag: a condition as SQL.
+                overlaps: `DrawnSpan.overlaps` as SQL.
             """
             kinds = dict(frame.dtypes)
             texts = ", ".join(write_series_name(quote_name(name), kinds[name]) for name in names)
             lane = f"concat_ws(', ', {texts})" if names else "CAST(NULL AS STRING)"
-            spans = [end_template.format(quote_name(end)) for end in ends]
-            rows = frame.selectExpr(f"{lane} AS lane", *spans, f"{flag} AS last")
-            drawn_rows = rows.orderBy("last", "lane").limit(MOST_DRAWN).collect()
-            return sorted(drawn_rows, key=lambda row: (row[3], number_sort_key(row[0] or "")))
+            begin, end = (end_template.format(quote_name(name)) for name in ends)
+            rows = frame.selectExpr(f"{lane} AS lane", begin, end, f"{overlaps} AS overlaps")
+            drawn_rows = rows.orderBy("overlaps", "lane").limit(MOST_DRAWN).collect()
+            spans = [DrawnSpan(*row) for row in drawn_rows]
+            return sorted(spans, key=lambda span: (span.overlaps, number_sort_key(span.lane or "")))
 
         match_ends = ("match_start", "match_end")
-        incidents = collect_rows(self.incidents, self.keys, self.ends, "outcome = 'hit'")
-        matches = collect_rows(self.matches, self.names, match_ends, "incidents > 0")
+        incidents = collect_spans(self.incidents, self.keys, self.ends, "outcome = 'hit'")
+        matches = collect_spans(self.matches, self.names, match_ends, "incidents > 0")
         if not self.names:
-            matches = [("", *row[1:]) for row in matches]
-        return [tuple(row) for row in incidents], [tuple(row) for row in matches]
+            matches = [match._replace(lane="") for match in matches]
+        return incidents, matches
 
     def __repr__(self) -> str:
         """Return the columns of the labels that have the ends. Runs no job."""
