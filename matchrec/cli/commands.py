@@ -25,7 +25,7 @@ from matchrec.cli.failures import (
 )
 from matchrec.cli.files import Table, check_writable_table, replace_when_complete, write
 from matchrec.cli.queries import QueryRequest, QuerySource, load_pattern
-from matchrec.cli.rows import FORMATS, SHOWN_ROWS, format_first_rows, write_rows
+from matchrec.cli.rows import OUTPUT_FORMATS, SHOWN_ROWS, format_first_rows, write_rows
 from matchrec.cli.session import open_local_session
 from matchrec.errors import command as errors
 from matchrec.errors.wording import show_count
@@ -52,7 +52,7 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
 @click.option(
     "--format",
     "form_of_rows",
-    type=click.Choice(tuple(FORMATS)),
+    type=click.Choice(tuple(OUTPUT_FORMATS)),
     default="table",
     show_default=True,
     help="Format of the printed rows.",
@@ -150,15 +150,15 @@ class Output:
         from matchrec.spark.backends import make_runner
 
         make_runner(spark).analyse(frame)
-        watch = matchrec.progress(spark)
+        progress = matchrec.progress(spark)
         if self.file:
-            with watch, raise_run_errors():
+            with progress, raise_run_errors():
                 count = write(frame.limit(self.limit) if self.limit else frame, self.file)
             tell(f"{show_count(count, 'row')} written to {self.file}")
             return count
         most = self.limit or (SHOWN_ROWS if self.form == "table" else None)
         with raise_run_errors():
-            count, has_more = write_rows(frame, self.form, most, watch, sys.stdout)
+            count, has_more = write_rows(frame, self.form, most, progress, sys.stdout)
         if has_more:
             rows = show_count(most or 0, "row")
             tell(f"showing {rows}; --limit N shows more, --output FILE writes all")

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from matchrec.cli.failures import explain_spark_error, is_spark_error, show_busy, tell
-from matchrec.cli.rows import cache_rows, check_distinct_names, comes_as_arrow, write_rows
+from matchrec.cli.rows import arrives_as_arrow, cache_rows, check_distinct_names, write_rows
 from matchrec.errors import command as errors
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.wording import shorten
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from matchrec.spark.csv_files import CsvFile
 
-FORMATS = {
+FILE_FORMATS = {
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
     **dict.fromkeys((".csv", ".tsv"), "csv"),
     **dict.fromkeys((".json", ".jsonl", ".ndjson"), "json"),
@@ -294,7 +294,7 @@ def read_query(path: str) -> str:
     Raises:
         MatchRecognizeError: there is no such file, or it is not a text.
     """
-    if strip_compression(Path(path)).suffix.lower() in FORMATS:
+    if strip_compression(Path(path)).suffix.lower() in FILE_FORMATS:
         stem = strip_compression(Path(path)).stem
         raise errors.rows_for_query(path=path, name=stem if stem.isidentifier() else "events")
     if path != "-" and not Path(path).is_file():
@@ -365,7 +365,7 @@ def format_of_table(name: str, path: Path) -> str:
     Raises:
         MatchRecognizeError: the format is unknown, or the folder is empty.
     """
-    if path.is_dir() and path.suffix.lower() not in FORMATS:
+    if path.is_dir() and path.suffix.lower() not in FILE_FORMATS:
         first_file = next(find_files(path), None)
         if first_file is None:
             reason = "it is a folder without files"
@@ -384,9 +384,9 @@ def find_format(path: Path) -> str:
     'csv'
     """
     suffix = strip_compression(path).suffix.lower()
-    if suffix not in FORMATS:
-        raise errors.unknown_format(path=str(path), endings=list(FORMATS))
-    return FORMATS[suffix]
+    if suffix not in FILE_FORMATS:
+        raise errors.unknown_format(path=str(path), endings=list(FILE_FORMATS))
+    return FILE_FORMATS[suffix]
 
 
 def parse_labels(argument: str) -> str:
@@ -395,7 +395,7 @@ def parse_labels(argument: str) -> str:
     Raises:
         MatchRecognizeError: it is the name of a file.
     """
-    if strip_compression(Path(argument)).suffix.lower() in FORMATS:
+    if strip_compression(Path(argument)).suffix.lower() in FILE_FORMATS:
         raise errors.file_for_table(path=argument)
     return argument
 
@@ -609,7 +609,7 @@ def write_parquet(frame: DataFrame, path: Path) -> int:
     from matchrec.spark.transport import write_parquet
 
     check_distinct_names(frame.columns, "a Parquet file")
-    if comes_as_arrow(frame):
+    if arrives_as_arrow(frame):
         return write_parquet(frame, path)
     parts = path.with_name("parts")
     with cache_rows(frame, nullcontext()) as (cached, rows):

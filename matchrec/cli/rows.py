@@ -1,9 +1,13 @@
-"""Rows as text for stdout: a table for people, or CSV, JSON or Markdown for other programs.
+"""Write rows to stdout: a table for people, or CSV, JSON or Markdown for other programs.
 
-The engine makes text of every value: a table and Markdown have it as Spark casts it, CSV as
-`to_csv` writes it. In CSV a NULL is empty and an empty text is `""`; arrays, maps and structs are
-JSON there, and bytes are in base 64. This module builds JSON in SQL, because Spark's `to_json` cuts
-times to milliseconds, and Sail's omits fields that are NULL and takes local times for UTC.
+1. `Format.write_columns` returns SQL that makes texts of a row. The engine computes them in
+   parallel: one text for each value of a table, or one for a whole line of CSV or JSON.
+2. `Format.format_lines` puts the texts into lines.
+
+A table and Markdown show values as Spark casts them to texts. In CSV, NULL is empty and an empty
+text is `""`; arrays, maps and structs are JSON, and bytes are in base 64. `JsonSql` builds JSON,
+because Spark's `to_json` cuts times to milliseconds, and Sail's omits fields that are NULL and
+takes local times for UTC.
 """
 
 from __future__ import annotations
@@ -29,48 +33,56 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
     from rich.console import JustifyMethod
 
-NESTED = ("array", "map", "struct", "variant")  # the beginnings of types that are JSON in CSV
+# The types whose values are JSON in CSV. The name of a type begins with one of these words.
+JSON_TYPES = ("array", "map", "struct", "variant")
+# How many rows a table shows unless the user sets a limit.
 SHOWN_ROWS = 20
-UNLIMITED_WIDTH = 1_000_000  # of a table that is not printed to a terminal, so no line is broken
+# The width of a table that is not printed to a terminal, in characters, so that no line is broken.
+UNLIMITED_WIDTH = 1_000_000
 CSV_OPTIONS = {
     "escape": '"',
     "ignoreLeadingWhiteSpace": "false",
     "ignoreTrailingWhiteSpace": "false",
 }
-SPECIAL = re.compile(r"[\\|`*<\[~&]|(?<!\w)_|_(?!\w)")  # characters with a meaning in Markdown
+# Finds the characters with a meaning in Markdown.
+MARKDOWN_SPECIAL = re.compile(r"[\\|`*<\[~&]|(?<!\w)_|_(?!\w)")
 
-Types = Sequence[tuple[str, str]]  # the names and types of columns, as in `DataFrame.dtypes`
-RowTexts = Sequence[Any]  # the texts of one row; None for NULL
-Watch = AbstractContextManager[None]  # shows the progress of Spark's jobs
+# The names and types of columns, as in `DataFrame.dtypes`.
+ColumnTypes = Sequence[tuple[str, str]]
+# The texts of one row; None for NULL.
+RowTexts = Sequence[Any]
+# Shows the progress of Spark's jobs in a `with` statement.
+ProgressDisplay = AbstractContextManager[None]
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
     """How rows are printed."""
 
-    # Returns columns of texts for the columns `c0`, `c1` … with a schema and in a time zone.
-    encode: Callable[[StructType, str], Sequence[Column]]
+    # Returns columns of texts over the columns `c0`, `c1` …, which have a schema; instants are in a
+    # time zone.
+    write_columns: Callable[[StructType, str], Sequence[Column]]
     # Makes lines of these texts.
-    lines: Callable[[Types, Iterable[RowTexts]], Iterator[str]]
+    format_lines: Callable[[ColumnTypes, Iterable[RowTexts]], Iterator[str]]
 
 
 def write_rows(
-    frame: DataFrame, form: str, limit: int | None, watch: Watch, out: TextIO
+    frame: DataFrame, form: str, limit: int | None, progress: ProgressDisplay, out: TextIO
 ) -> tuple[int, bool]:
     """Write the rows of a DataFrame to a stream.
 
     Args:
         frame: the DataFrame.
-        form: a name in `FORMATS`.
+        form: a name in `OUTPUT_FORMATS`.
         limit: how many rows are written; None for all.
-        watch: shows the progress of Spark's jobs.
+        progress: shows the progress of Spark's jobs.
         out: the stream.
 
     Returns:
         How many rows were written, and whether there are more.
     """
-    format_ = FORMATS[form]
-    texts = format_.encode(frame.schema, find_session_zone(frame))
+    output_format = OUTPUT_FORMATS[form]
+    texts = output_format.write_columns(frame.schema, find_session_zone(frame))
     written = 0
 
     def count_rows(rows: Iterator[RowTexts]) -> Iterator[RowTexts]:
@@ -80,8 +92,8 @@ def write_rows(
             written += 1
             yield row
 
-    with compute_texts(frame, texts, limit, watch) as rows:
-        for line in format_.lines(frame.dtypes, count_rows(rows)):
+    with compute_texts(frame, texts, limit, progress) as rows:
+        for line in output_format.format_lines(frame.dtypes, count_rows(rows)):
             out.write(f"{line}\n")
         out.flush()
         has_more = next(rows, None) is not None
@@ -95,51 +107,51 @@ def find_session_zone(frame: DataFrame) -> str:
 
 @contextmanager
 def compute_texts(
-    frame: DataFrame, texts: Sequence[Column], limit: int | None, watch: Watch
+    frame: DataFrame, texts: Sequence[Column], limit: int | None, progress: ProgressDisplay
 ) -> Iterator[Iterator[RowTexts]]:
-    """Yield the texts of the rows, which the engine computes in parallel.
+    """Yield an iterator over the texts of the rows, which the engine computes in parallel.
 
-    With a limit there may be one row more, which shows that the DataFrame has more rows.
+    With a limit, it yields one row more if the DataFrame has more rows than the limit.
 
     Args:
         frame: the DataFrame.
         texts: the texts of a row, over the columns `c0`, `c1` …
         limit: how many rows are needed; None for all.
-        watch: shows the progress of Spark's jobs.
+        progress: shows the progress of Spark's jobs.
     """
     # Columns get new names, because several may have the same.
     numbered = frame.toDF(*(f"c{index}" for index in range(len(frame.columns))))
-    if comes_as_arrow(frame):
-        with watch:
+    if arrives_as_arrow(frame):
+        with progress:
             batches = select_in_order(numbered, texts, limit).toArrow().to_batches()
         columns = ([column.to_pylist() for column in batch.columns[1:]] for batch in batches)
         yield (row for batch in columns for row in zip(*batch, strict=True))
     elif limit is not None:
-        with watch:
+        with progress:
             rows = numbered.select(*texts).take(limit + 1)
         yield iter(rows)
     else:
-        with cache_rows(numbered.select(*texts), watch) as (cached, _):
+        with cache_rows(numbered.select(*texts), progress) as (cached, _):
             yield iter(cached.toLocalIterator())
 
 
 def select_in_order(numbered: DataFrame, texts: Sequence[Column], limit: int | None) -> DataFrame:
     """Return the number of each row and its texts, in the order of the rows.
 
-    Sail divides sorted rows among its tasks to compute texts, and returns them in any order. So the
-    rows get numbers before, by a window that reads them one by one.
+    Sail divides sorted rows among its tasks to compute texts, and returns them in any order. So a
+    window function, which reads the rows one by one, numbers them first.
     """
     from pyspark.sql.functions import expr
 
     rows = numbered if limit is None else numbered.limit(limit + 1)
-    with_number = rows.select("*", expr("row_number() OVER (ORDER BY 1) AS at"))
-    return with_number.select("at", *texts).orderBy("at")
+    rows_with_number = rows.select("*", expr("row_number() OVER (ORDER BY 1) AS row_number"))
+    return rows_with_number.select("row_number", *texts).orderBy("row_number")
 
 
-def comes_as_arrow(frame: DataFrame) -> bool:
+def arrives_as_arrow(frame: DataFrame) -> bool:
     """Return whether all rows are fetched at once, as an Arrow table.
 
-    That is so on Sail, which does not keep cached rows, and would compute them for every job.
+    Sail does not keep cached rows, so it would compute them again for every job.
     """
     from matchrec.spark.backends import find_backend
 
@@ -147,15 +159,15 @@ def comes_as_arrow(frame: DataFrame) -> bool:
 
 
 @contextmanager
-def cache_rows(frame: DataFrame, watch: Watch) -> Iterator[tuple[DataFrame, int]]:
+def cache_rows(frame: DataFrame, progress: ProgressDisplay) -> Iterator[tuple[DataFrame, int]]:
     """Compute the rows of a DataFrame in parallel and cache them. Yield them and their number.
 
-    Fetching them without the cache would compute one partition after the other, if they are fetched
-    in order, or need memory for all of them on the driver.
+    Without the cache, fetching the rows in order would compute one partition after the other, and
+    fetching them all at once would need memory for all of them on the driver.
     """
     cached = frame.cache()
     try:
-        with watch:
+        with progress:
             rows = cached.count()
         yield cached, rows
     finally:
@@ -179,9 +191,8 @@ def check_distinct_names(names: Sequence[str], container: str) -> None:
 
 def fetch_first_texts(frame: DataFrame, limit: int) -> list[RowTexts]:
     """Return the first rows, and one more if there are more. Values are as Spark casts them."""
-    with compute_texts(
-        frame, write_texts(frame.schema, find_session_zone(frame)), limit, nullcontext()
-    ) as rows:
+    texts = cast_to_texts(frame.schema, find_session_zone(frame))
+    with compute_texts(frame, texts, limit, nullcontext()) as rows:
         return list(rows)
 
 
@@ -191,7 +202,7 @@ def format_first_rows(frame: DataFrame, limit: int) -> tuple[str, bool]:
     return "\n".join(format_table(frame.dtypes, rows[:limit])), len(rows) > limit
 
 
-def write_texts(schema: StructType, _zone: str) -> Sequence[Column]:
+def cast_to_texts(schema: StructType, _zone: str) -> Sequence[Column]:
     """Return each column as the engine casts it to a text; column n is called `cn`."""
     from pyspark.sql.functions import col
 
@@ -219,7 +230,7 @@ def write_csv_value(value: str, kind: DataType, zone: str) -> Column:
     from pyspark.sql.functions import base64, col, expr
 
     name = kind.simpleString()
-    if name.startswith(NESTED):
+    if name.startswith(JSON_TYPES):
         return expr(f"IF({value} IS NULL, NULL, {JsonSql(zone).write_value(value, kind)})")
     return base64(col(value)) if name == "binary" else col(value).cast("string")
 
@@ -349,8 +360,8 @@ class JsonSql:
         return f"""concat('"', {local}, {offset_sql}, '"')"""
 
 
-def format_table(types: Types, rows: Iterable[RowTexts]) -> Iterator[str]:
-    """Yield an aligned table with numbers to the right. In a terminal it is not wider than that."""
+def format_table(types: ColumnTypes, rows: Iterable[RowTexts]) -> Iterator[str]:
+    """Yield the lines of a table with numbers to the right, not wider than the terminal."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -369,29 +380,31 @@ def format_table(types: Types, rows: Iterable[RowTexts]) -> Iterator[str]:
     yield from (line.rstrip() for line in captured.get().splitlines())
 
 
-def format_csv(types: Types, rows: Iterable[RowTexts], delimiter: str = ",") -> Iterator[str]:
-    """Yield the header of a CSV file, then its rows, which are lines already."""
+def format_csv(types: ColumnTypes, rows: Iterable[RowTexts], delimiter: str = ",") -> Iterator[str]:
+    """Yield the header of a CSV file, then its rows, each of which is a single text: its line."""
     header = StringIO()
     csv.writer(header, delimiter=delimiter, lineterminator="").writerow([name for name, _ in types])
     yield header.getvalue()
-    yield from (str(row[0]) for row in rows)
+    for (line,) in rows:
+        yield str(line)
 
 
-def format_json_lines(_: Types, rows: Iterable[RowTexts]) -> Iterator[str]:
-    """Yield the rows, which are JSON objects already."""
-    yield from (str(row[0]) for row in rows)
+def format_json_lines(_: ColumnTypes, rows: Iterable[RowTexts]) -> Iterator[str]:
+    """Yield the rows, each of which is a single text: its JSON object."""
+    for (line,) in rows:
+        yield str(line)
 
 
-def format_json_array(types: Types, rows: Iterable[RowTexts]) -> Iterator[str]:
-    """Yield an array of objects, with one object in each line."""
-    prefix = "["
+def format_json_array(types: ColumnTypes, rows: Iterable[RowTexts]) -> Iterator[str]:
+    """Yield the lines of a JSON array with one object in each line."""
+    is_empty = True
     for line in format_json_lines(types, rows):
-        yield prefix + line
-        prefix = ","
-    yield "]" if prefix == "," else "[]"
+        yield f"[{line}" if is_empty else f",{line}"
+        is_empty = False
+    yield "[]" if is_empty else "]"
 
 
-def format_markdown(types: Types, rows: Iterable[RowTexts]) -> Iterator[str]:
+def format_markdown(types: ColumnTypes, rows: Iterable[RowTexts]) -> Iterator[str]:
     """Yield the lines of a Markdown table with numbers to the right."""
     yield format_markdown_row(printable(name) for name, _ in types)
     marks = ("---:" if kind.split("(")[0] in NUMBER_TYPES else "---" for _, kind in types)
@@ -405,20 +418,20 @@ def show_cell_text(value: str | None) -> str:
 
 
 def format_markdown_row(cells: Iterable[str]) -> str:
-    """Return a row of a Markdown table, in which every character is escaped that needs it.
+    """Return a row of a Markdown table, in which characters with a meaning in Markdown are escaped.
 
     >>> format_markdown_row(["a|b", "top_date", "*"])
     '| a\\\\|b | top_date | \\\\* |'
     """
-    texts = (SPECIAL.sub(r"\\\g<0>", cell) for cell in cells)
+    texts = (MARKDOWN_SPECIAL.sub(r"\\\g<0>", cell) for cell in cells)
     return f"| {' | '.join('<br>'.join(text.splitlines()) for text in texts)} |"
 
 
-FORMATS = {
-    "table": Format(write_texts, format_table),
+OUTPUT_FORMATS = {
+    "table": Format(cast_to_texts, format_table),
     "csv": Format(write_csv_line, format_csv),
     "tsv": Format(partial(write_csv_line, delimiter="\t"), partial(format_csv, delimiter="\t")),
     "json": Format(write_json_object, format_json_array),
     "jsonl": Format(write_json_object, format_json_lines),
-    "markdown": Format(write_texts, format_markdown),
+    "markdown": Format(cast_to_texts, format_markdown),
 }

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from matchrec.cli.files import FORMATS, Table, make_table, strip_compression
+from matchrec.cli.files import FILE_FORMATS, Table, make_table, strip_compression
 from matchrec.errors import MatchRecognizeError
 from matchrec.plan.text import is_reserved
 
@@ -168,7 +168,7 @@ def starts_relation(tokens: TokenSequence, index: int) -> bool:
 
 def has_known_format(path: str) -> bool:
     """Return whether the suffix of a file shows a format that can be read."""
-    return strip_compression(Path(path)).suffix.lower() in FORMATS
+    return strip_compression(Path(path)).suffix.lower() in FILE_FORMATS
 
 
 def read_path(token: Token) -> str:

@@ -223,7 +223,7 @@ def rank_columns(
     """
     indices_by_type: dict[object, list[int]] = {}
     for index in sorted(executable.crossing.ranked):
-        shape = type_shape(table.column(wire.column(index)).type)
+        shape = find_type_shape(table.column(wire.column(index)).type)
         indices_by_type.setdefault(shape, []).append(index)
     calls_python = any(executable.task.calls())
     ranks: dict[int, pa.Array] = {}
@@ -260,14 +260,14 @@ def sort_distinct(values: pa.Array) -> list[object]:
     return distinct.take(pc.sort_indices(distinct)).to_pylist()  # type: ignore[no-any-return]
 
 
-def type_shape(kind: pa.DataType) -> object:
+def find_type_shape(kind: pa.DataType) -> object:
     """Return a key that is equal for types with the same values.
 
     Names of fields do not count, nor whether a field may be NULL.
     """
     if not pa.types.is_nested(kind):
         return kind
-    return (kind.id, *(type_shape(kind.field(index).type) for index in range(kind.num_fields)))
+    return (kind.id, *(find_type_shape(kind.field(index).type) for index in range(kind.num_fields)))
 
 
 def rank_nested(columns: Sequence[pa.Array]) -> tuple[pa.Array, list[Value]]:
@@ -277,7 +277,7 @@ def rank_nested(columns: Sequence[pa.Array]) -> tuple[pa.Array, list[Value]]:
     is 0.0. Maps are ranked, too, but their order has no meaning.
 
     Args:
-        columns: columns of one `type_shape`.
+        columns: columns of one `find_type_shape`.
     """
     values = [
         None if value is None else find_representative(value)
