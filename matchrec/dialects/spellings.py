@@ -34,7 +34,7 @@ from matchrec.plan.clauses import AfterMatchSkip
 from matchrec.plan.pattern import Alternation, Concatenation, RowPattern, Variable, walk_pattern
 from matchrec.source import Span
 from matchrec.syntax.expressions.reader import ClausePart
-from matchrec.syntax.grammar import ClauseTokens, all_tokens, cut_out_tokens, find_sections
+from matchrec.syntax.grammar import ClauseTokens, read_section_tokens, cut_out_tokens, find_sections
 from matchrec.syntax.nodes import MatchRecognize
 from matchrec.syntax.relation import ClauseLocation
 from matchrec.syntax.row_pattern import ParameterValues, read_pattern_tokens
@@ -83,7 +83,7 @@ def edit_spellings(
     if product.name not in ("azure", "bigquery"):
         return
     if cuts is None:
-        clause, options = _take_out_options(all_tokens(tokens), product, values)
+        clause, options = _take_out_options(read_section_tokens(tokens), product, values)
         yield from _edit_clause_spellings(clause, options, product)
     times = set()
     for cut in cuts or ():

@@ -33,7 +33,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import find_reads_of_earlier_measures
 from matchrec.plan.text import read_words
 from matchrec.source import Source, Span
-from matchrec.syntax.grammar import all_tokens, cut_out_tokens
+from matchrec.syntax.grammar import read_section_tokens, cut_out_tokens
 from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.nodes import Site
@@ -143,7 +143,7 @@ def translate_clause(
 
     def translate(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
         """Yield the edits that translate the clause."""
-        return edit_clause(all_tokens(tokens), fragments, lambda: columns or {})
+        return edit_clause(read_section_tokens(tokens), fragments, lambda: columns or {})
 
     return _translate_text(source, tokens, spelling_edits, (read, write), translate)
 

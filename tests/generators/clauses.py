@@ -1,8 +1,8 @@
-"""Random clauses of all that a clause may say, as text, and rows that they are over.
+"""Draw random clauses with any options, as text, and rows for their input.
 
-Every shortcut of the engine has something to do with some of them: conditions on rows beside
-others, windows that conditions say, loops over rows that nothing needs, aggregates that Spark
-computes, matches that overlap. What cannot be together is refused when a query is built.
+Together they reach every shortcut of the engine: conditions on neighbouring rows, conditions that
+form a window, loops over irrelevant rows, aggregates that Spark computes, matches that overlap.
+Some combinations of options are not allowed; then building the query raises an error.
 """
 
 from __future__ import annotations
@@ -46,112 +46,129 @@ FRACTIONS = (None, 0.0, -0.0, 0.5, 1.25, -2.0)
 
 @dataclass(frozen=True)
 class Clause:
-    """text: of the clause, in its parentheses. keys: by which it divides the rows."""
+    """A clause."""
 
-    text: str
-    keys: str
+    text: str  # the text between its parentheses
+    keys: str  # its PARTITION BY; empty without one
 
     @property
     def query(self) -> str:
-        """A query over the DataFrame `rows`."""
+        """Return a query with the clause over the DataFrame `rows`."""
         return f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({self.text}) AS r"
 
 
-def some(random: Random, likely: float, *texts: str) -> str:
-    """One of the texts with a blank, or nothing."""
-    return f"{random.choice(texts)} " if random.random() < likely else ""
+def draw_option(random: Random, probability: float, *texts: str) -> str:
+    """Return one of the texts and a blank, or nothing."""
+    return f"{random.choice(texts)} " if random.random() < probability else ""
 
 
-def definitions(random: Random, words: str, *, is_numbered: bool) -> str:
-    """DEFINE of most variables of a pattern. is_numbered: whether matches have numbers there."""
-    names = [name for name in "ABC" if name in words]
-    able = [one for one in CONDITIONS if is_numbered or "NUMBER" not in one]
-    found = []
+def draw_definitions(random: Random, pattern: str, *, has_numbers: bool) -> str:
+    """Return DEFINE with most variables of a pattern.
+
+    Args:
+        random: the source of randomness.
+        pattern: the text of the pattern.
+        has_numbers: whether conditions may read MATCH_NUMBER().
+    """
+    names = [name for name in "ABC" if name in pattern]
+    mapped_names = [name for name in names if f"NOT {name}" not in pattern]
+    conditions = [text for text in CONDITIONS if has_numbers or "NUMBER" not in text]
+    definitions = []
     for name in names:
-        if random.random() < 0.8 or not found:
-            other = random.choice([one for one in names if f"NOT {one}" not in words] or names)
-            parts = random.sample(able, random.choice([1, 1, 2]))
-            whole = random.choice([" AND ", " AND ", " OR "]).join(f"({one})" for one in parts)
-            found.append(f"{name} AS {whole.format(v=name, w=other)}")
-    return f"DEFINE {', '.join(found)}"
+        if random.random() < 0.8 or not definitions:
+            other = random.choice(mapped_names or names)
+            parts = random.sample(conditions, random.choice([1, 1, 2]))
+            operator = random.choice([" AND ", " AND ", " OR "])
+            condition = operator.join(f"({part})" for part in parts)
+            definitions.append(f"{name} AS {condition.format(v=name, w=other)}")
+    return f"DEFINE {', '.join(definitions)}"
 
 
-def measures(random: Random, words: str) -> str:
-    """MEASURES that read variables of the pattern."""
-    mapped = [name for name in "ABC" if name in words and f"NOT {name}" not in words]
-    able = [one for one in MEASURES if all(f"{n}." not in one or n in mapped for n in "ABC")]
-    return f"MEASURES {', '.join(random.sample(able, random.randint(1, 4)))} "
+def draw_measures(random: Random, pattern: str) -> str:
+    """Return MEASURES that read variables of a pattern."""
+    mapped_names = [name for name in "ABC" if name in pattern and f"NOT {name}" not in pattern]
+    other_names = {*"ABC"} - {*mapped_names}
+    measures = [text for text in MEASURES if not any(f"{name}." in text for name in other_names)]
+    return f"MEASURES {', '.join(random.sample(measures, random.randint(1, 4)))} "
 
 
 def random_clause(random: Random) -> Clause:
-    """A clause that may be refused."""
+    """Return a clause, which may not be allowed."""
     keys = random.choice(["", "", "PARTITION BY k ", "PARTITION BY k, s "])
     selects = random.random() < 0.3
-    words = random.choice(SELECTED if selects else PATTERNS)
-    output = some(random, 0.5 if not selects else 0.9, "ALL MATCHES", "NON-OVERLAPPING MATCHES")
-    output = output if selects else some(random, 0.1, "ALL MATCHES", "LONGEST MATCH")
-    selection = some(random, 1.0, "SKIP TILL NEXT MATCH", "SKIP TILL ANY MATCH") if selects else ""
-    rows = some(
+    pattern = random.choice(SELECTED if selects else PATTERNS)
+    output = draw_option(
+        random, 0.5 if not selects else 0.9, "ALL MATCHES", "NON-OVERLAPPING MATCHES"
+    )
+    output = output if selects else draw_option(random, 0.1, "ALL MATCHES", "LONGEST MATCH")
+    selection = (
+        draw_option(random, 1.0, "SKIP TILL NEXT MATCH", "SKIP TILL ANY MATCH") if selects else ""
+    )
+    rows = draw_option(
         random, 0.6, "ONE ROW PER MATCH", "ALL ROWS PER MATCH",
         "ALL ROWS PER MATCH OMIT EMPTY MATCHES", "ALL ROWS PER MATCH WITH UNMATCHED ROWS",
         "ALL ROWS PER MATCH SHOW EMPTY MATCHES",
     )  # fmt: skip
-    mapped = [name for name in "AB" if name in words and f"NOT {name}" not in words]
-    skip = some(
+    mapped = [name for name in "AB" if name in pattern and f"NOT {name}" not in pattern]
+    skip = draw_option(
         random, 0.6, "AFTER MATCH SKIP TO NEXT ROW", "AFTER MATCH SKIP PAST LAST ROW",
         f"AFTER MATCH SKIP TO LAST {mapped[0]}", f"AFTER MATCH SKIP TO FIRST {mapped[-1]}",
         "AFTER MATCH SKIP TO LAST U",
     )  # fmt: skip
     skip = "" if "ALL M" in output or "NON" in output else skip
-    within = some(
+    within = draw_option(
         random, 0.9 if selects else 0.6, "WITHIN 3", "WITHIN 5", "WITHIN 9", "WITHIN 4 ROWS",
         "WITHIN 2 BETWEEN ROWS", "WITHIN 6, 2 BETWEEN ROWS", "WITHIN 3 FROM A TO B",
     )  # fmt: skip
     within = within if "TO B" not in within or {*"AB"} <= {*mapped} else ""
     endings = ["SHOW UNFINISHED MATCHES", *["SHOW TIMEOUT MATCHES"] * ("WITHIN" in within)]
-    partial = "" if "UNMATCHED" in rows or output else some(random, 0.06, *endings)
+    partial = "" if "UNMATCHED" in rows or output else draw_option(random, 0.06, *endings)
     ascends = "WITHIN" in within and "4 ROWS" not in within
     order = "t, id" if ascends else random.choice(["t, id", "id", "t DESC, id"])
-    first = some(random, 0.08, "FIRST 1 MATCHES", "FIRST 3 MATCHES")
+    first = draw_option(random, 0.08, "FIRST 1 MATCHES", "FIRST 3 MATCHES")
     is_named = "LAST U" in skip or random.random() < 0.1
     subset = f"SUBSET U = ({', '.join(mapped)}) " if is_named else ""
     rows = rows or "ONE ROW PER MATCH " * bool(partial)
-    define = definitions(random, words, is_numbered="ALL M" not in output)
+    define = draw_definitions(random, pattern, has_numbers="ALL M" not in output)
+    measures = draw_measures(random, pattern)
     text = (
-        f"{keys}ORDER BY {order} {measures(random, words)}{rows}{partial}{skip}PATTERN ({words}) "
+        f"{keys}ORDER BY {order} {measures}{rows}{partial}{skip}PATTERN ({pattern}) "
         f"{selection}{output}{first}{within}{subset}{define}"
     )
     return Clause(text, keys)
 
 
 def random_window(random: Random) -> str:
-    """A query with a row pattern window, of which each row is in the result."""
-    words = random.choice([one for one in PATTERNS if not any(c in one for c in "^$UN{")])
+    """Return a query with a row pattern window. Its result has all input rows."""
+    patterns = [text for text in PATTERNS if not any(sign in text for sign in "^$UN{")]
+    pattern = random.choice(patterns)
     keys = random.choice(["", "PARTITION BY k "])
-    skip = some(random, 0.5, "AFTER MATCH SKIP TO NEXT ROW", "AFTER MATCH SKIP PAST LAST ROW")
+    skip = draw_option(
+        random, 0.5, "AFTER MATCH SKIP TO NEXT ROW", "AFTER MATCH SKIP PAST LAST ROW"
+    )
     frame = random.choice(["UNBOUNDED FOLLOWING", "3 FOLLOWING"])
     return (
         "SELECT id, low OVER w AS low, count(*) OVER w AS n FROM {rows} WINDOW w AS "
         f"({keys}ORDER BY t, id MEASURES LAST(x) AS low ROWS BETWEEN CURRENT ROW AND {frame} "
-        f"{skip}PATTERN ({words}) {definitions(random, words, is_numbered=False)})"
+        f"{skip}PATTERN ({pattern}) {draw_definitions(random, pattern, has_numbers=False)})"
     )
 
 
 def random_rows(random: Random, count: int) -> list[Row]:
-    """Rows in any order; `id` is unique, `t` is not, and has gaps."""
-    stretch = random.choice([1, 2, 6])
-    times = [random.randint(0, count * stretch) for _ in range(count)]
+    """Return rows in any order. `id` is unique; `t` has ties and gaps."""
+    spread = random.choice([1, 2, 6])
+    times = [random.randint(0, count * spread) for _ in range(count)]
     jumps = [random.randint(0, 3) * random.choice([1, 1, 50]) for _ in range(count)]
     ids = list(range(count))
     random.shuffle(ids)
     return [
         (
-            ids[place],
+            ids[index],
             random.choice(["a", "b", "c", None]),
-            None if random.random() < 0.03 else times[place] + jumps[place],
+            None if random.random() < 0.03 else times[index] + jumps[index],
             random.choice([None, 0, 1, 1, 2, 3]),
             random.choice(FRACTIONS),
             random.choice(["a", "b", "c", None]),
         )
-        for place in range(count)
+        for index in range(count)
     ]

@@ -1,6 +1,7 @@
-"""Valid texts with a few words changed: queries, SASE+ queries and patterns, by a seeded generator.
+"""Change a few words of valid queries, SASE+ queries and patterns at random.
 
-What a mutant means is nobody's business: it must end in a plan or in an error of ours.
+The meaning of a mutant does not matter: matchrec must return a plan for it or raise one of its own
+errors.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from tests.cases.pattern_notation import written_out
 from tests.unit import golden_text
 
 SASE_PLANS = Path(__file__).parents[1] / "unit" / "patterns" / "sase" / "plans.txt"
+# Finds a word, a sign, a quoted text or blanks.
 WORD = re.compile(
     r"""
     \s+ | \w+ | '(?:[^']|'')*' | `[^`]*` | "[^"]*" | --[^\n]* | \{- | -\} | \|\| | [<>=!]=
@@ -26,8 +28,9 @@ WORD = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
-HUGE = "9" * 5000
-STRANGERS = (
+HUGE_NUMBER = "9" * 5000
+# Words that replace or follow words of a text.
+STRANGE_WORDS = (
     *sorted(
         split_words(
             """
@@ -42,7 +45,7 @@ STRANGERS = (
             """
         )
     ),
-    HUGE,
+    HUGE_NUMBER,
     "(SELECT 1)",
     "max('X' || (SELECT 'Y'))",
     "CASE WHEN TRUE THEN 1 END",
@@ -50,81 +53,94 @@ STRANGERS = (
 )
 QUOTES = "'\"`"
 
+# Changes the words of a text in place. The arguments are the words, the indices of two of them, and
+# a source of randomness.
 Change = Callable[[list[str], int, int, random.Random], None]
 
 
-def dropped(parts: list[str], here: int, _: int, __: random.Random) -> None:
-    parts[here] = ""
+def drop_word(words: list[str], index: int, _other: int, _generator: random.Random) -> None:
+    """Drop a word."""
+    words[index] = ""
 
 
-def doubled(parts: list[str], here: int, _: int, __: random.Random) -> None:
-    parts[here] += f" {parts[here]}"
+def double_word(words: list[str], index: int, _other: int, _generator: random.Random) -> None:
+    """Repeat a word."""
+    words[index] += f" {words[index]}"
 
 
-def swapped(parts: list[str], here: int, there: int, _: random.Random) -> None:
-    parts[here], parts[there] = parts[there], parts[here]
+def swap_words(words: list[str], index: int, other: int, _generator: random.Random) -> None:
+    """Swap two words."""
+    words[index], words[other] = words[other], words[index]
 
 
-def copied(parts: list[str], here: int, there: int, _: random.Random) -> None:
-    parts[here] = parts[there]
+def copy_word(words: list[str], index: int, other: int, _generator: random.Random) -> None:
+    """Replace a word by another one of the text."""
+    words[index] = words[other]
 
 
-def replaced(parts: list[str], here: int, _: int, random_: random.Random) -> None:
-    parts[here] = random_.choice(STRANGERS)
+def replace_word(words: list[str], index: int, _other: int, generator: random.Random) -> None:
+    """Replace a word by a strange one."""
+    words[index] = generator.choice(STRANGE_WORDS)
 
 
-def joined(parts: list[str], here: int, _: int, random_: random.Random) -> None:
-    parts[here] += f" {random_.choice(STRANGERS)} "
+def insert_word(words: list[str], index: int, _other: int, generator: random.Random) -> None:
+    """Insert a strange word after a word."""
+    words[index] += f" {generator.choice(STRANGE_WORDS)} "
 
 
-def requoted(parts: list[str], here: int, _: int, random_: random.Random) -> None:
-    quote = random_.choice(QUOTES)
-    parts[here] = f"{quote}{parts[here].strip(QUOTES)}{quote}"
+def requote_word(words: list[str], index: int, _other: int, generator: random.Random) -> None:
+    """Put a word into other quotes."""
+    quote = generator.choice(QUOTES)
+    words[index] = f"{quote}{words[index].strip(QUOTES)}{quote}"
 
 
-def renumbered(parts: list[str], here: int, _: int, random_: random.Random) -> None:
-    numbers = [index for index, part in enumerate(parts) if part.isdigit()]
-    at = random_.choice(numbers) if numbers else here
-    parts[at] = random_.choice(("0", "9223372036854775807", "99999999999999999999", HUGE))
+def change_number(words: list[str], index: int, _other: int, generator: random.Random) -> None:
+    """Replace a number by an extreme one; without a number in the text, replace a word."""
+    numbers = [number for number, word in enumerate(words) if word.isdigit()]
+    changed = generator.choice(numbers) if numbers else index
+    words[changed] = generator.choice(
+        ("0", "9223372036854775807", "99999999999999999999", HUGE_NUMBER)
+    )
 
 
-def cut_short(parts: list[str], here: int, _: int, __: random.Random) -> None:
-    del parts[here + 1 :]
+def cut_text(words: list[str], index: int, _other: int, _generator: random.Random) -> None:
+    """Drop the text after a word."""
+    del words[index + 1 :]
 
 
-def closed_up(parts: list[str], here: int, _: int, __: random.Random) -> None:
-    """Without the blanks beside a word."""
-    for beside in (here - 1, here + 1):
-        if 0 <= beside < len(parts) and not parts[beside].strip():
-            parts[beside] = ""
+def drop_blanks(words: list[str], index: int, _other: int, _generator: random.Random) -> None:
+    """Drop the blanks before and after a word."""
+    for neighbour in (index - 1, index + 1):
+        if 0 <= neighbour < len(words) and not words[neighbour].strip():
+            words[neighbour] = ""
 
 
 CHANGES: tuple[Change, ...] = (
-    dropped,
-    doubled,
-    swapped,
-    copied,
-    replaced,
-    replaced,
-    joined,
-    joined,
-    requoted,
-    renumbered,
-    cut_short,
-    closed_up,
+    drop_word,
+    double_word,
+    swap_words,
+    copy_word,
+    replace_word,
+    replace_word,
+    insert_word,
+    insert_word,
+    requote_word,
+    change_number,
+    cut_text,
+    drop_blanks,
 )
 
 
-def mutated(text: str, random_: random.Random) -> str:
-    """The text with one to three of its words or signs changed."""
-    parts = [match.group() for match in WORD.finditer(text)]
-    for _ in range(random_.choice((1, 1, 1, 2, 3))):
-        places = [index for index, part in enumerate(parts) if part.strip()]
-        if not places:
+def mutate_text(text: str, generator: random.Random) -> str:
+    """Return the text with one to three of its words or signs changed."""
+    words = [match.group() for match in WORD.finditer(text)]
+    for _ in range(generator.choice((1, 1, 1, 2, 3))):
+        indices = [index for index, word in enumerate(words) if word.strip()]
+        if not indices:
             break
-        here, there = random_.choice(places), random_.choice(places)
-        random_.choice(CHANGES)(parts, here, there, random_)
-    return "".join(parts)
+        index, other = generator.choice(indices), generator.choice(indices)
+        generator.choice(CHANGES)(words, index, other, generator)
+    return "".join(words)
 
 
 # SQL
@@ -132,11 +148,13 @@ def mutated(text: str, random_: random.Random) -> str:
 QUERIES = [(file, record.sql) for file in case_files() for record in (*file.queries, *file.errors)]
 
 
-def queries(number: int, seed: int) -> Iterator[tuple[CaseFile, str]]:
-    """So many mutants of random queries, file by file."""
-    random_ = random.Random(seed)
-    found = sorted(random_.choices(QUERIES, k=number), key=lambda one: str(one[0].path))
-    return ((file, mutated(text, random_)) for file, text in found)
+def mutate_queries(count: int, seed: int) -> Iterator[tuple[CaseFile, str]]:
+    """Yield `count` mutants of random queries, each with the file of the query, file by file."""
+    generator = random.Random(seed)
+    drawn = generator.choices(QUERIES, k=count)
+    drawn.sort(key=lambda file_and_text: str(file_and_text[0].path))
+    for file, text in drawn:
+        yield file, mutate_text(text, generator)
 
 
 # SASE+
@@ -144,14 +162,16 @@ def queries(number: int, seed: int) -> Iterator[tuple[CaseFile, str]]:
 SASE_QUERIES = [record.given for record in golden_text.read(SASE_PLANS)]
 
 
-def sase_queries(number: int, seed: int) -> Iterator[str]:
-    """So many mutants of random SASE+ queries."""
-    random_ = random.Random(seed)
-    return (mutated(random_.choice(SASE_QUERIES), random_) for _ in range(number))
+def mutate_sase_queries(count: int, seed: int) -> Iterator[str]:
+    """Yield `count` mutants of random SASE+ queries."""
+    generator = random.Random(seed)
+    for _ in range(count):
+        yield mutate_text(generator.choice(SASE_QUERIES), generator)
 
 
-# The Pattern API: a pattern is a list of calls, each a name and its arguments
+# The Pattern API: a pattern is a list of calls.
 
+# The name of a method, and its arguments. A group is an argument that is a list of calls.
 Call = tuple[str, list[Any], dict[str, Any]]
 PATTERNS = [record.calls for file in case_files() for record in (*file.patterns, *file.refused)]
 OTHER_CALLS = (
@@ -161,70 +181,73 @@ OTHER_CALLS = (
     '.within(5).within("1 hour").within(7, "previous_to_current")'
     '.within(float("inf")).within(float("nan")).within(1e300).within(-1).within(0)'
     f".times({'9' * 4000}).within({'9' * 4000}).one_or_more(gap=3)"
-    f".where('a.\"x\" > PREV(x, {HUGE})')"
+    f".where('a.\"x\" > PREV(x, {HUGE_NUMBER})')"
 )
 
 
-def calls_of(pattern: str) -> list[Call]:
-    """The calls of a pattern written in Python, groups as lists of calls."""
-    found: list[Call] = []
+def read_calls(pattern: str) -> list[Call]:
+    """Return the calls of a pattern that is written in Python."""
+    calls: list[Call] = []
     node: ast.expr = ast.parse(written_out(pattern), mode="eval").body
     while isinstance(node, ast.Call):
         name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr  # type: ignore[attr-defined]
-        keywords = {str(one.arg): argument(one.value) for one in node.keywords}
-        found.insert(0, (name, [argument(one) for one in node.args], keywords))
+        arguments = [read_argument(argument) for argument in node.args]
+        keywords = {str(keyword.arg): read_argument(keyword.value) for keyword in node.keywords}
+        calls.insert(0, (name, arguments, keywords))
         node = node.func.value if isinstance(node.func, ast.Attribute) else node.func
-    return found
-
-
-def argument(node: ast.expr) -> Any:
-    """A constant, a special number or a group."""
-    text = ast.unparse(node)
-    is_group = isinstance(node, ast.Call) and not text.startswith("float(")
-    return calls_of(text) if is_group else eval(text, {"float": float})
-
-
-def built(calls: list[Call]) -> Pattern:
-    """The pattern of some calls, the first of which is `begin`, whatever it was."""
-    found: Any = Pattern
-    for index, (name, given, keywords) in enumerate(calls):
-        method = getattr(found, name if index else "begin")
-        found = method(*(built(one) if isinstance(one, list) else one for one in given), **keywords)
-    return found  # type: ignore[no-any-return]
-
-
-def patterns(number: int, seed: int) -> Iterator[list[Call]]:
-    """The calls of so many mutants of random patterns."""
-    random_ = random.Random(seed)
-    return (mutated_calls(calls_of(random_.choice(PATTERNS)), random_) for _ in range(number))
-
-
-def mutated_calls(calls: list[Call], random_: random.Random) -> list[Call]:
-    """The calls with one to three of them changed; the first stays."""
-    calls = list(calls)
-    for _ in range(random_.choice((1, 1, 2, 3))):
-        here, there = random_.randrange(len(calls)), random_.randrange(len(calls))
-        match random_.randrange(5):
-            case 0 if here:
-                del calls[here]
-            case 1:
-                calls.insert(max(here, 1), calls[there])
-            case 2 if here and there:
-                calls[here], calls[there] = calls[there], calls[here]
-            case 3:
-                calls.insert(here + 1, random_.choice(calls_of(OTHER_CALLS)[1:]))
-            case _:
-                calls[here] = with_other_arguments(calls[here], random_)
     return calls
 
 
-def with_other_arguments(call: Call, random_: random.Random) -> Call:
-    """The call with its texts and groups mutated."""
-    name, given, keywords = call
-    return name, [other_argument(one, random_) for one in given], keywords
+def read_argument(node: ast.expr) -> Any:
+    """Return an argument of a call: a constant, a special number, or the calls of a group."""
+    text = ast.unparse(node)
+    is_group = isinstance(node, ast.Call) and not text.startswith("float(")
+    return read_calls(text) if is_group else eval(text, {"float": float})
 
 
-def other_argument(one: Any, random_: random.Random) -> Any:
-    if isinstance(one, list):
-        return mutated_calls(one, random_)
-    return mutated(one, random_) if isinstance(one, str) else one
+def build_pattern(calls: list[Call]) -> Pattern:
+    """Return the pattern that the calls build. The first call is `begin`, whatever its name is."""
+    pattern: Any = Pattern
+    for index, (name, arguments, keywords) in enumerate(calls):
+        method = getattr(pattern, name if index else "begin")
+        values = [
+            build_pattern(argument) if isinstance(argument, list) else argument
+            for argument in arguments
+        ]
+        pattern = method(*values, **keywords)
+    return pattern  # type: ignore[no-any-return]
+
+
+def mutate_patterns(count: int, seed: int) -> Iterator[list[Call]]:
+    """Yield the calls of `count` mutants of random patterns."""
+    generator = random.Random(seed)
+    for _ in range(count):
+        yield mutate_calls(read_calls(generator.choice(PATTERNS)), generator)
+
+
+def mutate_calls(calls: list[Call], generator: random.Random) -> list[Call]:
+    """Return the calls with one to three changes. The first call keeps its index."""
+    calls = list(calls)
+    for _ in range(generator.choice((1, 1, 2, 3))):
+        index, other = generator.randrange(len(calls)), generator.randrange(len(calls))
+        match generator.randrange(5):
+            case 0 if index:
+                del calls[index]
+            case 1:
+                calls.insert(max(index, 1), calls[other])
+            case 2 if index and other:
+                calls[index], calls[other] = calls[other], calls[index]
+            case 3:
+                calls.insert(index + 1, generator.choice(read_calls(OTHER_CALLS)[1:]))
+            case _:
+                name, arguments, keywords = calls[index]
+                mutants = [mutate_argument(argument, generator) for argument in arguments]
+                calls[index] = name, mutants, keywords
+    return calls
+
+
+def mutate_argument(argument: Any, generator: random.Random) -> Any:
+    """Return a text or a group with changes; any other argument as it is."""
+    if isinstance(argument, list):
+        return mutate_calls(argument, generator)
+    return mutate_text(argument, generator) if isinstance(argument, str) else argument

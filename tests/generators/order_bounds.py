@@ -1,7 +1,7 @@
-"""Random queries whose conditions bound how far a row lies from another one along the order.
+"""Draw random queries whose conditions bound the distance of a row from another row in the order.
 
-An order value is a fraction of the unit of its column, or a float. A conjunct is SQL and a function
-in plain Python of the value of the candidate row and of that of the row that it names.
+An order value is a fraction, in the unit of its column, or a float. Each conjunct has its SQL and a
+Python function of two order values: of the candidate row, and of the row that it is compared with.
 """
 
 from __future__ import annotations
@@ -48,76 +48,82 @@ ROWS = {"V.ts": "V", "FIRST(V.ts)": "first V", "FIRST(ts)": "first", "C.ts": "C"
 
 @dataclass(frozen=True)
 class OrderColumn:
-    """A type to order by. text: of a value as a CAST reads it. length: SQL of so many units."""
+    """A column that orders the rows."""
 
     type: str
-    text: Callable[[Number], str] = str
-    length: str = "{}"
-    difference: str = "{} - {}"
-    fractions: tuple[str, ...] = ("0",)
+    text: Callable[[Number], str] = str  # returns a value as CAST reads it
+    length: str = "{}"  # a length as SQL, for a number of units
+    difference: str = "{} - {}"  # the distance of two values as SQL
+    fractions: tuple[str, ...] = ("0",)  # of the unit, which values may have
 
     @property
     def is_exact(self) -> bool:
+        """Return whether sums and differences of values are exact."""
         return self.type != "double"
 
 
-def day(value: Number) -> str:
+def show_day(value: Number) -> str:
+    """Return a number of days as a date."""
     return str(date(2024, 1, 1) + timedelta(int(value)))
 
 
-def hour(value: Number) -> str:
+def show_hour(value: Number) -> str:
+    """Return a number of hours as a time."""
     return str(datetime(2024, 1, 1) + timedelta(hours=float(value)))
 
 
 COLUMNS = (
     OrderColumn("bigint"),
     OrderColumn("double", fractions=("0", "0.1", "0.5")),
-    OrderColumn("timestamp", hour, "INTERVAL '{}' HOUR", fractions=("0", "0.5")),
+    OrderColumn("timestamp", show_hour, "INTERVAL '{}' HOUR", fractions=("0", "0.5")),
     OrderColumn("int"),
     OrderColumn("decimal(6,2)", lambda x: str(float(x)), fractions=("0", "0.25", "0.5")),
-    OrderColumn("date", day, "INTERVAL '{}' DAY"),
-    OrderColumn("timestamp_ntz", hour, "INTERVAL {} HOURS", fractions=("0", "0.5")),
-    OrderColumn("date", day, "{}", "datediff({}, {})"),
+    OrderColumn("date", show_day, "INTERVAL '{}' DAY"),
+    OrderColumn("timestamp_ntz", show_hour, "INTERVAL {} HOURS", fractions=("0", "0.5")),
+    OrderColumn("date", show_day, "{}", "datediff({}, {})"),
 )
 
 
 @dataclass(frozen=True)
 class Conjunct:
-    """A conjunct of a condition. row: the one that it names beside the candidate row."""
+    """A conjunct of a condition."""
 
     sql: str
-    row: str
+    row: str  # a value of `ROWS`: the row that the candidate row is compared with
     truth: Truth
 
 
 @dataclass(frozen=True)
 class RandomGap:
-    """A window inside of a match. after, to: see `matchrec.plan.clauses.Gap`."""
+    """A window inside a match."""
 
     sql: str
-    after: str | None
+    after: str | None  # see `matchrec.plan.clauses.Gap`
     to: str | None
     truth: Truth
 
 
 @dataclass(frozen=True)
 class BoundedQuery:
-    """A query. conditions: by variable the kinds of its rows, and conjuncts."""
+    """A query."""
 
     pattern: str
     skip: str
     order: str
+    # For each variable, the kinds of rows that it takes, and its other conjuncts.
     conditions: dict[str, tuple[str, tuple[Conjunct, ...]]]
     gaps: tuple[RandomGap, ...] = ()
 
     def text(self, table: str) -> str:
-        """The query over a table."""
-        defined = []
+        """Return the SQL of the query over a table."""
+        definitions = []
         for name, (kinds, conjuncts) in self.conditions.items():
-            parts = [one.sql for one in conjuncts]
-            parts += [] if kinds == KINDS else [f"kind IN ({', '.join(map(repr, kinds))})"]
-            defined += [f"{name} AS {' AND '.join(parts)}"] if parts else []
-        define = f" DEFINE {', '.join(defined)}" if defined else ""
+            parts = [conjunct.sql for conjunct in conjuncts]
+            if kinds != KINDS:
+                parts.append(f"kind IN ({', '.join(map(repr, kinds))})")
+            if parts:
+                definitions.append(f"{name} AS {' AND '.join(parts)}")
+        define = f" DEFINE {', '.join(definitions)}" if definitions else ""
         within = f" WITHIN {', '.join(gap.sql for gap in self.gaps)}" if self.gaps else ""
         return (
             f"SELECT * FROM {table} MATCH_RECOGNIZE (PARTITION BY part ORDER BY {self.order}, id "
@@ -127,7 +133,7 @@ class BoundedQuery:
 
 
 def random_value(random: Random, column: OrderColumn) -> Number | None:
-    """A value; many are equal."""
+    """Return an order value. Many values are equal."""
     if random.random() < 0.1:
         return None
     if not column.is_exact and random.random() < 0.15:
@@ -137,7 +143,15 @@ def random_value(random: Random, column: OrderColumn) -> Number | None:
 
 
 def random_conjunct(random: Random, column: OrderColumn, names: list[str]) -> Conjunct:
-    """A bound, in one of the ways to write it; now and then one from below. names: of rows."""
+    """Return a bound on the distance from a row, in one of the ways to write it.
+
+    Sometimes it is a bound from below.
+
+    Args:
+        random: the source of randomness.
+        column: the order column.
+        names: the keys of `ROWS` to choose from.
+    """
     name = random.choice(names[: random.choice((1, 3, 3, 4))])
     number: Number = Fraction(random.choice((0, 1, 2, 2, 3, 3, 5)))
     number = number if column.is_exact else float(number)
@@ -171,9 +185,9 @@ def random_conjunct(random: Random, column: OrderColumn, names: list[str]) -> Co
 
 
 def random_query(random: Random, column: OrderColumn, order: str) -> BoundedQuery:
-    """A query that mostly has a window, unless the order descends."""
+    """Return a query. If the order ascends, its conditions mostly form a window."""
     pattern = random.choice(PATTERNS)
-    variables = [one for one in "VCPXY" if one in pattern.replace("PERMUTE", "")]
+    variables = [name for name in "VCPXY" if name in pattern.replace("PERMUTE", "")]
     names = [text for text, row in ROWS.items() if row[-1] in variables or row == "first"]
     bound = random_conjunct(random, column, names)
     conditions = {}
@@ -190,17 +204,18 @@ def random_query(random: Random, column: OrderColumn, order: str) -> BoundedQuer
 
 
 def random_gaps(random: Random, column: OrderColumn, variables: list[str]) -> Iterator[RandomGap]:
-    """One window between rows, or one from a variable to another one, or both."""
+    """Yield a window between rows, a window from a variable to another one, or both."""
     for between in random.choice(((True,), (False,), (True, False))):
         number: Number = Fraction(random.choice((1, 2, 3, 5)))
         number = number if column.is_exact else float(number)
         length = column.length.format(int(number))
 
-        def near(x: Number, v: Number, number: Number = number) -> bool:
+        def is_near(x: Number, v: Number, number: Number = number) -> bool:
+            """Return whether x is less than the length after v."""
             return ordered(x) < ordered(v + number)
 
         if between:
-            yield RandomGap(f"{length} BETWEEN ROWS", None, None, near)
+            yield RandomGap(f"{length} BETWEEN ROWS", None, None, is_near)
         elif len(variables) > 1:
             after, to = random.sample(variables, 2)
-            yield RandomGap(f"{length} FROM {after} TO {to}", after, to, near)
+            yield RandomGap(f"{length} FROM {after} TO {to}", after, to, is_near)

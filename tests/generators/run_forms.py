@@ -1,7 +1,7 @@
-"""What random conditions over several rows of a run are made of: see `run_conditions`.
+"""The columns, values and forms of random conditions over several rows of a run.
 
-In a form `{i}` is a value of the type of column i, `{0}` the first of some drawn before, `{c}` a
-condition.
+`run_conditions` fills the forms: `{i}` is a value of the type of column i, `{0}` the first operand
+that was drawn before, and `{c}` a condition.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ COLUMNS: Columns = {
 }
 NESTED = ("ARRAY", "STRUCT", "MAP")
 UNORDERED = ("mp",)
+# The same columns with values for which most operations do not fail in ANSI mode.
 TAME: Columns = COLUMNS | {
     "i": ("INT", [0, 1, 2, -3, 7]),
     "l": ("BIGINT", [0, 1, 2, -3, 2**33]),
@@ -43,7 +44,6 @@ TAME: Columns = COLUMNS | {
     "f": ("FLOAT", [0.0, 0.1, 0.35, -2.5]),
     "name": ("STRING", ["12", "7", "0", "3"]),
 }
-"""COLUMNS with values of which most operations have a result under ANSI."""
 NUMBERS = ("i", "l", "d", "f", "m", "w")
 LITERALS = {
     "i": ["1", "-3", "2"],
@@ -63,7 +63,8 @@ LITERALS = {
     "p": ["named_struct('u', 1, 'v', 'a')"],
     "mp": ["map('a', 1)"],
 }
-NO_ROW = "IF(t < 0, {0}, NULL)"  # a NULL that Spark does not see before it computes
+# NULL, in a form that Spark does not fold to a constant.
+NO_ROW = "IF(t < 0, {0}, NULL)"
 READS = [
     ("{0}", "{0}"),
     ("C.{0}", "{0}"),
@@ -263,10 +264,13 @@ AGGREGATES: dict[str, list[str]] = {
 }
 OF_ANY = ["min({0})", "max({0})", "first_value({0})", "last_value({0})", "any_value({0})"]
 UNORDERED_OF_ANY = OF_ANY[2:]
+# Calls that may be around the aggregate of a form.
 OUTER = ("size(", "CAST(")
-"""What may be around the aggregate of a form."""
 
-ALIKE = [
+# Aggregates that Spark does not allow over a frame: the form in DEFINE, an equivalent form in Spark,
+# and the column whose type the value has. `{a}` is the variable and a point, `{w}` its frame, and
+# `{0}` a column that can be a key.
+REWRITTEN_AGGREGATES = [
     ("count(DISTINCT {a}{0})", "CAST(size(collect_set({0}) OVER ({w})) AS BIGINT)", "l"),
     ("count({a}{0}) FILTER (WHERE {a}b)", "count(IF(b, {0}, NULL)) OVER ({w})", "l"),
     ("count(*) FILTER (WHERE {a}b)", "count_if(b) OVER ({w})", "l"),
@@ -285,7 +289,3 @@ ALIKE = [
         "l",
     ),
 ]
-"""Aggregates that Spark has over no frame: in DEFINE, the same otherwise, and the type.
-
-{a} is the variable with a point, {w} its frame, {0} a column that can be a key.
-"""

@@ -1,4 +1,4 @@
-"""Random row pattern windows over the table of `tests/generators/queries`."""
+"""Draw random row pattern windows over the table of `tests/generators/queries`."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from tests.references.sql_values import Value, aggregate
 
 @dataclass(frozen=True)
 class FrameLength:
-    """`text FOLLOWING`. length: of a row's frame; None: up to the end of the partition."""
+    """The end of a frame: `text FOLLOWING`."""
 
     text: str
+    # Returns the length of the frame of a row, in rows; None up to the end of the partition.
     length: Callable[[Row], int | None]
 
 
@@ -39,7 +40,7 @@ class Function:
 
 @dataclass(frozen=True, eq=False)
 class WindowQuery:
-    """A query with one window: n, then what is called over it."""
+    """A query with one window. It returns the column n, then the measures and functions."""
 
     pattern: RowPattern
     definitions: dict[str, Expression]
@@ -53,19 +54,25 @@ class WindowQuery:
 
     @property
     def members(self) -> dict[str, frozenset[str]]:
-        """The primary variables behind every name."""
-        own = {name: frozenset([name]) for name in list_variable_names(self.pattern)}
-        return {**own, UNION: frozenset(self.union)} if self.union else own
+        """Return the primary variables of each variable."""
+        members = {name: frozenset([name]) for name in list_variable_names(self.pattern)}
+        return {**members, UNION: frozenset(self.union)} if self.union else members
 
     def text(self, batch: Batch, relation: str) -> str:
-        """The SQL over a table or a subquery."""
+        """Return the SQL of the query over a table or a subquery."""
         by = f"PARTITION BY {', '.join(batch.by)} " if batch.by else ""
         order = ", ".join(item.text for item in batch.order)
-        measures = ", ".join(f"{one.text} AS m{i}" for i, one in enumerate(self.measures))
-        calls = [f"m{i} OVER w" for i in range(len(self.measures))]
-        calls += [f"{one.text} OVER w AS f{i}" for i, one in enumerate(self.functions)]
+        measures = ", ".join(
+            f"{measure.text} AS m{index}" for index, measure in enumerate(self.measures)
+        )
+        calls = [f"m{index} OVER w" for index in range(len(self.measures))]
+        calls += [
+            f"{function.text} OVER w AS f{index}" for index, function in enumerate(self.functions)
+        ]
         union = f" SUBSET {UNION} = ({', '.join(self.union)})" if self.union else ""
-        define = ", ".join(f"{name} AS {one.text}" for name, one in self.definitions.items())
+        define = ", ".join(
+            f"{name} AS {condition.text}" for name, condition in self.definitions.items()
+        )
         return (
             f"SELECT n, {', '.join(calls)} FROM {relation} WINDOW w AS ({by}ORDER BY {order} "
             f"MEASURES {measures} ROWS BETWEEN CURRENT ROW AND {self.frame.text} "
@@ -74,60 +81,64 @@ class WindowQuery:
         )
 
 
-def column(rows: Sequence[Row], name: str) -> list[Value]:
+def take_column(rows: Sequence[Row], name: str) -> list[Value]:
+    """Return the values of a column."""
     return [row[name] for row in rows]
 
 
-def nth(rows: Sequence[Row], name: str, place: int) -> Value:
-    return rows[place][name] if -len(rows) <= place < len(rows) else None
+def take_value(rows: Sequence[Row], name: str, index: int) -> Value:
+    """Return the value of a column on one row; None if there is no such row."""
+    return rows[index][name] if -len(rows) <= index < len(rows) else None
 
 
 FUNCTIONS = (
     Function("count(*)", len),
-    Function("count(x)", lambda rows: aggregate("count", column(rows, "x"))),
-    Function("sum(x)", lambda rows: aggregate("sum", column(rows, "x"))),
-    Function("max(s)", lambda rows: aggregate("max", column(rows, "s"))),
-    Function("first_value(s)", lambda rows: nth(rows, "s", 0)),
-    Function("last_value(n)", lambda rows: nth(rows, "n", -1)),
-    Function("nth_value(n, 2)", lambda rows: nth(rows, "n", 1)),
+    Function("count(x)", lambda rows: aggregate("count", take_column(rows, "x"))),
+    Function("sum(x)", lambda rows: aggregate("sum", take_column(rows, "x"))),
+    Function("max(s)", lambda rows: aggregate("max", take_column(rows, "s"))),
+    Function("first_value(s)", lambda rows: take_value(rows, "s", 0)),
+    Function("last_value(n)", lambda rows: take_value(rows, "n", -1)),
+    Function("nth_value(n, 2)", lambda rows: take_value(rows, "n", 1)),
 )
 
 
-def fixed(text: str, rows: int | None) -> FrameLength:
-    """A frame that is as long for each row."""
+def make_fixed_length(text: str, rows: int | None) -> FrameLength:
+    """Return a frame that has the same length for all rows."""
     return FrameLength(text, lambda _: rows)
 
 
-def by_column(row: Row) -> int:
+def read_length(row: Row) -> int:
+    """Return the frame's length in the column x; 1 for NULL."""
     length = row["x"]
     return length if isinstance(length, int) else 1
 
 
 FRAMES = (
-    *[fixed("UNBOUNDED FOLLOWING", None)] * 3,
-    fixed("CURRENT ROW", 0),
-    *(fixed(f"{rows} FOLLOWING", rows) for rows in (1, 2, 3)),
-    FrameLength("coalesce(x, 1) FOLLOWING", by_column),
+    *[make_fixed_length("UNBOUNDED FOLLOWING", None)] * 3,
+    make_fixed_length("CURRENT ROW", 0),
+    *(make_fixed_length(f"{rows} FOLLOWING", rows) for rows in (1, 2, 3)),
+    FrameLength("coalesce(x, 1) FOLLOWING", read_length),
 )
 
 
 def random_window(random: Random, limits: Limits = NO_LIMITS) -> WindowQuery:
-    """A window without what windows do not have: anchors and MATCH_NUMBER()."""
+    """Return a window. It has no anchors and no MATCH_NUMBER(), which windows do not allow."""
     pattern = Patterns(random, "ABC").pattern(random.randint(2, 4))
     names = list_variable_names(pattern)
-    if not names or any(
-        isinstance(one, PartitionStart | PartitionEnd) for one in walk_pattern(pattern)
-    ):
+    has_anchor = any(
+        isinstance(node, PartitionStart | PartitionEnd) for node in walk_pattern(pattern)
+    )
+    if not names or has_anchor:
         return random_window(random, limits)
     union = tuple(random.sample(names, random.randint(1, len(names))))
     union = union if random.random() < 0.4 else ()
     expressions = Expressions(random, names, [UNION] if union else [], limits)
     measures = Measures(expressions, all_rows=False)
-    defined = [name for name in names if random.random() < 0.7] or [names[0]]
+    defined_names = [name for name in names if random.random() < 0.7] or [names[0]]
     after_match, skip_text = random_skip(random, [*names, UNION] if union else names)
-    found = WindowQuery(
+    query = WindowQuery(
         pattern,
-        {name: Conditions(expressions, name).condition() for name in defined},
+        {name: Conditions(expressions, name).condition() for name in defined_names},
         tuple(measures.measure() for _ in range(random.randint(1, 3))),
         tuple(random.sample(FUNCTIONS, 2)),
         union,
@@ -136,5 +147,7 @@ def random_window(random: Random, limits: Limits = NO_LIMITS) -> WindowQuery:
         skip_text,
         random.random() < 0.4,
     )
-    texts = [*(one.text for one in found.measures), *(d.text for d in found.definitions.values())]
-    return random_window(random, limits) if any("MATCH_NUMBER" in one for one in texts) else found
+    expressions_of_query = (*query.measures, *query.definitions.values())
+    if any("MATCH_NUMBER" in expression.text for expression in expressions_of_query):
+        return random_window(random, limits)
+    return query

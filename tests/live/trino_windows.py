@@ -21,7 +21,7 @@ from tests.generators.queries import Batch, random_batch, values
 from tests.generators.windows import WindowQuery, random_window
 from tests.live.trino_check import Trino, TrinoError
 from tests.live.trino_random import LIMITS, THREADS, deviates, for_trino, plain
-from tests.properties.test_windows import Texts, answer, with_python_doubles
+from tests.properties.test_windows import Texts, find_rows, respell_doubles
 from tests.references.queries import TooManyWords
 
 WINDOWS_A_BATCH = 50
@@ -42,7 +42,7 @@ def random_case(random: Random, batch: Batch) -> Case:
     while True:
         query = random_window(random, LIMITS)
         with suppress(TooManyWords):
-            found = None if deviates(query.pattern) else answer(query, batch)
+            found = None if deviates(query.pattern) else find_rows(query, batch)
             if found is not None:
                 return batch, query, found
 
@@ -54,7 +54,7 @@ def ask(trino: Trino, case: Case) -> Texts | str:
         _, rows = trino.query(for_trino(query.text(batch, values(batch.rows))))
     except TrinoError as error:
         return str(error)
-    return Counter(with_python_doubles(tuple(map(plain, row)), query) for row in rows)
+    return Counter(respell_doubles(tuple(map(plain, row)), query) for row in rows)
 
 
 def shown(case: Case, found: Texts | str) -> str:

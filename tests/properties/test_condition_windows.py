@@ -1,7 +1,8 @@
-"""Conditions that are windows, and windows inside of a match: by a slow reference, and with the
-window that conditions say or without it.
+"""Conditions that form a window, and windows inside a match, against a slow reference.
 
-A long run: MATCHREC_EXAMPLES=2000 pytest tests/properties/test_condition_windows.py
+A query whose conditions form a window also runs without that window. A long run:
+
+    MATCHREC_EXAMPLES=2000 pytest tests/properties/test_condition_windows.py
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from random import Random
+from typing import NamedTuple
 
 import pytest
 from pyspark.sql import SparkSession
@@ -45,83 +47,106 @@ BATCHES = (
     (COLUMNS[2], "ts NULLS LAST"),
     (COLUMNS[0], "ts DESC"),
 )
-QUERIES = max(10, min(20, examples(110) // len(BATCHES)))  # of one job, which holds all their rows
+# How many queries a job has. It holds the rows of all of them.
+QUERIES = max(10, min(20, examples(110) // len(BATCHES)))
 ROUNDS = max(1, examples(110) // (QUERIES * len(BATCHES)))
-Event = tuple[int, int, Number | None, str]
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::matchrec.warnings.MatchRecognizeWarning"
 )  # random queries
 
 
+class Event(NamedTuple):
+    """A row of the table."""
+
+    part: int
+    number: int
+    value: Number | None
+    kind: str
+
+
 def random_events(random: Random, column: OrderColumn) -> list[Event]:
-    """Four partitions of a few rows."""
+    """Return four partitions of a few rows."""
     return [
-        (number % 4, number, random_value(random, column), random.choice(KINDS))
+        Event(number % 4, number, random_value(random, column), random.choice(KINDS))
         for number in range(36)
     ]
 
 
-def sorted_events(events: list[Event], order: str) -> list[Event]:
-    """A partition's rows in order."""
-    known = [one for one in events if one[2] is not None]
-    unknown = [one for one in events if one[2] is None]
-    known.sort(key=lambda one: one[1])
-    known.sort(key=lambda one: ordered(one[2]), reverse="DESC" in order)  # type: ignore[arg-type]
-    first = "LAST" not in order and "DESC" not in order
-    return unknown + known if first else known + unknown
+def sort_events(events: list[Event], order: str) -> list[Event]:
+    """Return the rows of a partition in the order of the query."""
+    with_value = [event for event in events if event.value is not None]
+    with_null = [event for event in events if event.value is None]
+    with_value.sort(key=lambda event: event.number)
+    with_value.sort(key=lambda event: ordered(event.value), reverse="DESC" in order)  # type: ignore[arg-type]
+    nulls_first = "LAST" not in order and "DESC" not in order
+    return with_null + with_value if nulls_first else with_value + with_null
 
 
-def named_row(row: str, start: int, variables: tuple[str, ...]) -> int | None:
-    """The position of the row that a conjunct names, if there is one."""
+def find_row(row: str, start: int, variables: tuple[str, ...]) -> int | None:
+    """Return the position of the row with a name, or None if the match has no such row.
+
+    Args:
+        row: a value of `order_bounds.ROWS`.
+        start: the position of the starting row.
+        variables: the variables of the rows of the match.
+    """
     if row == "first":
         return start
-    found = [start + place for place, name in enumerate(variables) if name == row[-1]]
-    return None if not found else found[0] if row.startswith("first") else found[-1]
+    positions = [start + index for index, name in enumerate(variables) if name == row[-1]]
+    if not positions:
+        return None
+    return positions[0] if row.startswith("first") else positions[-1]
 
 
-def holds(one: Conjunct, rows: list[Event], start: int, variables: tuple[str, ...]) -> bool:
-    """Whether a conjunct is true of the last of the variables."""
-    place = named_row(one.row, start, variables)
-    value = rows[start + len(variables) - 1][2]
-    other = None if place is None else rows[place][2]
-    return value is not None and other is not None and one.truth(value, other)
+def holds(conjunct: Conjunct, rows: list[Event], start: int, variables: tuple[str, ...]) -> bool:
+    """Return whether a conjunct holds for the last row of a run."""
+    position = find_row(conjunct.row, start, variables)
+    value = rows[start + len(variables) - 1].value
+    other = None if position is None else rows[position].value
+    return value is not None and other is not None and conjunct.truth(value, other)
 
 
-def keeps_to(one: RandomGap, rows: list[Event], start: int, variables: tuple[str, ...]) -> bool:
-    """Whether the last of the variables lies as near to another one as a window says."""
+def is_near(gap: RandomGap, rows: list[Event], start: int, variables: tuple[str, ...]) -> bool:
+    """Return whether the last row of a run is as near to an earlier row as a window demands."""
     last = start + len(variables) - 1
-    place = named_row(one.after, start, variables) if one.after else last - 1
-    asked = variables[-1] == one.to if one.to else len(variables) > 1
-    if not asked or place is None:
+    position = find_row(gap.after, start, variables) if gap.after else last - 1
+    is_bounded = variables[-1] == gap.to if gap.to else len(variables) > 1
+    if not is_bounded or position is None:
         return True
-    value, other = rows[last][2], rows[place][2]
-    return value is not None and other is not None and one.truth(value, other)
+    value, other = rows[last].value, rows[position].value
+    return value is not None and other is not None and gap.truth(value, other)
 
 
-def reference(query: BoundedQuery, events: list[Event]) -> Iterator[tuple[str | None, ...]]:
-    """Part, first and last id and last variable of each match, slowly."""
+def find_matches(query: BoundedQuery, events: list[Event]) -> Iterator[tuple[str | None, ...]]:
+    """Yield the partition, the first and last id, and the last variable of each match, slowly."""
     skip = SkipTo.NEXT_ROW if query.skip == "TO NEXT ROW" else SkipTo.PAST_LAST_ROW
     for part in range(4):
-        rows = sorted_events([one for one in events if one[0] == part], query.order)
+        rows = sort_events([event for event in events if event.part == part], query.order)
 
-        def may(_: int, start: int, variables: tuple[str, ...], rows: list[Event] = rows) -> bool:
+        def is_mapped(
+            _: int, start: int, variables: tuple[str, ...], rows: list[Event] = rows
+        ) -> bool:
+            """Return whether the last row of a run satisfies the condition of its variable."""
             kinds, conjuncts = query.conditions[variables[-1]]
-            is_kind = rows[start + len(variables) - 1][3] in kinds
-            near = all(keeps_to(one, rows, start, variables) for one in query.gaps)
-            bound = all(holds(one, rows, start, variables) for one in conjuncts)
-            return is_kind and near and bound
+            return (
+                rows[start + len(variables) - 1].kind in kinds
+                and all(is_near(gap, rows, start, variables) for gap in query.gaps)
+                and all(holds(conjunct, rows, start, variables) for conjunct in conjuncts)
+            )
 
         pattern = parse_row_pattern(query.pattern)
-        for found in find_all(pattern, len(rows), may, AfterMatchSkip(skip), {}):
-            if not found.word:
+        for match in find_all(pattern, len(rows), is_mapped, AfterMatchSkip(skip), {}):
+            if not match.word:
                 yield str(part), None, None, None
                 continue
-            last = rows[found.start + len(found.word) - 1]
-            yield str(part), str(rows[found.start][1]), str(last[1]), found.word[-1][0]
+            first = rows[match.start]
+            last = rows[match.start + len(match.word) - 1]
+            yield str(part), str(first.number), str(last.number), match.word[-1][0]
 
 
-def literal(column: OrderColumn, value: Number | None) -> str:
+def write_literal(column: OrderColumn, value: Number | None) -> str:
+    """Return an order value as SQL."""
     if value is None:
         return f"CAST(NULL AS {column.type})"
     text = "NaN" if isinstance(value, float) and math.isnan(value) else column.text(value)
@@ -129,7 +154,11 @@ def literal(column: OrderColumn, value: Number | None) -> str:
 
 
 def create_view(spark: SparkSession, column: OrderColumn, events: list[Event]) -> None:
-    rows = (f"({part}, {one}, {literal(column, ts)}, '{kind}')" for part, one, ts, kind in events)
+    """Create the view `bounded` with the events."""
+    rows = [
+        f"({event.part}, {event.number}, {write_literal(column, event.value)}, '{event.kind}')"
+        for event in events
+    ]
     query = f"SELECT * FROM VALUES {', '.join(rows)} AS t(part, id, ts, kind)"
     spark.sql(query).createOrReplaceTempView("bounded")
 
@@ -140,28 +169,38 @@ def test_a_window_that_is_found_changes_nothing(spark: SparkSession, number: int
     random = Random(f"{SEED} {number}")
     events = random_events(random, column)
     create_view(spark, column, events)
-    found = (random_query(random, column, order) for _ in range(QUERIES))
-    queries = {one.text("bounded"): one for one in found}
+    drawn_queries = [random_query(random, column, order) for _ in range(QUERIES)]
+    queries = {query.text("bounded"): query for query in drawn_queries}
     batch = QueryBatch(spark, "bounded", [])
-    batch.drafts |= drafts_of(queries, spark.table("bounded").schema["ts"].dataType)
+    batch.drafts |= draft_queries(queries, spark.table("bounded").schema["ts"].dataType)
     if order != "ts DESC":
         assert len(batch.drafts) > len(queries), "no window is found"
     linked = [(engine, batch.link(engine)) for engine in ("backtracking", "breadth_first")]
     assert not batch.refused
     prepared = batch.prepared(linked[0][1].values())
-    runs = [(engine, text, one) for engine, all_ in linked for text, one in all_.items()]
-    results = batch.answers([Run(one, prepared, None, 1 << 20) for _, _, one in runs])
-    for (engine, text, _), rows in zip(runs, results, strict=True):
-        expected = Counter(reference(queries[text.split(" -- ")[0]], events))
+    cases = [
+        (engine, text, executable)
+        for engine, executables in linked
+        for text, executable in executables.items()
+    ]
+    runs = [Run(executable, prepared, None, 1 << 20) for _, _, executable in cases]
+    results = batch.answers(runs)
+    for (engine, text, _), rows in zip(cases, results, strict=True):
+        expected = Counter(find_matches(queries[text.split(" -- ")[0]], events))
         assert Counter(rows) == expected, f"{engine}: {text}\n{events}"
 
 
-def drafts_of(queries: Iterable[str], type_: DataType) -> Iterator[tuple[str, Draft]]:
-    """The draft of each query, and once more if it has a window. type_: of the order column."""
+def draft_queries(queries: Iterable[str], type_: DataType) -> Iterator[tuple[str, Draft]]:
+    """Yield the draft of each query, and another one with the window if its conditions form one.
+
+    Args:
+        queries: the texts of the queries.
+        type_: the type of the order column.
+    """
     order = OrderType(to_value_type(type_), has_one_offset=True)
     for text in queries:
         plan = lower_clause(parse_sql(text).sites[0].clause)
         yield text, drafted(plan, NAMES)
-        found = drafted(plan, NAMES, lambda _: order)
-        if found.plan.within is not None:
-            yield f"{text} -- with its window", found
+        with_window = drafted(plan, NAMES, lambda _: order)
+        if with_window.plan.within is not None:
+            yield f"{text} -- with its window", with_window

@@ -1,4 +1,4 @@
-"""Random queries of SASE+ and random Patterns as SQL, which finds the rows that they do."""
+"""Random SASE+ queries and Patterns return the same rows when they are translated to SQL."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ pytestmark = pytest.mark.filterwarnings(
 )  # random queries
 
 
-def as_sql(query: Any, **arguments: Any) -> str | None:
-    """The text, or None where SQL cannot say it; there is no other error."""
+def translate(query: Any, **arguments: Any) -> str | None:
+    """Return the query as SQL, or None if SQL cannot express it. No other error is allowed."""
     try:
         return matchrec.transpile(query, events="random_rows", **arguments).text
     except matchrec.MatchRecognizeUnsupportedError:
         return None
 
 
-def rows(frame: DataFrame, columns: list[str]) -> Rows:
+def count_rows(frame: DataFrame, columns: list[str]) -> Rows:
+    """Return how often each row of some columns is in a DataFrame."""
     return Counter(map(tuple, frame.select(*columns).collect()))
 
 
@@ -39,60 +40,60 @@ def rows(frame: DataFrame, columns: list[str]) -> Rows:
 def test_sase(spark: SparkSession) -> None:
     random = Random(SEED)
     streams = [sase.random_stream(random, number) for number in range(STREAMS)]
-    events = spark.createDataFrame(
-        [tuple(one[name] for name in sase.NAMES) for stream in streams for one in stream],
-        sase.SCHEMA,
-    )
+    values = [tuple(event[name] for name in sase.NAMES) for stream in streams for event in stream]
+    events = spark.createDataFrame(values, sase.SCHEMA)
     events.createOrReplaceTempView("random_rows")
-    found, left = 0, examples(40)
-    while left:
+    match_count = 0
+    remaining = examples(40)
+    while remaining:
         text = str(sase.random_query(random))
-        told = {"order_by": ["t", "n"], "partition_by": "s"}
-        sql = as_sql(text, read="sase", **told)
+        keys: Any = {"order_by": ["t", "n"], "partition_by": "s"}
+        sql = translate(text, read="sase", **keys)
         if sql is not None:
-            left -= 1
-            expected = matchrec.match_sase(events, text, **told)
-            returned = sql.count(" AS ", 0, sql.index("PATTERN"))
-            columns = ["s", *expected.columns[-returned:]] if returned else ["s"]
-            ours = rows(matchrec.sql(spark, sql), columns)
-            assert ours == rows(expected, columns), text
-            found += ours.total()
-    assert found
+            remaining -= 1
+            expected = matchrec.match_sase(events, text, **keys)
+            measure_count = sql.count(" AS ", 0, sql.index("PATTERN"))
+            columns = ["s", *expected.columns[-measure_count:]] if measure_count else ["s"]
+            rows = count_rows(matchrec.sql(spark, sql), columns)
+            assert rows == count_rows(expected, columns), text
+            match_count += rows.total()
+    assert match_count
 
 
 @pytest.mark.slow
 def test_patterns(spark: SparkSession) -> None:
     random = Random(SEED)
-    words = [(n, random_stream(random)) for n in range(STREAMS)]
+    streams = [(stream, random_stream(random)) for stream in range(STREAMS)]
     events = [
         {**read_event(word, number), "p": str(stream)}
-        for stream, written in words
-        for number, word in enumerate(written, 1)
+        for stream, words in streams
+        for number, word in enumerate(words, 1)
     ]
-    frame = spark.createDataFrame([tuple(one[name] for name in NAMES) for one in events], SCHEMA)
+    values = [tuple(event[name] for name in NAMES) for event in events]
+    frame = spark.createDataFrame(values, SCHEMA)
     frame.createOrReplaceTempView("random_rows")
-    found, left = 0, examples(40)
-    while left:
+    match_count = 0
+    remaining = examples(40)
+    while remaining:
         pattern = built(random_question(random).calls, matchrec.Pattern)
-        told = {"order_by": "n", "partition_by": "p"}
-        sql = as_sql(pattern, **told)
+        keys = {"order_by": "n", "partition_by": "p"}
+        sql = translate(pattern, **keys)
         if sql is not None:
-            left -= 1
+            remaining -= 1
             columns = ["p", "start_time", "end_time"]
-            ours = rows(matchrec.sql(spark, sql), columns)
-            assert ours == rows(matchrec.match_pattern(frame, pattern, **told), columns), repr(
-                pattern
-            )
-            found += ours.total()
-    assert found
+            rows = count_rows(matchrec.sql(spark, sql), columns)
+            expected = matchrec.match_pattern(frame, pattern, **keys)
+            assert rows == count_rows(expected, columns), repr(pattern)
+            match_count += rows.total()
+    assert match_count
 
 
-def test_what_is_written_means_what_was_read() -> None:
-    """Each conversion compares the plans, and finds no difference but where SQL has no words."""
-    said = {"sase": 0, "pattern": 0}
+def test_translations_mean_the_same() -> None:
+    """Each translation compares the plans, and raises an error if they differ."""
+    translated = {"sase": 0, "pattern": 0}
     for number in range(SEED, SEED + max(examples(200), 50)):
         text = str(sase.random_query(Random(number)))
         pattern = built(random_question(Random(number)).calls, matchrec.Pattern)
-        said["sase"] += as_sql(text, read="sase", order_by="t") is not None
-        said["pattern"] += as_sql(pattern, order_by="t") is not None
-    assert all(said.values()), said
+        translated["sase"] += translate(text, read="sase", order_by="t") is not None
+        translated["pattern"] += translate(pattern, order_by="t") is not None
+    assert all(translated.values()), translated

@@ -1,7 +1,7 @@
-"""Texts with a few words changed end in a plan or in an error of ours, and soon.
+"""Texts with a few changed words get a plan or one of our errors, within seconds.
 
-Against Spark they may also end in an error of Spark's parser or analysis, of the query around the
-clause. A long run:
+With a session, the query around the clause may also get an error of Spark's parser or analysis. A
+long run:
 
     MATCHREC_EXAMPLES=20000 MATCHREC_SEED=1000 pytest tests/properties/test_mutations.py
 """
@@ -30,7 +30,6 @@ from matchrec.syntax.locate import parse_sql, write_outer_query
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.lower_windows import lower_window
 from matchrec.syntax.tokens import Dialect
-from tests.cases.case_file import CaseFile
 from tests.cases.test_queries import register_tables
 from tests.generators import mutations
 from tests.generators.mutations import Call
@@ -38,32 +37,39 @@ from tests.quick.scale import SEED, examples
 from tests.tasks.linking import draft_query, link
 
 EXAMPLES = examples(250)
-WITH_SPARK = EXAMPLES // 8
-LONGEST = 10  # seconds for one text
+SPARK_EXAMPLES = EXAMPLES // 8
+TIME_LIMIT = 10  # seconds for one text
 COLUMNS = InputColumns(("id", "ts", "price", "sym", "x", "v", "t", "is_a", "event_type"), "t")
 DIALECTS = tuple(Dialect)
 
 
 @contextmanager
-def soon() -> Iterator[None]:
-    """Ends with an error what takes too long."""
+def limit_time() -> Iterator[None]:
+    """Raise an error if the block takes longer than `TIME_LIMIT`."""
 
     def interrupt(*_: object) -> None:
-        raise TimeoutError(f"over {LONGEST} s")
+        """Raise an error in the block."""
+        raise TimeoutError(f"over {TIME_LIMIT} s")
 
-    before = signal.signal(signal.SIGALRM, interrupt)
-    signal.alarm(LONGEST)
+    earlier_handler = signal.signal(signal.SIGALRM, interrupt)
+    signal.alarm(TIME_LIMIT)
     try:
         yield
     finally:
         signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGALRM, earlier_handler)
 
 
-def refusal(action: Callable[[], object], given: object) -> matchrec.MatchRecognizeError | None:
-    """The error of ours that an action ends in; any other but Spark's is a failure."""
+def find_refusal(
+    action: Callable[[], object], example: object
+) -> matchrec.MatchRecognizeError | None:
+    """Run an action, and return our error if it raises one.
+
+    An error of Spark about the query is allowed, too. Any other error fails the test, which then
+    shows the example.
+    """
     try:
-        with warnings.catch_warnings(), soon():
+        with warnings.catch_warnings(), limit_time():
             warnings.simplefilter("ignore", UserWarning)
             action()
     except matchrec.MatchRecognizeError as error:
@@ -71,80 +77,87 @@ def refusal(action: Callable[[], object], given: object) -> matchrec.MatchRecogn
     except QUERY_ERRORS:
         return None
     except Exception as error:
-        raise AssertionError(given) from error
+        raise AssertionError(example) from error
     return None
 
 
-def linked(plan: MatchPlan) -> None:
-    """Takes a plan as far as it goes without Spark; all columns are bigint."""
+def link_plan(plan: MatchPlan) -> None:
+    """Compile a plan as far as that is possible without Spark. All columns are bigint."""
     drafted = draft_query(plan, COLUMNS, lambda _: "key")
     types = dict.fromkeys(drafted.columns(), BIGINT)
     link(drafted, types | {TRUE_COLUMN: BOOLEAN}, "auto", ansi=True)
 
 
-def read_query(text: str, dialect: Dialect) -> None:
+def compile_query(text: str, dialect: Dialect) -> None:
+    """Compile every clause and window of a query."""
     query = parse_sql(text, ["f"], dialect)
     write_outer_query(query)
     for site in query.sites:
         calls, clause = site.calls, site.clause
-        linked(lower_clause(clause) if calls is None else lower_window(clause, calls))
+        link_plan(lower_clause(clause) if calls is None else lower_window(clause, calls))
+
+
+def compile_sase_query(text: str) -> None:
+    """Compile a SASE+ query."""
+    link_plan(compile_sase(text, Streams(("ts",))))
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_query_is_read_or_refused_at_its_place(seed: int) -> None:
+def test_a_query_compiles_or_its_error_points_into_the_text(seed: int) -> None:
     dialect = DIALECTS[seed % 2]
-    for _, text in mutations.queries(EXAMPLES, SEED + seed):
-        error = refusal(partial(read_query, text, dialect), text)
+    for _, text in mutations.mutate_queries(EXAMPLES, SEED + seed):
+        error = find_refusal(partial(compile_query, text, dialect), text)
         if error is not None:
             assert str(error).splitlines()[0].strip(), text
-            assert all(0 <= one.start <= one.end <= len(text) + 1 for one in error.spans), text
+            assert all(0 <= span.start <= span.end <= len(text) + 1 for span in error.spans), text
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_a_sase_query_is_read_or_refused(seed: int) -> None:
-    for text in mutations.sase_queries(EXAMPLES, SEED + seed):
-        error = refusal(lambda text=text: linked(compile_sase(text, Streams(("ts",)))), text)  # type: ignore[misc]
+def test_a_sase_query_compiles_or_is_refused(seed: int) -> None:
+    for text in mutations.mutate_sase_queries(EXAMPLES, SEED + seed):
+        error = find_refusal(partial(compile_sase_query, text), text)
         assert error is None or str(error).splitlines()[0].strip(), text
 
 
-def read_pattern(calls: list[Call]) -> None:
-    linked(lower_pattern(PatternQuery(mutations.built(calls), ("t",), (), ("x",)))[0])
+def compile_pattern(calls: list[Call]) -> None:
+    """Compile the pattern that the calls build."""
+    query = PatternQuery(mutations.build_pattern(calls), ("t",), (), ("x",))
+    link_plan(lower_pattern(query)[0])
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_a_pattern_is_built_or_refused(seed: int) -> None:
-    for calls in mutations.patterns(EXAMPLES, SEED + seed):
-        error = refusal(partial(read_pattern, calls), calls)
+def test_a_pattern_compiles_or_is_refused(seed: int) -> None:
+    for calls in mutations.mutate_patterns(EXAMPLES, SEED + seed):
+        error = find_refusal(partial(compile_pattern, calls), calls)
         assert error is None or str(error).splitlines()[0].strip(), calls
 
 
 def test_spark_analyses_a_query_or_it_is_refused(spark: SparkSession) -> None:
     frame = spark.range(3)
-    for file, text in mutations.queries(WITH_SPARK, SEED + 100):
-        analysed_query(spark, frame, file, text)
-
-
-def analysed_query(spark: SparkSession, frame: DataFrame, file: CaseFile, text: str) -> None:
-    register_tables(spark, file)
-    frames = {"f": frame} if "{f}" in text else {}  # Spark formats any text that has frames
-    refusal(partial(matchrec.sql, spark, text, {"p": 1}, **frames), text)
+    for file, text in mutations.mutate_queries(SPARK_EXAMPLES, SEED + 100):
+        register_tables(spark, file)
+        # Spark formats any text that has frames.
+        frames = {"f": frame} if "{f}" in text else {}
+        find_refusal(partial(matchrec.sql, spark, text, {"p": 1}, **frames), text)
 
 
 @pytest.fixture(scope="module")
 def events(spark: SparkSession) -> DataFrame:
+    """Return an empty DataFrame with the columns that the SASE+ queries and patterns read."""
     types = "id int, t int, ts int, price int, symbol string, x int, event_type string"
     tests = ", ".join(f"is_{letter} boolean" for letter in "abcdef")
     return spark.createDataFrame([], f"{types}, {tests}")
 
 
 def test_spark_analyses_a_sase_query_or_it_is_refused(events: DataFrame) -> None:
-    for text in mutations.sase_queries(WITH_SPARK // 4, SEED + 100):
-        refusal(partial(matchrec.match_sase, events, text, order_by="ts"), text)
+    for text in mutations.mutate_sase_queries(SPARK_EXAMPLES // 4, SEED + 100):
+        find_refusal(partial(matchrec.match_sase, events, text, order_by="ts"), text)
 
 
 def test_spark_analyses_a_pattern_or_it_is_refused(events: DataFrame) -> None:
-    def detected(calls: list[Call]) -> Any:
-        return matchrec.match_pattern(events, mutations.built(calls), order_by="t")
+    def match_calls(calls: list[Call]) -> Any:
+        """Return the matches of the pattern that the calls build."""
+        return matchrec.match_pattern(events, mutations.build_pattern(calls), order_by="t")
 
-    for calls in mutations.patterns(WITH_SPARK // 4, SEED + 100):
-        refusal(partial(detected, calls), calls)
+    for calls in mutations.mutate_patterns(SPARK_EXAMPLES // 4, SEED + 100):
+        find_refusal(partial(match_calls, calls), calls)

@@ -1,4 +1,4 @@
-"""Random whole queries with NOT: both engines against an oracle in plain Python.
+"""Random whole queries with NOT: both engines against a reference in plain Python.
 
 A long run: MATCHREC_EXAMPLES=2000 pytest tests/properties/test_negated_queries.py
 """
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 QUERIES_A_BATCH = 50
 EXAMPLES = examples(25)
-REFUSED = (  # by name, as the documentation says
+REFUSALS = (  # as the documentation describes them
     "PATTERN may end with one NOT or with another",
     "which is under NOT",
 )
@@ -26,8 +26,9 @@ REFUSED = (  # by name, as the documentation says
 
 @pytest.mark.night
 @pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // QUERIES_A_BATCH)))
-def test_both_engines_give_the_rows_of_the_oracle(spark: SparkSession, seed: int) -> None:
+def test_both_engines_give_the_rows_of_the_reference(spark: SparkSession, seed: int) -> None:
     batch = negated_batch(seed, QUERIES_A_BATCH)
-    found = matched(spark, batch, answers(batch))
-    assert [one for one in found if not any(words in one for words in REFUSED)] == []
-    assert len(found) < 0.5 * len(batch.queries)
+    messages = matched(spark, batch, answers(batch))
+    unexpected = [text for text in messages if not any(words in text for words in REFUSALS)]
+    assert unexpected == []
+    assert len(messages) < 0.5 * len(batch.queries)

@@ -1,7 +1,7 @@
-"""Whether a query gives the same with all shortcuts, with none, and with each alone left out.
+"""A query has the same result with all shortcuts, without any, and without each single one.
 
-At two sizes: a few rows, and a hundred with all thresholds lowered, so that partitions are cut,
-come in pieces and are spilled. A long run, in which each example is some 30 comparisons:
+There are two sizes: a few rows; and a hundred rows with all thresholds lowered, so that partitions
+are cut, arrive in pieces and are spilled. In a long run, each example is compared about 30 times:
 
     MATCHREC_EXAMPLES=2000 pytest tests/properties/test_shortcuts.py
 """
@@ -29,9 +29,9 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::matchrec.warnings.MatchRecognizeWarning"
 )  # random queries
 
-SWITCHES = tuple(one.name for one in fields(Shortcuts) if one.default is True)
-NONE = replace(ALL, **dict.fromkeys(SWITCHES, False))
-LOWERED = {
+SWITCHES = tuple(field.name for field in fields(Shortcuts) if field.default is True)
+NO_SHORTCUTS = replace(ALL, **dict.fromkeys(SWITCHES, False))
+LOWERED_THRESHOLDS = {
     "range_bytes": 1,
     "range_rows": 1,
     "large": 1 << 20,
@@ -41,175 +41,198 @@ LOWERED = {
     "sort_bytes": 1 << 10,
     "few_steps": 0,
 }
-SIZES: dict[str, tuple[int, dict[str, int]]] = {"few rows": (24, {}), "many": (120, LOWERED)}
+SIZES: dict[str, tuple[int, dict[str, int]]] = {
+    "few rows": (24, {}),
+    "many": (120, LOWERED_THRESHOLDS),
+}
 
 RUN_ERROR = "MatchRecognizeRunError"
-NO_ROOM = "has too little memory for the runs of a search"
+TOO_LITTLE_MEMORY = "has too little memory for the runs of a search"
+# The rows and column types of a result, as texts; or the text of an error.
 Answer = Counter[str] | str
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is asked, by the options of the query that asks it."""
+    """A query."""
 
-    text: str
-    ask: Callable[[matchrec.Options], DataFrame]
-    leaves_out: bool = False  # whether it asks for some partitions only
+    text: str  # as messages show it
+    run: Callable[[matchrec.Options], DataFrame]
+    selects_partitions: bool = False  # whether its result has rows of some partitions only
 
     @cached_property
-    def is_cut(self) -> bool:
-        """Whether its partitions can be cut into ranges."""
+    def can_be_cut(self) -> bool:
+        """Return whether partitions can be cut into ranges."""
         try:
-            self.ask(CUT)
+            self.run(IN_RANGES)
         except MatchRecognizeError as error:
-            return not not_cut(error)
+            return not forbids_ranges(error)
         return True
 
     def build(self) -> DataFrame:
-        """The result, of partitions that are cut where they can be."""
+        """Return the result. Partitions are cut into ranges if they can be."""
         try:
-            return self.ask(CUT if self.is_cut else matchrec.Options())
+            return self.run(IN_RANGES if self.can_be_cut else matchrec.Options())
         except MatchRecognizeError as error:
-            if not_cut(error):
-                return self.ask(matchrec.Options())
+            if forbids_ranges(error):
+                return self.run(matchrec.Options())
             raise
 
     def answer(self, shortcuts: Shortcuts) -> Answer:
-        """The rows, each as text, and their types; or why there are none."""
+        """Run the query, and return its rows and types, or the text of the error that it raises."""
         with in_force(shortcuts):
             try:
-                found = self.build()
-                types = Counter({f"{one.name} {one.dataType}": 1 for one in found.schema.fields})
-                return types + Counter(map(str, found.collect()))
+                result = self.build()
+                types = Counter(f"{field.name} {field.dataType}" for field in result.schema.fields)
+                return types + Counter(map(str, result.collect()))
             except MatchRecognizeError as error:
                 return f"{type(error).__name__}: {error.message}"
             except PySparkException as error:
-                return told(error)
+                return find_own_message(error)
 
 
-CUT = matchrec.Options(sort="ranges")
+IN_RANGES = matchrec.Options(sort="ranges")
 
 
-def not_cut(error: MatchRecognizeError) -> bool:
-    """Whether it says that partitions cannot be cut."""
+def forbids_ranges(error: MatchRecognizeError) -> bool:
+    """Return whether an error says that partitions cannot be cut."""
     return 'sort="auto"' in str(error)
 
 
-def told(error: PySparkException) -> str:
-    """The first line of an error of Spark's that says what our own is."""
+def find_own_message(error: PySparkException) -> str:
+    """Return the line of Spark's error that has our error; the whole text without one."""
     text = str(error)
-    return next((one for one in text.splitlines() if "matchrec.errors" in one), text)
+    return next((line for line in text.splitlines() if "matchrec.errors" in line), text)
 
 
-def draw(random: Random, rows: DataFrame) -> Case:
-    """What is asked of some rows."""
-    kinds = [of_clause] * 8 + [of_query] * 2 + [of_window, of_rules, of_aggregates]
+def draw_case(random: Random, rows: DataFrame) -> Case:
+    """Return a random query over some rows."""
+    kinds = [draw_clause] * 8 + [draw_query] * 2 + [draw_window, draw_rules, draw_aggregates]
     return random.choice(kinds)(random, rows)
 
 
-def of_clause(random: Random, rows: DataFrame) -> Case:
-    """The rows of a clause."""
+def draw_clause(random: Random, rows: DataFrame) -> Case:
+    """Return a query for the rows of a clause."""
     text = clauses.random_clause(random).text
     return Case(text, lambda options: matchrec.match_recognize(rows, text, options=options))
 
 
-def of_query(random: Random, rows: DataFrame) -> Case:
-    """What a query makes of a clause, not all of its columns and keys."""
+def draw_query(random: Random, rows: DataFrame) -> Case:
+    """Return a query that may use only some columns and partitions of a clause."""
     clause = clauses.random_clause(random)
     text = clause.query
     if random.random() < 0.5:
         text = text.replace("SELECT *", "SELECT count(*) AS n")
     if clause.keys:
         text += " WHERE k = 'a'"
-    return replace(of_text(text, rows), leaves_out=bool(clause.keys))
+    return replace(make_case(text, rows), selects_partitions=bool(clause.keys))
 
 
-def of_window(random: Random, rows: DataFrame) -> Case:
-    """Each row with the match that begins there."""
-    return of_text(clauses.random_window(random), rows)
+def draw_window(random: Random, rows: DataFrame) -> Case:
+    """Return a query with a row pattern window."""
+    return make_case(clauses.random_window(random), rows)
 
 
-def of_text(text: str, rows: DataFrame) -> Case:
-    """The result of a query over `rows`."""
+def make_case(text: str, rows: DataFrame) -> Case:
+    """Return a query over `rows` from its text."""
     spark = rows.sparkSession
     return Case(text, lambda options: matchrec.sql(spark, text, rows=rows, options=options))
 
 
-def of_rules(random: Random, rows: DataFrame) -> Case:
-    """The matches of two rules."""
-    drawn = [clauses.random_clause(random).text for _ in "rq"]
-    rules = {name: text[text.index("PATTERN") :] for name, text in zip("rq", drawn, strict=True)}
+def draw_rules(random: Random, rows: DataFrame) -> Case:
+    """Return a query for the matches of two rules."""
+    texts = [clauses.random_clause(random).text for _ in "rq"]
+    rules = {name: text[text.index("PATTERN") :] for name, text in zip("rq", texts, strict=True)}
     keys = random.choice([[], ["k"], ["k", "s"]])
 
-    def ask(options: matchrec.Options) -> DataFrame:
-        found = matchrec.match_rules(
+    def match(options: matchrec.Options) -> DataFrame:
+        """Return the matches of both rules."""
+        result = matchrec.match_rules(
             rows, rules, partition_by=keys, order_by=["t", "id"], options=options
         )
-        return found.matches
+        return result.matches
 
-    return Case(f"{rules} by {keys}", ask)
+    return Case(f"{rules} by {keys}", match)
 
 
-def of_aggregates(random: Random, rows: DataFrame) -> Case:
-    """How many matches there are, and where they end."""
-    text, by = clauses.random_clause(random).query, random.choice(["partition", "start", "end"])
-    asked = {"number": "count(*)"}
+def draw_aggregates(random: Random, rows: DataFrame) -> Case:
+    """Return a query that counts the matches of each partition, starting row or last row."""
+    text = clauses.random_clause(random).query
+    grouping = random.choice(["partition", "start", "end"])
+    aggregates = {"number": "count(*)"}
 
-    def ask(options: matchrec.Options) -> DataFrame:
+    def count_matches(options: matchrec.Options) -> DataFrame:
+        """Return the counts."""
         query = matchrec.query(rows.sparkSession, text, rows=rows, options=options)
-        return query.aggregate(asked, per=by)
+        return query.aggregate(aggregates, per=grouping)
 
-    return Case(f"{asked} by {by} of {text}", ask)
+    return Case(f"{aggregates} by {grouping} of {text}", count_matches)
 
 
-def settings(number: int, lowered: dict[str, int]) -> Iterator[tuple[str, Shortcuts]]:
-    """All shortcuts, and all but one: each over one case in four, in a long run over all."""
-    yield "all", replace(ALL, **lowered)
+def choose_shortcuts(number: int, thresholds: dict[str, int]) -> Iterator[tuple[str, Shortcuts]]:
+    """Yield all shortcuts, then all but one, each with its name in messages.
+
+    A shortcut is left out in one case of four, in a long run in every case.
+
+    Args:
+        number: the number of the case.
+        thresholds: the thresholds that differ from the usual ones.
+    """
+    yield "all", replace(ALL, **thresholds)
     for name in SWITCHES[number % 4 :: 4] if LONG_RUN is None else SWITCHES:
-        yield f"all but {name}", replace(ALL, **lowered, **{name: False})
+        yield f"all but {name}", replace(ALL, **thresholds, **{name: False})
 
 
-def compare(case: Case, number: int, lowered: dict[str, int]) -> tuple[int, bool]:
-    """How many comparisons were made, and whether there was an answer. Raises AssertionError."""
-    expected = case.answer(replace(NONE, **lowered))
+def compare(case: Case, number: int, thresholds: dict[str, int]) -> tuple[int, bool]:
+    """Compare the results of a query with and without shortcuts.
+
+    Args:
+        case: the query.
+        number: the number of the case.
+        thresholds: the thresholds that differ from the usual ones.
+
+    Returns:
+        How many comparisons were made, and whether the query returned rows.
+    """
+    expected = case.answer(replace(NO_SHORTCUTS, **thresholds))
     count = 0
-    for name, shortcuts in settings(number, lowered):
-        found = case.answer(shortcuts)
-        if NO_ROOM in str(expected) or NO_ROOM in str(found):
-            break  # without what keeps the search from growing, so none can tell
-        if case.leaves_out and RUN_ERROR in expected:
-            break  # of a partition that may not be searched
+    for name, shortcuts in choose_shortcuts(number, thresholds):
+        answer = case.answer(shortcuts)
+        if TOO_LITTLE_MEMORY in str(expected) or TOO_LITTLE_MEMORY in str(answer):
+            break  # without its shortcuts a search may need too much memory, so there is no result
+        if case.selects_partitions and RUN_ERROR in expected:
+            break  # the error may be in a partition that need not be searched
         count += 1
-        if RUN_ERROR in expected and RUN_ERROR in found:
+        if RUN_ERROR in expected and RUN_ERROR in answer:
             continue  # which partition fails first is chance
-        assert found == expected, f"{case.text}\n{name}: {differences(found, expected)}"
+        assert answer == expected, f"{case.text}\n{name}: {show_difference(answer, expected)}"
     return count, not isinstance(expected, str)
 
 
-def differences(found: Answer, expected: Answer) -> str:
-    """What one has and the other has not."""
-    if isinstance(found, str) or isinstance(expected, str):
-        return f"{found!s:.600}\nwithout any: {expected!s:.600}"
-    return f"{[*(found - expected)][:5]}\nwithout any: {[*(expected - found)][:5]}"
+def show_difference(answer: Answer, expected: Answer) -> str:
+    """Return the rows that only one of two answers has, or both answers if one is an error."""
+    if isinstance(answer, str) or isinstance(expected, str):
+        return f"{answer!s:.600}\nwithout any: {expected!s:.600}"
+    return f"{[*(answer - expected)][:5]}\nwithout any: {[*(expected - answer)][:5]}"
 
 
 @pytest.mark.parametrize("size", ["many", pytest.param("few rows", marks=pytest.mark.slow)])
 def test_nothing_changes_without_shortcuts(spark: SparkSession, size: str) -> None:
-    count, lowered = SIZES[size]
+    most_rows, thresholds = SIZES[size]
     random = Random(f"{SEED if LONG_RUN else 0} {size}")
     compared = answered = 0
     for number in range(max(examples(32), 4)):
         if number % 8 == 0:
-            listed = clauses.random_rows(random, random.randint(1, count))
-            rows = spark.createDataFrame(listed, clauses.COLUMNS)
-        comparisons, is_answered = compare(draw(random, rows), number, lowered)
+            values = clauses.random_rows(random, random.randint(1, most_rows))
+            rows = spark.createDataFrame(values, clauses.COLUMNS)
+        comparisons, is_answered = compare(draw_case(random, rows), number, thresholds)
         compared += comparisons
         answered += is_answered
     print(f"{compared:,} comparisons, {answered:,} of {number + 1:,} cases with rows")
     assert answered > 0.5 * number
 
 
-SELECTED = (  # the first one has what came out otherwise
+PATTERNS = (  # the first one has had a wrong result
     "A B+", "A B", "A B*", "A B?", "A B??", "A+ B?", "A+", "A{2}", "A (B C)*", "A (B | ())",
     "A B+ C", "(A | B)+ C?", "A B{1,2}", "A? B", "PERMUTE(A, B)", "A NOT C B+",
 )  # fmt: skip
@@ -217,16 +240,16 @@ OUTPUTS = ("", "ALL MATCHES", "NON-OVERLAPPING MATCHES")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pattern", some_of(SELECTED))
+@pytest.mark.parametrize("pattern", some_of(PATTERNS))
 def test_rows_that_no_variable_takes_change_no_selection(spark: SparkSession, pattern: str) -> None:
-    """All texts of up to five letters, each a partition: `x` is no row of a variable."""
+    """Each text of up to five letters is a partition. No variable takes an `x`."""
     texts = ("".join(text) for n in range(1, 6) for text in product("abcx", repeat=n))
-    letters = [(text, place, one) for text in texts for place, one in enumerate(text)]
+    letters = [(text, index, letter) for text in texts for index, letter in enumerate(text)]
     rows = spark.createDataFrame(letters, "word string, id int, e string").cache()
-    conditions = ", ".join(f"{one} AS e = '{one.lower()}'" for one in "ABC" if one in pattern)
+    conditions = ", ".join(f"{name} AS e = '{name.lower()}'" for name in "ABC" if name in pattern)
     for selection, output in product(("NEXT", "ANY"), OUTPUTS):
         if ("()" in pattern and output) or ("NOT" in pattern and not output):
-            continue  # refused
+            continue  # not allowed
         clause = f"""PARTITION BY word ORDER BY id
             MEASURES FIRST(id) AS f, LAST(id) AS l, count(*) AS n
             PATTERN ({pattern}) SKIP TILL {selection} MATCH {output} DEFINE {conditions}"""

@@ -1,9 +1,9 @@
-"""Whether a query gives the same if its tasks spill nearly every batch as if they spill none.
+"""A query has the same result if its tasks spill nearly every batch and if they spill none.
 
-Partitions are larger than the memory of their task: a budget of a few bytes, batches of a few rows,
-few files to a merge, and pieces of a few rows. Clauses are random: all output kinds, skip modes,
-running and final measures; keys are NULL, nested, decimals, doubles, texts with a collation. On
-Sail the tasks run in this process, so the tests also count the spills, and merge few at a time.
+A task may hold a few bytes, so its partitions do not fit into memory. Batches, pieces and merges
+are small, too. Clauses are random: all outputs and skip strategies, running and final measures;
+keys are NULL, nested, decimals, doubles, or texts with a collation. On Sail the tasks run in this
+process, so the tests also count the spills.
 """
 
 from __future__ import annotations
@@ -25,15 +25,20 @@ from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.shortcuts import ALL, Shortcuts, in_force
 from matchrec.worker.sorting import sort as spilling
 from tests.generators import clauses
-from tests.properties.test_shortcuts import NO_ROOM, RUN_ERROR, differences, told
+from tests.properties.test_shortcuts import (
+    RUN_ERROR,
+    TOO_LITTLE_MEMORY,
+    find_own_message,
+    show_difference,
+)
 from tests.quick.scale import LONG_RUN, SEED, examples
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::matchrec.warnings.MatchRecognizeWarning"
 )  # random queries
 
-WHOLE = replace(ALL, sort_bytes=1 << 30, rows_a_call=16)
-SPILLED = replace(WHOLE, sort_bytes=64)
+IN_MEMORY = replace(ALL, sort_bytes=1 << 30, rows_a_call=16)
+SPILLED = replace(IN_MEMORY, sort_bytes=64)
 ROWS_A_BATCH = 5
 ROWS_A_BATCH_OF_SPARK = "spark.sql.execution.arrow.maxRecordsPerBatch"
 
@@ -58,7 +63,7 @@ MEASURES_OF_ROWS = (
     "collect_list(id) AS ids",
     "count(DISTINCT k) AS keys",
 )
-MODES = (
+OUTPUTS_AND_SKIPS = (
     "ONE ROW PER MATCH AFTER MATCH SKIP PAST LAST ROW",
     "ONE ROW PER MATCH AFTER MATCH SKIP TO NEXT ROW",
     "ALL ROWS PER MATCH SHOW EMPTY MATCHES AFTER MATCH SKIP PAST LAST ROW",
@@ -76,102 +81,106 @@ PATTERNS = ("A B+", "A B*", "A B+? C?", "(A B)+", "A {- B+ -} C", "A B | B+")
 
 
 def is_sail(spark: SparkSession) -> bool:
+    """Return whether the engine is Sail."""
     return not hasattr(spark, "_jvm")
 
 
-def in_small_batches(
+def sort_small_batches(
     batches: Iterator[pa.RecordBatch], *others: object
 ) -> Iterator[pa.RecordBatch]:
-    small = (
+    """Sort tables as `sort_tables` does, but from batches of a few rows."""
+    small_batches = (
         batch.slice(begin, ROWS_A_BATCH)
         for batch in batches
         for begin in range(0, batch.num_rows, ROWS_A_BATCH)
     )
-    return sorted_tables(small, *others)  # type: ignore[arg-type]
+    return original_sort_tables(small_batches, *others)  # type: ignore[arg-type]
 
 
-sorted_tables = spilling.sort_tables
+original_sort_tables = spilling.sort_tables
 
 
 @pytest.fixture
 def spills(spark: SparkSession) -> Iterator[Counter[int]]:
-    """How many files were written by their level, on Sail; batches of few rows on both engines."""
+    """Make batches small, and count the files that are written on Sail, by their level."""
     levels: Counter[int] = Counter()
     put = spilling.Spills.put
 
-    def counted(self: spilling.Spills, one: object, level: int) -> None:
+    def put_and_count(self: spilling.Spills, spill: object, level: int) -> None:
+        """Write a file, and count it."""
         levels[level] += 1
-        put(self, one, level)  # type: ignore[arg-type]
+        put(self, spill, level)  # type: ignore[arg-type]
 
-    before = None if is_sail(spark) else spark.conf.get(ROWS_A_BATCH_OF_SPARK)
-    if before is not None:
+    usual_size = None if is_sail(spark) else spark.conf.get(ROWS_A_BATCH_OF_SPARK)
+    if usual_size is not None:
         spark.conf.set(ROWS_A_BATCH_OF_SPARK, str(ROWS_A_BATCH))
     with (
-        patch.multiple(spilling, SPILLS_A_MERGE=3, sort_tables=in_small_batches),
-        patch.object(spilling.Spills, "put", counted),
+        patch.multiple(spilling, SPILLS_A_MERGE=3, sort_tables=sort_small_batches),
+        patch.object(spilling.Spills, "put", put_and_count),
     ):
         yield levels
-    if before is not None:
-        spark.conf.set(ROWS_A_BATCH_OF_SPARK, before)
+    if usual_size is not None:
+        spark.conf.set(ROWS_A_BATCH_OF_SPARK, usual_size)
 
 
 Answer = Counter[str] | str
 
 
 def answer(rows: DataFrame, clause: str, shortcuts: Shortcuts, sort: str) -> Answer:
-    """The rows, each as text; or why there are none."""
+    """Return the rows as texts, or the text of the error that the query raises."""
     with in_force(shortcuts):
         try:
             options = matchrec.Options(sort=sort)  # type: ignore[arg-type]
-            found = matchrec.match_recognize(rows, clause, options=options)
-            return Counter(map(str, found.collect()))
+            matches = matchrec.match_recognize(rows, clause, options=options)
+            return Counter(map(str, matches.collect()))
         except MatchRecognizeError as error:
             return f"{type(error).__name__}: {error.message}"
         except PySparkException as error:
-            return told(error)
+            return find_own_message(error)
 
 
 def compare(rows: DataFrame, clause: str) -> bool:
-    """Compare the rows with spills and without; return whether there are any."""
+    """Compare the results with spills and without, and return whether there are any rows."""
     sort = "worker"
-    expected = answer(rows, clause, WHOLE, sort)
-    if isinstance(expected, str) and "sort" in expected:  # only Spark sorts this
+    expected = answer(rows, clause, IN_MEMORY, sort)
+    if isinstance(expected, str) and "sort" in expected:  # only Spark can sort the rows
         sort = "auto"
-        expected = answer(rows, clause, WHOLE, sort)
-    found = answer(rows, clause, SPILLED, sort)
-    both_fail = RUN_ERROR in str(expected) and RUN_ERROR in str(found)  # which row first is chance
-    if not both_fail and NO_ROOM not in str(expected):
-        assert found == expected, f"{clause}: {differences(found, expected)}"
+        expected = answer(rows, clause, IN_MEMORY, sort)
+    spilled = answer(rows, clause, SPILLED, sort)
+    # Which row fails first is chance.
+    both_fail = RUN_ERROR in str(expected) and RUN_ERROR in str(spilled)
+    if not both_fail and TOO_LITTLE_MEMORY not in str(expected):
+        assert spilled == expected, f"{clause}: {show_difference(spilled, expected)}"
     return not isinstance(expected, str) and bool(expected)
 
 
-def drawn_rows(spark: SparkSession, random: Random, count: int) -> DataFrame:
-    """Rows that come from several tasks, so that each task of the search has several batches."""
-    listed = clauses.random_rows(random, count)
-    return spark.createDataFrame(listed, clauses.COLUMNS).repartition(3)
+def draw_rows(spark: SparkSession, random: Random, count: int) -> DataFrame:
+    """Return rows from several tasks, so that each task of the search has several batches."""
+    rows = clauses.random_rows(random, count)
+    return spark.createDataFrame(rows, clauses.COLUMNS).repartition(3)
 
 
 def random_clause(random: Random, keys: str) -> str:
-    """A clause of which each part is drawn by itself."""
+    """Return a clause whose parts are drawn independently."""
     define = random.choice(CONDITIONS)
     pattern = random.choice(PATTERNS)
     measures = random.sample(MEASURES_OF_ROWS, random.randint(1, 4))
     order = random.choice(["id", "t, id", "s DESC NULLS LAST, id", "y, id DESC"])
     partition = f"PARTITION BY {keys} " if keys else ""
     return (
-        f"{partition}ORDER BY {order} MEASURES {', '.join(measures)} {random.choice(MODES)} "
+        f"{partition}ORDER BY {order} MEASURES {', '.join(measures)} {random.choice(OUTPUTS_AND_SKIPS)} "
         f"PATTERN ({pattern}) {define}"
     )
 
 
 def test_random_clauses_over_spilled_rows(spark: SparkSession, spills: Counter[int]) -> None:
-    """All that `tests/generators/clauses.py` has."""
+    """Use the clauses of `tests/generators/clauses.py`."""
     random = Random(f"{SEED if LONG_RUN else 0} clauses")
     answered = 0
     count = max(examples(64), 6)
     for number in range(count):
         if number % 6 == 0:
-            rows = drawn_rows(spark, random, random.randint(30, 150))
+            rows = draw_rows(spark, random, random.randint(30, 150))
         answered += compare(rows, clauses.random_clause(random).text)
     assert answered > 0.3 * count
     if is_sail(spark):
@@ -180,28 +189,28 @@ def test_random_clauses_over_spilled_rows(spark: SparkSession, spills: Counter[i
 
 
 def test_partitions_by_any_key_that_are_spilled(spark: SparkSession, spills: Counter[int]) -> None:
-    """Every kind of key, every output kind and skip mode, running and final measures."""
+    """Use all types of keys, outputs and skip strategies, running and final measures."""
     random = Random(f"{SEED if LONG_RUN else 0} keys")
     answered = 0
     kinds = [*KEYS.values(), *([] if is_sail(spark) else [COLLATED])]
-    rows = drawn_rows(spark, random, 120)
-    times = max(1, examples(96) // len(kinds))
+    rows = draw_rows(spark, random, 120)
+    clauses_a_key = max(1, examples(96) // len(kinds))
     for keys in kinds:
-        for _ in range(times):
+        for _ in range(clauses_a_key):
             answered += compare(rows, random_clause(random, keys))
-    assert answered > 0.6 * times * len(kinds)
+    assert answered > 0.6 * clauses_a_key * len(kinds)
     if is_sail(spark):
-        assert spills[0] > 10 * times * len(kinds)
+        assert spills[0] > 10 * clauses_a_key * len(kinds)
 
 
 def test_rows_of_a_spilled_partition(spark: SparkSession, spills: Counter[int]) -> None:
-    """By hand: ids fall in the input, and each ten of them rise by their values."""
+    """Ids descend in the input, and x rises over each ten of them; worked out by hand."""
     rows = spark.range(0, 200, 1, 4).selectExpr("199 - id AS id", "(199 - id) % 10 AS x")
     clause = """ORDER BY id MEASURES FIRST(id) AS first, FINAL LAST(id) AS last, count(*) AS n
         PATTERN (A B+) DEFINE B AS x > PREV(x)"""
     with in_force(SPILLED):
-        found = matchrec.match_recognize(rows, clause).collect()
-    assert sorted(map(tuple, found)) == [(ten, ten + 9, 10) for ten in range(0, 200, 10)]
+        matches = matchrec.match_recognize(rows, clause).collect()
+    assert sorted(map(tuple, matches)) == [(ten, ten + 9, 10) for ten in range(0, 200, 10)]
     if is_sail(spark):
         assert spills[0] >= 200 // ROWS_A_BATCH - 4
 
@@ -209,21 +218,22 @@ def test_rows_of_a_spilled_partition(spark: SparkSession, spills: Counter[int]) 
 def test_a_folder_for_spills_that_is_gone(
     spark: SparkSession, spills: Counter[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The query ends with an error that names it; the workers of Spark are other processes."""
-    gone = tmp_path / "gone"
+    """The error names the folder. Spark's workers are other processes, so they still have it."""
+    missing_folder = tmp_path / "gone"
     if is_sail(spark):
-        monkeypatch.setattr(spilling, "find_folder", lambda: str(gone))
+        monkeypatch.setattr(spilling, "find_folder", lambda: str(missing_folder))
     clause = "ORDER BY id MEASURES LAST(id) AS l PATTERN (A B) DEFINE B AS id > PREV(id)"
     rows = spark.range(0, 200, 1, 4).selectExpr("199 - id AS id")
     with in_force(SPILLED):
-        found = matchrec.match_recognize(rows, clause)
+        matches = matchrec.match_recognize(rows, clause)
         if not is_sail(spark):
-            assert len(found.collect()) == 100
+            assert len(matches.collect()) == 100
             return
         with pytest.raises(Exception, match="cannot be written to") as raised:
-            found.collect()
+            matches.collect()
     error = MatchRecognizeRunError.from_exception(raised.value)
     assert error is not None
     assert (
-        f"the folder {gone}, where rows are sorted, cannot be written to: No such" in error.message
+        f"the folder {missing_folder}, where rows are sorted, cannot be written to: No such"
+        in error.message
     )

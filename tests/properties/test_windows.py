@@ -1,4 +1,4 @@
-"""Random row pattern windows: both algorithms against the reference, a frame of which is a list.
+"""Random row pattern windows: both algorithms against the reference, which has a list for a frame.
 
 A long run: MATCHREC_EXAMPLES=2000 MATCHREC_SEED=1000 pytest tests/properties/test_windows.py
 """
@@ -28,33 +28,35 @@ pytestmark = pytest.mark.filterwarnings(
 
 WINDOWS_A_BATCH = 6
 EXAMPLES = examples(24)
-BY_NAME = ("SEEK is not supported", "may be outside the window's frame", "if the frame's")
+REFUSALS = ("SEEK is not supported", "may be outside the window's frame", "if the frame's")
 
+# The rows of a result. Values are texts.
 Texts = Counter[tuple[str | None, ...]]
 
 
-def answer(query: WindowQuery, batch: Batch) -> Texts | None:
-    """The rows of all partitions; None where one fails."""
-    found: Texts = Counter()
+def find_rows(query: WindowQuery, batch: Batch) -> Texts | None:
+    """Return the rows of the reference over all partitions; None if one raises an error."""
+    texts: Texts = Counter()
     try:
         for rows in batch.partitions().values():
-            found.update(tuple(map(text_of, one)) for one in window_rows(query, rows))
+            texts.update(tuple(map(text_of, row)) for row in window_rows(query, rows))
     except Failure:
         return None
-    return found
+    return texts
 
 
-def own_columns(text: tuple[str | None, ...]) -> tuple[str | None, ...]:
-    """A row without the other columns of the input: k, x, y, s, t, b."""
-    return (text[1], *text[7:])
+def drop_input_columns(row: tuple[str | None, ...]) -> tuple[str | None, ...]:
+    """Return n and the columns of the window, without the other input columns k, x, y, s, t, b."""
+    return (row[1], *row[7:])
 
 
-def with_python_doubles(row: tuple[str | None, ...], query: WindowQuery) -> tuple[str | None, ...]:
-    """n and what was called, with doubles as Python writes them."""
-    floating = [False, *(one.type.value == "double" for one in query.measures)]
+def respell_doubles(row: tuple[str | None, ...], query: WindowQuery) -> tuple[str | None, ...]:
+    """Return n and the columns of the window, with doubles as Python writes them."""
+    are_doubles = [False, *(measure.type.value == "double" for measure in query.measures)]
+    are_doubles += [False] * (len(row) - len(are_doubles))
     return tuple(
-        str(float(text)) if place < len(floating) and floating[place] and text else text
-        for place, text in enumerate(row)
+        str(float(text)) if is_double and text else text
+        for text, is_double in zip(row, are_doubles, strict=True)
     )
 
 
@@ -67,27 +69,26 @@ def test_both_engines_give_the_rows_of_the_reference(spark: SparkSession, seed: 
     while len(expected) < WINDOWS_A_BATCH:
         query = random_window(random)
         with suppress(TooManyWords):
-            found = answer(query, batch)
-            if found is not None:
-                expected[query] = found
+            rows = find_rows(query, batch)
+            if rows is not None:
+                expected[query] = rows
     texts = {query: query.text(batch, "random_rows") for query in expected}
     with table(spark, batch, "random_rows"), settings(spark, **INTERPRETED):
         queries = QueryBatch(spark, "random_rows", list(texts.values()))
         linked = {algorithm: queries.link(algorithm) for algorithm in ALGORITHMS}
-        assert all(any(one in said for one in BY_NAME) for said in queries.refused.values())
+        assert all(
+            any(refusal in message for refusal in REFUSALS) for message in queries.refused.values()
+        )
         assert len(queries.refused) < WINDOWS_A_BATCH
         prepared = queries.prepared(linked[ALGORITHMS[0]].values())
-        cases = [
-            (
-                algorithm,
-                query,
-                Run(linked[algorithm][texts[query]], prepared, None, (2, 1 << 20)[turn]),
-            )
-            for algorithm, (place, query) in product(ALGORITHMS, enumerate(expected))
-            if (turn := place % 2) in (0, 1) and texts[query] not in queries.refused
-        ]
+        cases = []
+        for algorithm, (number, query) in product(ALGORITHMS, enumerate(expected)):
+            if texts[query] not in queries.refused:
+                rows_a_call = 1 << 20 if number % 2 else 2
+                run = Run(linked[algorithm][texts[query]], prepared, None, rows_a_call)
+                cases.append((algorithm, query, run))
         results = queries.answers([run for *_, run in cases])
     for (algorithm, query, _), result in zip(cases, results, strict=True):
         assert not isinstance(result, str), (algorithm, texts[query], result)
-        found = Counter(with_python_doubles(own_columns(row), query) for row in result)
-        assert found == expected[query], (algorithm, texts[query])
+        rows_found = Counter(respell_doubles(drop_input_columns(row), query) for row in result)
+        assert rows_found == expected[query], (algorithm, texts[query])

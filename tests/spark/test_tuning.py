@@ -142,7 +142,7 @@ def test_a_session_is_told_once(plain: SparkSession) -> None:
 def test_not_after_tune_nor_where_it_is_switched_off(plain: SparkSession) -> None:
     matchrec.tune(plain)
     assert not told(plain.range(3))
-    environment._asked.clear()
+    environment._checked_applications.clear()
     plain.conf.unset(MAX_BYTES)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

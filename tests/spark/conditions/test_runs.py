@@ -1,4 +1,4 @@
-"""Conditions over several rows of a run hold where Spark's window functions say that they do.
+"""Conditions over several rows of a run hold on the same rows as in Spark's window functions.
 
 A long run: MATCHREC_EXAMPLES=2000 MATCHREC_SEED=1000 pytest tests/spark/conditions/test_runs.py
 """
@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.compile.executable import Executable
 from matchrec.errors import MatchRecognizeError
-from tests.generators.run_conditions import Both, Conditions
+from tests.generators.run_conditions import Conditions, Twins
 from tests.generators.run_forms import COLUMNS, TAME, WINDOWS
 from tests.properties.test_queries import ALGORITHMS, INTERPRETED, settings
 from tests.quick.scale import SEED, examples
@@ -23,73 +23,86 @@ from tests.spark.conditions.rows import create_rows
 from tests.tasks.query_batches import Prepared, QueryBatch, Run
 
 CONDITIONS = examples(64)
-UNDER_ANSI = examples(8)  # each asks Spark twice
+ANSI_CONDITIONS = examples(8)  # Spark computes each of them twice
 BATCH = 80
 CLAUSE = """SELECT * FROM runs MATCH_RECOGNIZE (
     PARTITION BY k ORDER BY t MEASURES LAST(t) AS last AFTER MATCH SKIP TO NEXT ROW
     PATTERN (A{{2}} C) DEFINE C AS {})"""
-BEYOND = "too large for its type"  # what leaves 64 bits is an error, also of decimals that fit
+# The error for a result that needs more than 64 bits, even if its decimal type can hold it.
+TOO_LARGE = "too large for its type"
 
 
-def rows_of_spark(spark: SparkSession, conditions: list[Both]) -> list[set[int]]:
-    """By condition, the last rows of the matches, as Spark says."""
-    items = ", ".join(f"({one.sparks}) AS c{n}" for n, one in enumerate(conditions))
+def find_rows_in_spark(spark: SparkSession, conditions: list[Twins]) -> list[set[int]]:
+    """Return for each condition the last rows of the matches, as Spark finds them."""
+    items = ", ".join(
+        f"({condition.sparks}) AS c{index}" for index, condition in enumerate(conditions)
+    )
     rows = spark.sql(f"SELECT t, row_number() OVER o AS n, {items} FROM runs {WINDOWS}").collect()
-    return [{row.t for row in rows if row.n > 2 and row[f"c{n}"]} for n in range(len(conditions))]
+    return [
+        {row.t for row in rows if row.n > 2 and row[f"c{index}"]}
+        for index in range(len(conditions))
+    ]
 
 
-def rows_of_matchrec(executable: Executable, prepared: Prepared) -> set[int] | str:
-    """The last rows of the matches, as an engine says, or its error."""
+def find_rows_in_matchrec(executable: Executable, prepared: Prepared) -> set[int] | str:
+    """Return the last rows of the matches, as matchrec finds them, or the text of its error."""
     try:
         batches = Run(executable, prepared, None, 1 << 20).batches()
     except MatchRecognizeError as error:
         return str(error)
-    (place,) = (one for one in executable.outputs[1].pieces if isinstance(one, int))
-    return {t for batch in batches for t in batch.column(place).to_pylist()}
+    (column,) = (piece for piece in executable.outputs[1].pieces if isinstance(piece, int))
+    return {time for batch in batches for time in batch.column(column).to_pylist()}
 
 
-def differences(spark: SparkSession, conditions: list[Both], *, ansi: bool) -> Iterator[str]:
-    """What matchrec finds otherwise than Spark, by each engine."""
-    queries = QueryBatch(
-        spark, "runs", [CLAUSE.format(one.ours) for one in conditions], names=("k", "t", *COLUMNS)
-    )
+def find_differences(spark: SparkSession, conditions: list[Twins], *, ansi: bool) -> Iterator[str]:
+    """Yield each condition for which an algorithm and Spark find different rows."""
+    texts = [CLAUSE.format(condition.ours) for condition in conditions]
+    queries = QueryBatch(spark, "runs", texts, names=("k", "t", *COLUMNS))
     linked = {
         algorithm: queries.link(algorithm, ansi=ansi) for algorithm in ALGORITHMS if queries.drafts
     }
-    taken = [one for one in conditions if CLAUSE.format(one.ours) not in queries.refused]
-    assert len(taken) > 0.7 * len(conditions) or ansi, list(queries.refused.items())
-    if not taken:
+    accepted = [
+        condition
+        for condition, text in zip(conditions, texts, strict=True)
+        if text not in queries.refused
+    ]
+    assert len(accepted) > 0.7 * len(conditions) or ansi, list(queries.refused.items())
+    if not accepted:
         return
     prepared = queries.prepared(linked[ALGORITHMS[0]].values())
-    for one, expected in zip(taken, rows_of_spark(spark, taken), strict=True):
+    for condition, expected in zip(accepted, find_rows_in_spark(spark, accepted), strict=True):
         for algorithm in ALGORITHMS:
-            found = rows_of_matchrec(linked[algorithm][CLAUSE.format(one.ours)], prepared)
-            if found != expected and not (isinstance(found, str) and BEYOND in found):
-                yield f"{algorithm}: {one.ours}\n{one.sparks}\n{expected}\n{found}"
+            executable = linked[algorithm][CLAUSE.format(condition.ours)]
+            rows = find_rows_in_matchrec(executable, prepared)
+            if rows != expected and not (isinstance(rows, str) and TOO_LARGE in rows):
+                yield f"{algorithm}: {condition.ours}\n{condition.sparks}\n{expected}\n{rows}"
 
 
 @pytest.mark.parametrize("batch", range(-(-CONDITIONS // BATCH)))
-def test_conditions_hold_where_spark_says_so(spark: SparkSession, batch: int) -> None:
+def test_conditions_hold_on_the_same_rows_as_in_spark(spark: SparkSession, batch: int) -> None:
     random = Random(SEED + batch)
-    drawn = Conditions(random)
-    conditions = [drawn.condition() for _ in range(min(CONDITIONS, BATCH))]
+    source = Conditions(random)
+    conditions = [source.condition() for _ in range(min(CONDITIONS, BATCH))]
     with settings(spark, ansi__enabled="false", **INTERPRETED):
         create_rows(spark, random, "runs", COLUMNS)
-        found = list(differences(spark, conditions, ansi=False))
-    assert not found, "\n\n".join(found)
+        differences = list(find_differences(spark, conditions, ansi=False))
+    assert not differences, "\n\n".join(differences)
 
 
-@pytest.mark.parametrize("batch", range(-(-UNDER_ANSI // BATCH)))
-def test_under_ansi_what_does_not_fail_holds_too(spark: SparkSession, batch: int) -> None:
-    """Each condition by itself, as Spark asks it of all rows; where that fails, ours may."""
+@pytest.mark.parametrize("batch", range(-(-ANSI_CONDITIONS // BATCH)))
+def test_conditions_that_do_not_fail_in_ansi_mode(spark: SparkSession, batch: int) -> None:
+    """Compare one condition at a time, and only if Spark can compute it for all rows.
+
+    Spark evaluates a condition on every row. If that fails, matchrec may fail as well.
+    """
     random = Random(SEED + batch)
-    drawn = Conditions(random)
-    found = []
+    source = Conditions(random)
+    differences: list[str] = []
     with settings(spark, ansi__enabled="true", **INTERPRETED):
         create_rows(spark, random, "runs", TAME)
-        for _ in range(min(UNDER_ANSI, BATCH)):
-            condition = drawn.condition(1)
+        for _ in range(min(ANSI_CONDITIONS, BATCH)):
+            condition = source.condition(1)
             with suppress(PySparkException):
-                rows_of_spark(spark, [condition])
-                found += differences(spark, [condition], ansi=True)
-    assert not found, "\n\n".join(found)
+                find_rows_in_spark(spark, [condition])
+                differences += find_differences(spark, [condition], ansi=True)
+    assert not differences, "\n\n".join(differences)

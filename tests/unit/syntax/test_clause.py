@@ -33,7 +33,7 @@ from matchrec.syntax.nodes import (
     WindowNode,
 )
 from matchrec.syntax.tokens import Dialect, TokenKind, read_tokens
-from tests.generators.clause_text import clause_text
+from tests.generators.clause_text import write_clause
 from tests.quick.scale import examples
 from tests.unit import golden_text
 
@@ -126,7 +126,7 @@ def test_every_part_has_its_place() -> None:
 )
 def test_the_print_parses_back(clause: str) -> None:
     node = parse_clause(clause)
-    assert parse_clause(clause_text(node)) == node
+    assert parse_clause(write_clause(node)) == node
 
 
 NAMES = st.sampled_from(
@@ -189,7 +189,7 @@ CLAUSES = st.builds(
 @settings(max_examples=examples(500), deadline=None)
 @given(CLAUSES)
 def test_any_clause_prints_and_parses_back(clause: MatchRecognize) -> None:
-    assert parse_clause(clause_text(clause)) == clause
+    assert parse_clause(write_clause(clause)) == clause
 
 
 WORDS = (

@@ -21,7 +21,7 @@ from matchrec.syntax.locate import (
     write_select_from,
 )
 from matchrec.syntax.lower import lower_clause
-from tests.generators.clause_text import clause_text
+from tests.generators.clause_text import write_clause
 from tests.quick.scale import examples
 from tests.unit import golden_text
 
@@ -50,7 +50,7 @@ def answer(given_text: str) -> str:
     for site in query.sites:
         lower_clause(site.clause)
         alias = f" qualified by {site.relation_alias}" if site.relation_alias else ""
-        clause = " ".join(clause_text(site.clause).split())
+        clause = " ".join(write_clause(site.clause).split())
         lines += [
             f"{short(site.view.name)}{alias}: {text(write_select_from(query, site, ('...',)))}",
             f"    {clause}",
