@@ -33,7 +33,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import find_reads_of_earlier_measures
 from matchrec.plan.text import read_words
 from matchrec.source import Source, Span
-from matchrec.syntax.grammar import read_section_tokens, cut_out_tokens
+from matchrec.syntax.grammar import cut_out_tokens, read_section_tokens
 from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.nodes import Site

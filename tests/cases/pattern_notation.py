@@ -12,7 +12,15 @@ from typing import Any
 
 from tests.cases.case_file import PatternRecord
 from tests.generators.pattern_trees import Event, Pattern
-from tests.references.patterns import Mapped, MissError, Search, Skip, TimedOut, rank, reported
+from tests.references.patterns import (
+    Mapped,
+    MissError,
+    Search,
+    Skip,
+    TimedOut,
+    rank,
+    report_matches,
+)
 
 LETTERS = "abcdef"
 SCHEMA = "p string, n int, t int, e string, x int, " + ", ".join(
@@ -148,7 +156,7 @@ def by_definition(question: Question) -> list[list[str]]:
         orders = search.orders() if question.skip else [sorted(search.found, key=rank)]
         for ordered in orders:
             try:
-                result = reported(search, ordered, skip)
+                result = report_matches(search, ordered, skip)
             except MissError as miss:
                 return [[f"throws {miss}"]]
             lines = [shown(match.mapped, stream) for match in result.matches]

@@ -13,7 +13,6 @@ from random import Random
 
 from tests.generators.run_forms import (
     AGGREGATES,
-    REWRITTEN_AGGREGATES,
     COLUMNS,
     FORMS,
     FRAMES,
@@ -24,6 +23,7 @@ from tests.generators.run_forms import (
     OF_ONE_TYPE,
     OUTER,
     READS,
+    REWRITTEN_AGGREGATES,
     UNORDERED,
     UNORDERED_OF_ANY,
 )

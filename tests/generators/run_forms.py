@@ -267,9 +267,9 @@ UNORDERED_OF_ANY = OF_ANY[2:]
 # Calls that may be around the aggregate of a form.
 OUTER = ("size(", "CAST(")
 
-# Aggregates that Spark does not allow over a frame: the form in DEFINE, an equivalent form in Spark,
-# and the column whose type the value has. `{a}` is the variable and a point, `{w}` its frame, and
-# `{0}` a column that can be a key.
+# Aggregates that Spark does not allow over a frame: the form in DEFINE, an equivalent form in
+# Spark, and the column whose type the value has. `{a}` is the variable and a point, `{w}` its
+# frame, and `{0}` a column that can be a key.
 REWRITTEN_AGGREGATES = [
     ("count(DISTINCT {a}{0})", "CAST(size(collect_set({0}) OVER ({w})) AS BIGINT)", "l"),
     ("count({a}{0}) FILTER (WHERE {a}b)", "count(IF(b, {0}, NULL)) OVER ({w})", "l"),

@@ -31,7 +31,7 @@ from matchrec.search.coverage import Coverable
 from matchrec.search.interface import Room
 from matchrec.search.matches import RunFailure
 from tests.properties.test_engines import LONGER, queries, random_examples, run_dependent, windowed
-from tests.references.coverage import NEVER, Ending, cover, numbered
+from tests.references.coverage import NEVER, Ending, cover, number_occurrences
 from tests.references.matcher import Failure
 from tests.tasks.contiguous import Query, Rows, kind_of, listed, may_of, words
 from tests.tasks.contiguous import query as query_of
@@ -95,7 +95,7 @@ def found_of(query: Query, rows: Rows, room: Room) -> Outcome | str:
 
 
 def expected_of(query: Query, rows: Rows) -> Outcome | str:
-    whole, names = Outcome(), numbered(query.pattern)[1]
+    whole, names = Outcome(), number_occurrences(query.pattern)[1]
     for number, (row_words, offset) in enumerate(zip(rows.words, rows.offsets, strict=False)):
         ends = rows.window_end[number] if rows.window_end else [len(row_words)] * len(row_words)
         may = may_of(query, rows, number)
@@ -103,9 +103,9 @@ def expected_of(query: Query, rows: Rows) -> Outcome | str:
             found = cover(query.pattern, may, query.after_match, query.members, ends)
         except Failure as failure:
             return failure.kind
-        whole.came.update(one for taken in found.came for one in set(taken))
+        whole.came.update(one for taken in found.furthest for one in set(taken))
         whole.matches += [offset + start for start in found.matches]
-        for one in found.ended:
+        for one in found.endings:
             whole.ended[one.last, one.reason(len(row_words))] += 1
             if one.taken and one.needed < whole.best[0]:
                 whole.best = one.needed, offset + one.start

@@ -118,9 +118,10 @@ def every_word(asked: Query, rows: Rows) -> set[tuple[int, int, str]]:
     """All matches with rows: partition, first row, variables."""
     found = set()
     for number, partition in enumerate(rows.words):
-        may, satisfies = may_of(asked, rows, number), satisfies_of(asked, rows, number)
+        can_map, satisfies = may_of(asked, rows, number), satisfies_of(asked, rows, number)
         for start in range(len(partition)):
-            for word in Words(len(partition), start, may, 1, satisfies).of(asked.pattern, ()):
+            words = Words(len(partition), start, can_map, 1, satisfies)
+            for word in words.extend(asked.pattern, ()):
                 names = " ".join(name for name, _ in word)
                 found.add((number, rows.offsets[number] + start, names))
     return found

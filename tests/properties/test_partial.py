@@ -27,7 +27,7 @@ from tests.generators.selection import cases, general
 from tests.properties.test_engines import LONGER, queries, run_dependent, windowed
 from tests.quick.scale import examples
 from tests.references.event_selection import SelectionQuery
-from tests.references.matcher import Failure, May, Word, Words, find_all
+from tests.references.matcher import CanMap, Failure, Word, Words, find_all
 from tests.references.partial import (
     TIMED_OUT,
     UNFINISHED,
@@ -110,14 +110,14 @@ class Part:
     """One partition as the reference matcher sees it. Its methods raise Failure."""
 
     query: Query
-    may: May
+    can_map: CanMap
     window_end: tuple[int, ...]
 
     def matches(self) -> Iterator[tuple[int, Mapped]]:
         query, size = self.query, len(self.window_end)
         longest = query.output is MatchOutput.LONGEST
         skip, members = query.after_match, query.members
-        for one in find_all(query.pattern, size, self.may, skip, members, longest):
+        for one in find_all(query.pattern, size, self.can_map, skip, members, longest):
             yield one.start, mapped(one.start, one.word)
 
     def runs(
@@ -128,7 +128,7 @@ class Part:
         return Asked(size, self.window_end, partial).runs(left, self.begun)
 
     def begun(self, start: int, number: int) -> Iterator[Mapped]:
-        words = Words(len(self.window_end), start, self.may, number)
+        words = Words(len(self.window_end), start, self.can_map, number)
         run = run_of(words, self.query.pattern, self.window_end[start])
         if run is not None:
             yield mapped(start, run)

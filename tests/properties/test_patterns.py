@@ -19,7 +19,7 @@ from tests.cases.pattern_notation import Question, built, by_definition
 from tests.generators.pattern_trees import Pattern
 from tests.generators.patterns import questions
 from tests.quick.scale import examples
-from tests.references.patterns import Search, TooMuchError, reported, selected
+from tests.references.patterns import Search, TooMuchError, report_matches, select_matches
 from tests.tasks.patterns import ALGORITHMS, ROWS_A_BATCH, answers, made_ready, read_row
 from tests.tasks.query_batches import Run
 
@@ -97,6 +97,6 @@ def test_both_formulations_of_skipping_agree(question: Question) -> None:
         assume(False)
     for ordered in orders:
         assert (
-            tuple(selected(ordered, question.strategy))
-            == reported(search, ordered, question.strategy).matches
+            tuple(select_matches(ordered, question.strategy))
+            == report_matches(search, ordered, question.strategy).matches
         )

@@ -363,7 +363,7 @@ def test_without_blocking_rows_a_match_is_a_word_of_some_rows(
                 def may(_: int, start: int, word: tuple[str, ...]) -> bool:
                     return word[-1] in rows[chosen[len(word) - 1]]  # noqa: B023
 
-                for word in Words(count, 0, may).of(shape.pattern, ()):
+                for word in Words(count, 0, may).extend(shape.pattern, ()):
                     if len(word) == count:
                         names = (variable for variable, _ in word)
                         expected.add(tuple(zip(chosen, names, strict=True)))

@@ -166,9 +166,10 @@ def random_clause(random: Random, keys: str) -> str:
     pattern = random.choice(PATTERNS)
     measures = random.sample(MEASURES_OF_ROWS, random.randint(1, 4))
     order = random.choice(["id", "t, id", "s DESC NULLS LAST, id", "y, id DESC"])
+    output_and_skip = random.choice(OUTPUTS_AND_SKIPS)
     partition = f"PARTITION BY {keys} " if keys else ""
     return (
-        f"{partition}ORDER BY {order} MEASURES {', '.join(measures)} {random.choice(OUTPUTS_AND_SKIPS)} "
+        f"{partition}ORDER BY {order} MEASURES {', '.join(measures)} {output_and_skip} "
         f"PATTERN ({pattern}) {define}"
     )
 

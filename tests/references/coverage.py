@@ -2,7 +2,7 @@
 
 It is slow and obvious. From matchrec it uses only the trees that row patterns are written in.
 
-1. `numbered` gives each occurrence of a variable in the pattern a number: `A B A` has the
+1. `number_occurrences` gives each occurrence of a variable in the pattern a number: `A B A` has the
    occurrences 0, 1, 2.
 2. `cover` lists every run of every starting row, as the occurrences that its rows have taken.
 3. `Needs` says how many rows a match still needs after a run: it takes the rows off the pattern
@@ -31,7 +31,7 @@ from matchrec.plan.pattern import (
     make_concatenation,
     replace_children,
 )
-from tests.references.matcher import May, Words, next_start
+from tests.references.matcher import CanMap, Words, next_start
 
 NEVER = 1 << 30
 """The number of rows that a run needs if it cannot become a match."""
@@ -43,7 +43,7 @@ Taken = tuple[Occurrence, ...]
 """The occurrences to which the rows of a run are mapped."""
 
 
-def numbered(pattern: RowPattern) -> tuple[RowPattern, tuple[str, ...]]:
+def number_occurrences(pattern: RowPattern) -> tuple[RowPattern, tuple[str, ...]]:
     """Return the pattern with a different variable for each occurrence, and the original names.
 
     `A B A` becomes `0 1 2`, and the names are A, B, A.
@@ -60,7 +60,7 @@ def numbered(pattern: RowPattern) -> tuple[RowPattern, tuple[str, ...]]:
     return number(pattern), tuple(names)
 
 
-def may_be_over(node: RowPattern, first: bool, last: bool) -> bool:
+def matches_without_row(node: RowPattern, first: bool, last: bool) -> bool:
     """Return whether a pattern matches without a row.
 
     Args:
@@ -77,16 +77,16 @@ def may_be_over(node: RowPattern, first: bool, last: bool) -> bool:
         case Variable():
             return False
         case Concatenation(parts) | Permutation(parts):
-            return all(may_be_over(part, first, last) for part in parts)
+            return all(matches_without_row(part, first, last) for part in parts)
         case Alternation(parts):
-            return any(may_be_over(part, first, last) for part in parts)
+            return any(matches_without_row(part, first, last) for part in parts)
         case Quantified(part, least):
-            return least == 0 or may_be_over(part, first, last)
+            return least == 0 or matches_without_row(part, first, last)
         case Exclusion(part):
-            return may_be_over(part, first, last)
+            return matches_without_row(part, first, last)
 
 
-def without(node: RowPattern, taken: Occurrence, first: bool) -> Iterator[RowPattern]:
+def derive(node: RowPattern, taken: Occurrence, first: bool) -> Iterator[RowPattern]:
     """Yield the patterns that may follow after a row has taken an occurrence: the derivatives.
 
     `A+ B` without A leaves `A* B`.
@@ -100,27 +100,27 @@ def without(node: RowPattern, taken: Occurrence, first: bool) -> Iterator[RowPat
                 yield Empty()
         case Concatenation(parts):
             remaining = make_concatenation(parts[1:])
-            for left in without(parts[0], taken, first):
+            for left in derive(parts[0], taken, first):
                 yield make_concatenation((left, remaining))
-            if may_be_over(parts[0], first, False):
-                yield from without(remaining, taken, first)
+            if matches_without_row(parts[0], first, False):
+                yield from derive(remaining, taken, first)
         case Alternation(parts):
             for part in parts:
-                yield from without(part, taken, first)
+                yield from derive(part, taken, first)
         case Permutation(parts):
             for order in permutations(parts):
-                yield from without(make_concatenation(order), taken, first)
+                yield from derive(make_concatenation(order), taken, first)
         case Exclusion(part):
-            yield from without(part, taken, first)
+            yield from derive(part, taken, first)
         case Quantified(part, least, most):
             if most == 0:
                 return
             fewer = replace(node, least=max(0, least - 1), most=None if most is None else most - 1)
             remaining = fewer if fewer.most != 0 else Empty()
-            for left in without(part, taken, first):
+            for left in derive(part, taken, first):
                 yield make_concatenation((left, remaining))
-            if least > 0 and may_be_over(part, first, False):
-                yield from without(fewer, taken, first)
+            if least > 0 and matches_without_row(part, first, False):
+                yield from derive(fewer, taken, first)
         case _:
             return
 
@@ -129,10 +129,10 @@ def without(node: RowPattern, taken: Occurrence, first: bool) -> Iterator[RowPat
 class Needs:
     """How many rows a run of a pattern still needs to become a match."""
 
-    pattern: RowPattern  # as `numbered` returns it
+    pattern: RowPattern  # as `number_occurrences` returns it
     occurrences: int  # number of occurrences in it
 
-    def left(self, taken: Taken, first: bool = True) -> frozenset[RowPattern]:
+    def remaining(self, taken: Taken, first: bool = True) -> frozenset[RowPattern]:
         """Return the patterns that may follow after a run.
 
         Args:
@@ -141,15 +141,15 @@ class Needs:
         if not taken:
             return frozenset([self.pattern])
         is_first_row = first and len(taken) == 1
-        return self.left_after(self.left(taken[:-1], first), taken[-1], is_first_row)
+        return self.remaining_after(self.remaining(taken[:-1], first), taken[-1], is_first_row)
 
-    def left_after(
+    def remaining_after(
         self, patterns: frozenset[RowPattern], taken: Occurrence, first: bool
     ) -> frozenset[RowPattern]:
         """Return the patterns that may follow after a row has taken an occurrence."""
-        return frozenset(left for node in patterns for left in without(node, taken, first))
+        return frozenset(left for node in patterns for left in derive(node, taken, first))
 
-    def rows(self, left: frozenset[RowPattern], first: bool) -> int:
+    def count_rows(self, left: frozenset[RowPattern], first: bool) -> int:
         """Return the least number of rows that complete one of several patterns, or NEVER.
 
         Args:
@@ -157,7 +157,7 @@ class Needs:
         """
         tried: set[RowPattern] = set()
         for rows in count():
-            if any(may_be_over(node, first, True) for node in left):
+            if any(matches_without_row(node, first, True) for node in left):
                 return rows
             if left <= tried:
                 return NEVER
@@ -165,26 +165,26 @@ class Needs:
             left = frozenset(
                 node
                 for taken in range(self.occurrences)
-                for node in self.left_after(left, taken, first)
+                for node in self.remaining_after(left, taken, first)
             )
             first = False
         raise AssertionError
 
-    def of(self, taken: Taken, start: int) -> int:
+    def count_needed(self, taken: Taken, start: int) -> int:
         """Return the number of rows that a run of a starting row needs.
 
         A run without rows is treated as if it were at the first row of the partition: `^` has not
         stopped it yet.
         """
-        return self.rows(self.left(taken, start == 0), not taken)
+        return self.count_rows(self.remaining(taken, start == 0), not taken)
 
-    def nearer(self, taken: Taken, start: int) -> list[Occurrence]:
+    def find_nearer(self, taken: Taken, start: int) -> list[Occurrence]:
         """Return the occurrences that bring a run nearer to a match, as far as anchors allow."""
-        needed = self.of(taken, start)
+        needed = self.count_needed(taken, start)
         return [
             occurrence
             for occurrence in range(self.occurrences)
-            if self.rows(self.left((*taken, occurrence), start == 0), False) < needed
+            if self.count_rows(self.remaining((*taken, occurrence), start == 0), False) < needed
         ]
 
 
@@ -222,14 +222,14 @@ class Covered:
     """How far the starting rows of a partition come."""
 
     # For each starting row, what its match has taken, or the nearest of its runs.
-    came: list[Taken] = field(default_factory=list)
-    ended: list[Ending] = field(default_factory=list)  # one for each starting row without a match
+    furthest: list[Taken] = field(default_factory=list)
+    endings: list[Ending] = field(default_factory=list)  # one for each starting row without a match
     matches: list[int] = field(default_factory=list)  # the starting rows of matches
 
 
 def cover(
     pattern: RowPattern,
-    may: May,
+    can_map: CanMap,
     after_match: AfterMatchSkip,
     members: dict[str, frozenset[str]],
     ends: Sequence[int],
@@ -242,7 +242,7 @@ def cover(
     Raises:
         Failure: the rows cause an error.
     """
-    tree, names = numbered(pattern)
+    tree, names = number_occurrences(pattern)
     needs = Needs(tree, len(names))
     covered = Covered()
     start = 0
@@ -250,25 +250,25 @@ def cover(
         number = len(covered.matches) + 1
         runs: list[Taken] = [()]
 
-        def may_take(match: int, begin: int, occurrences: tuple[str, ...]) -> bool:
-            """Test a row as `may` does, and keep the run if the row can be mapped."""
+        def can_take(match: int, begin: int, occurrences: tuple[str, ...]) -> bool:
+            """Test a row as `can_map` does, and keep the run if the row can be mapped."""
             taken = tuple(map(int, occurrences))
-            holds = may(match, begin, tuple(names[occurrence] for occurrence in taken))
+            holds = can_map(match, begin, tuple(names[occurrence] for occurrence in taken))
             if holds:
                 runs.append(taken)  # noqa: B023
             return holds
 
-        word = next(Words(len(ends), start, may_take, number).of(tree, ()), None)
+        word = next(Words(len(ends), start, can_take, number).extend(tree, ()), None)
         if word is None:
-            nearest = min(runs, key=lambda run: (needs.of(run, start), -len(run)))
-            needed = needs.of(nearest, start)
-            nearer = tuple(needs.nearer(nearest, start))
-            covered.came.append(nearest)
-            covered.ended.append(Ending(start, nearest, needed, nearer, ends[start]))
+            nearest = min(runs, key=lambda run: (needs.count_needed(run, start), -len(run)))
+            needed = needs.count_needed(nearest, start)
+            nearer = tuple(needs.find_nearer(nearest, start))
+            covered.furthest.append(nearest)
+            covered.endings.append(Ending(start, nearest, needed, nearer, ends[start]))
             start += 1
             continue
         taken = tuple(int(name) for name, _ in word)
-        covered.came.append(taken)
+        covered.furthest.append(taken)
         covered.matches.append(start)
         mapped = tuple((start + i, names[occurrence]) for i, occurrence in enumerate(taken))
         start = next_start(mapped, start, after_match, members)

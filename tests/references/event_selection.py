@@ -168,7 +168,7 @@ def _with_row(state: State) -> State:
     )
 
 
-def looping(state: State) -> str | None:
+def find_loop_variable(state: State) -> str | None:
     """Return the variable of the unbounded loop that a run in this state is in; None without one.
 
     It is `p` in the state p[i] of SASE+: the next row may be mapped to p, but need not be.
@@ -183,13 +183,13 @@ def looping(state: State) -> str | None:
         case Iteration(Quantified(Variable(name), least, None), number) if number >= least:
             return name
         case Iteration(Quantified(most=most), number, True) if number == most:
-            return looping(rest)
+            return find_loop_variable(rest)
         case Empty():
-            return looping(rest)
+            return find_loop_variable(rest)
         case Concatenation(parts):
-            return looping((*parts, *rest))
+            return find_loop_variable((*parts, *rest))
         case Exclusion(part):
-            return looping((part, *rest))
+            return find_loop_variable((part, *rest))
     return None
 
 
@@ -243,7 +243,7 @@ class Partition:
             case EventSelection.SKIP_TILL_NEXT_MATCH:
                 # A row is skipped if it is not the one that the run waits for. A run in a loop
                 # waits for one more row of the loop: it may skip rows of the variable after it.
-                loop = looping(state)
+                loop = find_loop_variable(state)
                 awaited = {loop} if loop else {way[0] for way in ways(state) if way}
                 return not any(self.may_take(mapped, row, variable) for variable in awaited)
 

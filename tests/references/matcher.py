@@ -3,7 +3,8 @@
 It is slow and obvious. From matchrec it uses only the trees that row patterns and conditions are
 written in: no automaton, no closure, no registers.
 
-1. `Words.of` lists the words that a row pattern allows from one starting row, preferred ones first.
+1. `Words.extend` lists the words that a row pattern allows from one starting row, preferred ones
+   first.
    `A B* C` over four rows gives `A B B C`, `A B C`, `A C`, as far as the conditions hold.
 2. The first of them is the match. `find_all` repeats this from row to row and applies AFTER MATCH
    SKIP.
@@ -55,7 +56,7 @@ from tests.references.aggregates import AGGREGATES
 Word = tuple[tuple[str, bool], ...]
 """The mapping of consecutive rows: the variable of each, and whether it is in an exclusion."""
 
-May = Callable[[int, int, tuple[str, ...]], bool]
+CanMap = Callable[[int, int, tuple[str, ...]], bool]
 """Return whether the last row may be mapped to the last variable.
 
 The arguments are the number of the match, its first row, and the variables of its rows so far, the
@@ -87,13 +88,13 @@ class Words:
 
     rows: int  # number of rows of the partition
     start: int
-    may: May
+    can_map: CanMap
     number: int = 1  # of the match that is tried
-    # For `(?!A)`: returns whether a row satisfies the condition of A. Unlike `may` it does not ask
-    # whether the row is in the window of the match.
-    satisfies: May | None = None
+    # For `(?!A)`: returns whether a row satisfies the condition of A. Unlike `can_map` it does not
+    # check whether the row is in the window of the match.
+    satisfies: CanMap | None = None
 
-    def of(self, node: RowPattern, word: Word) -> Iterator[Word]:
+    def extend(self, node: RowPattern, word: Word) -> Iterator[Word]:
         """Yield `word` followed by each word of `node`, preferred ones first."""
         match node:
             case Empty():
@@ -110,18 +111,18 @@ class Words:
             case Variable(name):
                 if self.has_next_row(word):
                     variables = (*variables_of(word), name)
-                    if self.may(self.number, self.start, variables):
+                    if self.can_map(self.number, self.start, variables):
                         yield (*word, (name, False))
             case Concatenation(parts):
                 yield from self.concatenate(parts, word)
             case Alternation(parts):
                 for part in parts:
-                    yield from self.of(part, word)
+                    yield from self.extend(part, word)
             case Permutation(parts):
                 for order in itertools.permutations(parts):
                     yield from self.concatenate(order, word)
             case Exclusion(part):
-                for longer in self.of(part, word):
+                for longer in self.extend(part, word):
                     excluded = longer[len(word) :]
                     yield (*word, *((variable, True) for variable, _ in excluded))
             case Quantified():
@@ -142,7 +143,7 @@ class Words:
         if not parts:
             yield word
             return
-        for longer in self.of(parts[0], word):
+        for longer in self.extend(parts[0], word):
             yield from self.concatenate(parts[1:], longer)
 
     def repeat_or_stop(self, node: Quantified, word: Word, iteration: int) -> Iterator[Word]:
@@ -167,7 +168,7 @@ class Words:
         After an empty iteration the loop ends, unless more iterations are required. Otherwise
         `(A?)*` would go on for ever.
         """
-        for longer in self.of(node.part, word):
+        for longer in self.extend(node.part, word):
             is_empty = longer == word
             if is_empty and iteration >= node.least:
                 yield longer
@@ -183,18 +184,18 @@ def variables_of(word: Word) -> tuple[str, ...]:
 def find_all(
     pattern: RowPattern,
     rows: int,
-    may: May,
+    can_map: CanMap,
     after_match: AfterMatchSkip,
     members: dict[str, frozenset[str]],
     longest: bool = False,
-    satisfies: May | None = None,
+    satisfies: CanMap | None = None,
 ) -> Iterator[Match]:
     """Yield the matches of one partition.
 
     Args:
         pattern: the row pattern.
         rows: the number of rows of the partition.
-        may: says whether a row may be mapped to a variable.
+        can_map: says whether a row may be mapped to a variable.
         after_match: where the next search begins.
         members: for each variable that AFTER MATCH SKIP may name, its primary variables.
         longest: for LONGEST MATCH: take the word with the most rows, and among equally long ones
@@ -202,12 +203,12 @@ def find_all(
         satisfies: see `Words`.
 
     Raises:
-        Failure: AFTER MATCH SKIP has no row to go to, or `may` raises it.
+        Failure: AFTER MATCH SKIP has no row to go to, or `can_map` raises it.
     """
     start = 0
     number = 1
     while start < rows:
-        words = Words(rows, start, may, number, satisfies).of(pattern, ())
+        words = Words(rows, start, can_map, number, satisfies).extend(pattern, ())
         word = max(words, key=len, default=None) if longest else next(words, None)
         if word is None:
             start += 1

@@ -51,7 +51,7 @@ class Onward(Words):
 
     end: int = 0  # the first row after the window
 
-    def of(self, node: RowPattern, word: Word) -> Iterator[Word]:
+    def extend(self, node: RowPattern, word: Word) -> Iterator[Word]:
         match node:
             case PartitionEnd():
                 if self.start + len(word) > self.end:
@@ -59,15 +59,15 @@ class Onward(Words):
                     yield (*word[:-1], (Last(name), excluded))
             case Variable():
                 if not word or not isinstance(word[-1][0], Last):
-                    yield from super().of(node, word)
+                    yield from super().extend(node, word)
             case Exclusion(part):
-                for longer in self.of(part, word):
+                for longer in self.extend(part, word):
                     # A `$` in the exclusion may have marked a row of `word` as the last one.
                     before = longer[: len(word)]
                     added = longer[len(word) :]
                     yield (*before, *((variable, True) for variable, _ in added))
             case _:
-                yield from super().of(node, word)
+                yield from super().extend(node, word)
 
 
 def run_of(words: Words, pattern: RowPattern, end: int) -> Word | None:
@@ -78,15 +78,15 @@ def run_of(words: Words, pattern: RowPattern, end: int) -> Word | None:
         end: the first row after the window.
     """
 
-    def may(number: int, start: int, names: tuple[str, ...]) -> bool:
+    def can_map(number: int, start: int, names: tuple[str, ...]) -> bool:
         """Allow any variable for the rows after the window."""
         row = start + len(names) - 1
-        return row >= end or words.may(number, start, names)
+        return row >= end or words.can_map(number, start, names)
 
     rows = end + rows_needed(pattern)
-    onward = Onward(rows, words.start, may, words.number, end=end)
+    onward = Onward(rows, words.start, can_map, words.number, end=end)
     length = end - words.start
-    for word in onward.of(pattern, ()):
+    for word in onward.extend(pattern, ()):
         if len(word) > length:
             return word[:length]
     return None
@@ -217,7 +217,7 @@ def continue_run(
         if way is None:
             continue
         variable, next_state = way
-        if partition.may_take(mapped, row, variable):
+        if partition.can_take(mapped, row, variable):
             longer = (*mapped, (row, variable))
             yield from continue_run(partition, start, longer, row + 1, next_state)
     if mapped and partition.may_skip(mapped, row, state):

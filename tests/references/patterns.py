@@ -11,7 +11,7 @@ their time in `t`; everywhere else an event is its position in the stream, from 
    the last accepted one may be skipped (`is_skippable`).
 3. `complete` decides whether a run that went through the whole pattern is a match: negated stages
    at the end may still forbid it.
-4. `selected` and `reported` apply the after-match skip strategy. They must agree.
+4. `select_matches` and `report_matches` apply the after-match skip strategy. They must agree.
 
 The definitions do not decide everything. Where the result depends on how runs are computed, event
 by event, a comment says "as computed".
@@ -498,7 +498,7 @@ def find_bar(match: Match, skip: Skip) -> int:
     return target
 
 
-def selected(ordered: Sequence[Match], skip: Skip) -> list[Match]:
+def select_matches(ordered: Sequence[Match], skip: Skip) -> list[Match]:
     """Return the matches that are left after skipping, by the formulation over all matches.
 
     A match is left out if it begins before the bar that an earlier match of the result has set.
@@ -523,7 +523,7 @@ class Reported:
     timed_out: frozenset[TimedOut]  # partial matches
 
 
-def reported(search: Search, ordered: Sequence[Match], skip: Skip) -> Reported:
+def report_matches(search: Search, ordered: Sequence[Match], skip: Skip) -> Reported:
     """Return the matches that are left after skipping, as computed event by event.
 
     A completed match is held back while a run is open that began earlier, because that run may

@@ -81,7 +81,7 @@ def partition_rows(
     until = len(rows) if until is None else until
     tests = 0
 
-    def may(number: int, start: int, variables: tuple[str, ...]) -> bool:
+    def can_map(number: int, start: int, variables: tuple[str, ...]) -> bool:
         nonlocal tests
         tests += 1
         if tests > TESTS_A_PARTITION:
@@ -100,7 +100,7 @@ def partition_rows(
     covered: set[int] = set()
     columns = batch.columns(query)
     matches = find_all(
-        query.pattern, len(rows), may, query.after_match, members, satisfies=satisfies
+        query.pattern, len(rows), can_map, query.after_match, members, satisfies=satisfies
     )
     for match in matches:
         if match.start >= until:

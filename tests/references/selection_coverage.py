@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from matchrec.plan.clauses import MatchOutput
-from tests.references.coverage import Needs, Taken, numbered
+from tests.references.coverage import Needs, Taken, number_occurrences
 from tests.references.event_selection import Mapped, Partition, State, ways
 
 
@@ -41,7 +41,7 @@ class Covered:
 
 def by_occurrence(partition: Partition) -> Partition:
     """Return the partition with a different variable for each occurrence in the pattern."""
-    tree, names = numbered(partition.query.pattern)
+    tree, names = number_occurrences(partition.query.pattern)
     words = tuple(
         frozenset(str(i) for i, name in enumerate(names) if name in word)
         for word in partition.words
@@ -73,7 +73,7 @@ def cover(partition: Partition) -> Iterator[Covered]:
     """Find out how far each row of a partition comes. Conditions may read the data only."""
     numbered_partition = by_occurrence(partition)
     query = numbered_partition.query
-    _, names = numbered(partition.query.pattern)
+    _, names = number_occurrences(partition.query.pattern)
     needs = Needs(query.pattern, len(names))
     for start in range(len(partition.words)):
         runs = list(runs_from(numbered_partition, start, (), (query.pattern,)))
@@ -94,5 +94,5 @@ def needed_rows(needs: Needs, taken: Taken, start: int, output: MatchOutput) -> 
     at least one.
     """
     if taken or output is MatchOutput.PREFERRED:
-        return needs.of(taken, start)
-    return 1 + min(needs.of((first,), start) for first in range(needs.occurrences))
+        return needs.count_needed(taken, start)
+    return 1 + min(needs.count_needed((first,), start) for first in range(needs.occurrences))

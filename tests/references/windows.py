@@ -63,7 +63,7 @@ def attempt(query: WindowQuery, frame: list[Row], tests: list[int]) -> Attempt |
     """
     members = query.members
 
-    def may(number: int, start: int, variables: tuple[str, ...]) -> bool:
+    def can_map(number: int, start: int, variables: tuple[str, ...]) -> bool:
         tests[0] += 1
         if tests[0] > TESTS_A_PARTITION:
             raise TooManyWords
@@ -72,7 +72,7 @@ def attempt(query: WindowQuery, frame: list[Row], tests: list[int]) -> Attempt |
         return condition is None or condition.value(seen) is True
 
     for start in range(len(frame) if query.seeks else 1):
-        word = next(Words(len(frame), start, may).of(query.pattern, ()), None)
+        word = next(Words(len(frame), start, can_map).extend(query.pattern, ()), None)
         if word is not None:
             return Attempt(frame, start, word)
     return None

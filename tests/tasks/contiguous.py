@@ -28,7 +28,7 @@ from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import NO_EDGE, Frontier, IntArray, Partitions
 from matchrec.search.strategies import SearchAlgorithm
 from matchrec.syntax.row_pattern import parse_row_pattern
-from tests.references.matcher import Candidate, Failure, May, Value, find_all
+from tests.references.matcher import Candidate, CanMap, Failure, Value, find_all
 from tests.tasks.by_python import is_small, outcome
 from tests.tasks.compiled import compiled
 from tests.tasks.copies import search_both_sizes
@@ -303,7 +303,7 @@ def listed(matches: Matches, names: tuple[str, ...]) -> list[tuple[int, int, int
     return result
 
 
-def may_of(query: Query, rows: Rows, number: int) -> May:
+def may_of(query: Query, rows: Rows, number: int) -> CanMap:
     """Return whether a row of a partition may be mapped to a variable, for the reference."""
     satisfies = satisfies_of(query, rows, number)
 
@@ -316,7 +316,7 @@ def may_of(query: Query, rows: Rows, number: int) -> May:
     return may
 
 
-def satisfies_of(query: Query, rows: Rows, number: int) -> May:
+def satisfies_of(query: Query, rows: Rows, number: int) -> CanMap:
     """Return whether a row satisfies a variable's condition, whether in the window or not."""
     partition = rows.words[number]
     offset = rows.offsets[number]

@@ -1,7 +1,7 @@
-"""What each file of sql_examples must return, computed by plain loops over the same data.
+"""The rows that each file of sql_examples must return, computed by plain loops over the same data.
 
-Nothing here knows the clause: an answer walks the rows of one partition in order, by hand. A row of
-an answer has the columns of the query's SELECT list, in its order.
+The loops know nothing of row patterns: they go through the rows of each partition in order. Each
+function is named after a file and yields rows with the columns of its SELECT list.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Answers of the examples on departures."""
+"""Compute the rows of the examples on departures."""
 
 from __future__ import annotations
 
@@ -6,38 +6,45 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from tests.references.answers.tables import Row, partitions, run, table
+from tests.references.answers.tables import Row, find_end_of_run, read_table, split_into_partitions
 
 
-def legs() -> list[Any]:
-    """The departures of each aircraft and day that were not cancelled."""
-    flown = [row for row in table("flights") if row.dep_delay is not None]
-    by = lambda row: (row.tailnum, row.scheduled.date())  # noqa: E731
-    return partitions(flown, by, lambda row: (row.scheduled, row.flight))
+def read_legs() -> list[Any]:
+    """Return the departures of each aircraft and day that were not cancelled."""
+    departures = [row for row in read_table("flights") if row.dep_delay is not None]
+    return split_into_partitions(
+        departures,
+        lambda row: (row.tailnum, row.scheduled.date()),
+        lambda row: (row.scheduled, row.flight),
+    )
 
 
 def delay_cascades() -> Iterator[Row]:
-    for rows in legs():
+    """Yield delays that grow leg after leg, by an hour or more in total, and then shrink."""
+    for rows in read_legs():
         if rows[0].tailnum is None:
             continue
         start = 0
         while start < len(rows):
-            worst = run(rows, start, lambda a, b: b.dep_delay > a.dep_delay)
-            end = run(rows, worst, lambda a, b: b.dep_delay < a.dep_delay)
+            worst = find_end_of_run(rows, start, lambda a, b: b.dep_delay > a.dep_delay)
+            end = find_end_of_run(rows, worst, lambda a, b: b.dep_delay < a.dep_delay)
             first, peak, last = rows[start], rows[worst], rows[end]
             if worst - start < 2 or end == worst or peak.dep_delay < first.dep_delay + 60:
                 start += 1
                 continue
-            where = first.tailnum, first.scheduled.date(), first.scheduled, peak.scheduled
-            yield *where, end - start + 1, first.dep_delay, peak.dep_delay, last.dep_delay
+            times = first.tailnum, first.scheduled.date(), first.scheduled, peak.scheduled
+            yield *times, end - start + 1, first.dep_delay, peak.dep_delay, last.dep_delay
             start = end
 
 
 def delay_recovery() -> Iterator[Row]:
-    for rows in legs():
+    """Yield the legs over which a delay of two hours shrinks to at most 15 minutes."""
+    for rows in read_legs():
         start = 0
         while start < len(rows):
-            end = run(rows, start, lambda a, b: b.dep_delay < a.dep_delay and b.dep_delay > 15)
+            end = find_end_of_run(
+                rows, start, lambda a, b: b.dep_delay < a.dep_delay and b.dep_delay > 15
+            )
             back = end + 1
             late = rows[start].dep_delay
             if late < 120 or back == len(rows) or rows[back].dep_delay > 15:
@@ -45,16 +52,26 @@ def delay_recovery() -> Iterator[Row]:
                 continue
             phases = ["LATE", *["CATCHING_UP"] * (end - start), "ON_TIME"]
             for leg, (row, phase) in enumerate(zip(rows[start:], phases, strict=False), start=1):
-                place = row.scheduled, row.origin, row.dest, row.dep_delay
-                yield row.tailnum, row.scheduled.date(), *place, phase, leg, late - row.dep_delay
+                departure = row.scheduled, row.origin, row.dest, row.dep_delay
+                yield (
+                    row.tailnum,
+                    row.scheduled.date(),
+                    *departure,
+                    phase,
+                    leg,
+                    late - row.dep_delay,
+                )
             start = back + 1
 
 
 def three_airports() -> Iterator[Row]:
+    """Yield how often an aircraft leaves three different airports in a row, by first and last."""
     times: Counter[Row] = Counter()
     aircraft: dict[Row, set[str]] = defaultdict(set)
-    flown = [row for row in table("flights") if row.tailnum is not None]
-    for rows in partitions(flown, lambda row: row.tailnum, lambda row: (row.scheduled, row.flight)):
+    departures = [row for row in read_table("flights") if row.tailnum is not None]
+    for rows in split_into_partitions(
+        departures, lambda row: row.tailnum, lambda row: (row.scheduled, row.flight)
+    ):
         start = 0
         while start < len(rows):
             triple = [row.origin for row in rows[start : start + 3]]

@@ -1,4 +1,4 @@
-"""Answers of the examples on glucose readings."""
+"""Compute the rows of the examples on glucose readings."""
 
 from __future__ import annotations
 
@@ -6,29 +6,31 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
-from tests.references.answers.tables import Row, rounded, run, table
+from tests.references.answers.tables import Row, find_end_of_run, read_table, round_half_up
 
 
-def glucose() -> list[Any]:
-    """All readings in order of time."""
-    return sorted(table("glucose"))
+def read_glucose() -> list[Any]:
+    """Return all readings in the order of time."""
+    return sorted(read_table("glucose"))
 
 
 def sensor_sessions() -> Iterator[Row]:
+    """Yield the groups of readings with at most half an hour between neighbours."""
     sessions: list[list[Any]] = []
-    for row in glucose():
+    for row in read_glucose():
         gap = row.measured_at - sessions[-1][-1].measured_at if sessions else None
         if gap is not None and gap <= timedelta(minutes=30):
             sessions[-1].append(row)
         else:
             sessions.append([row])
     for number, rows in enumerate(sessions, start=1):
-        average = rounded(sum(row.glucose for row in rows) / len(rows), 1)
+        average = round_half_up(sum(row.glucose for row in rows) / len(rows), 1)
         yield number, rows[0].measured_at, rows[-1].measured_at, len(rows), average
 
 
 def glucose_spikes() -> Iterator[Row]:
-    rows = glucose()
+    """Yield rises by 80 or more within an hour, from a reading under 140."""
+    rows = read_glucose()
     start = 0
     while start < len(rows):
         base, end = rows[start], start + 1
@@ -44,11 +46,12 @@ def glucose_spikes() -> Iterator[Row]:
 
 
 def glucose_lows() -> Iterator[Row]:
-    rows = glucose()
+    """Yield the readings before and after six or more readings under 60."""
+    rows = read_glucose()
     near = timedelta(minutes=10)
     episode = 0
     for start, before in enumerate(rows):
-        end = run(
+        end = find_end_of_run(
             rows, start, lambda a, b: b.glucose < 60 and b.measured_at - a.measured_at <= near
         )
         if before.glucose < 60 or end - start < 6 or end + 1 == len(rows):
