@@ -27,7 +27,7 @@ def advise_backticks(text: str) -> str:
     """Return advice for a name in double quotes, which make a string in Spark SQL.
 
     >>> advise_backticks('"price"')
-    'write `price` in backticks, or pass dialect="snowflake" or "oracle" or "trino"'
+    'write `price` in backticks, or pass dialect="snowflake", "oracle" or "trino"'
     """
     dialects = current_surface().option("dialect", "snowflake", "oracle", "trino")
     return f"write {in_backticks(text)} in backticks, or pass {dialects}"
