@@ -553,11 +553,11 @@ def find_loop_lengths(pattern: RowPattern, *, repeats: bool = False) -> Iterator
         repeats: whether the variable can be reached several times or in several orders. Then what
             a run still needs does not tell how often it has been through the loop.
 
-    >>> from matchrec.plan.pattern import concatenation
+    >>> from matchrec.plan.pattern import make_concatenation
     >>> a, b = Variable("A"), Variable("B")
-    >>> list(find_loop_lengths(concatenation([Quantified(a, 5, None), b])))
+    >>> list(find_loop_lengths(make_concatenation([Quantified(a, 5, None), b])))
     [5, 1]
-    >>> list(find_loop_lengths(Quantified(concatenation([Quantified(a, 5, 5), b]), 1, None)))
+    >>> list(find_loop_lengths(Quantified(make_concatenation([Quantified(a, 5, 5), b]), 1, None)))
     [1, 1]
     """
     match pattern:

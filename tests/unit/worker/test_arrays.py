@@ -66,7 +66,7 @@ def test_pandas_is_not_loaded() -> None:
     """It takes a new worker longer than all the rest of Arrow."""
     program = """
 import sys, numpy as np
-from matchrec.worker.arrays import to_arrow, as_integers, find_valid
+from matchrec.worker.arrays import find_valid, make_array, read_integers
 made = make_array(np.arange(3), np.arange(3) == 1)
 read_integers(made), find_valid(made), read_integers(made.take(make_array(np.arange(2))))
 assert "pandas" not in sys.modules
