@@ -15,9 +15,9 @@ class Kind(Enum):
 
 
 class Family(Enum):
-    """Types that are compared and computed with alike during the match.
+    """A group of types for which the search compares values and computes with them in one way.
 
-    Values of OTHER can be neither compared nor computed with.
+    Values of OTHER cannot be compared, and the search cannot compute with them.
     """
 
     BOOLEAN = "boolean"
@@ -99,7 +99,7 @@ NESTED = frozenset({Family.ARRAY, Family.STRUCT, Family.MAP})
 # Types whose values only Spark compares, except in conditions on the run.
 COMPARED_BY_SPARK = NESTED | {Family.OTHER}
 
-# Types of whose values the search has only ranks, see `is_ranked`.
+# Types for which the search may have ranks instead of values, see `is_ranked`.
 RANKED = NESTED | {Family.STRING, Family.BINARY}
 
 NARROW_DIGITS = 18  # the precision up to which an int64 holds every decimal
@@ -114,7 +114,7 @@ def is_wide_decimal(type_: ValueType) -> bool:
 def is_ranked(type_: ValueType) -> bool:
     """Return whether the search has ranks instead of the values of a type, to compare them.
 
-    Only Python has values of the type that are computed during the match: they have no rank.
+    A value of such a type that is computed during the match has no rank. Only Python holds it.
     """
     return type_.family in RANKED or is_wide_decimal(type_)
 
@@ -198,7 +198,8 @@ def find_comparison_type(left: ValueType, right: ValueType, ansi: bool) -> Value
 def find_common_floating(left: ValueType, right: ValueType, ansi: bool) -> ValueType:
     """Return the type to which Spark brings two numbers if at least one of them is floating.
 
-    FLOAT if both are; without ANSI also if one is, and the other is an integer. Else DOUBLE.
+    It is FLOAT if both numbers are FLOAT. Without ANSI mode, it is also FLOAT if one of them is
+    FLOAT and the other one is an integer. Otherwise, it is DOUBLE.
     """
     others = [type_ for type_ in (left, right) if type_ != FLOAT]
     if not others:
@@ -239,8 +240,8 @@ def find_arithmetic_type(operator: str, left: ValueType, right: ValueType) -> Va
     return build_decimal_type(digits, scale)
 
 
-# Sums and averages of decimals: how many digits more than the values they have in Spark, the
-# average also after the point.
+# How many digits more than the values a sum and an average of decimals have in Spark. The digits of
+# an average are added after the point.
 ADDED_BY_SUM = 10
 ADDED_BY_AVERAGE = 4
 
@@ -282,10 +283,24 @@ def find_average_type(type_: ValueType) -> ValueType:
     return DOUBLE
 
 
-# Names of types in SQL.
-
-NAMED = BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, STRING, BINARY, DATE
-NAMES = {type_.name.upper(): type_ for type_ in (*NAMED, TIMESTAMP, TIMESTAMP_NTZ)} | {
+# The types without arguments, by their names in SQL.
+TYPES_BY_NAME = {
+    type_.name.upper(): type_
+    for type_ in (
+        BOOLEAN,
+        TINYINT,
+        SMALLINT,
+        INT,
+        BIGINT,
+        FLOAT,
+        DOUBLE,
+        STRING,
+        BINARY,
+        DATE,
+        TIMESTAMP,
+        TIMESTAMP_NTZ,
+    )
+} | {
     "BYTE": TINYINT,
     "SHORT": SMALLINT,
     "INTEGER": INT,
@@ -293,11 +308,11 @@ NAMES = {type_.name.upper(): type_ for type_ in (*NAMED, TIMESTAMP, TIMESTAMP_NT
     "REAL": FLOAT,
     "TIMESTAMP_LTZ": TIMESTAMP,
 }
-DECIMALS = frozenset({"DECIMAL", "DEC", "NUMERIC"})
+DECIMAL_NAMES = frozenset({"DECIMAL", "DEC", "NUMERIC"})
 
 
 def find_type(name: str) -> ValueType | None:
-    """Return the type that SQL calls by this name, which is in upper case.
+    """Return the type with a name in SQL. The name is in upper case.
 
     None if there is no such type, or if Python cannot compute its values.
 
@@ -305,8 +320,8 @@ def find_type(name: str) -> ValueType | None:
     ('decimal(5,2)', None)
     """
     word, _, arguments = name.removesuffix(")").partition("(")
-    if word not in DECIMALS:
-        return NAMES.get(name)
+    if word not in DECIMAL_NAMES:
+        return TYPES_BY_NAME.get(name)
     numbers = arguments.split(",") if arguments else ["10"]
     if len(numbers) > 2 or not all(number.isdecimal() for number in numbers):
         return None

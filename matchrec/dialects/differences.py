@@ -1,7 +1,8 @@
-"""What sqlglot translates to something that means something else.
+"""Find constructs of a query that have another meaning after sqlglot's translation.
 
-The table is `differences.txt`. A query that uses a row of it gets a warning that points at the use,
-or an error if the row is refused. If it is converted to a product other than Spark, it gets a note.
+The table `differences.txt` has a row for each construct. A query with such a construct gets a
+warning that points at it, or an error if the row says `refused`. If the query is converted to a
+product other than Spark, it gets a note.
 
 >>> from matchrec.dialects.products import PRODUCTS
 >>> from matchrec.syntax.tokens import read_tokens
@@ -26,30 +27,30 @@ from matchrec.syntax.tokens import TokenSequence
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A row of the table."""
+    """A row of the table: a construct whose meaning differs between products."""
 
-    # The products whose queries it is about: `trino` if they are read, `>trino` if they are
+    # The products whose queries the row is about: `trino` if they are read, `>trino` if they are
     # written, `spark>trino` if a query of Spark is written for Trino.
     products: frozenset[str]
-    # Words that follow each other in a query. A call is the name of a function and `(`.
+    # The words of the construct. For a call, these are the name of the function and `(`.
     words: tuple[str, ...]
-    # A regular expression for what is between the parentheses of a call, or comes after the words.
-    # None if everything is meant.
+    # A regular expression that the arguments of the call, or the text after the words, must
+    # contain. None if they may be anything.
     where: re.Pattern[str] | None
     # The numbers of arguments that the call may have.
     counts: range
-    # Whether it is an error, as opposed to a warning.
+    # Whether the construct is an error, as opposed to a warning.
     is_refused: bool
-    # What differs.
+    # The sentence that says what differs.
     sentence: str
     # What to write instead; "" if there is nothing.
     cure: str
-    # What the query has, as the reference page shows it; "" if the page can make it from `words`.
+    # The construct as the reference page shows it; "" if the page can make it from `words`.
     form: str = ""
 
     @property
     def name(self) -> str:
-        """The name of what the query uses, for messages."""
+        """The name of the construct in messages."""
         return " ".join(self.words).removesuffix(" (")
 
     @property
@@ -59,18 +60,18 @@ class Difference:
 
     @property
     def is_call(self) -> bool:
-        """True if it is about calls of a function."""
+        """Return whether the construct is a call of a function."""
         return len(self.words) == 2 and self.words[1] == "("
 
-    def span_in(self, tokens: TokenSequence, index: int) -> Span | None:
-        """Return the characters that use it, starting at a token; None if it is not used there."""
+    def find_span(self, tokens: TokenSequence, index: int) -> Span | None:
+        """Return the span of the construct that starts at a token; None if none starts there."""
         end = index + len(self.words)
         words = [find_word(tokens, position) for position in range(index, end)]
         if words != list(self.words):
             return None
         if not self.is_call:
             text_after = tokens.text_at(tokens.span(end, len(tokens))) if end < len(tokens) else ""
-            return tokens.span(index, end) if self._is_meant(text_after) else None
+            return tokens.span(index, end) if self._allows_text(text_after) else None
         closing = tokens.pairs.get(end - 1)
         if closing is None or not tokens.is_call(index):
             return None
@@ -79,12 +80,12 @@ class Difference:
         if closing > end:
             arguments = tokens.text_at(tokens.span(end, closing))
             count = len(tokens.split_at_commas(end, closing))
-        if count in self.counts and self._is_meant(arguments):
+        if count in self.counts and self._allows_text(arguments):
             return tokens.span(index, closing + 1)
         return None
 
-    def _is_meant(self, text: str) -> bool:
-        """Return whether `where` is found in the arguments, or in what comes after the words."""
+    def _allows_text(self, text: str) -> bool:
+        """Return whether `where` is found in the arguments, or in the text after the words."""
         return self.where is None or self.where.search(text) is not None
 
 
@@ -114,7 +115,7 @@ def find_differences(
             rows_by_word.setdefault(row.words[0], []).append(row)
     for index in range(len(tokens)):
         for row in rows_by_word.get(find_word(tokens, index), ()):
-            span = row.span_in(tokens, index)
+            span = row.find_span(tokens, index)
             if span is not None:
                 yield row, span
 

@@ -3,11 +3,11 @@
 A fragment is the query around the clauses, the relation before one, or an expression in one. It is
 translated in these steps:
 
-1. Its holes (clauses, and windows with a row pattern) are replaced by names, because sqlglot does
-   not read them.
+1. Names replace its holes, which are clauses and windows with a row pattern: sqlglot cannot read
+   these.
 2. Functions of row patterns get a prefix, see `rules.place`: in Spark's dialect, sqlglot would drop
    the offset of `LAST(x, 1)`.
-3. sqlglot parses it, our rules rewrite the tree, sqlglot prints it.
+3. sqlglot parses the fragment, our rules rewrite the tree, and sqlglot prints it.
 4. The old and the new tokens are compared. Only what differs becomes an edit.
 """
 
@@ -91,27 +91,27 @@ def tokenize(text: str, product: Product) -> list[Token]:
     return tokenize_sql(type(SqlglotDialect.get_or_raise(product.sqlglot)), text)
 
 
-def translate_fragment(text: str, place: RuleContext) -> tuple[str | None, RuleFindings]:
-    """Return a fragment as the product that is written reads it.
+def translate_fragment(text: str, context: RuleContext) -> tuple[str | None, RuleFindings]:
+    """Translate a fragment to the SQL of the product that is written.
 
     Args:
         text: the fragment, with names instead of its holes.
-        place: where it is, and the two products.
+        context: where the fragment is, and the two products.
 
     Returns:
-        The fragment, None if it can stay as it is; and what rules have found out about it.
+        The new text, or None if the fragment can stay as it is; and the findings of the rules.
 
     Raises:
         ParseError: the product that is read has no such syntax.
         TokenError: its tokens cannot be read.
         UnsupportedError: the product that is written has nothing that means the same.
     """
-    context = replace(place, findings=RuleFindings())
-    return _rewrite_fragment(text, context), context.findings
+    findings = RuleFindings()
+    return _rewrite_fragment(text, replace(context, findings=findings)), findings
 
 
 def _rewrite_fragment(text: str, context: RuleContext) -> str | None:
-    """Return a fragment as the product that is written reads it; None if it can stay as it is.
+    """Return the text of a translated fragment; None if it can stay as it is.
 
     It takes the arguments of `translate_fragment` and raises the same errors.
     """

@@ -1,7 +1,7 @@
-"""Divide the tokens of a clause at the keywords of its parts: where each part starts and ends.
+"""Divide the tokens of a clause into sections, one for each of its parts.
 
-No word of the clause is reserved. `pattern`, `define`, `within`, `measures` and the others may
-name columns and measures, so the tokens before and after such a word tell whether it is one.
+No keyword of the clause is reserved: `pattern`, `define`, `within` and `measures` may also name
+columns and measures. So the tokens before and after such a word decide whether it is a keyword.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class ClauseTokens(TokenSequence):
         starts_item = before in ("BY", ",")
         if not starts_item or key == "NOT":
             return False
-        # The word is all of an item, so it is a column of that name, unless it is a CASE.
+        # The item consists of this word, so it is a column of that name, unless it is a CASE.
         return key != "CASE" or not self._is_case(index)
 
     def _is_case(self, index: int) -> bool:

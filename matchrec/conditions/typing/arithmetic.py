@@ -1,6 +1,6 @@
 """Type arithmetic and mathematical functions of values of the run.
 
-The search computes what `numbers` has; Python computes anything else, see `calls`.
+The search computes the operations of `numbers`. Python computes all others, see `calls`.
 """
 
 from __future__ import annotations
@@ -211,9 +211,10 @@ def find_wide_common_type(typer: Typer, left: ValueType, right: ValueType) -> Va
 def limit_to_38_digits(typer: Typer, step: TypedOperation) -> TypedOperation:
     """Return an operation with decimals rounded if together they need more than 38 digits.
 
-    To compare decimals or to choose among them, Spark cuts digits after the point then: 3.33 = 3 is
-    true if 3 is a DECIMAL(38, 0). In a comparison, an integer that the user wrote has only its own
-    digits. Source: Spark's DecimalType.boundedPreferIntegralDigits, from version 4.0 on.
+    Spark brings decimals to one type to compare them or to choose one of them. If that type needs
+    more than 38 digits, it drops digits after the point: 3.33 = 3 is true if 3 is a DECIMAL(38, 0).
+    In a comparison, an integer that the user wrote counts with its own digits only. Source: Spark's
+    DecimalType.boundedPreferIntegralDigits, from version 4.0 on.
     """
     is_comparison = step.operator in COMPARISONS
     if not (is_comparison or step.operator in CHOICES) or not typer.settings.cuts_decimals:
@@ -254,10 +255,10 @@ def find_written_type(part: TypedStep) -> ValueType:
 
 
 def unify_with_floats(typer: Typer, step: TypedOperation) -> TypedOperation:
-    """Return an operation whose numbers have one type if there is a float among them.
+    """Return an operation in which all numbers have one type if one of them is a float.
 
-    Spark brings the operands of these operations to one type: 9007199254740993 IN (0.5,
-    9007199254740992) is true.
+    Spark brings the operands of `UNIFIED_OPERATIONS` to one type, so that
+    9007199254740993 IN (0.5, 9007199254740992) is true.
 
     Raises:
         MatchRecognizeUnsupportedError: IN has numbers and texts, and the session is not in ANSI

@@ -47,7 +47,7 @@ def rewrite_count(node: exp.Count, _: RuleContext) -> exp.Expr:
 def rewrite_array_agg(node: exp.ArrayAgg | exp.IgnoreNulls, context: RuleContext) -> exp.Expr:
     """Rewrite `ARRAY_AGG(x)` for Spark so that it keeps NULLs and its order.
 
-    Without rows it is NULL, as elsewhere, and not an empty array.
+    Without rows the result is NULL, as in other products, and not an empty array.
 
     Raises:
         UnsupportedError: it is in DEFINE and may contain NULLs.
@@ -136,7 +136,7 @@ def rewrite_any_value(node: exp.AnyValue, context: RuleContext) -> exp.Expr:
 
 
 def distribute_semantics(node: exp.Anonymous, _: RuleContext) -> exp.Expr:
-    """Move RUNNING and FINAL to each aggregate in what an aggregate was rewritten to."""
+    """Move RUNNING or FINAL before a rewritten aggregate to each aggregate inside it."""
     name = find_pattern_function(node)
     if name not in SEMANTICS or len(node.expressions) != 1:
         return node
@@ -154,7 +154,7 @@ def _replace_empty_by_null(items: exp.Expr) -> exp.Expr:
 
 
 def distribute_over_and_filter(node: exp.Window | exp.Filter, _: RuleContext) -> exp.Expr:
-    """Move OVER and FILTER to each aggregate in what an aggregate was rewritten to."""
+    """Move OVER or FILTER after a rewritten aggregate to each aggregate inside it."""
     if not isinstance(node.this, _REWRITTEN_TO):
         return node
     result: exp.Expr = node.this
@@ -208,7 +208,7 @@ def remark_array_nulls(node: exp.ArrayAgg, context: RuleContext) -> exp.Expr:
 
 
 def reject_distinct_and_filter(node: exp.AggFunc, context: RuleContext) -> exp.Expr:
-    """Reject DISTINCT and FILTER in aggregates of a clause, for products that have neither there.
+    """Reject DISTINCT and FILTER in aggregates of a clause, for products that do not allow them.
 
     Raises:
         UnsupportedError: there is one of them.

@@ -1,4 +1,4 @@
-"""Pieces of HTML that notebooks show: tables, texts and parts that can be unfolded."""
+"""Write the HTML that notebooks show: tables, texts, and blocks that can be unfolded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def build_html_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table as pandas shows it, without cutting texts off.
+    """Return a table as HTML in the style of pandas. Long texts are not cut off.
 
     >>> build_html_table(["events"], [["3"]]).count("<td")
     1
@@ -41,11 +41,14 @@ def wrap_in_details(title: str, inner: str) -> str:
 
 
 def write_preformatted(text: str) -> str:
-    """Return text as a terminal shows it, even if the page's style gives `pre` another font."""
+    """Return text as HTML that keeps its line breaks and blanks, in a monospaced font.
+
+    The font is set here, because the page's style may give `pre` another one.
+    """
     style = "font-family:monospace;line-height:1.3;overflow-x:auto"
     return f'<pre style="{style}">{escape(text)}</pre>'
 
 
 def write_paragraph(text: str) -> str:
-    """Return text as a paragraph."""
+    """Return text as a paragraph of HTML."""
     return f"<p>{escape(text)}</p>"

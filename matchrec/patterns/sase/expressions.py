@@ -1,8 +1,9 @@
-"""Read expressions of SASE+: those of SQL, whose columns are attributes of events.
+"""Read expressions of SASE+. They are expressions of SQL in which columns are attributes of events.
 
     b.volume < 80%*a[a.LEN].volume      becomes      b.volume < 0.8 * LAST(a.volume)
 
-What an identifier reads does not depend on when its conjunct is tested, see `sase.lower`.
+`sase.lower` decides when a conjunct is tested. The meaning of its identifiers does not depend on
+that.
 """
 
 from __future__ import annotations
@@ -68,8 +69,8 @@ def ends_with_percentage(read: list[Token]) -> bool:
     return _NUMBER.fullmatch(read[-2].text) is not None
 
 
-# Strings of SASE+ in a form that Spark SQL reads as strings in every session. In SASE+, double
-# quotes are for strings; in Spark SQL they are for names if the session is set so.
+# SASE+ writes strings in double quotes. Spark SQL reads these as names if the session is set so.
+# Strings in single quotes are strings in every session.
 
 
 def quote_singly(text: str) -> str:
@@ -121,9 +122,9 @@ class EquivalenceTest(NamedTuple):
 
 
 class EventReader(ScalarReader):
-    """Reads expressions of WHERE and RETURN.
+    """A reader of expressions in WHERE and RETURN.
 
-    Methods whose names are nouns override the reader of SQL's expressions, which calls them.
+    Some of its methods override those of `ScalarReader`, which reads SQL and calls them.
     """
 
     # The components that PATTERN declares.
@@ -206,7 +207,7 @@ class EventReader(ScalarReader):
         return self.unexpected_token(_EXPECTED_AFTER.get(before.key, operand))
 
     def read_parameter(self) -> Term:
-        """Read a parameter. `?` is not one: SASE+ has it nowhere."""
+        """Read a parameter. SASE+ has only named parameters, so `?` is an error."""
         if self.key == "?" or self.key_at(self.position - 1) == "INTERVAL":
             raise self.unexpected()
         return super().read_parameter()
