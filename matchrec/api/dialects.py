@@ -258,7 +258,7 @@ def warn_about_differences(translation: Translation, source: Source, product: Pr
         source: the text that was translated.
         product: the product whose SQL it is.
     """
-    messages = [note.shown(source) for note in translation.notes if not note.is_met]
+    messages = [note.show(source) for note in translation.notes if not note.is_met]
     warn_caller(*(other_in_product(title=product.title, message=message) for message in messages))
 
 

@@ -1,7 +1,7 @@
-"""The session of the command line.
+"""Open the session of the command line.
 
-Spark runs embedded in this program, without messages of its own, and its workers run on the same
-Python interpreter.
+Spark runs inside this program and prints no messages. Its workers run on the same Python
+interpreter.
 """
 
 from __future__ import annotations
@@ -93,11 +93,11 @@ def open_session(folder: Path, settings: dict[str, str], engine: str | None) -> 
         if chosen != SPARK:
             return start(engine, settings)
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-        ours = {**SETTINGS, "spark.sql.warehouse.dir": str(folder / "warehouse")}
+        defaults = {**SETTINGS, "spark.sql.warehouse.dir": str(folder / "warehouse")}
         if not sys.stderr.isatty():  # `show_busy` shows nothing then
             tell(f"{PROGRAM}{STARTING_SPARK}")
         with redirect_java_stderr(log) as terminal, show_busy("Starting Spark", terminal):
-            return start(SPARK, ours | settings, announces=False)
+            return start(SPARK, defaults | settings, announces=False)
     except SESSION_ERRORS as error:
         log_text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
         log_lines = [line.strip() for line in log_text.split("\n") if line.strip()]
@@ -107,7 +107,7 @@ def open_session(folder: Path, settings: dict[str, str], engine: str | None) -> 
 
 @contextmanager
 def redirect_java_stderr(log: Path) -> Iterator[TextIO]:
-    """Let programs that are started inside write their stderr to a file.
+    """Redirect the stderr of programs that are started in the `with` block to a file.
 
     Yields:
         The stderr of the terminal, for messages of our own.

@@ -433,7 +433,7 @@ def type_conditions(
     """
     typer = StepTyper(types, ansi, session)
     during = {
-        condition.variable: typer.condition(condition.during)
+        condition.variable: typer.type_condition(condition.during)
         for condition in draft.conditions
         if condition.during is not None
     }
@@ -479,7 +479,7 @@ def type_nearby(nearby: Nearby, typer: Typer) -> RunExpression:
         MatchRecognizeUnsupportedError: only Spark can compute it.
     """
     typed = typer.type_step(nearby.step)
-    expression = typer.placed(typer.truth(typed))
+    expression = typer.place_columns(typer.type_truth(typed))
     operations = list(find_operations(typed))
     calls_function = any(is_call(part) for part in walk_expression(expression))
     has_wide_decimals = any(is_wide_decimal(operation.type) for operation in operations)

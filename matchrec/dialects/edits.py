@@ -122,7 +122,7 @@ class Note:
     # difference. Only a reader of the translated text has to know of it.
     is_met: bool = False
 
-    def shown(self, source: Source) -> str:
+    def show(self, source: Source) -> str:
         """Return the sentence and an excerpt of the source, in several lines."""
         return f"{self.message}\n{source.excerpt(self.span)}"
 

@@ -1,12 +1,13 @@
-"""Translates a query of one product for another one: edits of its text, and notes on what differs.
+"""Translate a query of one product for another one, by edits of its text.
 
-1. Spellings that only one product has are written in the grammar that all have, see `spellings`.
-2. What sqlglot would translate to something else gets a note or is an error, see `differences`.
-3. The query is divided into fragments: the query around the clauses, the relation before each, and
-   every expression in a clause. Each is translated by itself, see `fragments`.
-4. What the clause itself needs is added, see `clause_edits`.
+1. `spellings` rewrites the spellings of one product in the grammar that all products share.
+2. `differences` finds constructs whose meaning sqlglot would change. Each gets a note, or is an
+   error.
+3. The query is divided into fragments: the query around the clauses, the relation before each
+   clause, and every expression in a clause. `fragments` translates each by itself.
+4. `clause_edits` adds what the clause itself needs.
 
-Everything else stays as it was written.
+All other text stays as the user wrote it.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class Translation:
     source: Source
     # What is lost or differs. The spans are of the original text.
     notes: tuple[Note, ...] = ()
-    # The columns whose types are not known, though the meaning of an expression depends on them.
+    # The columns with unknown types on which the meaning of an expression depends.
     missed: frozenset[str] = frozenset()
 
     @property
@@ -89,7 +90,7 @@ def translate_query(
         text: the query.
         read: the product whose SQL it is.
         write: the product whose SQL is wanted.
-        knowledge: what is known of the query, if a session knows it.
+        knowledge: what a session knows about the query, if there is a session.
 
     Raises:
         MatchRecognizeError: the query is wrong, or the product that is written has nothing that
@@ -219,7 +220,7 @@ def note_earlier_measures(plan: MatchPlan, language: str) -> Iterator[Note]:
 
 
 def _note_differences(tokens: TokenSequence, read: Product, write: Product) -> Iterator[Note]:
-    """Yield a note on each use of what sqlglot translates to something else.
+    """Yield a note on each construct whose meaning sqlglot would change.
 
     Raises:
         MatchRecognizeUnsupportedError: a note is not enough for one of them.
@@ -313,10 +314,13 @@ def _edit_query(
     windows = _find_windows(tokens, fragments)
     known_kinds = _assign_kinds(clauses, windows, kinds)
     # The span of each clause with its relation, which is a table for the query around it.
-    spans = {cut: tokens.span(find_relation_start(tokens, cut), cut.closing + 1) for cut in clauses}
+    spans = {}
+    for location in clauses:
+        start = find_relation_start(tokens, location)
+        spans[location] = tokens.span(start, location.closing + 1)
     rows = {}
-    for cut, span in spans.items():
-        outputs = known_kinds.get(cut, ClauseKinds()).outputs
+    for location, span in spans.items():
+        outputs = known_kinds.get(location, ClauseKinds()).outputs
         if outputs is not None:
             rows[span] = outputs
     fragments = replace(fragments, rows=rows)
@@ -328,11 +332,11 @@ def _edit_query(
     for window in windows:
         inputs = known_kinds.get(window, ClauseKinds()).inputs or {}
         yield from edit_window(tokens, window, fragments, partial(dict, inputs))
-    for cut, span in spans.items():
-        relation = Span(span.start, tokens[cut.word].span.start)
-        yield from _edit_relation(tokens, cut, relation, list(spans.values()), fragments)
-        clause = cut_out_tokens(tokens, cut.opening, cut.closing)
-        columns = known_kinds.get(cut, ClauseKinds()).inputs
+    for location, span in spans.items():
+        relation = Span(span.start, tokens[location.word].span.start)
+        yield from _edit_relation(tokens, location, relation, list(spans.values()), fragments)
+        clause = cut_out_tokens(tokens, location.opening, location.closing)
+        columns = known_kinds.get(location, ClauseKinds()).inputs
         look_up_table = partial(_find_columns_of_table, tokens, relation, fragments)
         look_up = look_up_table if columns is None else partial(dict, columns)
         yield from edit_clause(clause, fragments, look_up)
@@ -358,9 +362,12 @@ def _assign_kinds(
 ) -> dict[ClauseLocation | FoundWindow, ClauseKinds]:
     """Return the columns around each clause and window, if they are known.
 
-    They are evaluated in the order in which they end; a window ends with the rows of its SELECT.
+    Clauses and windows are evaluated in the order in which they end. A window ends with the rows of
+    its SELECT.
     """
-    ends: dict[ClauseLocation | FoundWindow, int] = {cut: cut.closing + 1 for cut in clauses}
+    ends: dict[ClauseLocation | FoundWindow, int] = {
+        location: location.closing + 1 for location in clauses
+    }
     ends |= {window: window.select.rows_end for window in windows}
     in_order_of_evaluation = sorted(ends, key=ends.__getitem__)
     return dict(zip(in_order_of_evaluation, kinds, strict=False))
@@ -368,7 +375,7 @@ def _assign_kinds(
 
 def _edit_relation(
     tokens: TokenSequence,
-    cut: ClauseLocation,
+    location: ClauseLocation,
     relation: Span,
     clause_spans: Sequence[Span],
     fragments: Fragments,
@@ -377,7 +384,7 @@ def _edit_relation(
 
     Args:
         tokens: the tokens of the query.
-        cut: the clause.
+        location: the clause.
         relation: the characters of the relation.
         clause_spans: all clauses of the query, each with its relation.
         fragments: translates the relation.
@@ -387,7 +394,7 @@ def _edit_relation(
     if fragments.write is not SPARK and starts_with_clause:
         # `t MATCH_RECOGNIZE (...) MATCH_RECOGNIZE (...)`: other products allow no second clause
         # after the first one, so the first one becomes a subquery.
-        end = tokens[cut.word - 1].span.end
+        end = tokens[location.word - 1].span.end
         yield Edit(Span(relation.start, relation.start), "(SELECT * FROM ")
         yield Edit(Span(end, end), ")")
     query = _find_query_in_parentheses(tokens, relation)
@@ -400,9 +407,9 @@ def _edit_relation(
 def _find_columns_of_table(
     tokens: TokenSequence, relation: Span, fragments: Fragments
 ) -> ColumnKinds:
-    """Return the columns of a relation that is only the name of a table; none for others.
+    """Return the columns of a relation that is the name of a table; empty for other relations.
 
-    In a query with WITH, the name may stand for a subquery, so no columns are known.
+    It is also empty in a query with WITH, because the name may be that of a subquery.
     """
     start = tokens.index_at[relation.start]
     last = max(index for index in range(len(tokens)) if relation.holds(tokens[index].span))

@@ -1,6 +1,6 @@
 """Lower a parsed clause to a `MatchPlan`.
 
-Defaults are filled in, and expressions are parsed: the references to rows of the match leave them.
+Defaults are filled in, and expressions are parsed: references to rows of the match become nodes.
 
 With ONE ROW PER MATCH every measure is computed at the last row of the match. Running and final
 semantics give the same value there, so every measure is FINAL in the plan. What the standard
@@ -59,7 +59,7 @@ PatternParts = Sequence[patterns.RowPattern]
 def take_out_negations(
     pattern: patterns.RowPattern, selection: EventSelection, output: MatchOutput, *, windowed: bool
 ) -> tuple[patterns.RowPattern, tuple[Absence, ...]]:
-    """Return the pattern without its NOTs, and the absences that these ask for.
+    """Return the pattern without its NOTs, and an absence for each variable under a NOT.
 
     With strict contiguity the pattern is returned as it is: its NOTs are compiled.
 
@@ -189,7 +189,9 @@ def check_absent_rows(plan: MatchPlan) -> None:
 
 
 def _find_unknown_value(reference: expression.Reference, name: str) -> str | None:
-    """Return what a reference reads that a found match does not tell, for messages; else None.
+    """Return what a reference reads, for messages, if a found match does not determine its value.
+
+    None if it does.
 
     Args:
         reference: a reference in the condition of a variable under NOT.
@@ -213,7 +215,7 @@ def lower_clause(
 ) -> MatchPlan:
     """Return the plan of a clause.
 
-    Without values it is made once and kept in the node.
+    Without values, the plan is made once and cached in the node.
 
     Args:
         clause: the clause.

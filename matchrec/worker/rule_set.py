@@ -130,16 +130,16 @@ class RuleSetWorker:
             if partitions == all_partitions:
                 rows_of_rule = rows
             else:
-                rows_of_rule = shared.between(partitions).divide(rule.dividing_columns)
+                rows_of_rule = shared.select_partitions(partitions).divide(rule.dividing_columns)
             return RuleWorker(rule.executable, output=output, rows=rows_of_rule).match_rows()
 
         def first_row(partition: int) -> pa.Table:
             """Return the first row of a partition."""
             return shared.table.slice(int(shared.starts[partition]), 1)
 
-        yield from self.without_failures(number, all_partitions, search, first_row)
+        yield from self.isolate_failures(number, all_partitions, search, first_row)
 
-    def without_failures(
+    def isolate_failures(
         self,
         number: int,
         partitions: range,
@@ -148,14 +148,15 @@ class RuleSetWorker:
     ) -> Iterator[pa.RecordBatch]:
         """Yield the output of a rule over some partitions.
 
-        If errors are kept, partitions in which the rule fails yield their error. They are found by
-        halving: if the search of several partitions fails, each half is searched by itself.
+        If errors are kept, a partition in which the rule fails has its error as output. Such
+        partitions are found by halving: if the search of several partitions fails, each half is
+        searched by itself.
 
         Args:
             number: the number of the rule.
             partitions: the partitions.
             search: searches some of them.
-            give_up: called with each partition that fails, returns a row of it.
+            give_up: is called for each partition that fails, and returns a row of it.
 
         Raises:
             MatchRecognizeError: the rule fails, and `on_error` is "raise".
@@ -165,7 +166,7 @@ class RuleSetWorker:
             if self.on_error == "raise":
                 yield from output
             else:
-                yield from list(output)  # nothing is output of a search that fails
+                yield from list(output)  # a search that fails has no output
         except MatchRecognizeError as error:
             if self.on_error == "raise":
                 raise name_rule(self.rule_set.rules[number].name, error) from error.__cause__
@@ -174,7 +175,7 @@ class RuleSetWorker:
                 return
             half = len(partitions) // 2
             for part in (partitions[:half], partitions[half:]):
-                yield from self.without_failures(number, part, search, give_up)
+                yield from self.isolate_failures(number, part, search, give_up)
 
     def make_failure_row(
         self, number: int, row: pa.Table, error: MatchRecognizeError
@@ -207,7 +208,9 @@ class RuleSetWorker:
         matches: Matches,
         rows: OutputRows,
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the output of a rule for some matches. A `BatchMaker`, but for the number.
+        """Yield the output of a rule for some matches.
+
+        With the number of the rule filled in, it is a `BatchMaker`.
 
         Args:
             number: the number of the rule.
@@ -223,7 +226,7 @@ class RuleSetWorker:
         events = self.rule_set.events.values()
 
         def make_gatherers(rows: OutputRows, events: Collection[int] = ()) -> Iterator[Gatherer]:
-            """Return what gathers some output rows, in parts."""
+            """Yield gatherers that together gather some output rows."""
             reader = Reader(matches, rows, partitions, executable.task.members)
             return Gatherer(executable, table, reader).divide(events)
 
@@ -281,7 +284,7 @@ class SharedRows:
     # The bits of conditions on neighbouring rows that `words` already has.
     computed: set[int] = field(default_factory=set)
 
-    def between(self, partitions: range) -> SharedRows:
+    def select_partitions(self, partitions: range) -> SharedRows:
         """Return the rows of some consecutive partitions of the set."""
         begin = int(self.starts[partitions.start])
         end = int(self.starts[partitions.stop])
@@ -422,7 +425,7 @@ def make_batch(schema: pa.Schema, number: int, columns: Columns) -> pa.RecordBat
 
 
 def join_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of batches in fewer batches, of ROWS_A_BATCH or more but for the last one."""
+    """Yield the rows of batches in larger batches: all but the last have ROWS_A_BATCH or more."""
     waiting: list[pa.RecordBatch] = []
     rows = 0
     for batch in batches:

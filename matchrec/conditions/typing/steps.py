@@ -44,7 +44,7 @@ MOST_OPERATIONS = 200_000
 
 @dataclass(frozen=True)
 class StepTyper(typer.Typer):
-    """Types steps of every kind. Other modules of the package do so for one kind of steps each."""
+    """A typer of all kinds of steps. The other modules of this package type one kind each."""
 
     def type_step(self, step: Step) -> TypedStep:
         """Return a step of any kind with its type, see `Typer.type_step`."""
@@ -68,7 +68,8 @@ class StepTyper(typer.Typer):
     def type_value(self, step: ColumnRead) -> TypedStep:
         """Return a column with its type.
 
-        It is a constant, or computed by the search from other columns, or read.
+        The result is a constant, a formula that the search computes from other columns, or a read
+        of the column.
         """
         type_ = INT if step.column == ZERO else self.types[step.column]
         constant = typer.find_constant(step, type_)
@@ -103,7 +104,10 @@ class StepTyper(typer.Typer):
         )
 
     def type_by_variable(self, step: VariableAt) -> TypedStep:
-        """Return the value that belongs to the variable of a row; there is one for no row, too."""
+        """Return the value that a step has for the variable of a row.
+
+        The last value of the step is for the case that there is no such row.
+        """
         classifier = ReadClassifier(step.navigation)
         type_ = self.types[step.by_variable[0]]
         *variable_values, value_without_row = [
@@ -137,7 +141,7 @@ class StepTyper(typer.Typer):
             case OperatorKind.TRY:
                 return arithmetic.type_trying(self, step)
             case OperatorKind.LOGIC:
-                truth_values = tuple(self.truth(operand) for operand in step.operands)
+                truth_values = tuple(self.type_truth(operand) for operand in step.operands)
                 return TypedStep(Operate(Basic(step.operator), truth_values), BOOLEAN)
             case OperatorKind.NULL_TEST:
                 value = step.operands[0].expression
@@ -163,7 +167,7 @@ class StepTyper(typer.Typer):
 
     def type_if(self, step: TypedOperation) -> TypedStep:
         """Return IF(condition, then, otherwise) with its type; `otherwise` is NULL by default."""
-        condition = self.truth(step.operands[0])
+        condition = self.type_truth(step.operands[0])
         if len(step.operands) > 2:
             then, otherwise = type_chosen(self, step)
         else:

@@ -114,11 +114,12 @@ class DraftedColumn(NamedTuple):
 
 @dataclass(frozen=True)
 class Typer(ABC):
-    """Types the steps of all conditions of one query.
+    """A typer of the steps of all conditions of one query.
 
     While a condition is typed, its expression reads `drafted` columns. If Spark then casts one of
     them to another type, the expression reads a new column instead. Once the whole condition is
-    typed, `placed` replaces the drafted columns that are left by the `columns` of the search.
+    typed, `place_columns` replaces the drafted columns that remain with the `columns` of the
+    search.
     """
 
     # The type of every column that the steps read.
@@ -148,16 +149,16 @@ class Typer(ABC):
                 it.
         """
 
-    def condition(self, step: Step) -> RunExpression:
+    def type_condition(self, step: Step) -> RunExpression:
         """Return the expression of a whole condition, over the columns that the search reads.
 
         Raises:
             MatchRecognizePlanError: the condition is not boolean.
             MatchRecognizeUnsupportedError: the types do not allow an operation.
         """
-        return self.placed(self.truth(self.type_step(step)))
+        return self.place_columns(self.type_truth(self.type_step(step)))
 
-    def truth(self, typed: TypedStep) -> RunExpression:
+    def type_truth(self, typed: TypedStep) -> RunExpression:
         """Return the expression of a truth value.
 
         Raises:
@@ -167,7 +168,7 @@ class Typer(ABC):
             raise not_boolean(typed.span, type_name=typed.type.name)
         return typed.expression
 
-    def placed(self, expression: RunExpression) -> RunExpression:
+    def place_columns(self, expression: RunExpression) -> RunExpression:
         """Return an expression over drafted columns as one over the columns of the search."""
         match expression:
             case ReadValue(column=int(column)) | Reduce(column=int(column)):
@@ -175,14 +176,14 @@ class Typer(ABC):
             case Aggregated():
                 columns = tuple(
                     tuple(
-                        replace(collected, expression=self.placed(collected.expression))
+                        replace(collected, expression=self.place_columns(collected.expression))
                         for collected in row
                     )
                     for row in expression.columns
                 )
                 return replace(expression, columns=columns)
             case Operate(parts=parts) | Arithmetic(parts=parts) | Apply(parts=parts):
-                return replace(expression, parts=tuple(self.placed(part) for part in parts))
+                return replace(expression, parts=tuple(self.place_columns(part) for part in parts))
             case _:
                 return expression
 

@@ -41,7 +41,7 @@ from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.tokens import find_frames, read_tokens
 
-# The place of what is about the whole query.
+# The span of notes and errors about the whole query.
 START = Span(0, 1)
 
 # A variable of SASE+ for the first or the i-th event of a loop, such as `a[1]`.
@@ -109,7 +109,7 @@ class Conversion:
     def __str__(self) -> str:
         lines = [self.text]
         for note in self.notes:
-            lines += [f"-- {line}" for line in note.shown(self.source).split("\n")]
+            lines += [f"-- {line}" for line in note.show(self.source).split("\n")]
         return "\n".join(lines)
 
 
@@ -155,7 +155,7 @@ def _translate(text: str, product: Product) -> Translation:
 
 
 def check_meaning(reading: ReadQuery, plan: MatchPlan, text: str) -> None:
-    """Check that the text that was written has the plan that it should have.
+    """Check that the written text has the plan from which it was written.
 
     Args:
         reading: the query that the user wrote, for errors.
@@ -181,7 +181,7 @@ def check_meaning(reading: ReadQuery, plan: MatchPlan, text: str) -> None:
 
 
 def _read_again(text: str) -> MatchPlan:
-    """Return the plan of the text that was written."""
+    """Return the plan of the written text."""
     frames = [name for name, _ in find_frames(read_tokens(text).tokens)]
     (site,) = parse_sql(text, frames).sites
     return lower_clause(site.clause)
@@ -191,7 +191,7 @@ def prepare_for_sql(reading: ReadQuery) -> tuple[MatchPlan, tuple[Note, ...]]:
     """Return a plan that SQL can express, and notes on what is lost.
 
     Raises:
-        MatchRecognizeError: the matches would be others.
+        MatchRecognizeError: the matches would differ.
     """
     plan = reading.plan
     reject_negations(plan)

@@ -173,7 +173,7 @@ def read_order(navigation: Navigation, order: clauses.RowExpression) -> Term:
     return make_column(navigation, order.text, names=order.names)
 
 
-def end_of_window(order: str, window: str) -> str:
+def write_window_end(order: str, window: str) -> str:
     """Return when a window ends that begins with a row, as SQL over that row.
 
     The value is NULL if the type of the order column cannot hold it.
@@ -392,7 +392,7 @@ class TestDefinitions(tree.StepBuilder):
     def window_ends(self) -> tuple[str, ...]:
         """For each of `window_tests`, when the window ends that begins with a row, as SQL."""
         order = self.query.order_by[0]
-        return tuple(end_of_window(order, self.windows[test].sql) for test in self.window_tests)
+        return tuple(write_window_end(order, self.windows[test].sql) for test in self.window_tests)
 
     @property
     def window_lengths(self) -> tuple[clauses.RowExpression, ...]:
@@ -406,7 +406,7 @@ class TestDefinitions(tree.StepBuilder):
         ends_between = tuple(make_column(last_row, end) for end in self.window_ends)
         if match_window is None:
             return Timeouts(None, ends_between)
-        match_end = end_of_window(self.query.order_by[0], match_window.sql)
+        match_end = write_window_end(self.query.order_by[0], match_window.sql)
         return Timeouts(make_column(first_row, match_end), ends_between)
 
     def define(self, label: str, scalar: Scalar) -> str:

@@ -355,7 +355,7 @@ class RulesOfBucket(Bucket):
             new = arrived.new_of(rule_search.version).take(failed.keys)
             return arrived.select(failed.states[PLACES], new, watermark).rows.slice(0, 1)
 
-        yield from self.rules.without_failures(number, all_keys, search, give_up)
+        yield from self.rules.isolate_failures(number, all_keys, search, give_up)
         return reduce(KeyState.merge, results)
 
 

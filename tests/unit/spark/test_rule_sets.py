@@ -101,6 +101,6 @@ def test_a_rule_divides_partitions_in_the_order_of_their_first_rows() -> None:
 def test_rows_between_partitions() -> None:
     table = pa.table({wire.column(0): pa.array(range(6))})
     shared = SharedRows(table, np.array([0, 1, 3, 6]), np.zeros((6, 1), np.uint64))
-    part = shared.between(range(1, 3))
+    part = shared.select_partitions(range(1, 3))
     assert part.table.column(0).to_pylist() == [1, 2, 3, 4, 5]
     assert part.starts.tolist() == [0, 2, 5]
