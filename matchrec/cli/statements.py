@@ -1,7 +1,6 @@
-"""The statements of a SQL text, and the files that its FROM clauses name: `FROM 'prices.csv'`.
+"""Find the statements of a SQL text, and the files in its FROM clauses: `FROM 'prices.csv'`.
 
-Both are cut out so that the rest of the text keeps its lines and columns: an error points to the
-place in the user's own file.
+All text keeps its line and column, so that errors point into the user's own file.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ SUBQUERY_STARTS = ("SELECT", "WITH", "FROM", "(")  # after an opening parenthesi
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement of a text, at the line and column that it has there."""
+    """A statement of a text. Its text begins with blanks, so that it keeps its line and column."""
 
     text: str
     label: str = ""  # such as `statement 2 of 3`, for errors; empty if it is the only statement
@@ -46,9 +45,9 @@ class Statement:
 
     @property
     def gives_rows(self) -> bool:
-        """Return whether the statement has rows to print, as SHOW TABLES has, too.
+        """Return whether the statement has rows to print. Queries and SHOW TABLES have some.
 
-        The engine cannot tell: Sail returns a row for every statement.
+        The result of the engine does not show this: Sail returns a row for every statement.
         """
         return self.is_query or SHOWS_ROWS.match(drop_comments(self.text)) is not None
 
@@ -91,7 +90,7 @@ def split_statements(text: str) -> tuple[Statement, ...]:
 
 
 def blank_out(text: str) -> str:
-    """Return spaces in the lines and columns of a text."""
+    """Return the text with a space in place of every character but white space."""
     return re.sub(r"\S", " ", text)
 
 
@@ -103,7 +102,7 @@ def replace_file_names(text: str, table_names: Collection[str]) -> tuple[str, li
 
     Args:
         text: one or more statements.
-        table_names: the names of other tables, which stay theirs.
+        table_names: the names of other tables, which are not used again.
 
     Raises:
         MatchRecognizeError: a file does not exist.

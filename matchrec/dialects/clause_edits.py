@@ -1,7 +1,7 @@
-"""Edits that turn the clause of one product into the same clause of another one.
+"""Edit the clause of one product so that it means the same in another one.
 
-`edit_clause` is all of it, step by step: it checks what the other product lacks, translates the
-expressions, and writes what the products understand differently if it is left out.
+`edit_clause` checks what the other product lacks, translates the expressions, and writes out
+defaults in which the products differ.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def list_expressions(clause: MatchRecognize) -> Iterator[tuple[ClausePart, Span]
 
 
 def edit_bounds(clause: MatchRecognize, write: Product) -> Iterator[Edit]:
-    """Yield the edits that write parameters in quantifiers as the other product does."""
+    """Yield the edits that write parameters in quantifiers in the form of the other product."""
     # `{:n}` is a lower and an upper bound, so its span occurs twice.
     bounds = {bound.span: bound for bound in list_parameters(clause.pattern)}
     for span, bound in bounds.items():
@@ -110,7 +110,7 @@ def edit_bounds(clause: MatchRecognize, write: Product) -> Iterator[Edit]:
 def edit_defaults(
     tokens: ClauseTokens, clause: MatchRecognize, read: Product, write: Product
 ) -> Iterator[Edit]:
-    """Yield the edits that write out defaults which the other product has differently."""
+    """Yield the edits that write out defaults that differ in the other product."""
     for key in clause.order_by:
         descends = bool(key.descending)
         nulls_first = _puts_nulls_first(read, descends=descends)
@@ -135,7 +135,7 @@ def edit_defaults(
 
 
 def _puts_nulls_first(product: Product, *, descends: bool) -> bool:
-    """Return whether NULL comes before all values if ORDER BY does not say it."""
+    """Return whether NULL comes before all values by default."""
     match product.nulls:
         case Nulls.SMALL:
             return not descends
@@ -209,7 +209,7 @@ def drop_unused_definitions(
 ) -> tuple[MatchRecognize, list[Span]]:
     """Return the clause without definitions of variables that PATTERN does not use.
 
-    The second result is the text that has to be removed for it, commas included.
+    The second result is the spans of text to remove, commas included.
     """
     used = set(pattern.list_variable_names(clause.pattern))
     kept = tuple(definition for definition in clause.definitions if definition.name in used)
@@ -232,15 +232,15 @@ def drop_unused_definitions(
 
 # Greedy loops of Flink SQL, which never give back a row that they could take.
 #
-# In `PATTERN (A+ C)` of Flink, the row of C must not be one that A could go on with. In other
-# products, a loop gives rows back if the rest of the pattern needs them. In their conditions, the
-# same is
+# In `PATTERN (A+ C)` of Flink, the loop must not be able to take the row of C as another row of A.
+# In other products, a loop gives rows back if the rest of the pattern needs them. A condition there
+# has the same effect:
 #
 #     SUBSET loop_A_C = (A, C)  DEFINE C AS (...) AND NOT COALESCE(condition of A, FALSE)
 #
-# where `loop_A_C` replaces A in the condition: its rows are the rows of A and the current row. The
-# number of rows of the loop does not matter: in `A{1,2} C`, the row of C must not satisfy
-# A's condition after two rows, either.
+# `loop_A_C` replaces A in the condition: its rows are the rows of A and the current row. The number
+# of rows of the loop does not matter: in `A{1,2} C`, the row of C must not satisfy A's condition
+# after two rows, either.
 # Source: Flink CEP, NFACompiler: a greedy state is left on the negation of its condition.
 #
 # `D?` is not a loop there, and not greedy: in `D? E`, a row that can be E is E, as for `D??`.

@@ -1,8 +1,8 @@
 """Count what a worker does. The counters are the last row of its output.
 
-They are in a column of their own, an array of BIGINT: the counters, then the number of the task in
-its stage. In all other rows this array is empty. In the row of the counters all other columns are
-NULL, or an empty array if they are arrays, because pandas has no NULL for those.
+The output has a column for them, an array of BIGINT. In the last row it holds the counters and then
+the number of the task in its stage; in all other rows it is empty. The other columns of the last
+row are NULL, or an empty array if they are arrays, because pandas has no NULL for these.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Tally:
         self.numbers[stage] += perf_counter_ns() - begin
 
     def time_items(self, stage: int, items: Iterator[T]) -> Iterator[T]:
-        """Yield the same items, and add the time until each of them comes to a stage."""
+        """Yield the same items, and add the time until each of them arrives to a stage."""
         while True:
             with self.measure_time(stage):
                 item = next(items, None)
@@ -111,8 +111,8 @@ def find_task_number() -> int:
 def count_matches(matches: Matches) -> int:
     """Return the number of matches in a chunk.
 
-    In the graph of all matches it is the number of those that end. Of matches that are counted but
-    not built, it is at most the greatest BIGINT.
+    A chunk of the graph of all matches has the matches that end in it. If matches are counted
+    without being built, the number is at most the greatest BIGINT.
     """
     if matches.totals is not None:
         match_counts = view_as_doubles(matches.totals[:, WAYS + DOUBLE_WORD])

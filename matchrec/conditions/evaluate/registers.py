@@ -1,6 +1,6 @@
-"""Which registers the conditions of a query need, and the steps that keep them up to date.
+"""Find the registers that the conditions of a query need, and the steps that update them.
 
-A register is identified by what its value means (`Meaning`), so that conditions which read the same
+A register is identified by the meaning of its value (`Meaning`), so conditions that read the same
 value share one register.
 """
 
@@ -20,9 +20,10 @@ Members = frozenset[int]  # variable ids
 
 @dataclass(frozen=True, slots=True)
 class RowOf:
-    """Position of the row that is `offset` rows from the first or the last one mapped to `members`.
+    """The position of a row that is mapped to one of the members.
 
-    A negative number if there is no such row; -1 if it is counted from the last one.
+    It is `offset` rows after the first such row, or before the last one. The position is negative
+    if there is no such row; it is -1 if rows are counted from the last one.
     """
 
     end: End
@@ -33,14 +34,14 @@ class RowOf:
     def before(self) -> RowOf:
         """Return the register that held this row before the next row was mapped.
 
-        Only of a row that is counted from the last one: its offset was one less.
+        The row must be counted from the last one. Its offset was one less then.
         """
         return replace(self, offset=self.offset - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class VariableOfRow:
-    """Variable of the row that is `physical` rows after another one, -1 outside of the match."""
+    """The variable of the row that is `physical` rows after `row`; -1 outside of the match."""
 
     row: RowOf
     physical: int
@@ -61,7 +62,7 @@ class ListedValue:
         return self.columns[0] if isinstance(self.expression, ReadValue) else None
 
 
-# What a row adds to a list: whether it counts at all, then its values.
+# The values that a row adds to a list. The first one says whether the row counts at all.
 RowForm = tuple[ListedValue, ...]
 
 
@@ -96,7 +97,8 @@ class Reduced:
         return of_integers + (self.kind is Kind.FLOATING)
 
 
-# In the order of their operations. Each has one of integers, then one of floats.
+# The aggregates in the order of their operations. Each has an operation for integers, then one for
+# floats.
 _REDUCING = (Reduction.SUM, Reduction.MIN, Reduction.MAX)
 Meaning = RowOf | VariableOfRow | Reduced
 
@@ -147,7 +149,10 @@ class Registers:
     forms: dict[RowForm, int] = field(default_factory=dict)
 
     def number(self, meaning: Meaning) -> int:
-        """Return the register of a meaning; add it and those that its steps read if need be."""
+        """Return the register of a meaning.
+
+        If there is none yet, add it, and before it the registers that its steps read.
+        """
         waiting = [meaning]
         while waiting:
             missing = [read for read in self._list_needed(waiting[-1]) if read not in self.numbers]
@@ -180,8 +185,8 @@ class Registers:
     def list_steps(self, variables: int) -> list[tuple[RegisterStep, ...]]:
         """Return the steps to apply when a row is mapped to a variable, for each variable.
 
-        Steps are in the order of `_phase`: chains of last rows shift from their far end, and what
-        reads a position comes after the step that sets it.
+        Steps are in the order of `_phase`: chains of last rows shift from their far end, and a step
+        that reads a position comes after the step that sets it.
 
         Args:
             variables: the number of variables.
@@ -255,11 +260,13 @@ def _list_initial_values(meaning: Meaning) -> list[int]:
 
 
 def _phase(meaning: Meaning) -> tuple[int, int]:
-    """Return a sort key for the steps of a row.
+    """Return a sort key for the steps of a row. They are taken in this order:
 
-    1. Aggregates that exclude the current row, because they read the position of the last row
-       before it changes.
-    2. Positions, 3. variables of last rows, 4. all others. In 2 and 3, far ends of chains first.
+    1. aggregates that exclude the current row: they read the position of the last row before it
+       changes;
+    2. positions, the far ends of chains first;
+    3. variables of last rows, the far ends of chains first;
+    4. all others.
     """
     match meaning:
         case Reduced(excludes_current_row=True):
@@ -273,5 +280,5 @@ def _phase(meaning: Meaning) -> tuple[int, int]:
 
 
 def make_last_row(members: Members) -> RowOf:
-    """Return the meaning: position of the row mapped last to one of the members."""
+    """Return the meaning of the position of the row that was mapped last to one of the members."""
     return RowOf(End.LAST, members, 0)

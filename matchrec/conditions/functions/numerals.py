@@ -1,4 +1,4 @@
-"""Numbers: read from texts, as numbers of another width, and arithmetic of decimals.
+"""Read numbers from texts, convert them to other widths, and compute with decimals.
 
 Source: Spark's decimal types, with the default of `spark.sql.decimalOperations.allowPrecisionLoss`.
 """
@@ -47,7 +47,7 @@ HEXADECIMAL = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F
 FRACTIONAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,10})?")  # any Unicode digits
 SPECIAL = re.compile(r"[+-]?inf(?:inity)?|nan", re.ASCII | re.IGNORECASE)
 WIDE = Context(prec=1000)
-CERTAIN = re.compile(r"-?[0-9.]{1,16}")  # 15 digits and the point
+CERTAIN = re.compile(r"-?[0-9.]{1,16}")  # at most 15 digits and the point
 
 
 class NoValueError(AnsiError):
@@ -55,7 +55,7 @@ class NoValueError(AnsiError):
 
 
 def wrap(number: int, bits: int) -> int:
-    """Return the integer that the lowest bits of a number are, with a sign.
+    """Return the signed integer that the lowest bits of a number form.
 
     >>> wrap(127, 8), wrap(128, 8)
     (127, -128)
@@ -65,9 +65,9 @@ def wrap(number: int, bits: int) -> int:
 
 
 def wrap_floating(bits: int, number: float) -> int:
-    """Return a floating-point number as an integer, as Java does.
+    """Convert a floating-point number to an integer, as Java does.
 
-    It becomes the nearest integer of 32 or 64 bits, and then the lowest bits of that.
+    Java takes the nearest integer of 32 or 64 bits, and then its lowest bits.
     """
     if number != number:
         return 0
@@ -78,7 +78,7 @@ def wrap_floating(bits: int, number: float) -> int:
 
 
 def fits(number: int, bits: int) -> bool:
-    """Return whether an integer has no more bits."""
+    """Return whether a signed integer fits into a number of bits."""
     return -(1 << (bits - 1)) <= number < 1 << (bits - 1)
 
 
@@ -94,7 +94,7 @@ def read_whole(text: str) -> int:
 
 
 def read_whole_part(text: str) -> int:
-    """Read a number that may have a fraction, and return it without. `.` alone is 0."""
+    """Read a number that may have a fraction, and return it without the fraction. `.` is 0."""
     stripped = text.strip(BLANK)
     match = WHOLE_WITH_FRACTION.fullmatch(stripped)
     if match is None or stripped in ("", "+", "-"):
@@ -242,7 +242,7 @@ OPERATIONS: Mapping[str, Callable[[Decimal, Decimal], Decimal]] = {
 def build_arithmetic(operator: str) -> Function:
     """Return the function for an operation on two decimals, which rounds half up.
 
-    If there is no result, it is an error in ANSI mode, and else NULL.
+    If there is no result, the function raises an error in ANSI mode, and otherwise returns NULL.
     """
 
     def find_type(use: FunctionUse) -> ValueType | None:
@@ -283,9 +283,10 @@ _EXACT_DOUBLE = Context(prec=800)  # has all digits of a double
 
 
 def find_rounded_type(use: FunctionUse) -> ValueType | None:
-    """Return the type of ROUND: for a decimal one with fewer digits after the point.
+    """Return the type of ROUND.
 
-    For an integer or a floating-point number it is the type of the number.
+    For an integer or a floating-point number it is the type of the number, for a decimal a type
+    with fewer digits after the point.
     """
     (type_,) = use.types
     places = int(use.words[0])
@@ -301,7 +302,7 @@ def find_rounded_type(use: FunctionUse) -> ValueType | None:
 def build_rounding(use: FunctionUse) -> Compute:
     """Return the function for ROUND.
 
-    A floating-point number is rounded as the shortest decimal that is read as it.
+    A floating-point number is rounded as if it was the shortest decimal that Java reads as it.
     """
     (type_,) = use.types
     places = int(use.words[0])
@@ -338,7 +339,7 @@ def build_whole_decimal(rounding: str) -> Function:
     """Return the function for FLOOR or CEIL of a decimal.
 
     Args:
-        rounding: a rounding mode of Python's `build_decimal_type`.
+        rounding: a rounding mode of Python's module `decimal`.
     """
 
     def find_type(use: FunctionUse) -> ValueType:

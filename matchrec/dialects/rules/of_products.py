@@ -1,4 +1,4 @@
-"""The rules that only one product needs, and the list of rules for each product."""
+"""Rules for a single product, and the list of rules for each product."""
 
 from __future__ import annotations
 

@@ -222,7 +222,7 @@ def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tu
 
 
 def _read_bounds(tokens: TokenSequence, start: int, end: int) -> Frame | None:
-    """Return the frame of the tokens after ROWS; None if they are not the bounds of one."""
+    """Return the frame in the tokens after ROWS; None if they are not the bounds of a frame."""
     if tokens.key(start) != "BETWEEN":
         first = _read_bound(tokens, start, end)
         return Frame(first[0], 0) if first else None
@@ -255,9 +255,10 @@ def _suggest_frame(tokens: TokenSequence, start: int, end: int) -> Frame:
 
 
 def _read_bound(tokens: TokenSequence, start: int, end: int) -> tuple[int | None] | None:
-    """Return the bound of a frame that tokens `start .. end` are; None if they are none.
+    """Return the bound of a frame in tokens `start .. end`; None if they are not a bound.
 
-    It is in a tuple: the number of rows after the current one, or None if it is unbounded.
+    A bound is a tuple with one item: the number of rows after the current one, or None for
+    UNBOUNDED.
     """
     if end - start != 2:
         return None

@@ -1,17 +1,17 @@
-"""Rows that ORDER BY does not tell apart, counted where a worker sorts.
+"""Count rows that ORDER BY does not tell apart, while a worker sorts.
 
 Two neighbours among sorted rows tie if they have the same partition and the same ORDER BY values.
 Which of the two comes first is random. It matters only if they differ in a column that the query
 reads.
 
-The sort has packed what it compares into words, so one comparison of each word with its neighbour
-finds all ties (`order.find_ties`); further columns are compared for ties alone.
+The sort has packed the values that it compares into words. So `order.find_ties` finds all ties by
+comparing each word with its neighbour. Other columns are compared only for rows that tie.
 
 A worker reports its ties to the program that runs the query:
 
-    workers that are threads of that program, as Sail's       put it into `reported` themselves
-    workers of Spark Classic                                  add it to an accumulator, whose
-                                                              updates Spark brings to the program
+    workers of Sail, which are threads of that program    put them into `reported` themselves
+    workers of Spark Classic                              add them to an accumulator, and Spark
+                                                          brings its updates to the program
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class TiedRows:
     example: str  # `sym = 'X', ts = 3`, of one of the ties
 
     def add(self, other: TiedRows) -> TiedRows:
-        """Return the ties of two workers."""
+        """Return the sum of the ties of two workers. The example is the first worker's."""
         return replace(self, number=self.number + other.number)
 
 
@@ -149,7 +149,7 @@ class TiesParameter:
 
 @dataclass(frozen=True, slots=True)
 class TieWatch:
-    """Counts and reports the ties of one query. Picklable."""
+    """A counter of the ties of one query, which reports them. Picklable."""
 
     query: str
     channel: Channel
@@ -181,7 +181,7 @@ class TieWatch:
 
 
 def show_value_as_sql(scalar: pa.Scalar) -> str:
-    """Return a value about as SQL writes it, without the end if it is long."""
+    """Return a value roughly as SQL writes it. A long value is cut off."""
     try:
         value = scalar.as_py()
     except (OverflowError, ValueError):  # Python has no such date or time
@@ -216,7 +216,8 @@ def differ(values: pa.Array, others: pa.Array, *, is_bits: bool) -> BoolArray:
     Args:
         values: the first value of each pair.
         others: the second value of each pair.
-        is_bits: whether bit 0 says where a partition begins, and does not count.
+        is_bits: whether the values are words of bits whose bit 0 marks the start of a partition. It
+            is not compared.
     """
     if pa.types.is_nested(values.type):
         return np.ones(len(values), np.bool_)
