@@ -381,7 +381,7 @@ def format_table(types: ColumnTypes, rows: Iterable[RowTexts]) -> Iterator[str]:
 
 
 def format_csv(types: ColumnTypes, rows: Iterable[RowTexts], delimiter: str = ",") -> Iterator[str]:
-    """Yield the header of a CSV file, then its rows, each of which is a single text: its line."""
+    """Yield the header of a CSV file, then its rows. The only text of a row is its line."""
     header = StringIO()
     csv.writer(header, delimiter=delimiter, lineterminator="").writerow([name for name, _ in types])
     yield header.getvalue()
@@ -390,7 +390,7 @@ def format_csv(types: ColumnTypes, rows: Iterable[RowTexts], delimiter: str = ",
 
 
 def format_json_lines(_: ColumnTypes, rows: Iterable[RowTexts]) -> Iterator[str]:
-    """Yield the rows, each of which is a single text: its JSON object."""
+    """Yield the rows. Each row is a single text, which is a JSON object."""
     for (line,) in rows:
         yield str(line)
 

@@ -90,7 +90,7 @@ def split_statements(text: str) -> tuple[Statement, ...]:
 
 
 def blank_out(text: str) -> str:
-    """Return the text with a space in place of every character but white space."""
+    """Replace every character except white space with a space."""
     return re.sub(r"\S", " ", text)
 
 

@@ -216,8 +216,8 @@ def _remove_prefixes(node: exp.Expr, context: RuleContext) -> exp.Expr:
     if name in SEMANTICS and len(node.expressions) == 1:
         operand = node.expressions[0]
         if isinstance(operand, exp.Binary):  # `RUNNING MOD(x, 2)` would be `RUNNING x % 2`
-            places = "FIRST, LAST, CLASSIFIER and aggregates"
-            raise UnsupportedError(f"{name} is allowed before {places}")
+            functions = "FIRST, LAST, CLASSIFIER and aggregates"
+            raise UnsupportedError(f"{name} is allowed before {functions}")
         return exp.var(f"{name} {_generate(operand, context)}")
     return exp.Anonymous(this=name, expressions=node.expressions)
 

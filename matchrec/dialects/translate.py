@@ -409,7 +409,7 @@ def _find_columns_of_table(
 ) -> ColumnKinds:
     """Return the columns of a relation that is the name of a table; empty for other relations.
 
-    It is also empty in a query with WITH, because the name may be that of a subquery.
+    It is also empty in a query with WITH, because a subquery may have the name.
     """
     start = tokens.index_at[relation.start]
     last = max(index for index in range(len(tokens)) if relation.holds(tokens[index].span))

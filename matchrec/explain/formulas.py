@@ -77,12 +77,12 @@ def limit_lines(texts: Iterable[str], more: str) -> Iterator[str]:
         yield f"... {len(all_texts) - MOST_STATES:,} {more}"
 
 
-def show_conditions(plan: MatchPlan, further: Iterable[Definition] = ()) -> dict[str, str]:
+def show_conditions(plan: MatchPlan, added: Iterable[Definition] = ()) -> dict[str, str]:
     """Return the text of each condition, by the name of its variable.
 
     Args:
         plan: the plan.
-        further: conditions that are not in the plan. They are left out for patterns of stages.
+        added: conditions that are not in the plan. They are left out for patterns of stages.
     """
     if plan.staging is not None:
         return {
@@ -91,7 +91,7 @@ def show_conditions(plan: MatchPlan, further: Iterable[Definition] = ()) -> dict
         }
     return {
         definition.variable: show_scalar(definition.condition)
-        for definition in (*plan.definitions, *further)
+        for definition in (*plan.definitions, *added)
     }
 
 

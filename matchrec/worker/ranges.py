@@ -19,16 +19,17 @@ from matchrec.search.partitions import BoolArray, IntArray
 from matchrec.worker import wire
 from matchrec.worker.arrays import make_array, read_numbers, take_column
 
-# About how many ranges all kept rows make. There may be fewer, of `RangeWorker.least_rows`.
+# About how many ranges the kept rows are divided into. There are fewer if each of these would have
+# fewer rows than `RangeWorker.least_rows`.
 RANGES = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Stretches:
-    """Stretches of rows, class by class and along the order. A class is a group of partitions."""
+    """Stretches of rows. They are sorted by class, a group of partitions, and by the order."""
 
     classes: IntArray  # the class of each stretch
-    places: IntArray  # the position of each stretch along the order, in stretches
+    positions: IntArray  # the position of each stretch along the order, in stretches
     bits: IntArray  # which conditions hold for some row of each stretch
     rows: IntArray  # the number of rows of each stretch
 
@@ -39,7 +40,7 @@ class Stretches:
         stretches are left out.
         """
         is_same_class = self.classes[distance:] == self.classes[:-distance]
-        is_near = self.places[distance:] - self.places[:-distance] <= most
+        is_near = self.positions[distance:] - self.positions[:-distance] <= most
         return np.asarray(is_same_class & is_near, np.bool_)
 
 
@@ -49,10 +50,11 @@ class RangeWorker:
 
     # How many stretches after the one in which it begins a match may end.
     reach: int
-    # The bits of conditions that hold for some row of each match, and those for its first row.
+    # The bits of the conditions that hold for some row of every match.
     needed: int
+    # The bits of the conditions that hold for the first row of every match.
     first: int
-    # The number of rows of each range, at least, but for the last one.
+    # The least number of rows of a range. Only the last range may have fewer.
     least_rows: int
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -69,18 +71,19 @@ class RangeWorker:
         columns = [read_numbers(take_column(table, name)).astype(np.int64) for name in names]
         order = np.lexsort((columns[1], columns[0]))
         stretches = Stretches(*(values[order] for values in columns))
-        ranges = self.ranges(stretches)
+        ranges = self.find_ranges(stretches)
         is_kept = ranges >= 0
-        output = (stretches.classes, stretches.places, ranges)
+        output = (stretches.classes, stretches.positions, ranges)
         arrays = [make_array(values[is_kept]) for values in output]
         yield pa.RecordBatch.from_arrays(arrays, names=[*names[:2], wire.RANGE])
 
-    def ranges(self, stretches: Stretches) -> IntArray:
+    def find_ranges(self, stretches: Stretches) -> IntArray:
         """Return the range of each stretch, -1 for a stretch that no match can reach.
 
-        >>> places = np.array([0, 1, 5, 6])
-        >>> stretches = Stretches(0 * places, places, np.array([2, 4, 2, 0]), places * 0 + 9000)
-        >>> RangeWorker(1, needed=6, first=2, least_rows=1).ranges(stretches)
+        >>> positions = np.array([0, 1, 5, 6])
+        >>> bits, rows = np.array([2, 4, 2, 0]), np.full(4, 9000)
+        >>> stretches = Stretches(0 * positions, positions, bits, rows)
+        >>> RangeWorker(1, needed=6, first=2, least_rows=1).find_ranges(stretches)
         array([ 0,  0, -1, -1])
         """
         distances = range(1, self.reach + 1)

@@ -71,8 +71,8 @@ def compile_like(pattern: str, escape: str) -> re.Pattern[str]:
         if character == escape:
             escaped = next(characters, "")
             if escaped not in ("%", "_", escape):
-                place = f"before {escaped!r} in" if escaped else "at the end of"
-                reason = f"{escape!r} is not allowed {place} {pattern!r}"
+                location = f"before {escaped!r} in" if escaped else "at the end of"
+                reason = f"{escape!r} is not allowed {location} {pattern!r}"
                 raise FunctionError(f"{reason}, but only before %, _ and {escape}")
             parts.append(glob.escape(escaped))
         else:

@@ -1,4 +1,4 @@
-"""A trace in words: what its text, its table and its picture have in common."""
+"""Write the text of a trace, which its table and its picture use, too."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from matchrec.errors.wording import show_count
+from matchrec.errors.wording import join_alternatives, show_count
 from matchrec.explain.tracing.explained import TrialKey
 from matchrec.explain.tracing.search import Attempt, Mapped, Outcome, Trial
 from matchrec.explain.tracing.trace import SearchMatch, Trace
@@ -18,7 +18,7 @@ from matchrec.search.interface import Task
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A trial in words."""
+    """The text of a trial."""
 
     # The number of the row, from 1.
     row: int
@@ -45,11 +45,11 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class AttemptStory:
-    """An attempt in words."""
+    """The text of an attempt."""
 
     # The number of the starting row, from 1.
     start: int
-    # The row and the result of the attempt.
+    # The starting row, and the result of the attempt.
     title: str
     lines: tuple[Line, ...]
     # How many rows the attempt mapped, and what it needed next.
@@ -58,14 +58,14 @@ class AttemptStory:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A trace in words."""
+    """The text of a trace."""
 
     # The pattern, and the partition with its number of rows.
     heading: tuple[str, ...]
     # The ORDER BY columns.
     orders: str
     # The matches; for chosen rows from which no search started, the reason.
-    found: tuple[str, ...]
+    results: tuple[str, ...]
     attempts: tuple[AttemptStory, ...]
 
 
@@ -96,7 +96,7 @@ class TracedRows:
 
 @dataclass(frozen=True)
 class StoryWriter:
-    """Puts a trace into words."""
+    """A writer of the text of a trace."""
 
     plan: MatchPlan
     task: Task
@@ -106,7 +106,7 @@ class StoryWriter:
     conditions: Mapping[TrialKey, tuple[str, ...]]
 
     def write_story(self) -> Story:
-        """Return the whole trace in words."""
+        """Return the text of the whole trace."""
         pattern = f"PATTERN ({show_pattern(self.plan.pattern)}){self.show_window()}"
         keys = ", ".join(f"{name} = {value}" for name, value in self.rows.keys.items())
         partition = f"partition {keys}" if keys else "the only partition"
@@ -122,12 +122,12 @@ class StoryWriter:
         return Story(
             heading=(pattern, f"{partition}: {row_count}"),
             orders=", ".join(self.rows.orders),
-            found=tuple(results),
+            results=tuple(results),
             attempts=tuple(attempts),
         )
 
     def list_matches(self) -> Iterator[str]:
-        """List the matches of the partition, and say if not all rows were searched from."""
+        """List the matches of the partition, and say if attempts from some rows are not traced."""
         matches = self.trace.matches
         if not matches:
             yield f"no match; {show_count(self.trace.tried, 'starting row')} tried"
@@ -175,7 +175,7 @@ class StoryWriter:
         return f"{rows}: {word}"
 
     def describe_attempt(self, number: int, attempt: Attempt) -> AttemptStory:
-        """Return an attempt in words. `number` is its index in the trace."""
+        """Return the text of an attempt. `number` is its index in the trace."""
         key_trials = {*attempt.best, *attempt.stopped}
         lines = [
             self.describe_trial(trial, (number, index), attempt, is_key=index in key_trials)
@@ -183,7 +183,7 @@ class StoryWriter:
         ]
         return AttemptStory(
             start=attempt.start + 1,
-            title=self.attempt_title(attempt),
+            title=self.write_attempt_title(attempt),
             lines=tuple(lines),
             ends=tuple(self.describe_end(attempt)),
         )
@@ -191,7 +191,7 @@ class StoryWriter:
     def describe_trial(
         self, trial: Trial, key: TrialKey, attempt: Attempt, *, is_key: bool
     ) -> Line:
-        """Return a trial in words.
+        """Return the line of a trial.
 
         Args:
             trial: a trial of the attempt.
@@ -204,14 +204,14 @@ class StoryWriter:
         return Line(
             row=trial.row + 1,
             order_values=self.rows.show_order_values(trial.row),
-            variable=self.variable_name(trial),
+            variable=self.name_variable(trial),
             outcome="given back" if is_given_back else trial.outcome.value,
             conditions=self.conditions.get(key, ()),
             depth=trial.depth,
             is_key=is_key,
         )
 
-    def variable_name(self, trial: Trial) -> str:
+    def name_variable(self, trial: Trial) -> str:
         """Return the name of the variable of a trial, or of the condition that it evaluates.
 
         The condition of a stage is named as its call. Empty if the trial has neither.
@@ -219,7 +219,7 @@ class StoryWriter:
         variable = trial.variable if trial.variable >= 0 else trial.condition_variable
         return self.task.variables[variable].removeprefix(":") if variable >= 0 else ""
 
-    def attempt_title(self, attempt: Attempt) -> str:
+    def write_attempt_title(self, attempt: Attempt) -> str:
         """Return the title of an attempt: its row and its result."""
         name = self.rows.name_row(attempt.start)
         matches = [match for match in self.trace.matches if match.start == attempt.start]
@@ -263,14 +263,12 @@ class StoryWriter:
         ]
         without_row = [trial for trial in trials if trial.outcome is Outcome.NO_ROW]
         if without_row:
-            names = join_distinct_names(
-                self.task.variables[trial.variable] for trial in without_row
-            )
+            names = self.join_variables(without_row)
             reason = self.explain_missing_row(without_row[0].row, start)
             yield f"then it needed a row for {names}, but {reason}"
         elif trials:
             rows = sorted({trial.row for trial in trials})
-            names = join_distinct_names(self.task.variables[trial.variable] for trial in trials)
+            names = self.join_variables(trials)
             if len(rows) == 1:
                 yield f"then {self.rows.name_row(rows[0])} had to be {names}"
             else:
@@ -278,11 +276,16 @@ class StoryWriter:
         for trial in stopped:
             if trial.outcome in (Outcome.ENDED, Outcome.BLOCKED):
                 row_name = self.rows.name_row(trial.row)
-                yield f"{row_name} ended it, because it satisfies {self.variable_name(trial)}"
+                yield f"{row_name} ended it, because it satisfies {self.name_variable(trial)}"
         if any(trial.outcome is Outcome.NOT_THERE and trial.variable < 0 for trial in stopped):
             yield "then ^ or $ failed: this is not the start or the end of the partition"
         if any(trial.outcome is Outcome.REJECTED for trial in stopped):
             yield "then a negation or the closing condition rejected the whole match"
+
+    def join_variables(self, trials: Iterable[Trial]) -> str:
+        """Return the names of the variables of trials, each once: `A, B or C`."""
+        names = dict.fromkeys(self.task.variables[trial.variable] for trial in trials)
+        return join_alternatives(tuple(names))
 
     def explain_missing_row(self, row: int, start: int) -> str:
         """Explain why an attempt from a starting row may not read a row: partition or window."""
@@ -318,9 +321,3 @@ class StoryWriter:
 
 # How many matches are listed.
 MOST_MATCHES = 10
-
-
-def join_distinct_names(names: Iterable[str]) -> str:
-    """Join names, each once: `A, B or C`."""
-    *first, last = dict.fromkeys(names)
-    return f"{', '.join(first)} or {last}" if first else last

@@ -28,7 +28,7 @@ FIRST_LINES = 8
 
 def show_story(story: Story) -> str:
     """Return a story as text: what was found, then each attempt, with empty lines between."""
-    blocks = ["\n".join((*story.heading, *story.found))]
+    blocks = ["\n".join((*story.heading, *story.results))]
     blocks += ["\n".join(show_attempt(attempt, story.orders)) for attempt in story.attempts]
     return "\n\n".join(blocks)
 
@@ -251,7 +251,7 @@ class Why(figures.PicturedText):
 
     def __repr__(self) -> str:
         """Return the matches, and the title and the end of the first attempt."""
-        lines = [*self.story.found]
+        lines = [*self.story.results]
         if self.story.attempts:
             attempt = self.story.attempts[0]
             lines += [attempt.title, *attempt.ends]

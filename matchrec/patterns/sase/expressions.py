@@ -124,7 +124,7 @@ class EquivalenceTest(NamedTuple):
 class EventReader(ScalarReader):
     """A reader of expressions in WHERE and RETURN.
 
-    Some of its methods override those of `ScalarReader`, which reads SQL and calls them.
+    It overrides some methods that `ScalarReader` calls to read SQL.
     """
 
     # The components that PATTERN declares.

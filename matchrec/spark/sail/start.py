@@ -43,7 +43,7 @@ STARTING_SPARK = "starting Spark; this takes several seconds"
 # The file of a time zone, as TZ may name it.
 ZONE_FILE = re.compile(r"/.*/zoneinfo/(?:posix/)?(?P<name>.+)")
 
-# Settings of Spark, by name.
+# The names and values of settings of Spark.
 SparkSettings = Mapping[str, str]
 
 ENGINE = ArgumentKind(

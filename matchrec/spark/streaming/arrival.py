@@ -62,7 +62,7 @@ class Memory:
 
     # The watermark up to which rows have been put in order, in microseconds. None at the beginning.
     passed: int | None
-    # The state of the searches, by name, and how many rows are kept of each key.
+    # The arrays of the state of the searches, and how many rows are kept of each key.
     arrays: Arrays
     # The keys that have any state, a row for each.
     keys: pa.Table

@@ -26,7 +26,7 @@ def test_what_a_match_may_have_is_in_one_range(
     for one, place, bits in rows:
         known.setdefault((one, int(place / width)), []).append(bits)  # as DIV does, towards 0
     order = sorted(known)
-    found = RangeWorker(parts, NEEDED, first, least).ranges(
+    found = RangeWorker(parts, NEEDED, first, least).find_ranges(
         Stretches(
             np.array([one for one, _ in order]),
             np.array([place for _, place in order]),
@@ -49,7 +49,7 @@ def test_what_a_match_may_have_is_in_one_range(
 def test_a_range_has_so_many_rows_and_ends_where_it_can() -> None:
     places = np.arange(6) * 10
     stretches = Stretches(0 * places, places, 0 * places, 0 * places + 4)
-    assert RangeWorker(2, 0, 0, 8).ranges(stretches).tolist() == [0, 0, 1, 1, 2, 2]
+    assert RangeWorker(2, 0, 0, 8).find_ranges(stretches).tolist() == [0, 0, 1, 1, 2, 2]
     together = Stretches(0 * places, np.arange(6), 0 * places, 0 * places + 4)
-    assert RangeWorker(2, 0, 0, 8).ranges(together).tolist() == [0] * 6
-    assert RangeWorker(2, 6, 2, 8).ranges(together).tolist() == [-1] * 6
+    assert RangeWorker(2, 0, 0, 8).find_ranges(together).tolist() == [0] * 6
+    assert RangeWorker(2, 6, 2, 8).find_ranges(together).tolist() == [-1] * 6
