@@ -105,9 +105,9 @@ def definitions(function: Any) -> list[ast.FunctionDef]:
     found = [one for one in body if isinstance(one, ast.FunctionDef) and one.name == own]
     overloads = [one for one in found if "overload" in map(ast.unparse, one.decorator_list)]
     definitions = overloads or found[-1:]
-    for one in definitions:
-        if owner and "staticmethod" not in map(ast.unparse, one.decorator_list):
-            first = one.args.posonlyargs or one.args.args
+    for definition in definitions:
+        if owner and "staticmethod" not in map(ast.unparse, definition.decorator_list):
+            first = definition.args.posonlyargs or definition.args.args
             del first[:1]  # self
     return definitions
 
@@ -156,7 +156,7 @@ def in_lines(name: str, parameters: str, returns: str) -> str:
     >>> in_lines("f", "a: int=1, *, b: dict[str, int]", " -> None")
     'f(a: int = 1, *, b: dict[str, int]) -> None'
     """
-    parted = [spaced(one) for one in split_parameters(parameters)]
+    parted = [spaced(parameter) for parameter in split_parameters(parameters)]
     line = f"{name}({', '.join(parted)}){returns}"
     if len(line) <= WIDTH:
         return line

@@ -35,7 +35,7 @@ TYPES |= {"b": "BOOLEAN", "day": "DATE", "ts": "TIMESTAMP"}
 
 def values(random: Random, rows: int) -> Iterator[str]:
     for number in range(rows):
-        drawn = (f"CAST({random.choice(VALUES[one])} AS {TYPES[one]})" for one in COLUMNS)
+        drawn = (f"CAST({random.choice(VALUES[column])} AS {TYPES[column]})" for column in COLUMNS)
         yield f"({number}, '{random.choice('pq')}', {random.randrange(4)}, {', '.join(drawn)})"
 
 

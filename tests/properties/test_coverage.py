@@ -105,12 +105,12 @@ def expected_of(query: Query, rows: Rows) -> Outcome | str:
             return failure.kind
         whole.came.update(one for taken in found.furthest for one in set(taken))
         whole.matches += [offset + start for start in found.matches]
-        for one in found.endings:
-            whole.ended[one.last, one.reason(len(row_words))] += 1
-            if one.taken and one.needed < whole.best[0]:
-                whole.best = one.needed, offset + one.start
-            if one.row < one.bound:
-                whole.false.update(false_parts(query, one, names, row_words[one.row]))
+        for ending in found.endings:
+            whole.ended[ending.last, ending.reason(len(row_words))] += 1
+            if ending.taken and ending.needed < whole.best[0]:
+                whole.best = ending.needed, offset + ending.start
+            if ending.row < ending.bound:
+                whole.false.update(false_parts(query, ending, names, row_words[ending.row]))
     return whole
 
 

@@ -112,7 +112,7 @@ def partitions_of(parts: list[Columns], bits: list[int]) -> Partitions:
         kind: [[one for part in parts for one in part[kind][i]] for i in range(2)] for kind in Kind
     }
     integers, floats = columns[Kind.INTEGER], columns[Kind.FLOATING]
-    whole = np.array([[v or 0 for v in one] for one in integers], np.int64)
+    whole = np.array([[value or 0 for value in column] for column in integers], np.int64)
     fractions = np.array([[v or 0.0 for v in one] for one in floats], np.float64)
     return Partitions(
         np.array([0, *accumulate(sizes)], np.int64),

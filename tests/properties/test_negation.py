@@ -74,7 +74,7 @@ def test_random_patterns_with_negations(data: st.DataObject, step: int) -> None:
     asked, rows = data.draw(queries()), Rows(data.draw(ROWS))
     if data.draw(st.booleans()):
         asked, rows = data.draw(run_dependent_on(asked))
-        negated = {name for one in list_negations(asked.pattern) for name in one.names}
+        negated = {name for negation in list_negations(asked.pattern) for name in negation.names}
         asked = replace(asked, run_conditions=without(asked.run_conditions, negated))
     if data.draw(st.booleans()):
         rows = data.draw(windowed(rows))

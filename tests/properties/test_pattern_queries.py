@@ -53,7 +53,11 @@ class PatternQuery:
     def missed_stages(self) -> set[str]:
         """The stages that `throw_on_miss` may name."""
         results = (lines for results in self.expected.values() for lines in results)
-        return {one[0].split()[1] for one in results if one[:1] and one[0].startswith("throws ")}
+        return {
+            result[0].split()[1]
+            for result in results
+            if result[:1] and result[0].startswith("throws ")
+        }
 
     def result(self, events: DataFrame, keys: list[str]) -> DataFrame:
         """Return the result of `match_pattern`, without the key inside of a stage's events."""

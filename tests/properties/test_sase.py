@@ -65,7 +65,7 @@ class Streams:
         self.streams = [random_stream(random, number) for number in numbers]
 
     def frame(self, spark: SparkSession, random: Random) -> DataFrame:
-        rows = [tuple(event[name] for name in NAMES) for one in self.streams for event in one]
+        rows = [tuple(event[name] for name in NAMES) for stream in self.streams for event in stream]
         random.shuffle(rows)
         return spark.createDataFrame(rows, SCHEMA)
 
@@ -81,8 +81,8 @@ class Streams:
         """For each stream its rows; each of several alternatives is a right answer."""
         query = asked.query
         if asked.output is MatchOutput.NON_OVERLAPPING:
-            return [alternatives(query, one) for one in self.streams]
-        return [[rows_of(query, matches(query, one))] for one in self.streams]
+            return [alternatives(query, stream) for stream in self.streams]
+        return [[rows_of(query, matches(query, stream))] for stream in self.streams]
 
 
 def alternatives(query: Query, stream: list[Event]) -> list[Rows]:
@@ -115,7 +115,7 @@ class Batch(QueryBatch):
 
     def linked(self, algorithm: str) -> dict[Asked, Executable]:
         """The executables."""
-        wanted = dict.fromkeys(c for one in self.drafts.values() for c in one.columns())
+        wanted = dict.fromkeys(c for draft in self.drafts.values() for c in draft.columns())
         fields = self.columns(tuple(wanted)).schema.fields
         types = {c: to_value_type(f.dataType) for c, f in zip(wanted, fields, strict=False)}
         return {one: link(made, types, algorithm, ansi=True) for one, made in self.drafts.items()}

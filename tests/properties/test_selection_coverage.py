@@ -143,7 +143,9 @@ def test_random_conditions_on_the_run(
 def reads_match_number(asked: SelectionQuery) -> bool:
     conditions = [*asked.run_conditions.values(), *([asked.closing] if asked.closing else [])]
     return any(
-        isinstance(part, TriedMatchNumber) for one in conditions for part in walk_expression(one)
+        isinstance(part, TriedMatchNumber)
+        for condition in conditions
+        for part in walk_expression(condition)
     )
 
 

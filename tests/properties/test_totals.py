@@ -63,7 +63,7 @@ class Asked:
 
     def value(self, values: list[Value]) -> Value:
         """What a match has, by the values of its rows of the variable, in order."""
-        known = [one for one in values if one is not None]
+        known = [value for value in values if value is not None]
         if self.inside == "count":
             return len(values if self.column is None else known)
         if self.inside in ("first", "last"):

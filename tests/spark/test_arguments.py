@@ -154,7 +154,7 @@ METHODS = (
 CALLABLES = (
     *(getattr(matchrec, name) for name in matchrec.__all__ if name.islower() and name != "query"),
     *(Pattern, AfterMatch, Options),
-    *(one for one in METHODS if inspect.isfunction(one)),
+    *(method for method in METHODS if inspect.isfunction(method)),
 )
 
 

@@ -94,14 +94,14 @@ def test_lanes_of_numbers_stand_by_their_values(spark: SparkSession, rows: DataF
     labels = labels_of(spark, ("10", 1, 9), ("9", 1, 9), ("-1", 1, 9))
     found = matchrec.query(rows.where("k = 'nobody'"), HIGH).backtest(labels, start="b", end="e")
     (panel,) = found.figure().axes
-    assert [one.get_text() for one in panel.get_yticklabels()] == ["-1", "9", "10"]
+    assert [label.get_text() for label in panel.get_yticklabels()] == ["-1", "9", "10"]
 
 
 def test_incidents_open_at_both_ends_without_a_match(spark: SparkSession, rows: DataFrame) -> None:
     labels = labels_of(spark, ("a", None, None))
     found = matchrec.query(rows.where("k = 'nobody'"), HIGH).backtest(labels, start="b", end="e")
     (panel,) = found.figure().axes
-    assert [one.get_text() for one in panel.get_yticklabels()] == ["a"]
+    assert [label.get_text() for label in panel.get_yticklabels()] == ["a"]
     assert len(panel.get_xticks()) == 0
 
 
@@ -159,8 +159,8 @@ def test_attempts_are_what_coverage_counts(
     counted: Counter[tuple[str | None, str]] = Counter()
     covered = asked.coverage().clauses[1]
     for occurrence in covered.occurrences:
-        for one in occurrence.stop_reasons:
-            counted[occurrence.variable, str(one)] += one.count
+        for reason in occurrence.stop_reasons:
+            counted[occurrence.variable, str(reason)] += reason.count
     assert ended == counted
     assert len(found) == covered.figures.rows
     if task.selects:

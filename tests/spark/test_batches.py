@@ -50,8 +50,8 @@ def test_what_is_decided_is_let_go() -> None:
 
 def test_what_is_undecided_doubles() -> None:
     sizes = [
-        one.table.num_rows
-        for one in split_into_pieces(batches([100_000], 100), Lookaround(0, 0), rows_a_call=1_000)
+        piece.table.num_rows
+        for piece in split_into_pieces(batches([100_000], 100), Lookaround(0, 0), rows_a_call=1_000)
     ]
     assert sizes == [2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 100_000]
 

@@ -134,7 +134,7 @@ def test_a_loop_says_how_many_rows_were_reached(spark: SparkSession) -> None:
 @pytest.mark.parametrize("loop", ["UP+", "(UP{3} X)*", "PERMUTE(UP{3}, X)", "UP UP UP"])
 def test_rows_of_other_loops_are_not_told_apart(spark: SparkSession, loop: str) -> None:
     (clause,) = matchrec.query(spark, RISES.replace("{loop}", loop)).coverage().clauses.values()
-    assert [one.loop for one in clause.occurrences] == [()] * len(clause.occurrences)
+    assert [occurrence.loop for occurrence in clause.occurrences] == [()] * len(clause.occurrences)
 
 
 def test_rows_before_and_after_a_loop_do_not_count_in_it(spark: SparkSession) -> None:
@@ -143,14 +143,14 @@ def test_rows_before_and_after_a_loop_do_not_count_in_it(spark: SparkSession) ->
         "DEFINE", "DEFINE X AS FALSE, TOP AS price = 8,"
     )
     (clause,) = matchrec.query(spark, query).coverage().clauses.values()
-    (up,) = (one for one in clause.occurrences if one.variable == "UP")
+    (up,) = (occurrence for occurrence in clause.occurrences if occurrence.variable == "UP")
     assert [(one.rows, one.reached) for one in up.loop] == [(1, 4), (2, 2)]
 
 
 def test_each_clause_of_a_query_or_one(spark: SparkSession) -> None:
     query = NESTED.format(funnel=FUNNEL)
     both = matchrec.query(spark, query, {"last": "pay"}).coverage()
-    assert [one.pattern for one in both.clauses.values()] == ["V C P", "A B"]
+    assert [clause.pattern for clause in both.clauses.values()] == ["V C P", "A B"]
     assert str(both).startswith("clause 1\n  row pattern\n    V C P\n")
     one = matchrec.query(spark, query, {"last": "pay"}).coverage(clause=2)
     assert list(one.clauses) == [2]
@@ -262,7 +262,7 @@ def test_a_sase_text_by_hand(spark: SparkSession) -> None:
     streams = {"order_by": "day", "partition_by": "k", "type_column": "page"}
     covered = matchrec.query(visits, text, **streams).coverage()
     clause = covered.clauses[1]
-    assert [one.reached for one in clause.occurrences] == [10, 4, 3, 0]
+    assert [occurrence.reached for occurrence in clause.occurrences] == [10, 4, 3, 0]
     assert clause.nearest is not None
     assert "query.why(partition={'k'" in str(covered)
 

@@ -78,7 +78,7 @@ def query(*conditions: str) -> str:
       PATTERN (A ({variables})) DEFINE {definitions})"""
 
 
-@pytest.mark.parametrize(("refused", "says"), [one[:2] for one in CURES])
+@pytest.mark.parametrize(("refused", "says"), [cure[:2] for cure in CURES])
 def test_what_is_refused(spark: SparkSession, refused: str, says: str) -> None:
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
         matchrec.sql(spark, query(refused))
@@ -86,7 +86,7 @@ def test_what_is_refused(spark: SparkSession, refused: str, says: str) -> None:
 
 
 def test_every_cure_runs(spark: SparkSession) -> None:
-    [row] = matchrec.sql(spark, query(*(one[2] for one in CURES))).collect()
+    [row] = matchrec.sql(spark, query(*(cure[2] for cure in CURES))).collect()
     assert row.c.startswith("B")
 
 

@@ -60,7 +60,10 @@ def test_sase(far: DataFrame) -> None:
 def test_pattern(far: DataFrame, kind: str) -> None:
     pattern = Pattern.begin("a").where("e = 'a'").followed_by("b").where("e = 'b'").within(7, kind)
     matches = matchrec.match_pattern(far, pattern, order_by="k").collect()
-    assert [(one.start_time, one.end_time) for one in matches] == [(1, 3), (LAST - 7, LAST - 1)]
+    assert [(match.start_time, match.end_time) for match in matches] == [
+        (1, 3),
+        (LAST - 7, LAST - 1),
+    ]
 
 
 @pytest.mark.parametrize("kind", ["first_to_last", "previous_to_current"])
@@ -69,7 +72,7 @@ def test_no_time_out_after_the_last_value(far: DataFrame, kind: str) -> None:
     rows = matchrec.match_pattern(
         far.where("n = 9"), pattern, order_by="k", timeouts=True
     ).collect()
-    assert {(one.start_time, one.timed_out_at) for one in rows} <= {
+    assert {(row.start_time, row.timed_out_at) for row in rows} <= {
         (3, 12),
         (LAST - 1, None),
         (LAST, None),

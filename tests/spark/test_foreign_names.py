@@ -24,7 +24,7 @@ def examples(cure: str) -> list[str]:
 
 
 WRITTEN = sorted(
-    {one for cure, _ in read_cures().values() for one in examples(cure)} - {"explode(a)"}
+    {example for cure, _ in read_cures().values() for example in examples(cure)} - {"explode(a)"}
 )
 OTHER_ARGUMENTS = {name[:-1] for name in read_cures() if name.endswith("(")}
 

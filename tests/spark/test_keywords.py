@@ -162,7 +162,11 @@ def test_in_an_expression(
         except MatchRecognizeError:
             refused.append(word)
             continue
-        read = [one for one in measure.value.references if isinstance(one, ColumnReference)]
+        read = [
+            reference
+            for reference in measure.value.references
+            if isinstance(reference, ColumnReference)
+        ]
         if word not in {one.argument.split(".")[0] for one in read}:
             refused.append(word)
     assert not refused

@@ -53,7 +53,7 @@ def test_matches_of_sql(prices: DataFrame, measures: str, rows: str, named: dict
     clause = RISES.format(measures=f"MEASURES {measures}", rows=rows)
     found = charted(matchrec.match_recognize(prices, clause), prices, **named)
     places = found.sql(found.places).collect()
-    assert {(one.series, one.first, one.last) for one in places} == EXPECTED
+    assert {(place.series, place.first, place.last) for place in places} == EXPECTED
 
 
 def test_a_page_has_the_rows_of_its_series(prices: DataFrame) -> None:

@@ -122,5 +122,5 @@ def test_a_cell_without_widgets_has_a_line(
     with matchrec.progress(spark):
         spark.range(0, 2, 1, 2).mapInArrow(slowly(1.3), "id bigint").collect()
     *lines, last, _ = capsys.readouterr().out.split("\r")
-    assert any(one.rstrip().endswith(", 1 s") for one in lines)
+    assert any(line.rstrip().endswith(", 1 s") for line in lines)
     assert last.strip() == ""

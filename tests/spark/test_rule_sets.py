@@ -121,7 +121,7 @@ def test_without_a_match_there_is_no_list_of_its_rows(ticks: DataFrame, skip: st
         PATTERN (A B) DEFINE A AS price > 80, B AS price > 900"""
     rules = {"stages": stages.after_match(AfterMatch.SKIP_TO_NEXT), "lists": lists}
     found = matchrec.match_rules(ticks, rules, **STREAMS)
-    assert [found.matches.count(), *(found.rule(one).count() for one in rules)] == [0, 0, 0]
+    assert [found.matches.count(), *(found.rule(rule).count() for rule in rules)] == [0, 0, 0]
 
 
 def test_matches_have_their_rule_their_times_and_their_events(ticks: DataFrame) -> None:
@@ -131,7 +131,7 @@ def test_matches_have_their_rule_their_times_and_their_events(ticks: DataFrame) 
     assert found.columns == ["rule", "sym", "match_number", "start_time", "end_time", "events"]
     rows: dict[str, list[Any]] = defaultdict(list)
     for row in found.orderBy("sym", "match_number").collect():
-        events = [tuple(one) for one in row.events]
+        events = [tuple(event) for event in row.events]
         rows[row.rule].append((*tuple(row)[1:-1], events))
     assert rows["v"] == [
         ("X", 1, 1, 3, [(1, "u", "STRT"), (2, None, "DOWN"), (3, "w", "UP")]),

@@ -124,7 +124,7 @@ def test_a_failing_rule_is_named_and_may_leave_the_others_alone(spark: SparkSess
     streamed, group = StreamedRules(query_of_rules(rules, on_error="keep"), events, "ts"), Group()
     found = in_two(streamed, group)
     failures = [row[wire.MESSAGE] for row in found if row[wire.MESSAGE]]
-    assert [one.splitlines()[0] for one in failures] == [f"{said} [skip-to-missing-row]"]
+    assert [failure.splitlines()[0] for failure in failures] == [f"{said} [skip-to-missing-row]"]
     numbers = [(row[wire.RULE], row[wire.ROW_NUMBER]) for row in found if not row[wire.MESSAGE]]
     before = [(0, 1), (1, 1), (1, 2)]
     assert numbers == [*before, (1, 3), (1, 4)], "the failed rule finds nothing more"
@@ -169,7 +169,7 @@ def test_what_is_kept_is_explained_and_warned_of(spark: SparkSession) -> None:
     ours = (
         one for one in warned if issubclass(one.category, matchrec.warnings.UnboundedStateWarning)
     )
-    said = [str(one.message).splitlines() for one in ours]
+    said = [str(warning.message).splitlines() for warning in ours]
     assert [one[0].partition(":")[0] for one in said] == ["rule `open`", "rule `waits`"]
     assert said[0][1] == "  line 1, column 10"
     explained = found.explain().text

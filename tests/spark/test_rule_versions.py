@@ -654,7 +654,7 @@ def test_a_stream_goes_on_with_the_rules_of_a_table_that_grows(
 def test_a_loop_starts_a_query_again_as_its_rules_change(feed: Feed, table: RuleTable) -> None:
     names: dict[str, Any] = {}
     page = Path(__file__).parents[2] / "docs" / "how-to" / "rule_streams.md"
-    exec(next(one.code for one in blocks(page) if "def keep_matching" in one.code), names)
+    exec(next(block.code for block in blocks(page) if "def keep_matching" in block.code), names)
     started: list[StreamingQuery] = []
 
     def start() -> StreamingQuery:

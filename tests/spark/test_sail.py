@@ -337,7 +337,9 @@ def rows_of_program(costs: list[Decimal | None]) -> pa.Table:
 def views(spark: SparkSession) -> set[str]:
     """The views that hold rows of this program."""
     gc.collect()
-    return {one.name for one in spark.catalog.listTables() if one.name.startswith("matchrec_")}
+    return {
+        table.name for table in spark.catalog.listTables() if table.name.startswith("matchrec_")
+    }
 
 
 @pytest.mark.parametrize(
@@ -562,7 +564,7 @@ def test_tables_of_many_chunks(spark: SparkSession, monkeypatch: pytest.MonkeyPa
         for kind in (pa.large_string(), pa.dictionary(pa.int8(), pa.string())):
             chunks = [pa.array([f"x{row}"], pa.string()).cast(kind) for row in range(50)]
             table = pa.table({"t": range(50), "v": pa.chunked_array(chunks, kind)})
-            frames = [pd.DataFrame({"v": pd.array(one, pd.ArrowDtype(kind))}) for one in chunks]
+            frames = [pd.DataFrame({"v": pd.array(chunk, pd.ArrowDtype(kind))}) for chunk in chunks]
             frame = pd.concat(frames)
             for rows in (table, frame.assign(t=range(50))):
                 assert matchrec.match_recognize(rows, LAST_VALUE).collect() == [("x49",)]

@@ -200,7 +200,9 @@ def test_the_shared_buffer_of_the_stock_trend(stocks: DataFrame) -> None:
     rows = graph.selectExpr(
         "state", "event.e", "array_join(version, '.')", "previous_state", "previous_row", "row"
     ).collect()
-    assert sorted(tuple(row)[:5] for row in rows) == sorted(POINTERS, key=lambda one: one[:3])
+    assert sorted(tuple(row)[:5] for row in rows) == sorted(
+        POINTERS, key=lambda pointer: pointer[:3]
+    )
     assert all(row.row == row.e for row in rows)  # one partition: rows are numbered as events are
     ends = graph.where("completes").selectExpr("state", "row").collect()
     assert sorted(map(tuple, ends)) == [("b", 6), ("b", 6), ("b", 8)]

@@ -72,7 +72,7 @@ class Feed:
         )
         started.awaitTermination()
         operators = [one for each in started.recentProgress for one in each["stateOperators"]]
-        return sum(one["numRowsDroppedByWatermark"] for one in operators)
+        return sum(operator["numRowsDroppedByWatermark"] for operator in operators)
 
     def rows(self) -> list[str]:
         return sorted(map(repr, self.spark.read.parquet(str(self.result)).collect()))

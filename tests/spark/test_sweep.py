@@ -33,10 +33,10 @@ def test_a_point_has_the_figures_of_its_query(rows: DataFrame) -> None:
     measured = CLAUSE.replace("FIRST(id) AS f", "count(*) AS n, LAST(id) - FIRST(id) AS span")
     for row, (least, v) in zip(found.rows, product(*grid.values()), strict=True):
         matches = matchrec.match_recognize(rows, measured, {"least": least, "v": v}).collect()
-        lengths = [one.n for one in matches]
-        spans = [one.span for one in matches]
+        lengths = [match.n for match in matches]
+        spans = [match.span for match in matches]
         assert row == (
-            *(least, v, len(matches), len({one.k for one in matches}), sum(lengths)),
+            *(least, v, len(matches), len({match.k for match in matches}), sum(lengths)),
             *(median(one) if one else None for one in (lengths, spans)),
         )
 

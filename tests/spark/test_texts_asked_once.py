@@ -106,7 +106,7 @@ def test_queries_beside_each_other(spark: SparkSession) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert [one.count() for one in results] == [100] * 24
+    assert [result.count() for result in results] == [100] * 24
 
 
 @pytest.mark.usefixtures("changing")

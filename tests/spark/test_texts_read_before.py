@@ -44,7 +44,7 @@ def test_values_differ(spark: SparkSession) -> None:
     rows = spark.sql("SELECT * FROM VALUES (1), (2), (3) AS t(day)")
     clause = "ORDER BY day MEASURES COUNT(*) AS n PATTERN (A{:count}) DEFINE A AS day > :least"
     found = [
-        [one.n for one in matchrec.match_recognize(rows, clause, args).collect()]
+        [row.n for row in matchrec.match_recognize(rows, clause, args).collect()]
         for args in ({"count": 1, "least": 1}, {"count": 2, "least": 1}, {"count": 1, "least": 2})
     ]
     assert found == [[1, 1], [2], [1]]

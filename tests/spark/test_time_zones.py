@@ -33,7 +33,7 @@ def events(spark: SparkSession, request: pytest.FixtureRequest, tmp_path: Path) 
     table = {
         "id": pa.array(range(HOURS)),
         "ts": pa.array(times, zoned),
-        "parts": pa.array([{"all days": [one]} for one in times],
+        "parts": pa.array([{"all days": [time]} for time in times],
                           pa.struct({"all days": pa.list_(zoned)})),
     }  # fmt: skip
     pq.write_table(pa.table(table), tmp_path / "events.parquet")

@@ -79,7 +79,7 @@ def asked_of(aggregates: Iterable[str]) -> dict[str, str]:
 
 
 def types_of(frame: DataFrame, columns: Iterable[str]) -> list[str]:
-    return [frame.schema[one].dataType.simpleString() for one in columns]
+    return [frame.schema[column].dataType.simpleString() for column in columns]
 
 
 def by_spark(spark: SparkSession, matches: str, aggregates: dict[str, str], per: str) -> DataFrame:

@@ -58,7 +58,7 @@ def test_what_somebody_has_set_stays(plain: SparkSession, values: dict[str, str]
     ((name, value),) = values.items()
     plain.conf.set(name, value)
     before = plain.conf.get(name)
-    found = {one.name: one for one in matchrec.tune(plain).settings}
+    found = {setting.name: setting for setting in matchrec.tune(plain).settings}
     assert (found[name].is_new, found[name].why) == (False, "unchanged, because it was set before")
     assert plain.conf.get(name) == before
     assert all(one.is_new for other, one in found.items() if other != name)
@@ -66,7 +66,7 @@ def test_what_somebody_has_set_stays(plain: SparkSession, values: dict[str, str]
 
 def test_once_more_changes_nothing(plain: SparkSession) -> None:
     matchrec.tune(plain)
-    assert not any(one.is_new for one in matchrec.tune(plain).settings)
+    assert not any(setting.is_new for setting in matchrec.tune(plain).settings)
 
 
 @pytest.mark.parametrize(

@@ -416,7 +416,7 @@ def test_chars_of_two_rows_are_compared_as_those_of_one(spark: SparkSession) -> 
     spark.sql("""INSERT INTO pairs VALUES (1, 'a', 'a', 'a'), (2, 'a', 'b', 'a  '),
         (3, 'b', 'a', 'b'), (4, 'ab', 'b', 'ab '), (5, NULL, 'ab', 'a'), (6, 'x', NULL, 'x')""")
     skip = "AFTER MATCH SKIP TO NEXT ROW PATTERN (X A)"
-    rules = {one: f"{skip} DEFINE A AS {one}" for one in PAIRS}
+    rules = {pair: f"{skip} DEFINE A AS {pair}" for pair in PAIRS}
     pairs = ", ".join(f"({of_pair(one)}) AS `{place}`" for place, one in enumerate(PAIRS))
     joined = spark.sql(f"SELECT {pairs}, A.n FROM pairs A JOIN pairs X ON X.n + 1 = A.n").collect()
     expected = {

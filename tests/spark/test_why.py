@@ -115,7 +115,7 @@ def test_a_window_between_rows_is_a_condition(spark: SparkSession) -> None:
     """From day 6 to day 7 there is one day, and the window has less than one."""
     query = V_SHAPE.replace("DEFINE", "WITHIN INTERVAL 1 DAY FROM DOWN TO UP DEFINE")
     answer = matchrec.query(spark, query).why(partition={"ticker": "AAPL"}, row=date(2024, 1, 5))
-    up = next(one for one in answer.story.attempts[0].lines if one.variable == "UP")
+    up = next(line for line in answer.story.attempts[0].lines if line.variable == "UP")
     window = "WITHIN INTERVAL 1 DAY"
     assert up.conditions == (
         "price > FIRST(price) * 1.1: 50 > 39.6 is true (FIRST(price) = 36 from row 5)",
@@ -130,7 +130,7 @@ def test_a_window_between_rows_is_a_condition(spark: SparkSession) -> None:
 def test_the_matches_and_what_came_furthest(spark: SparkSession) -> None:
     answer = matchrec.query(spark, V_SHAPE).why(partition={"TICKER": "AAPL"}, limit=2)
     assert answer.story.found == ("match 1: rows 4 to 7: STRT DOWN{2} UP",)
-    titles = [one.title for one in answer.story.attempts]
+    titles = [attempt.title for attempt in answer.story.attempts]
     assert titles == ["row 1 (day = 2024-01-01): no match", "row 2 (day = 2024-01-02): no match"]
     assert answer.story.attempts[1].ends == (
         "got as far as rows 2 to 3: STRT DOWN",
@@ -363,7 +363,7 @@ def test_values_name_a_partition_of_any_type(spark: SparkSession) -> None:
         datetime(2024, 2, 29, 12, tzinfo=timezone(timedelta(hours=2))),
         timedelta(days=-1, seconds=3, microseconds=5),
     ]
-    texts = [f"CAST({write_literal(one, 'partition')} AS STRING)" for one in values]
+    texts = [f"CAST({write_literal(value, 'partition')} AS STRING)" for value in values]
     assert list(spark.sql(f"SELECT {', '.join(texts)}").first() or ()) == [
         None,
         "true",

@@ -62,7 +62,9 @@ def executable(kind: str) -> Executable:
     """Of a kind of query."""
     plan = lower_clause(parse_clause(f"{PARTITIONED} {KINDS[kind]}"))
     drafted = draft_query(plan, InputColumns(("k", "t", "x", "w")), str, scope=RowScope.WORKER)
-    types = {one: STRING if show_column(one) == "`w`" else BIGINT for one in drafted.columns()}
+    types = {
+        column: STRING if show_column(column) == "`w`" else BIGINT for column in drafted.columns()
+    }
     linked = link(drafted, types, "auto", ansi=False)
     return replace(linked, needed=())  # so that rows of which no match comes are searched, too
 
@@ -83,7 +85,7 @@ def columns(rows: range, keys: int, width: int) -> dict[str, pa.Array]:
 
 def batches(asked: Executable, rows: int, keys: int, width: int) -> Iterator[pa.RecordBatch]:
     """Rows as they cross, in the order of `t`. width: bytes of a text."""
-    texts = [show_column(one) for one in asked.crossing.columns]
+    texts = [show_column(column) for column in asked.crossing.columns]
     names = [f"__c{place}" for place in range(len(texts))]
     for begin in range(0, rows, ROWS_A_BATCH):
         known = columns(range(begin, min(begin + ROWS_A_BATCH, rows)), keys, width)
@@ -97,7 +99,7 @@ def batches(asked: Executable, rows: int, keys: int, width: int) -> Iterator[pa.
 
 def found(asked: Executable, rows: int, keys: int, width: int) -> Iterator[pa.RecordBatch]:
     """The batches that come out."""
-    names = [show_column(one) for one in asked.crossing.columns]
+    names = [show_column(column) for column in asked.crossing.columns]
     key, order = (f"__c{names.index(name)}" for name in ("`k`", "`t`"))
     sorting = Sorting((key,), (SortColumn(order, descending=False, nulls_first=True),))
     return QueryWorker(asked, Incoming(sorting)).run(batches(asked, rows, keys, width))

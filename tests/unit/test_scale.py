@@ -69,9 +69,9 @@ def test_a_test_without_a_mark_is_in_one_run_or_the_other(
     items: list[Any] = [
         SimpleNamespace(nodeid=f"test_{number}", get_closest_marker={}.get) for number in range(40)
     ]
-    quick = [one for one in items if scale.is_drawn(one.nodeid, conftest.OF_QUICK)]
+    quick = [item for item in items if scale.is_drawn(item.nodeid, conftest.OF_QUICK)]
     assert 0 < len(quick) < len(items)
-    others = items if has_larger_form else [one for one in items if one not in quick]
+    others = items if has_larger_form else [item for item in items if item not in quick]
     assert [*conftest.in_this_run(items, has_all=False)] == (others if full else quick)
     assert [*conftest.in_this_run(items, has_all=True)] == items
 

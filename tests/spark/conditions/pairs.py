@@ -39,7 +39,7 @@ def lagged(condition: str) -> str:
 
 def holds_in_patterns(spark: SparkSession, table: str, conditions: Sequence[str]) -> Found:
     """What matchrec says."""
-    defined = [re.sub(r"\bA\.(\w+)", r"LAST(A.\1)", one) for one in conditions]
+    defined = [re.sub(r"\bA\.(\w+)", r"LAST(A.\1)", condition) for condition in conditions]
     names = [f"C{number}" for number in range(len(conditions))]
     define = ", ".join(f"{name} AS {one}" for name, one in zip(names, defined, strict=True))
     rows = matchrec.sql(

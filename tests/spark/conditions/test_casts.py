@@ -176,18 +176,18 @@ def matches(
         batches = Run(executable, prepared, partitions, 1 << 20).batches()
     except MatchRecognizeError:
         return None
-    (place,) = (one for one in executable.outputs[0].pieces if isinstance(one, int))
+    (place,) = (piece for piece in executable.outputs[0].pieces if isinstance(piece, int))
     return {key for batch in batches for key in batch.column(place).to_pylist()}
 
 
 def differences(spark: SparkSession, calls: Sequence[Call], *, ansi: bool) -> Iterator[str]:
     """What DEFINE says otherwise than Spark."""
-    queries = {CLAUSE.format("pairs", f"({one.text}) IS NOT NULL"): one for one in calls}
+    queries = {CLAUSE.format("pairs", f"({call.text}) IS NOT NULL"): call for call in calls}
     names = spark.table("pairs").columns
     batch = QueryBatch(spark, "pairs", list(queries), names=names)
     errors = failing(batch, queries, ansi=ansi)
-    taken = [one for one in errors if is_taken(spark, one)]
-    yield from (f"taken, but not by Spark: {one.text}" for one in errors if one not in taken)
+    taken = [error for error in errors if is_taken(spark, error)]
+    yield from (f"taken, but not by Spark: {error.text}" for error in errors if error not in taken)
     yield from refused_alone(spark, queries, batch)
     columns = []
     for number, one in enumerate(taken):
@@ -272,7 +272,7 @@ def fails(spark: SparkSession, call: Call, k: int) -> bool:
 
 def shown(row: object, call: Call) -> str:
     names = [call.column, *GIVEN]
-    return ", ".join(f"{one} = {row[one]!r}" for one in names)  # type: ignore[index]
+    return ", ".join(f"{name} = {row[name]!r}" for name in names)  # type: ignore[index]
 
 
 @pytest.mark.parametrize("ansi", [False, True])

@@ -165,7 +165,7 @@ def worker_bits(executable: Executable, prepared: Prepared) -> list[bool]:
     assert executable.task.looks_only_at_data
     assert condition.row_condition is not None
     bits = found.satisfied[:, 0] >> np.uint64(condition.row_condition) & np.uint64(1)
-    return [bool(one) for one in bits]
+    return [bool(bit) for bit in bits]
 
 
 @pytest.mark.parametrize("batch", range(-(-CONDITIONS // BATCH)))

@@ -30,7 +30,7 @@ def functions(product: str) -> list[tuple[str, str]]:
     lines = (FUNCTIONS / f"{product}.txt").read_text(encoding="utf-8").splitlines()
     return [
         (text, value.removeprefix(" "))
-        for text, _, value in (one.rpartition(" =>") for one in lines)
+        for text, _, value in (line.rpartition(" =>") for line in lines)
     ]
 
 
@@ -51,7 +51,7 @@ def answer_to(product: str, text: str) -> str:
 @pytest.mark.one_of(2)
 @pytest.mark.parametrize("product", NAMES)
 def test_values_are_those_of_the_product(spark: SparkSession, product: str) -> None:
-    found = [one for one in functions(product) if one[1] not in ANSWERS]
+    found = [function for function in functions(product) if function[1] not in ANSWERS]
     items = ",\n".join(f"{text} AS v{number}" for number, (text, _) in enumerate(found))
     row = matchrec.sql(spark, f"SELECT {items}", dialect=product).first()
     assert row is not None

@@ -100,7 +100,9 @@ class Table:
         return spark.createDataFrame(rows, f"{schema}, n INT").cache()
 
     def use(self, case: Case, ansi: bool, zone: str) -> FunctionUse:
-        return FunctionUse(tuple(self.types[one] for one in case.places), case.words, ansi, zone)
+        return FunctionUse(
+            tuple(self.types[place] for place in case.places), case.words, ansi, zone
+        )
 
     def text(self, case: Case) -> str:
         """The case over the columns of the frame."""

@@ -37,7 +37,7 @@ def check_conditions(
         expected = pairs(joined, conditions)
         found = matchrec.sql(spark, MATCHED.format(cases=cases), t=frame).collect()
         ours = pairs(found, conditions)
-        assert {one: (ours[one], expected[one]) for one in ours if ours[one] != expected[one]} == {}
+        assert {our: (ours[our], expected[our]) for our in ours if ours[our] != expected[our]} == {}
 
 
 def pairs(rows: Sequence[Sequence[int]], conditions: Sequence[str]) -> dict[str, list[int]]:

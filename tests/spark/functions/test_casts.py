@@ -53,7 +53,7 @@ VALUES: tuple[tuple[ValueType, list[tuple[Value]]], ...] = (
     (BIGINT, list(some.singles(WHOLE, some.instant, 100))),
     (FLOAT, [(None if x is None or abs(x) > 3e38 else single(x),) for x in some.FLOATS]),
     (DOUBLE, list(some.singles(some.FLOATS, some.floating))),
-    (build_decimal_type(10, 2), [(one,) for one in some.DECIMALS]),
+    (build_decimal_type(10, 2), [(decimal,) for decimal in some.DECIMALS]),
     (build_decimal_type(25, 5), [(None if one is None else Decimal(one),) for one in WIDE]),
     (STRING, list(some.singles((*some.TEXTS, *some.NUMERALS), some.numeral))),
     (BOOLEAN, [(None,), (True,), (False,)]),

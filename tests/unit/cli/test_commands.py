@@ -68,7 +68,7 @@ def read_json_lines(path: Path) -> pd.DataFrame:
 def test_parameters_and_settings_reach_the_query(embedded: Path) -> None:
     query = "SELECT :n + 1 AS n, :s AS s, :d AS d, current_timezone() AS zone, :none AS none"
     parameters = ["n=41", "s=O'Hara, 1%", "d=DATE'2026-01-31'", "none=null"]
-    told = [word for one in parameters for word in ("--arg", one)]
+    told = [word for parameter in parameters for word in ("--arg", parameter)]
     zone = ("--conf", "spark.sql.session.timeZone=Asia/Tokyo")
     result = invoke("run", "-", "--format", "jsonl", *told, *zone, given=query)
     assert result.exit_code == 0, result.stderr

@@ -29,8 +29,10 @@ BY_ANOTHER_POWER = {  # of operations, of which 100 may stand in one another and
     "clauses: one long measure",
     "SASE+: predicate of a sum",
 }
-NESTED = {one.name for one in families() if one.name.startswith("nested: ")}
-LINEAR = [one for one in families() if one.name not in BY_THE_SQUARE | BY_ANOTHER_POWER | NESTED]
+NESTED = {family.name for family in families() if family.name.startswith("nested: ")}
+LINEAR = [
+    family for family in families() if family.name not in BY_THE_SQUARE | BY_ANOTHER_POWER | NESTED
+]
 
 
 def calls(queries: Queries, size: int) -> int:
@@ -66,7 +68,7 @@ def test_twice_the_size_takes_twice_the_calls(queries: Queries) -> None:
     ),
 )
 def test_what_is_too_large_is_refused_with_its_limit(name: str, size: int, limit: str) -> None:
-    (queries,) = (one for one in families() if one.name == name)
+    (queries,) = (family for family in families() if family.name == name)
     with pytest.raises(MatchRecognizeError, match=limit):
         planned(queries, size)
 
@@ -84,7 +86,7 @@ def test_what_grows_by_the_square_is_refused_with_its_limit(
     """By a hundredth of the limits, which take seconds to come to."""
     monkeypatch.setattr(closure, "MOST_CHOICES", 2_000)
     monkeypatch.setattr(steps, "MOST_OPERATIONS", 2_000)
-    (queries,) = (one for one in families() if one.name == name)
+    (queries,) = (family for family in families() if family.name == name)
     with pytest.raises(MatchRecognizeError, match=limit):
         planned(queries, 100)
 
@@ -104,5 +106,5 @@ def test_what_grows_by_the_square_is_refused_with_its_limit(
     ),
 )
 def test_what_is_long_is_not_deep(name: str, size: int) -> None:
-    (queries,) = (one for one in families() if one.name == name)
+    (queries,) = (family for family in families() if family.name == name)
     planned(queries, size)

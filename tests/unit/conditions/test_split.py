@@ -96,7 +96,7 @@ def test_of_rows_that_the_worker_sorts_it_computes_what_reads_neighbours() -> No
     less, far = found.nearby.step.operands
     assert isinstance(less, CombinedStep)
     assert isinstance(far, ColumnRead)
-    assert [getattr(one, "navigation", one) for one in less.operands] == [
+    assert [getattr(operand, "navigation", operand) for operand in less.operands] == [
         None,
         Navigation(physical_offset=-1),
     ]
@@ -123,7 +123,9 @@ def test_what_only_spark_knows_of_neighbours_is_a_column_of_several_rows(
     found = sorted_split_b(condition)
     assert found.during is None
     assert found.nearby is not None
-    several = [one for one in find_step_columns(found.nearby.step) if not one.looks_at_one_row]
+    several = [
+        column for column in find_step_columns(found.nearby.step) if not column.looks_at_one_row
+    ]
     assert [show_column(one)[: len(spark or "")] for one in several] == ([spark] if spark else [])
 
 
@@ -259,8 +261,8 @@ def test_what_is_not_known_may_fail(text: str, fails: bool) -> None:
 def test_what_may_fail_under_a_guard_of_other_rows_may_be_the_engines(condition: str) -> None:
     step = split_b(condition).during
     assert step is not None
-    (deferred,) = (one.deferred for one in find_column_reads(step) if one.deferred is not None)
-    assert "x" in {show_column(one) for one in find_step_columns(deferred)}
+    (deferred,) = (read.deferred for read in find_column_reads(step) if read.deferred is not None)
+    assert "x" in {show_column(column) for column in find_step_columns(deferred)}
 
 
 @pytest.mark.parametrize(
@@ -281,7 +283,7 @@ def test_what_may_fail_is_computed_of_rows_that_may_be_the_variables(
     text = f"ORDER BY t PATTERN (A+ C B) SUBSET U = (A, C) DEFINE {asked}"
     step = split_conditions(lower_clause(parse_clause(text)))[-1].during
     assert step is not None
-    assert known in [show_column(one) for one in find_step_columns(step)]
+    assert known in [show_column(column) for column in find_step_columns(step)]
 
 
 def test_conjuncts_go_where_they_are_cheapest() -> None:

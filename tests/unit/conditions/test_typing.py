@@ -96,8 +96,8 @@ def test_what_may_fail_after_a_condition_on_other_rows_is_computed_late(
     step = guarded_step(value)
     known = {build_row_column(text): type_ for text, type_ in TYPES.items()}
     types = {
-        one: known.get(one, TYPES["m" if "m" in one.text else "i"])
-        for one in find_step_columns(step)
+        column: known.get(column, TYPES["m" if "m" in column.text else "i"])
+        for column in find_step_columns(step)
     }
     typer = StepTyper(types, ansi=True)
     assert (type_deferred(typer, step) is not None) is is_deferred

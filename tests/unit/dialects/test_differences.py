@@ -127,7 +127,7 @@ def test_the_page_has_the_rows(make: object, request: pytest.FixtureRequest) -> 
 def test_the_rows_are_of_products() -> None:
     names = {*PRODUCTS, "others"}
     for row in read_differences():
-        assert {one.rpartition(">")[2] for one in row.products} <= names
+        assert {product.rpartition(">")[2] for product in row.products} <= names
         assert row.sentence
 
 

@@ -122,10 +122,10 @@ NOTED = [
 def test_what_differs_is_noted(
     read: str, write: str, text: str, rows: str, words: str | None
 ) -> None:
-    found = (one.message for one in measure(read, write, text, rows).notes if not one.is_met)
+    found = (note.message for note in measure(read, write, text, rows).notes if not note.is_met)
     notes = [one for one in found if "rejects" not in one]  # the clause has no DEFINE
     assert (words is None and not notes) or (
-        words is not None and any(words in one for one in notes)
+        words is not None and any(words in note for note in notes)
     )
 
 
@@ -137,7 +137,7 @@ def to_flink(pattern: str, define: str = "A AS x", within: str = "") -> Translat
 
 def test_loops_that_give_rows_back_are_noted_for_flink() -> None:
     words = "a loop never gives rows back in Flink SQL: a row that fits `A` is never mapped to `B`"
-    assert [one.message for one in to_flink("A+ B").notes] == [words]
+    assert [note.message for note in to_flink("A+ B").notes] == [words]
     assert not to_flink("A B").notes
 
 
@@ -155,7 +155,7 @@ def test_loops_of_flink_need_subset(write: str) -> None:
 
 def test_an_option_of_flink_is_reluctant() -> None:
     words = "`?` means `??` in Flink SQL: a row that fits what follows is mapped to that"
-    assert [one.message for one in to_flink("A? B").notes] == [words]
+    assert [note.message for note in to_flink("A? B").notes] == [words]
     reluctant = to_flink("A?? B")
     assert "PATTERN (A? B)" in reluctant.text
     assert not reluctant.notes
@@ -242,8 +242,8 @@ def test_a_pivot_is_refused_where_there_is_none() -> None:
 )
 def test_others_want_a_define(write: str, pattern: str, words: str | None) -> None:
     query = f"SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y NULLS LAST PATTERN {pattern})"
-    notes = [one.message for one in translate_query(query, SPARK, PRODUCTS[write]).notes]
-    assert [words in one for one in notes] == [True] if words else not notes
+    notes = [note.message for note in translate_query(query, SPARK, PRODUCTS[write]).notes]
+    assert [words in note for note in notes] == [True] if words else not notes
 
 
 @pytest.mark.parametrize(
@@ -313,11 +313,11 @@ def test_keys_that_are_expressions(write: str) -> None:
 def test_an_alternative_of_a_concatenation_in_snowflake() -> None:
     given = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y NULLS LAST PATTERN ({}))"
     read = translate_query(given.format("A B | C"), PRODUCTS["snowflake"], PRODUCTS["spark"])
-    assert any("in the documentation of Snowflake" in one.message for one in read.notes)
+    assert any("in the documentation of Snowflake" in note.message for note in read.notes)
     clear = translate_query(given.format("(A B) | C"), PRODUCTS["snowflake"], PRODUCTS["spark"])
     assert not clear.notes
     write = translate_query(given.format("A B | C D+"), PRODUCTS["trino"], PRODUCTS["snowflake"])
-    assert any("in the documentation of Snowflake" in one.message for one in write.notes)
+    assert any("in the documentation of Snowflake" in note.message for note in write.notes)
 
 
 @pytest.mark.parametrize("write", ["trino", "bigquery", "flink", "databricks"])
@@ -344,7 +344,7 @@ def test_what_spark_would_be_refused_is_noted_for_others() -> None:
 
 
 def test_a_window_of_flink_holds_for_its_last_moment() -> None:
-    notes = [one.message for one in to_flink("A B", within="WITHIN INTERVAL '4' SECOND").notes]
+    notes = [note.message for note in to_flink("A B", within="WITHIN INTERVAL '4' SECOND").notes]
     assert notes == ["WITHIN includes its end in Flink SQL"]
 
 
@@ -394,7 +394,7 @@ def test_what_a_product_refuses_by_its_page_is_noted(write: str, notes: list[str
     query = """SELECT x FROM t MATCH_RECOGNIZE (ORDER BY y NULLS LAST MEASURES B.x AS x
         PATTERN (A B C) DEFINE A AS x, B AS B.x > A.x AND FIRST(x) > 1,
         C AS CLASSIFIER() = 'C' AND C.x > B.x)"""
-    found = [one.message for one in translate_query(query, SPARK, PRODUCTS[write]).notes]
+    found = [note.message for note in translate_query(query, SPARK, PRODUCTS[write]).notes]
     assert [one for one in found if "rejects" in one] == notes
 
 
@@ -406,8 +406,8 @@ def test_a_parameter_as_a_bound_is_noted(write: str, is_noted: bool) -> None:
     query = (
         "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y NULLS LAST PATTERN (A{:n} B) DEFINE A AS x)"
     )
-    notes = [one.message for one in translate_query(query, SPARK, PRODUCTS[write]).notes]
-    assert any("bound of a quantifier: write the number" in one for one in notes) is is_noted
+    notes = [note.message for note in translate_query(query, SPARK, PRODUCTS[write]).notes]
+    assert any("bound of a quantifier: write the number" in note for note in notes) is is_noted
 
 
 def test_the_cure_of_a_window_is_one_that_the_product_takes() -> None:

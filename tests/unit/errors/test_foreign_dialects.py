@@ -23,7 +23,7 @@ def advised() -> Iterator[tuple[str, str]]:
     """Dialect and name of each function for which a message names a dialect."""
     products = [product for product in PRODUCTS if product not in ("flink", "azure", "standard")]
     dialects = (Dialect.get_or_raise(PRODUCTS[product].sqlglot) for product in products)
-    known = {name for one in dialects for name in one.parser_class.FUNCTIONS}
+    known = {name for dialect in dialects for name in dialect.parser_class.FUNCTIONS}
     own = {name for name in read_cures() if "(" not in name}
     for name in sorted((known | own) - OF_SPARK):
         if found := re.search('dialect="(\\w+)"', find_function_cure(name) or ""):

@@ -33,7 +33,7 @@ def test_reasons_in_words(reason: Reason, awaited: tuple[str, ...], said: str) -
 
 
 def occurrence(number: int, came: int, *endings: RunEnding) -> OccurrenceCoverage:
-    ended = sum(one.count for one in endings)
+    ended = sum(ending.count for ending in endings)
     return OccurrenceCoverage(
         number, "AB"[number - 1] if number else None, came, ended, endings, ()
     )
@@ -96,6 +96,6 @@ def test_the_rows_of_a_loop_have_lines_and_bars_and_no_tick_marks() -> None:
         "  matches 0",
     ]
     (panel,) = draw([clause]).axes
-    names = [one.get_text() for one in panel.get_yticklabels()]
+    names = [label.get_text() for label in panel.get_yticklabels()]
     assert names == ["tried", "A", "A{2}", "A{3}", "matches"]
-    assert {one.tick1line.get_markersize() for one in panel.yaxis.get_major_ticks()} == {0}
+    assert {tick.tick1line.get_markersize() for tick in panel.yaxis.get_major_ticks()} == {0}

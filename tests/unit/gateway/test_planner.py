@@ -49,9 +49,9 @@ def test_a_session_ends_after_its_statement(sessions: list[FakeSession]) -> None
         assert not sessions[0].is_closed
     assert sessions[0].is_closed
     plans.open(KEY)
-    assert [one.is_closed for one in sessions] == [True, False]
+    assert [session.is_closed for session in sessions] == [True, False]
     plans.close()
-    assert all(one.is_closed for one in sessions)
+    assert all(session.is_closed for session in sessions)
 
 
 def test_a_statement_that_waits_for_an_ended_session_gets_a_new_one(
@@ -85,7 +85,7 @@ def test_a_statement_that_waits_for_an_ended_session_gets_a_new_one(
 def test_a_session_that_ends_before_it_is_connected_is_closed(sessions: list[FakeSession]) -> None:
     plans = Planner("sc://nowhere", lambda _spark: plans.close_session(KEY))
     plans.open(KEY)
-    assert [one.is_closed for one in sessions] == [True]
+    assert [session.is_closed for session in sessions] == [True]
 
 
 def test_a_session_that_cannot_be_prepared_is_closed(sessions: list[FakeSession]) -> None:
@@ -96,7 +96,7 @@ def test_a_session_that_cannot_be_prepared_is_closed(sessions: list[FakeSession]
     for _ in range(2):
         with pytest.raises(ValueError, match="no view"):
             plans.open(KEY)
-    assert [one.is_closed for one in sessions] == [True, True]
+    assert [session.is_closed for session in sessions] == [True, True]
 
 
 def test_only_sessions_without_a_statement_are_idle(
@@ -113,5 +113,5 @@ def test_only_sessions_without_a_statement_are_idle(
         assert not sessions[0].is_closed
     now[0] = 2.5 * IDLE
     plans.open(other)
-    assert [one.is_closed for one in sessions] == [True, False]
+    assert [session.is_closed for session in sessions] == [True, False]
     assert list(plans.sessions) == [other]

@@ -102,7 +102,7 @@ def test_chains_are_read_as_the_rows_written_out(
             at(totals.extremes(floats, greatest=True), index),
             at(totals.extremes(floats, greatest=False), index),
         ]
-        return list(zip(*(one.tolist() for one in answers), strict=True))
+        return list(zip(*(answer.tolist() for answer in answers), strict=True))
 
     assert listed(chained, asked) == listed(plain, asked)
 

@@ -36,8 +36,8 @@ def test_remarks(request: pytest.FixtureRequest) -> None:
 
 def test_every_kind_of_a_clause_is_shown() -> None:
     shown = {type(one) for record in golden_text.read(RECORDS) for one in remarks_on(record.given)}
-    classes = {one for one in vars(kinds).values() if isinstance(one, type)}
-    known = {one for one in classes if issubclass(one, kinds.Located)}
+    classes = {value for value in vars(kinds).values() if isinstance(value, type)}
+    known = {class_ for class_ in classes if issubclass(class_, kinds.Located)}
     of_plans = {kinds.Located, kinds.MatchRecognizeWarning}
     of_queries = {kinds.ProductWarning, kinds.UnboundedStateWarning}
     of_calls = {kinds.DaysInHoursWarning, kinds.RefusedRuleWarning, kinds.UntunedSessionWarning}

@@ -86,11 +86,11 @@ e8 B 1.1.0 e7 C
 def test_the_merged_buffer_of_the_paper() -> None:
     (pointers,) = graph(rising(Reduction.AVG), STOCK)
     lines = []
-    for one in pointers:
-        version = ".".join(map(str, one.version))
-        line = f"e{one.row + 1} {one.state} {version}"
-        if one.previous_row is not None:
-            line += f" e{one.previous_row + 1} {one.previous_state}"
+    for pointer in pointers:
+        version = ".".join(map(str, pointer.version))
+        line = f"e{pointer.row + 1} {pointer.state} {version}"
+        if pointer.previous_row is not None:
+            line += f" e{pointer.previous_row + 1} {pointer.previous_state}"
         lines.append(line)
     assert sorted(lines) == sorted(TABLE.split("\n")[1:-1])
 

@@ -104,7 +104,7 @@ def in_pieces(asked: Task, whole: Partitions, pieces: list[tuple[int, bool]]) ->
         call = call_of(asked, whole, numbers, (len(state.numbers), come, clock))
         matches, (then, kept) = matches_and_answer(asked, state, call)
         if not (asked.absent or len(state.numbers) or may_begin(asked, call)):
-            assert sum(one.count for one in matches) == len(kept) == 0
+            assert sum(match.count for match in matches) == len(kept) == 0
             assert then.is_idle
         found += listed(matches, numbers)
         assert then.numbers.tolist() == numbers[kept].tolist()

@@ -109,7 +109,7 @@ def test_compacting_keeps_what_runs_and_the_best_match_reach() -> None:
 
 
 def classes_below(kind: type[layout.Record]) -> set[type[layout.Record]]:
-    below = {other for one in kind.__subclasses__() for other in classes_below(one)}
+    below = {other for subclass in kind.__subclasses__() for other in classes_below(subclass)}
     return {kind} | below
 
 

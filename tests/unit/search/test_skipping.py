@@ -56,5 +56,5 @@ def test_partitions_come_out_one_after_the_other(algorithm: str) -> None:
     calls = "begin(a).next(b).within(5)"
     task, partitions = searchable(Question(calls, "past last event", timeouts=True, words=words))
     chunks = ALGORITHMS[algorithm].choose(task).search(task, partitions)
-    found = [np.stack([one.partition, one.number, one.start], axis=1) for one in chunks]
+    found = [np.stack([chunk.partition, chunk.number, chunk.start], axis=1) for chunk in chunks]
     assert np.concatenate(found).tolist() == [[0, 1, 0], [0, -1, 2], [1, 1, 3], [1, -1, 5]]

@@ -73,8 +73,8 @@ def batches(
     named = {"`k`": 0, "`t`": 1, "`x`": 2}
     tests = {"`x` > 1": lambda x: x > 1}
     columns = [
-        pa.array([row[named[show_column(one)]] for row in rows], pa.int64())
-        for one in executable.crossing.columns
+        pa.array([row[named[show_column(column)]] for row in rows], pa.int64())
+        for column in executable.crossing.columns
     ]
     bits = [
         sum(tests[one.text](x) << bit for bit, one in enumerate(executable.conditions, 1))
@@ -142,10 +142,10 @@ def test_equal_conditions_are_one_bit_and_sparks_part_of_them_another() -> None:
     text = """PATTERN (S (A | B | C)+) DEFINE A AS x < PREV(x), B AS B.x < PREV(B.x) AND x > 1,
         C AS x > LAST(S.x) AND C.x < PREV(C.x)"""
     executable = linked(text)
-    assert [one.text for one in executable.conditions] == ["`x` > 1"]
+    assert [condition.text for condition in executable.conditions] == ["`x` > 1"]
     assert [one.row_condition for one in executable.nearby] == [None, 0]
-    assert [one.row_condition for one in executable.task.conditions] == [None, 1, 2, 1]
-    on_the_run = [one.run_condition is not None for one in executable.task.conditions]
+    assert [condition.row_condition for condition in executable.task.conditions] == [None, 1, 2, 1]
+    on_the_run = [condition.run_condition is not None for condition in executable.task.conditions]
     assert on_the_run == [False, False, False, True]
     assert executable.lookaround == Lookaround(1, 0)
 
@@ -188,7 +188,10 @@ def test_arithmetic_with_constants_is_computed_where_the_column_is(
     own = ("`x` + 0.5", "`x` - 0.5", "2 * `x` + 0.5", "`x` + 1", "`x` * 2 - 1", "`x` / 2")
     types |= dict.fromkeys((*own, "`x` + exp(0)"), type_)
     executable = linked(f"PATTERN (A B) DEFINE B AS {condition}", types=types)
-    assert {show_column(one) for one in executable.crossing.columns} == crossing | {"`k`", "`t`"}
+    assert {show_column(column) for column in executable.crossing.columns} == crossing | {
+        "`k`",
+        "`t`",
+    }
 
 
 def test_what_is_of_several_rows_and_not_known_needs_spark() -> None:

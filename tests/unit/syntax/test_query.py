@@ -89,7 +89,7 @@ def laid_out(template: Template) -> str:
 def check_all_else_is_in_its_place(query: QueryNode) -> None:
     given_text, around = query.source.text, laid_out(write_outer_query(query))
     assert len(around) == len(given_text)
-    holes = [one.replaced for one in query.sites] + [span for _, span in query.frames]
+    holes = [site.replaced for site in query.sites] + [span for _, span in query.frames]
     holes += query.markers
     for place, character in enumerate(given_text):
         if not any(hole.start <= place < hole.end for hole in holes):

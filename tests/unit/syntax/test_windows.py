@@ -45,11 +45,14 @@ def plan_of(window: str, select: str = "m OVER w") -> MatchPlan:
 
 
 def conditions(plan: MatchPlan) -> dict[str, str]:
-    return {one.variable: render(one.condition, show_reference) for one in plan.definitions}
+    return {
+        definition.variable: render(definition.condition, show_reference)
+        for definition in plan.definitions
+    }
 
 
 def with_columns(query: QueryNode, *names: str) -> QueryNode:
-    return replace(query, blocks=tuple(replace(one, columns=names) for one in query.blocks))
+    return replace(query, blocks=tuple(replace(block, columns=names) for block in query.blocks))
 
 
 def test_calls_become_columns_of_the_windows_rows() -> None:
@@ -157,7 +160,7 @@ def test_seek_passes_as_few_rows_over_as_can_be() -> None:
     plan = plan_of(f"{UNBOUNDED} SEEK PATTERN (A | B+) DEFINE B AS x > FIRST(x)", "count(*) OVER w")
     assert show_pattern(plan.pattern) == "`before the match`*? (A | B+)"
     assert conditions(plan) == {"B": "x > FIRST(`the match`.x)"}
-    (count,) = [one for one in plan.measures if one.over_rows]
+    (count,) = [measure for measure in plan.measures if measure.over_rows]
     assert render(count.value, show_reference) == "count(`the match`.*)"
 
 

@@ -172,14 +172,14 @@ def nearby_task(pattern: str, skip: str, scope: RowScope) -> CoverageTask:
 
 def names_of(task: CoverageTask) -> list[str]:
     """The columns that cross."""
-    return [one.text.strip("`") for one in task.executable.crossing.columns]
+    return [column.text.strip("`") for column in task.executable.crossing.columns]
 
 
 def told_by(
     task: CoverageTask, rows: Sequence[Unsorted], sorting: Sorting | None, rows_a_call: int
 ) -> tuple[Figures, list[object]]:
     """What a worker counts of rows in batches of three; Spark's bits are computed here."""
-    tests = [show_column(one).replace("`", "") for one in task.executable.conditions]
+    tests = [show_column(condition).replace("`", "") for condition in task.executable.conditions]
     bits = [
         sum(1 << bit for bit, true in enumerate([first, *map(truth.__getitem__, tests)]) if true)
         for first, truth in truths(rows)

@@ -44,7 +44,9 @@ def window(plan: MatchPlan) -> Distance | None:
 
 
 def left(plan: MatchPlan) -> dict[str, str]:
-    return {one.variable: show_scalar(one.condition) for one in plan.definitions}
+    return {
+        definition.variable: show_scalar(definition.condition) for definition in plan.definitions
+    }
 
 
 def test_what_a_window_implies_is_no_condition_any_more() -> None:

@@ -124,7 +124,7 @@ def test_matches_are_the_same_without_what_loops_with_conditions_take(
 ) -> None:
     pattern = parse_row_pattern(f"{text} {last}")
     names, compiled = list_variable_names(pattern), folded(pattern)
-    loops = {names[one] for one in find_loop_variables(compiled)}
+    loops = {names[variable] for variable in find_loop_variables(compiled)}
     if not can_always_take_row(compiled, frozenset(map(names.index, loops))):
         return
     skip = AfterMatchSkip(SkipTo.PAST_LAST_ROW if past_last else SkipTo.NEXT_ROW)
@@ -138,7 +138,9 @@ def test_loops_that_leave_a_run_where_it_was() -> None:
     def staying(text: str) -> str:
         pattern = parse_row_pattern(text)
         names = list_variable_names(pattern)
-        return " ".join(names[one] for one in sorted(find_loop_variables(folded(pattern))))
+        return " ".join(
+            names[variable] for variable in sorted(find_loop_variables(folded(pattern)))
+        )
 
     assert staying("A X*? B Y* C") == "X Y"
     assert staying("A X+ B Y* C") == "Y"

@@ -20,7 +20,7 @@ from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
 
 TABLES: dict[str, tuple[Mapping[object, object], set[object]]] = {
-    "fields": (locality.LOOKS_OF_FIELDS, {one.name for one in dataclasses.fields(MatchPlan)}),
+    "fields": (locality.LOOKS_OF_FIELDS, {field.name for field in dataclasses.fields(MatchPlan)}),
     "references": (locality.LOOKS_OF_REFERENCES, {*get_args(Reference)}),
     "steps": (locality.LOOKS_OF_STEPS, {RepeatedPart.__name__, ForbiddenEvent.__name__}),
     "proven": (PROVEN_FOR, {*Dependency}),
@@ -34,7 +34,7 @@ def test_each_has_an_entry(name: str) -> None:
 
 
 def test_every_shortcut_has_a_switch() -> None:
-    switches = {one.name for one in dataclasses.fields(Shortcuts) if one.default is True}
+    switches = {field.name for field in dataclasses.fields(Shortcuts) if field.default is True}
     assert {one.value for one in Shortcut} <= switches
 
 
@@ -61,5 +61,5 @@ def test_looks(text: str) -> None:
     clause = f"ORDER BY t MEASURES LAST(x) AS x AFTER MATCH SKIP TO NEXT ROW {text}"
     (site,) = parse_sql(f"SELECT * FROM t MATCH_RECOGNIZE ({clause})").sites
     plan = lower_clause(site.clause)
-    found = {one.look for one in find_outside_looks(plan, compile_pattern(plan).follow)}
+    found = {look.look for look in find_outside_looks(plan, compile_pattern(plan).follow)}
     assert found == LOOKS[text]

@@ -75,7 +75,7 @@ def test_a_pattern_of_stages_says_what_may_be_skipped() -> None:
         "every event",
     ]
     said = ["directly after", "any later one", "the next one, until done", "up to the next one"]
-    assert sorted({one for one in texts(svg) if one in said}) == sorted(said)
+    assert sorted({text for text in texts(svg) if text in said}) == sorted(said)
     assert "no n" in texts(svg)
     assert "Pattern.begin(&#x27;a&#x27;)" in html
 

@@ -23,7 +23,7 @@ def asked(outcome: Outcome) -> Trial:
 def test_a_condition_is_taken_apart() -> None:
     first, second = split_into_parts(lower_clause(parse_clause(CLAUSE))).conjuncts["B"]
     assert (first.text, first.operator, len(first.sides)) == ("price < PREV(price) * 0.9", "<", 2)
-    assert [(one.text, one.is_side) for one in first.references] == [
+    assert [(reference.text, reference.is_side) for reference in first.references] == [
         ("price", True),
         ("PREV(price)", False),
     ]

@@ -37,10 +37,10 @@ def attempt(asked: Query, rows: str, start: int = 0, most: int = 1000) -> Attemp
 def trials(found: Attempt, names: tuple[str, ...]) -> str:
     """Row and variable of each trial, with a sign for what came of it: ! no, $ no row, = known."""
     return " ".join(
-        one.outcome.value
-        if one.variable < 0
-        else f"{names[one.variable]}{one.row}{SIGNS[one.outcome]}"
-        for one in found.trials
+        trial.outcome.value
+        if trial.variable < 0
+        else f"{names[trial.variable]}{trial.row}{SIGNS[trial.outcome]}"
+        for trial in found.trials
     )
 
 

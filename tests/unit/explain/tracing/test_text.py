@@ -39,7 +39,7 @@ def test_a_short_attempt_is_shown_as_it_is() -> None:
 def test_text_and_picture_say_how_many_rows_are_folded() -> None:
     story = Story((), "day", (), (attempt(ROWS),))
     (panel,) = draw(story).axes
-    for shown in (show_story(story), "\n".join(one.get_text() for one in panel.texts)):
+    for shown in (show_story(story), "\n".join(text.get_text() for text in panel.texts)):
         assert "... 58 more rows with the same outcomes" in shown
         assert "... 38 more rows with the same outcomes" in shown
     assert "134 more trials are not shown; in Python, toPandas() has all of them" in show_story(

@@ -67,8 +67,8 @@ def test_every_reference_has_the_span_of_its_identifier(text: str) -> None:
 def test_every_condition_can_be_split(text: str) -> None:
     """Spark and the engine find among them all that the front end writes."""
     plan = compiled(text)
-    assert [one.variable for one in split_conditions(plan)] == [
-        one.variable for one in plan.definitions
+    assert [condition.variable for condition in split_conditions(plan)] == [
+        definition.variable for definition in plan.definitions
     ]
 
 
@@ -120,7 +120,7 @@ def test_deep_nesting_is_an_error_with_a_place() -> None:
 def test_parentheses_right_inside_of_others() -> None:
     deep = "(" * 400 + "a.x" + ")" * 400
     plan = compiled(f"PATTERN SEQ(S a) WHERE skip_till_next_match {{ {deep} = 1 }}")
-    assert [one.variable for one in plan.definitions] == ["a"]
+    assert [definition.variable for definition in plan.definitions] == ["a"]
 
 
 WORDS = (

@@ -39,7 +39,7 @@ def check(given_rows: Rows, found: list[pa.RecordBatch], most: int) -> None:
     expected = sorted_rows(given_rows.keys, given_rows.order, given_rows.count)
     assert after.column("row").to_pylist() == expected
     check_columns(before, after)
-    marks = [6 + one for one in first_rows(given_rows.keys, expected)]
+    marks = [6 + row for row in first_rows(given_rows.keys, expected)]
     assert after.column(wire.FIRST_BITS).to_pylist() == marks
 
 

@@ -44,7 +44,7 @@ class Heard:
 
 def watched(sorting: wire.Sorting) -> tuple[wire.Sorting, Heard]:
     heard = Heard()
-    columns = tuple((one.name, one.name) for one in sorting.columns)
+    columns = tuple((column.name, column.name) for column in sorting.columns)
     return replace(sorting, watch=TieWatch("query", heard, "ORDER BY", columns)), heard
 
 

@@ -79,7 +79,7 @@ class Rows:
         place = table.schema.get_field_index("row")
         table = table.set_column(place, "row", pa.array(range(table.num_rows), pa.int32()))
         keys, order = (
-            [one._replace(values=[*one.values] * copies) for one in items]
+            [item._replace(values=[*item.values] * copies) for item in items]
             for items in (self.keys, self.order)
         )
         return Rows(table.to_batches(max_chunksize=100), self.sorting, keys, order)
