@@ -127,11 +127,11 @@ def find_totalled_column(read: ReadTotal, types: Mapping[int, ValueType]) -> Tot
     Raises:
         MustBuildMatchesError: runs do not carry this aggregate.
     """
-    if read.of is None:
+    if read.measure is None:
         return None
     function = read.aggregate.function
-    inside, _ = find_inner_aggregate(read.of)
-    column = read.of.column
+    inside, _ = find_inner_aggregate(read.measure)
+    column = read.measure.column
     type_ = None if column is None else types[column]
     if not is_carried(read.aggregate, inside, type_):
         raise errors.not_carried(function, inside, "rows" if type_ is None else type_.name)
@@ -153,10 +153,10 @@ def build_total(
         MustBuildMatchesError: see `find_inner_aggregate`.
     """
     function = read.aggregate.function
-    if read.of is None:
+    if read.measure is None:
         return Total(over=function, inside="count", members=frozenset(), values=None, floats=False)
-    inside, variable = find_inner_aggregate(read.of)
-    column = read.of.column
+    inside, variable = find_inner_aggregate(read.measure)
+    column = read.measure.column
     is_floating = column is not None and types[column].family is Family.FLOATING
     adds_numbers = choose_aspect(function, inside) is ColumnAspect.NUMBERS
     return Total(

@@ -239,7 +239,7 @@ def _read_pattern(clause: ClauseTokens, section: Section, end: int) -> RowPatter
 
 
 def _read_partition_key(clause: ClauseTokens, start: int, end: int) -> nodes.PartitionKey:
-    """Read an item of PARTITION BY: `read_expression` or `expression AS name`."""
+    """Read an item of PARTITION BY: `expression` or `expression AS name`."""
     name = _read_name_after_as(clause, (start, end), "partition column", "PARTITION BY")
     expression = clause.part(start, end - 2 if name else end)
     return nodes.PartitionKey(expression, name.name if name else None, clause.span(start, end))

@@ -48,9 +48,9 @@ class TotalFiller:
     @property
     def values(self) -> pa.Array:
         """The values that the measure reads, by row position. Only if it reads a column."""
-        assert self.read.of is not None
-        assert self.read.of.column is not None
-        return take_column(self.table, wire.column(self.read.of.column))
+        assert self.read.measure is not None
+        assert self.read.measure.column is not None
+        return take_column(self.table, wire.column(self.read.measure.column))
 
     def fill(self) -> pa.Array:
         """Return the aggregate for each group.
@@ -66,7 +66,7 @@ class TotalFiller:
         is_null = known_matches[:, DOUBLE_WORD] == 0
         if total.over == "count":
             never = np.zeros(len(words), np.bool_)
-            return self.make_numbers(words if self.read.of is None else known_matches, never)
+            return self.make_numbers(words if self.read.measure is None else known_matches, never)
         if total.over == "sum":
             return self.make_numbers(value, is_null)
         if total.inside in ("count", "sum"):

@@ -155,7 +155,7 @@ class Page:
     # The number of the page, from 1, and how many pages there are.
     number: int
     pages: int
-    # Whether all matches of the page are in `read_spans`.
+    # Whether all matches of the page are in `spans`.
     all_matches: bool
 
 
