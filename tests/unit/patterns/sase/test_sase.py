@@ -192,7 +192,7 @@ def logic(operator: str, values: list[bool | None]) -> bool | None:
 def test_conjuncts_mean_what_was_written(text: str, data: st.DataObject) -> None:
     reader = EventReader(read_text(text))
     reader.components = parse("PATTERN SEQ(* a, * b, * c)").components
-    whole = reader.expression()
+    whole = reader.read_expression()
     atoms = {atom(one) for one in walk_scalar(whole) if not is_logic(one)}
     facts: Facts = {one: data.draw(st.sampled_from([True, False, None])) for one in sorted(atoms)}
     parts = split_into_conjuncts(whole)
