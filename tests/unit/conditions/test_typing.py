@@ -58,7 +58,7 @@ def typed(
     typer = StepTyper(
         {build_row_column(text): type_ for text, type_ in TYPES.items()}, ansi, settings
     )
-    return typer.condition(step), typer
+    return typer.type_condition(step), typer
 
 
 def operator_of(expression: RunExpression) -> object:
