@@ -40,7 +40,7 @@ Decorator = Callable[[F], F]
 
 
 class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
-    """An argument that a function makes something of; what that refuses is a wrong usage."""
+    """An argument that a function parses. A text that the function refuses is a wrong usage."""
 
     def __init__(self, name: str, parse: Callable[[str], object]) -> None:
         self.name = name
@@ -195,15 +195,25 @@ def take_query(function: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-WRITTEN = "matchrec.arguments"  # the key in click's `Context.meta` of the arguments as written
-OF_STREAM = ("events", "order_by", "partition_by", "type_column")
-OF_FILES = ("tables", "schemas", "delimiter", "header", "engine", "conf")
+# The key in click's `Context.meta` of the arguments as written.
+ARGUMENTS_AS_WRITTEN = "matchrec.arguments"
+STREAM_PARAMETERS = ("events", "order_by", "partition_by", "type_column")
+INPUT_PARAMETERS = ("tables", "schemas", "delimiter", "header", "engine", "conf")
 
 # The parameters that describe the query and its input, in all commands about a query.
-OF_QUERY = ("query", "text", "language", "dialect", "args", "clause", *OF_STREAM, *OF_FILES)
+QUERY_PARAMETERS = (
+    "query",
+    "text",
+    "language",
+    "dialect",
+    "args",
+    "clause",
+    *STREAM_PARAMETERS,
+    *INPUT_PARAMETERS,
+)
 
 # What to write for options that users know from other programs.
-OF_OTHERS = {
+CURES_OF_FOREIGN_OPTIONS = {
     "--master": "--engine spark --conf spark.master=local[4]",
     "--to": "--write",
     "--key": "--partition",
@@ -214,7 +224,7 @@ OF_OTHERS = {
 }
 
 # An argument such as `stocks=stocks.csv` or `stocks.csv`, in click's error for one too many.
-TABLE = re.compile(r"\w+=[^\s()]+|[^\s()=]+\.\w+")
+TABLE_ARGUMENT = re.compile(r"\w+=[^\s()]+|[^\s()=]+\.\w+")
 
 
 class Repeatable(click.Command):
@@ -222,19 +232,23 @@ class Repeatable(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments. Errors say what to write for options of other programs."""
-        ctx.meta[WRITTEN] = list(args)
+        ctx.meta[ARGUMENTS_AS_WRITTEN] = list(args)
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            cure = OF_OTHERS.get(error.option_name)
+            cure = CURES_OF_FOREIGN_OPTIONS.get(error.option_name)
             if cure is None:
                 raise
             raise click.UsageError(
                 f"unknown option {error.option_name}; write {cure}", ctx
             ) from None
         except click.UsageError as error:
-            written = ctx.meta[WRITTEN]
-            tables = [argument for argument in TABLE.findall(error.message) if argument in written]
+            written = ctx.meta[ARGUMENTS_AS_WRITTEN]
+            tables = [
+                argument
+                for argument in TABLE_ARGUMENT.findall(error.message)
+                if argument in written
+            ]
             if not tables:
                 raise
             table = tables[0]
@@ -258,7 +272,7 @@ class Repeatable(click.Command):
 GROUPS: dict[str, tuple[str, ...]] = {
     "Query": ("text", "language", "dialect", "read", "write", "args", "grid", "clause"),
     "Input": ("tables", "schemas", "delimiter", "header", "clause_table"),
-    "Events (only for SASE+ and Patterns)": OF_STREAM,
+    "Events (only for SASE+ and Patterns)": STREAM_PARAMETERS,
     "Engine and search": ("engine", "conf", "algorithm", "sort", "max_steps"),
     "Incidents": ("labels", "start", "end", "key"),
     "Rows to explain": ("partition", "row"),
@@ -284,13 +298,13 @@ def write_other_command(name: str) -> str:
     """
     context = click.get_current_context()
     parser = context.command.make_parser(context)
-    values, _, order = parser.parse_args(context.meta[WRITTEN])
+    values, _, order = parser.parse_args(context.meta[ARGUMENTS_AS_WRITTEN])
     parameters = list(dict.fromkeys(order))
     parameters.sort(key=lambda parameter: isinstance(parameter, click.Option))  # QUERY is first
     words = [name]
     for parameter in parameters:
         value = values[parameter.name]
-        if parameter.name not in OF_QUERY or not isinstance(value, str | list | bool):
+        if parameter.name not in QUERY_PARAMETERS or not isinstance(value, str | list | bool):
             continue
         if isinstance(parameter, click.Argument):
             words.append(str(value))

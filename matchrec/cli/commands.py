@@ -259,7 +259,7 @@ def tell_of_no_rows(request: QueryRequest, count: int) -> None:
 
     if count or request.totals:
         return
-    if request.language != "sql" or may_have_clause(request.what):
+    if request.language != "sql" or may_have_clause(request.content):
         shows = arguments.write_other_command("coverage")
         tell_at_terminal(f"0 rows; to see how far rows get and what stops them, run\n{shows}")
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # The options that each language has.
-OF_TOTALS = ("aggregates", "per")
-OF_EVENTS = (
+TOTAL_OPTIONS = ("aggregates", "per")
+EVENT_OPTIONS = (
     "events",
     "args",
     "algorithm",
@@ -40,21 +40,21 @@ OF_EVENTS = (
     "order_by",
     "partition_by",
     "output",
-    *OF_TOTALS,
+    *TOTAL_OPTIONS,
 )
-OPTIONS = {
-    "sql": ("algorithm", "dialect", "args", "sort", "max_steps", "clause", *OF_TOTALS),
-    "sase": (*OF_EVENTS, "type_column"),
-    "pattern": (*OF_EVENTS, "timeouts"),
+OPTIONS_BY_LANGUAGE = {
+    "sql": ("algorithm", "dialect", "args", "sort", "max_steps", "clause", *TOTAL_OPTIONS),
+    "sase": (*EVENT_OPTIONS, "type_column"),
+    "pattern": (*EVENT_OPTIONS, "timeouts"),
 }
 # The options that are fields of `matchrec.Options`.
-OF_RUN = ("algorithm", "sort", "max_steps")
-NAMES = {"sql": "SQL", "sase": "SASE+", "pattern": "a Pattern"}
+RUN_OPTIONS = ("algorithm", "sort", "max_steps")
+LANGUAGE_NAMES = {"sql": "SQL", "sase": "SASE+", "pattern": "a Pattern"}
 IN_PYTHON = re.compile(r"\.py(:\w+)?$")
 NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 KEYWORDS = {"true": True, "false": False, "null": None}
 # A literal of SQL with the name of its type.
-TYPED = re.compile(
+TYPED_LITERAL = re.compile(
     r"(DATE|TIMESTAMP(_NTZ|_LTZ)?|X)\s*'[^']*'|INTERVAL\s*'[^']*'\s+\w+(\s+TO\s+\w+)?",
     re.IGNORECASE,
 )
@@ -65,7 +65,7 @@ class QueryRequest:
     """The query of a command, with the statements before it and the tables that they read."""
 
     language: str  # "sql", "sase" or "pattern"
-    what: str  # the text of the last statement, or where a Pattern is
+    content: str  # the text of the last statement, or where a Pattern is
     earlier: tuple[Statement, ...]  # the statements before the last one
     label: str  # of the last statement, such as `statement 2 of 2`; empty if it is the only one
     events: str  # the table of the events of SASE+ and of a Pattern
@@ -105,28 +105,28 @@ class QueryRequest:
     @property
     def statements(self) -> tuple[Statement, ...]:
         """All statements of a SQL text, in their order."""
-        return (*self.earlier, Statement(self.what, self.label))
+        return (*self.earlier, Statement(self.content, self.label))
 
     @property
     def gives_rows(self) -> bool:
         """Return whether the last statement has rows to print."""
         return self.language != "sql" or self.statements[-1].gives_rows
 
-    def build_query(self, spark: SparkSession, what: Any) -> matchrec.Query:
+    def build_query(self, spark: SparkSession, content: Any) -> matchrec.Query:
         """Return the query of a statement, or of a SASE+ text or Pattern over the events."""
         from matchrec.spark.backends import read_table
 
         source: Any = spark if self.language == "sql" else read_table(spark, self.events)
-        values = {name: read_argument_value(text) for name, text in self.select_arguments(what)}
+        values = {name: read_argument_value(text) for name, text in self.select_arguments(content)}
         args = values or None
         arguments = {
             name: value
             for name, value in self.options.items()
-            if name not in OF_RUN and name != "args"
+            if name not in RUN_OPTIONS and name != "args"
         }
-        return matchrec.query(source, what, args, options=self.how, **arguments)
+        return matchrec.query(source, content, args, options=self.run_options, **arguments)
 
-    def select_arguments(self, what: Any) -> list[tuple[str, str]]:
+    def select_arguments(self, content: Any) -> list[tuple[str, str]]:
         """Return the names and values that `--arg` passes to a query.
 
         If there are several statements, each gets only the values that it names.
@@ -136,7 +136,7 @@ class QueryRequest:
             return arguments
         from matchrec.api.inputs import find_possible_markers
 
-        names = find_possible_markers(what)
+        names = find_possible_markers(content)
         return [(name, text) for name, text in arguments if name in names]
 
     @contextmanager
@@ -155,9 +155,9 @@ class QueryRequest:
         return self.options.get("dialect", "spark")
 
     @property
-    def how(self) -> matchrec.Options:
-        """Return how the query runs."""
-        fields = {name: self.options[name] for name in OF_RUN if name in self.options}
+    def run_options(self) -> matchrec.Options:
+        """Return the options that say how the query runs."""
+        fields = {name: self.options[name] for name in RUN_OPTIONS if name in self.options}
         return matchrec.Options(**fields)
 
     def _read(self) -> Any:
@@ -167,7 +167,7 @@ class QueryRequest:
             MatchRecognizeError: a text has a mistake, or there is no such Pattern.
         """
         if self.language == "pattern":
-            return load_pattern(self.what)
+            return load_pattern(self.content)
         from matchrec.api.dialects import check_query
         from matchrec.api.inputs import refuse_unused
 
@@ -183,7 +183,7 @@ class QueryRequest:
             # A value may be for one of the statements.
             all_texts = "\n".join(statement.text for statement in self.statements)
             refuse_unused(all_texts, dict(self.options.get("args", ())))
-        return self.what
+        return self.content
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,24 +261,24 @@ def build_request(
     check_options(passed, language)
     events = passed.pop("events", None) or (tables[0].name if len(tables) == 1 else "")
     if language != "sql" and not events:
-        raise no_events(NAMES[language])
+        raise no_events(LANGUAGE_NAMES[language])
     clause = passed.pop("clause", None)
     if clause and clause.isdigit():
         clause = int(clause)
     totals = pop_totals(passed)
 
-    what = source.read(language)
+    content = source.read(language)
     label = ""
     earlier: tuple[Statement, ...] = ()
     if language == "sql" and is_query:
-        what, file_tables = read_files(what, tables)
+        content, file_tables = read_files(content, tables)
         tables = (*tables, *file_tables)
-        *earlier_statements, last = split_statements(what)
+        *earlier_statements, last = split_statements(content)
         earlier = tuple(earlier_statements)
-        what, label = last.text, last.label
+        content, label = last.text, last.label
     return QueryRequest(
         language=language,
-        what=what,
+        content=content,
         earlier=earlier,
         label=label,
         events=events,
@@ -296,7 +296,7 @@ def pop_totals(passed: dict[str, Any]) -> dict[str, Any]:
 
     If there is one of them, but no aggregate, matches are counted.
     """
-    totals: dict[str, Any] = {name: passed.pop(name) for name in OF_TOTALS if name in passed}
+    totals: dict[str, Any] = {name: passed.pop(name) for name in TOTAL_OPTIONS if name in passed}
     if totals:
         totals["aggregates"] = dict(totals.get("aggregates", [("matches", "count(*)")]))
     return totals
@@ -308,12 +308,12 @@ def check_options(passed: dict[str, Any], language: str) -> None:
     Raises:
         click.UsageError: one does not, or `--order-by` is missing.
     """
-    for name in passed.keys() - set(OPTIONS[language]):
+    for name in passed.keys() - set(OPTIONS_BY_LANGUAGE[language]):
         parameters = click.get_current_context().command.params
         option = next(parameter.opts[0] for parameter in parameters if parameter.name == name)
-        raise click.UsageError(f"{option} is not allowed for {NAMES[language]}")
+        raise click.UsageError(f"{option} is not allowed for {LANGUAGE_NAMES[language]}")
     if language != "sql" and "order_by" not in passed:
-        raise click.UsageError(f"missing --order-by, which {NAMES[language]} needs")
+        raise click.UsageError(f"missing --order-by, which {LANGUAGE_NAMES[language]} needs")
 
 
 def read_files(text: str, tables: Sequence[Table | EmptyTable]) -> tuple[str, list[Table]]:
@@ -333,14 +333,18 @@ def set_csv_options(table: Table | EmptyTable, options: dict[str, Any]) -> Table
     return replace(table, **options) if isinstance(table, Table) else table
 
 
-def no_events(what: str) -> click.UsageError:
-    """Return the error for a query that needs the name of a table."""
-    return click.UsageError(f"missing --events, the name of the table that {what} reads")
+def no_events(reader: str) -> click.UsageError:
+    """Return the error for a query that needs the name of a table.
+
+    Args:
+        reader: what reads the table, such as "a clause".
+    """
+    return click.UsageError(f"missing --events, the name of the table that {reader} reads")
 
 
 def read_argument_value(text: str) -> Any:
     """Return the value of `--arg`: the value of a SQL literal, or else the text itself."""
-    if TYPED.fullmatch(text):
+    if TYPED_LITERAL.fullmatch(text):
         from pyspark.sql.functions import expr
 
         return expr(text)

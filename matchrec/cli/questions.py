@@ -205,10 +205,10 @@ def sweep(
     if not table_name:
         raise no_events("a clause")
     if request.dialect == "spark":
-        check_clause(request.what)
+        check_clause(request.content)
     with report_warnings(), request.open_session() as spark:
         rows = spark.table(table_name)
         answer = matchrec.sweep(
-            rows, request.what, dict(grid), dialect=request.dialect, options=request.how
+            rows, request.content, dict(grid), dialect=request.dialect, options=request.run_options
         )
     print_answer(answer, svg)

@@ -92,7 +92,7 @@ class ExplainedClause:
         return join_sections(self.sections())
 
     def sections(self) -> Iterator[tuple[str, Iterator[str]]]:
-        """Return the title and the lines of each section, in the order in which a query runs."""
+        """Yield the title and the lines of each section, in the order in which a query runs."""
         plan, executable = self.plan, self.executable
         program = executable.task.pattern.program
         edge_formulas = write_formulas(plan, executable.task)
@@ -220,7 +220,7 @@ def describe_needed_partitions(executable: Executable, sorter: Sorter | None) ->
 
 
 def describe_work_before(executable: Executable) -> Iterator[str]:
-    """Return the columns and conditions that Spark computes, and which rows it sends."""
+    """Yield the columns and conditions that Spark computes, and which rows it sends."""
     for index in executable.crossing.used:
         yield f"c{index} = {show_column(executable.crossing.columns[index])}"
     for bit in executable.used_bits:
@@ -239,7 +239,7 @@ def describe_work_before(executable: Executable) -> Iterator[str]:
 
 
 def list_nearby_conditions(executable: Executable) -> Iterator[str]:
-    """Return the conditions on neighbouring rows that the worker computes."""
+    """Yield the conditions on neighbouring rows that the worker computes."""
     for condition in executable.nearby:
         row_test = "" if condition.row_condition is None else f"bit {condition.row_condition} AND "
         yield f"bit {condition.bit} = {row_test}{show_column(condition.column)}"
@@ -329,7 +329,7 @@ def describe_output_rows(plan: MatchPlan) -> Iterator[str]:
 
 
 def describe_output_columns(executable: Executable) -> Iterator[str]:
-    """Return each output column, as SQL over what the workers return."""
+    """Yield each output column, as SQL over what the workers return."""
     columns = [show_column(column) for column in executable.crossing.columns]
     for output in executable.outputs:
         text = "".join(show_piece(piece, executable, columns) for piece in output.pieces)

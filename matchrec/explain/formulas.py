@@ -63,7 +63,7 @@ MOST_STATES = 20
 
 
 def limit_lines(texts: Iterable[str], more: str) -> Iterator[str]:
-    """Return the first texts of a list of states, and how many more there are.
+    """Yield the first texts of a list of states, and how many more there are.
 
     A loop with a counter has as many states as it counts, so there may be thousands.
 
@@ -133,7 +133,7 @@ def describe_next_start(skip: Skip) -> str:
 
 
 def find_sources_in_stages(program: Program, state: StateId) -> Iterator[Branching]:
-    """Return the sources in one state of a pattern of stages."""
+    """Yield the sources in one state of a pattern of stages."""
     edges = [edge for edge in program.states[state].edges if edge.target != program.stop]
     takes = [edge for edge in edges if edge.action is Action.TAKE]
     ignores = [edge for edge in edges if edge.action is Action.IGNORE]
@@ -208,7 +208,7 @@ def has_window(plan: MatchPlan) -> bool:
 
 
 def describe_absences(plan: MatchPlan) -> Iterator[str]:
-    """Return a line for each negated component, with its condition, and the closing condition."""
+    """Yield a line for each negated component, with its condition, and the closing condition."""
     conditions = show_conditions(plan)
     for absence in plan.absences:
         condition = conditions.get(absence.variable, "true")
@@ -298,7 +298,7 @@ def find_blocking_labels(program: Program, state: StateId) -> list[str]:
 
 
 def find_next_labels(program: Program, state: StateId) -> Iterator[str]:
-    """Return the labels of the edges by which a run in a state can map its next row.
+    """Yield the labels of the edges by which a run in a state can map its next row.
 
     Proceed edges are followed. An empty label means that the final state can be reached.
     """
@@ -326,7 +326,7 @@ def find_next_labels(program: Program, state: StateId) -> Iterator[str]:
 
 
 def describe_nondeterminism(executable: Executable) -> Iterator[str]:
-    """Return a line for each source with its states, then how many runs there may be at once."""
+    """Yield a line for each source with its states, then how many runs there may be at once."""
     task = executable.task
     program = task.pattern.program
     states_by_source: dict[Branching, list[StateId]] = {}
@@ -349,7 +349,7 @@ def describe_nondeterminism(executable: Executable) -> Iterator[str]:
 
 
 def find_branchings(task: Task) -> Iterator[tuple[StateId, Branching]]:
-    """Return the states in which a row may lead a run on in several ways, with each source."""
+    """Yield the states in which a row may lead a run on in several ways, with each source."""
     program, folding = task.pattern.program, task.pattern.folding
     if task.stages is not None:
         for state in range(len(program.states)):
@@ -364,7 +364,7 @@ def find_branchings(task: Task) -> Iterator[tuple[StateId, Branching]]:
 def find_sources(
     choices: tuple[Choice, ...], selection: EventSelection, *, waits: bool
 ) -> Iterator[Branching]:
-    """Return the sources in one state, as the paper names them.
+    """Yield the sources in one state, as the paper names them.
 
     Args:
         choices: what a run in the state can do with a row.
@@ -427,7 +427,7 @@ def describe_cost(executable: Executable, states: int) -> str:
 
 
 def describe_registers(executable: Executable) -> Iterator[str]:
-    """Return a line for each value with the conditions that read it, then one for each state.
+    """Yield a line for each value with the conditions that read it, then one for each state.
 
     The line of a state has the values that are still needed in it.
     """

@@ -30,7 +30,7 @@ def check_batches(
 
     Args:
         batches: the rows of a task, as the engine sends them.
-        planned: the columns as the query was built for.
+        planned: the columns as they were when the query was built.
         never_null: names of columns that are NOT NULL in the schema of the result if they were
             NOT NULL in the input.
     """
@@ -96,22 +96,22 @@ def is_same_type(planned: pa.DataType, arrived: pa.DataType, *, in_utc: bool = F
     return bool(planned == arrived)
 
 
-def find_plain_layout(kind: pa.DataType) -> pa.DataType:
+def find_plain_layout(data_type: pa.DataType) -> pa.DataType:
     """Return the usual type of the same values: `string` for `large_string` and `string_view`."""
-    if pa.types.is_large_string(kind):
+    if pa.types.is_large_string(data_type):
         return pa.string()
-    if pa.types.is_large_binary(kind):
+    if pa.types.is_large_binary(data_type):
         return pa.binary()
-    return READ_AS_NAMED.get(str(kind), kind)
+    return READ_AS_NAMED.get(str(data_type), data_type)
 
 
-def is_list(kind: pa.DataType) -> bool:
+def is_list(data_type: pa.DataType) -> bool:
     """Return whether a type is an array in SQL."""
-    is_large = pa.types.is_large_list(kind)
-    return bool(pa.types.is_list(kind) or is_large or pa.types.is_fixed_size_list(kind))
+    is_large = pa.types.is_large_list(data_type)
+    return bool(pa.types.is_list(data_type) or is_large or pa.types.is_fixed_size_list(data_type))
 
 
-def name_type(kind: pa.DataType) -> str:
+def name_type(data_type: pa.DataType) -> str:
     """Return the SQL name of an Arrow type, or the name in Arrow if SQL has none.
 
     >>> name_type(pa.list_(pa.int32()))
@@ -121,9 +121,9 @@ def name_type(kind: pa.DataType) -> str:
     from pyspark.sql.pandas.types import from_arrow_type
 
     try:
-        return from_arrow_type(kind).simpleString()
+        return from_arrow_type(data_type).simpleString()
     except PySparkException:
-        return str(kind)
+        return str(data_type)
 
 
 def forbids_null(field: pa.Field) -> bool:
@@ -131,17 +131,17 @@ def forbids_null(field: pa.Field) -> bool:
     return not field.nullable or any(forbids_null(part) for part in list_nested_fields(field.type))
 
 
-def list_nested_fields(kind: pa.DataType) -> list[pa.Field]:
+def list_nested_fields(data_type: pa.DataType) -> list[pa.Field]:
     """Return the fields of a struct, the element of an array, or the key and value of a map.
 
     The key of a map is left out: no engine has a NULL there.
     """
-    if pa.types.is_struct(kind):
-        return list(kind)
-    if is_list(kind):
-        return [kind.value_field]
-    if pa.types.is_map(kind):
-        return [kind.item_field]
+    if pa.types.is_struct(data_type):
+        return list(data_type)
+    if is_list(data_type):
+        return [data_type.value_field]
+    if pa.types.is_map(data_type):
+        return [data_type.item_field]
     return []
 
 

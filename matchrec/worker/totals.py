@@ -147,7 +147,7 @@ class TotalFiller:
             return make_array(view_as_doubles(words[:, 0]), is_null)
         is_lost = (view_as_doubles(words[:, DOUBLE_WORD]) > SURELY_A_BIGINT) & ~is_null
         if is_lost.any():
-            row = self.first_row_of_group(is_lost)
+            row = self.find_first_row(is_lost)
             raise RunFailure(failures.sum_too_large, row, {"type_name": "BIGINT"})
         return make_array(words[:, 0], is_null)
 
@@ -161,8 +161,8 @@ class TotalFiller:
         if is_lost.any():
             columns = [show_column(row_column) for row_column in self.executable.crossing.columns]
             fields = {"type_name": type_name, "aggregate": self.read.show(columns)}
-            raise RunFailure(total_too_large, self.first_row_of_group(is_lost), fields)
+            raise RunFailure(total_too_large, self.find_first_row(is_lost), fields)
 
-    def first_row_of_group(self, is_marked: BoolArray) -> int:
+    def find_first_row(self, is_marked: BoolArray) -> int:
         """Return the row position of the first marked group."""
         return int(self.reader.rows.row[int(np.flatnonzero(is_marked)[0])])

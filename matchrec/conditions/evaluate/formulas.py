@@ -93,7 +93,7 @@ def build_formula(expression: RunExpression, arguments: Iterator[Evaluate]) -> E
 
     Args:
         expression: the formula.
-        arguments: functions that read its arguments, in the order of `arguments_of`.
+        arguments: functions that read its arguments, in the order of `find_python_arguments`.
     """
     match expression:
         case run_condition.Aggregated(name, use=use):

@@ -348,7 +348,7 @@ class Charted:
         return sorted((row.series for row in names), key=number_sort_key)
 
     def read_spans(self, matches: str, names: Sequence[str]) -> Iterator[MatchSpan]:
-        """Return the matches of some series, by time. Runs a job.
+        """Yield the matches of some series, by time. Runs a job.
 
         It returns at most one more than a page shows, to know whether some are missing.
         """

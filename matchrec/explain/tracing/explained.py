@@ -126,7 +126,7 @@ class Explainer:
         }
 
     def write_sentences(self, key: TrialKey, values: MeasureTexts) -> Iterator[str]:
-        """Return the sentences for one trial.
+        """Yield the sentences for one trial.
 
         Args:
             key: the trial.

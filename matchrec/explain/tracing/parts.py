@@ -139,7 +139,7 @@ class Splitter:
     """Splits conditions into parts, and collects their measures."""
 
     # Whether the pattern has stages, whose conditions are evaluated before the row is mapped.
-    of_stages: bool
+    has_stages: bool
     write: WriteExpression | None
     measures: list[Measure]
 
@@ -223,7 +223,7 @@ class Splitter:
 
     def write_text(self, scalar: Scalar, variable: str) -> str:
         """Return an expression in a variable's condition as one would write it."""
-        return show_stage_condition(scalar, variable) if self.of_stages else show_scalar(scalar)
+        return show_stage_condition(scalar, variable) if self.has_stages else show_scalar(scalar)
 
     def add_measure(self, scalar: Scalar, variable: str, guards: Sequence[Scalar] = ()) -> int:
         """Add a measure of an expression, and return its index.
@@ -276,7 +276,7 @@ class Splitter:
         if not isinstance(reference, Aggregate):
             return False
         is_of_all_rows = reference.variable is None and reference.frame is None
-        return reference.excludes_current_row or (self.of_stages and is_of_all_rows)
+        return reference.excludes_current_row or (self.has_stages and is_of_all_rows)
 
     def move_navigation(self, navigation: Navigation) -> Navigation:
         """Return a navigation for a measure, for which the current row is the match's last one.
@@ -285,7 +285,7 @@ class Splitter:
         that a measure must go back one row more.
         """
         counts_back = navigation.variable is None and navigation.end is End.LAST
-        if not (self.of_stages and counts_back):
+        if not (self.has_stages and counts_back):
             return navigation
         return replace(navigation, logical_offset=navigation.logical_offset + 1)
 

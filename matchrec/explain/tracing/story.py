@@ -130,14 +130,14 @@ class StoryWriter:
         """List the matches of the partition, and say if attempts from some rows are not traced."""
         matches = self.trace.matches
         if not matches:
-            yield f"no match; {show_count(self.trace.tried, 'starting row')} tried"
+            yield f"no match; {show_count(self.trace.traced_rows, 'starting row')} tried"
         for match in matches[:MOST_MATCHES]:
             yield f"match {match.number}: {self.describe_rows(match.mapped, match.start)}"
         if len(matches) > MOST_MATCHES:
             more = len(matches) - MOST_MATCHES
             yield f"and {show_count(more, 'more match', 'more matches')}"
-        if self.trace.until is not None:
-            yield f"too many trials: attempts are traced only up to row {self.trace.until}"
+        if self.trace.gave_up_at is not None:
+            yield f"too many trials: attempts are traced only up to row {self.trace.gave_up_at}"
 
     def explain_passed_rows(self, rows: Mapping[int, SearchMatch | None]) -> Iterator[str]:
         """Explain why no search started from some rows.

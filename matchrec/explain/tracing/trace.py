@@ -42,11 +42,11 @@ def find_search_matches(strategy: Strategy, task: Task, partitions: Partitions) 
         RunFailure: a condition cannot be computed.
     """
     chunks = strategy.search(task, partitions)
-    return tuple(match for chunk in chunks for match in matches_in(chunk, task))
+    return tuple(match for chunk in chunks for match in list_matches(chunk, task))
 
 
-def matches_in(chunk: Matches, task: Task) -> Iterator[SearchMatch]:
-    """Return the matches of a chunk, without runs that timed out."""
+def list_matches(chunk: Matches, task: Task) -> Iterator[SearchMatch]:
+    """Yield the matches of a chunk, without runs that timed out."""
     next_rows = next_starts(task.after_match, task.members, chunk).tolist() if chunk.count else []
     rows = chunk.mapped_rows.tolist()
     spans = zip(chunk.start.tolist(), chunk.offsets[:-1], chunk.offsets[1:], strict=True)
@@ -68,7 +68,7 @@ def find_starting_rows(
 ) -> dict[int, int]:
     """Return the starting rows of the search, each with the number of matches before it.
 
-    If all matches are asked for, it searched from every row, and the numbers are 0.
+    If the query returns all matches, the search began at every row, and the numbers are 0.
 
     Args:
         task: the task of the search.
@@ -113,7 +113,7 @@ def check_attempt(task: Task, attempt: Attempt, matches: Iterable[SearchMatch]) 
 
 
 # How many trials the attempts of a partition have together before the trace gives up.
-MOST_IN_ALL = 1_000_000
+MOST_TRIALS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -127,10 +127,10 @@ class Trace:
     # The chosen rows from which no search started, each with the match that the search went past;
     # None if no rows were chosen.
     passed: dict[int, SearchMatch | None] | None
-    # From how many rows was searched.
-    tried: int
+    # How many starting rows were traced.
+    traced_rows: int
     # The row at which the trace gave up because there were too many trials; None if it did not.
-    until: int | None = None
+    gave_up_at: int | None = None
 
 
 def trace_search(
@@ -188,9 +188,9 @@ def trace_best(tracer: Tracer, matches: SearchMatches, starts: dict[int, int], l
     # A heap. Its smallest item is the worst attempt: the one with the fewest rows, the last one of
     # equals. Rows differ, so attempts are never compared.
     best: list[tuple[int, int, Attempt]] = []
-    for tried, (row, match_count) in enumerate(starts.items()):
-        if trial_count >= MOST_IN_ALL:
-            return Trace(matches, sort_attempts(best), None, tried, row)
+    for traced_rows, (row, match_count) in enumerate(starts.items()):
+        if trial_count >= MOST_TRIALS:
+            return Trace(matches, sort_attempts(best), None, traced_rows, row)
         attempt = trace_row(tracer, row, match_count, matches)
         trial_count += len(attempt.trials)
         if attempt.matches:

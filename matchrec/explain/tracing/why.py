@@ -34,7 +34,7 @@ def show_story(story: Story) -> str:
 
 
 def show_attempt(attempt: AttemptStory, orders: str) -> Iterator[str]:
-    """Return the lines of text of an attempt: its title, a table of its trials, how it ended.
+    """Yield the lines of text of an attempt: its title, a table of its trials, how it ended.
 
     Args:
         attempt: the attempt.
@@ -91,7 +91,7 @@ def list_outcomes(row_lines: Sequence[Line]) -> list[tuple[str, str]]:
 
 
 def align_lines(lines: Sequence[Line], orders: str) -> Iterator[str]:
-    """Return the lines as a table with aligned columns, its header first.
+    """Yield the lines as a table with aligned columns, its header first.
 
     The number of a row and its order values are shown only on the first line about the row.
     """
@@ -103,7 +103,7 @@ def align_lines(lines: Sequence[Line], orders: str) -> Iterator[str]:
 
 
 def list_cells(lines: Sequence[Line]) -> Iterator[tuple[str, str, str, str, str]]:
-    """Return the cells of each line: row, order values, variable, outcome and condition.
+    """Yield the cells of each line: row, order values, variable, outcome and condition.
 
     A line with several conditions has one row of cells for each of them, and one for its fold.
     """

@@ -176,9 +176,9 @@ class Spills:
     def add(self, table: pa.Table) -> None:
         """Sort and spill rows."""
         sorted_rows = sort_table(table, self.sorting)
-        self.put(write_spill(iter([sorted_rows]), self.bytes_a_batch), 0)
+        self.add_to_level(write_spill(iter([sorted_rows]), self.bytes_a_batch), 0)
 
-    def put(self, spill: IO[bytes], level: int) -> None:
+    def add_to_level(self, spill: IO[bytes], level: int) -> None:
         """Add a spill to a level, and merge the level if it is full."""
         if level == len(self.levels):
             self.levels.append([])
@@ -187,7 +187,7 @@ class Spills:
         if len(spills) == SPILLS_A_MERGE:
             merged = self.merge_to_one(spills)
             spills.clear()
-            self.put(merged, level + 1)
+            self.add_to_level(merged, level + 1)
 
     def merge_all(self) -> Iterator[pa.Table]:
         """Yield all rows in order, with the first row of each partition marked."""
